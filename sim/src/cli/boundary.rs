@@ -1,7 +1,7 @@
 //! `fencepost boundary`: from which value of one number on a lock breaks.
 
 use super::arguments::BoundaryArguments;
-use super::options::{client, families, jobs, kind, view};
+use super::options::{client, families, jobs, kind, programs, view};
 use super::output::print;
 use super::progress::{Progress, Talk};
 use super::scenario_file::scenario;
@@ -17,6 +17,12 @@ use fencepost_reports::{RunFacts, Verdict};
 
 /// Unless told otherwise, the search is as fine as this share of the range.
 const FINENESS: u64 = 256;
+
+/// The seeds of every value, unless told otherwise.
+const SEEDS: (u64, u64) = (0, 200);
+
+/// How many runs of a program the search may make, unless told otherwise: they take longer.
+const PROGRAM_RUNS_MAX: u64 = 400;
 
 /// Searches and prints the boundary.
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
@@ -43,11 +49,24 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
         Failure::wrong(format!("--vary '{}': expected one of {}", arguments.vary, names.join(", ")))
     })?;
     let families = one_fault(arguments, quantity)?;
-    let (from, to) = arguments.seeds;
+    let mut scenario = scenario(&arguments.deployment)?;
+    scenario.programs = programs(&arguments.programs)?;
+    let client = match (&arguments.client, scenario.programs.as_slice()) {
+        (Some(name), _) => client(name)?,
+        (None, [program]) => program.definition(),
+        (None, all) => {
+            let names: Vec<&str> = all.iter().map(|program| program.name.as_str()).collect();
+            return Err(Failure::wrong(format!(
+                "--program {}: expected one program, because one boundary is searched",
+                names.join(", ")
+            )));
+        }
+    };
+    let (from, to) = arguments.seeds.unwrap_or(SEEDS);
     let mut search = Search {
-        client: client(&arguments.client)?,
+        client,
         families,
-        scenario: scenario(&arguments.deployment)?,
+        scenario,
         quantity,
         kind: arguments.kind.as_deref().map(kind).transpose()?,
         seeds: SeedRange { from: Seed(from), to: Seed(to) },
@@ -66,6 +85,9 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             None => ((search.range.1 - search.range.0) / FINENESS)
                 .max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
         };
+    if arguments.seeds.is_none() && arguments.client.is_none() {
+        search.seeds.to = Seed((PROGRAM_RUNS_MAX / search.probes_max()).max(1));
+    }
     Ok(search)
 }
 

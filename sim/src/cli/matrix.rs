@@ -3,7 +3,7 @@
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
-use super::options::{clients, coordinator, families, view};
+use super::options::{clients, coordinator, families, programs, view};
 use super::output::{print, read_file, tell};
 use super::progress::Talk;
 use super::read::sweep_in;
@@ -11,6 +11,7 @@ use super::replay::scenario_in;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::files::write_file;
+use crate::hosts::programs::Program;
 use crate::run::verdicts::conditions;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
@@ -55,8 +56,9 @@ fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
     let mut matrix =
         read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
-    if arguments.client.is_some() || arguments.coordinator.is_some() {
-        let asked = locks(arguments)?;
+    let has_programs = !arguments.programs.program.is_empty();
+    if arguments.client.is_some() || arguments.coordinator.is_some() || has_programs {
+        let asked = locks(arguments, &programs(&arguments.programs)?)?;
         matrix.cells.retain(|cell| asked.iter().any(|client| client.name == cell.client));
     }
     if let Some(names) = &arguments.fault {
@@ -83,18 +85,26 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
     Ok(Outcome::Violated)
 }
 
-/// The locks that are asked for.
-fn locks(arguments: &MatrixArguments) -> Result<Vec<&'static Definition>, Failure> {
-    let names = arguments.client.clone().unwrap_or_else(|| vec!["all".to_owned()]);
-    clients(&names, coordinator(arguments.coordinator.as_deref())?)
+/// The locks that are asked for, and these programs.
+fn locks(
+    arguments: &MatrixArguments,
+    programs: &[Program],
+) -> Result<Vec<&'static Definition>, Failure> {
+    let only_programs = arguments.coordinator.is_none() && !programs.is_empty();
+    let all = if only_programs { Vec::new() } else { vec!["all".to_owned()] };
+    let names = arguments.client.clone().unwrap_or(all);
+    let mut locks = clients(&names, coordinator(arguments.coordinator.as_deref())?)?;
+    locks.extend(programs.iter().map(Program::definition));
+    Ok(locks)
 }
 
 /// Runs the cells; nothing is made minimal.
 fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
-    let scenario = scenario(&arguments.deployment)?;
+    let mut scenario = scenario(&arguments.deployment)?;
+    scenario.programs = programs(&arguments.programs)?;
     let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;
-    let locks = locks(arguments)?;
+    let locks = locks(arguments, &scenario.programs)?;
     let cells: Vec<_> =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
     let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };

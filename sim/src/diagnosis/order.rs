@@ -26,6 +26,9 @@ use std::collections::BTreeSet;
 /// How many later events each event is tried to be put behind.
 const NEXT_MAX: usize = 3;
 
+/// How many runs it may take where the lock is a program of the user's own.
+const PROGRAM_RUNS_MAX: usize = 40;
+
 /// The pairs of events that could change places, in their order, each with what became of the
 /// violation.
 pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair> {
@@ -33,14 +36,17 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
     let Some(trace) = outcome.trace else { return Vec::new() };
     let history = outcome.history;
     let told = telling(&history, target);
-    let swapped = |place: usize| {
-        let later = told[place + 1..].iter().take(NEXT_MAX);
+    let is_program = spec.scenario.program(spec.client).is_some();
+    let mut left = if is_program { PROGRAM_RUNS_MAX } else { usize::MAX };
+    let mut swapped = |place: usize| {
+        let later = told[place + 1..].iter().take(NEXT_MAX.min(left));
         later.into_iter().find_map(|then| {
+            left -= 1;
             Swap { spec, history: &history, trace: &trace, first: told[place], then: *then }
                 .try_with(target)
         })
     };
-    (0..told.len()).filter_map(swapped).collect()
+    (0..told.len()).filter_map(&mut swapped).collect()
 }
 
 /// The events of the narrative and of the witness, in their order.

@@ -12,6 +12,8 @@ mod browser;
 mod compare;
 mod explore;
 mod names;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod programs;
 mod readme;
 mod report_format;
 mod serve;

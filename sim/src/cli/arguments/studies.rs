@@ -1,8 +1,8 @@
 //! The arguments of what runs many seeds to answer one question: boundary, matrix, compare,
 //! gallery; and of what runs many plans: explore.
 
-use super::ScenarioArguments;
 use super::values::{seed, seed_range, shard};
+use super::{ProgramArguments, ScenarioArguments};
 use crate::setup::span::Span;
 use crate::studies::explore::{Grain, Rule};
 use clap::Args;
@@ -11,8 +11,10 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub(crate) struct BoundaryArguments {
     /// The lock. See `fencepost list clients`.
-    #[arg(long, value_name = "C")]
-    pub(crate) client: String,
+    #[arg(long, value_name = "C", required_unless_present = "program", conflicts_with = "program")]
+    pub(crate) client: Option<String>,
+    #[command(flatten)]
+    pub(crate) programs: ProgramArguments,
     /// The families of faults; a plus combines them. See `fencepost list faults`.
     #[arg(long, value_name = "F")]
     pub(crate) fault: String,
@@ -31,9 +33,10 @@ pub(crate) struct BoundaryArguments {
     /// The rule that counts [default: any].
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
-    /// The seeds to run at every value, the last excluded.
-    #[arg(long, value_name = "A..B", default_value = "0..200", value_parser = seed_range)]
-    pub(crate) seeds: (u64, u64),
+    /// The seeds to run at every value, the last excluded [default: 0..200; of a program as many as
+    /// 400 runs allow].
+    #[arg(long, value_name = "A..B", value_parser = seed_range)]
+    pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     /// How many threads [default: all cores].
@@ -59,12 +62,14 @@ pub(crate) struct MatrixArguments {
     /// each cell that differs by more than chance explains, and 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
-    /// Locks [default: all].
+    /// Locks [default: all; with --program none].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
     /// Only locks on this coordinator. See `fencepost list coordinators`.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
+    #[command(flatten)]
+    pub(crate) programs: ProgramArguments,
     /// Families of faults [default: each].
     #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
     pub(crate) fault: Option<Vec<String>>,

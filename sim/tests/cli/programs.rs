@@ -1,0 +1,237 @@
+//! Users' own programs on the command line: what a report says of the files that ran, and every
+//! command that takes `--program`.
+
+use crate::answer::{Answer, fencepost, fencepost_in};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A worker that says nothing to the judge, and reads a library.
+fn silent(folder: &Path) -> Answer {
+    let asked = ["run", "--seed", "4", "--cycles", "1", "--program", "silent=sh worker.sh"];
+    fencepost_in(folder, &[&asked[..], &["--format", "json"]].concat())
+}
+
+/// A folder with the worker and its report.
+fn reported() -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("worker.sh"), ". ./library.sh\necho hello\n").unwrap();
+    fs::write(folder.path().join("library.sh"), "true\n").unwrap();
+    fs::write(folder.path().join("orders.csv"), "1,2\n").unwrap();
+    let run = silent(folder.path());
+    assert_eq!(run.status, 3, "{}", run.stderr);
+    fs::write(folder.path().join("report.json"), run.stdout).unwrap();
+    folder
+}
+
+#[test]
+fn a_report_says_which_files_ran() {
+    let folder = reported();
+    let text = fs::read_to_string(folder.path().join("report.json")).unwrap();
+    let report = json(&text);
+    let program = &report["config"]["scenario"]["programs"][0];
+    assert_eq!(program["command"], serde_json::json!(["sh", "worker.sh"]));
+    let words: Vec<&String> = program["files"].as_object().unwrap().keys().collect();
+    assert_eq!(words, ["sh", "worker.sh"]);
+    let files = report["runs"][0]["ran"]["files"].as_object().unwrap();
+    let at = |name: &str| folder.path().canonicalize().unwrap().join(name).display().to_string();
+    assert_eq!(files[&at("worker.sh")], program["files"]["worker.sh"]);
+    assert!(files.contains_key(&at("library.sh")), "{files:?}");
+    let shell = fs::canonicalize("/bin/sh").unwrap().display().to_string();
+    assert_eq!(files[&shell], program["files"]["sh"]);
+    assert_eq!(files.len(), 3, "no library of the system, and no data: {files:?}");
+    assert_eq!(silent(folder.path()).stdout, text, "and the same again");
+}
+
+#[test]
+fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
+    let folder = reported();
+    let ask = |more: &[&str]| fencepost_in(folder.path(), &[more, &["report.json"]].concat());
+    let same = ask(&["replay"]);
+    assert_eq!((same.status, same.stderr.as_str()), (3, ""), "{}", same.stdout);
+    for (file, content) in
+        [("library.sh", "echo more >&2\n"), ("worker.sh", ". ./library.sh\necho other\n")]
+    {
+        fs::write(folder.path().join(file), content).unwrap();
+        for command in ["replay", "shrink"] {
+            let refused = ask(&[command]);
+            assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{}", refused.stderr);
+            let is_told = refused.stderr.starts_with("error: program 'silent': ")
+                && refused.stderr.contains(file)
+                && refused.stderr.contains("--allow-changed")
+                && refused.stderr.lines().count() == 1;
+            assert!(is_told, "{}", refused.stderr);
+        }
+    }
+    let allowed = ask(&["replay", "--allow-changed", "--format", "json"]);
+    assert_eq!(allowed.status, 3, "{}", allowed.stderr);
+    assert!(allowed.stderr.starts_with("note: program 'silent': "), "{}", allowed.stderr);
+    let printed = &json(&allowed.stdout)["runs"][0]["programs"][0]["output"];
+    let texts: Vec<&str> =
+        printed.as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap()).collect();
+    assert_eq!(texts, ["more", "other"]);
+    // What came of it is a report of what ran now.
+    fs::write(folder.path().join("report.json"), allowed.stdout).unwrap();
+    assert_eq!(ask(&["replay"]).status, 3);
+    fs::remove_file(folder.path().join("library.sh")).unwrap();
+    assert_eq!(ask(&["replay"]).status, 2);
+}
+
+/// The worker in C; nothing where there is no compiler.
+fn compiled() -> Option<TempDir> {
+    let folder = tempfile::tempdir().unwrap();
+    let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs/plain.c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O1", "-w", "-o"]).arg(folder.path().join("worker")).arg(source);
+    let works = compiler.output().is_ok_and(|output| output.status.success());
+    if !works {
+        eprintln!("skipped: there is no C compiler");
+    }
+    works.then_some(folder)
+}
+
+#[test]
+fn the_boundary_of_a_program_is_found_within_its_runs() {
+    let Some(folder) = compiled() else { return };
+    let ask = |more: &[&str]| {
+        let search = ["boundary", "--program", "./worker", "--fault", "pause", "--vary", "pause"];
+        let common = ["--between", "1s..13s", "--quiet", "--format", "json"];
+        fencepost_in(folder.path(), &[&search[..], &common, more].concat())
+    };
+    let found = ask(&["--seeds", "0..4", "--parts", "2", "--step", "3s", "--cycles", "4"]);
+    assert_eq!(found.status, 1, "{}", found.stderr);
+    let report = json(&found.stdout);
+    assert_eq!((&report["client"], &report["monotone"]), (&"worker".into(), &true.into()));
+    let turns = &report["found"];
+    let at = |key: &str| turns[key].as_u64().unwrap();
+    // Of a lease of 10 s the longest hold leaves 2 s.
+    assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
+    // Unless told otherwise, the seeds are as many as its runs allow.
+    let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
+    let report = json(&wide.stdout);
+    let probes = report["probes"].as_array().unwrap().len() as u64;
+    let seeds: u64 = report["seeds"]["to"].as_str().unwrap().parse().unwrap();
+    assert!(seeds >= 3 && probes * seeds <= 400, "{probes} probes of {seeds} seeds");
+}
+
+#[test]
+fn only_one_program_has_a_boundary_and_a_lock_beside_it_has_none() {
+    let both = ["boundary", "--fault", "pause", "--vary", "pause", "--program", "a=/bin/true"];
+    for (more, said) in [
+        (["--program", "b=/bin/true"], "error: --program a, b: expected one program"),
+        (["--client", "fencing"], "error: "),
+    ] {
+        let refused = fencepost(&[&both[..], &more].concat());
+        assert_eq!(refused.status, 2);
+        assert!(refused.stderr.starts_with(said), "{}", refused.stderr);
+    }
+}
+
+#[test]
+fn a_matrix_has_rows_of_programs() {
+    let Some(folder) = compiled() else { return };
+    let ask = |more: &[&str]| {
+        let asked = ["matrix", "--program", "./worker", "--fault", "none,pause", "--quiet"];
+        fencepost_in(folder.path(), &[&asked, more].concat())
+    };
+    let made = ask(&["--seeds", "0..6", "--cycles", "6", "--out", "."]);
+    assert_eq!(made.status, 0, "{}", made.stderr);
+    let matrix = json(&fs::read_to_string(folder.path().join("matrix.json")).unwrap());
+    let cells: Vec<(&str, &str)> = matrix["cells"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|cell| (cell["client"].as_str().unwrap(), cell["fault"].as_str().unwrap()))
+        .collect();
+    assert_eq!(cells, [("worker", "none"), ("worker", "pause")]);
+    let held = ask(&["--seeds", "6..9", "--cycles", "6", "--check", "matrix.json"]);
+    assert_eq!(held.status, 0, "{}{}", held.stdout, held.stderr);
+}
+
+#[test]
+fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
+    let Some(folder) = compiled() else { return };
+    let ask = |words: &[&str]| {
+        let common = ["--program", "./worker", "--fault", "none,pause", "--seeds", "0..6"];
+        let more = ["--cycles", "6", "--no-shrink", "--quiet", "--format", "json"];
+        fencepost_in(folder.path(), &[&["sweep"], words, &common, &more].concat())
+    };
+    let keep = |name: &str, answer: Answer| {
+        assert!(answer.status < 2, "{name}: {}", answer.stderr);
+        fs::write(folder.path().join(name), answer.stdout).unwrap();
+    };
+    keep("whole.json", ask(&[]));
+    keep("1.json", ask(&["--shard", "1/2"]));
+    keep("2.json", ask(&["--shard", "2/2", "--checkpoint", "at"]));
+    keep("again.json", ask(&["--shard", "2/2", "--checkpoint", "at", "--resume"]));
+    let merge = || fencepost_in(folder.path(), &["merge", "1.json", "2.json", "--format", "json"]);
+    let cells = |text: &str| {
+        let mut cells = json(text)["cells"].clone();
+        for cell in cells.as_array_mut().unwrap() {
+            cell.as_object_mut().unwrap().remove("measured");
+        }
+        cells
+    };
+    let read = |name: &str| fs::read_to_string(folder.path().join(name)).unwrap();
+    let sum = merge();
+    assert_eq!(sum.status, 1, "{}", sum.stderr);
+    assert_eq!(cells(&sum.stdout), cells(&read("whole.json")));
+    assert_eq!(cells(&read("again.json")), cells(&read("2.json")));
+    // Bytes after its end change nothing of what a binary does, but it is another.
+    let worker = folder.path().join("worker");
+    let longer = [fs::read(&worker).unwrap(), b"another".to_vec()].concat();
+    fs::write(&worker, longer).unwrap();
+    let resumed = ask(&["--shard", "2/2", "--checkpoint", "at", "--resume"]);
+    assert_eq!(resumed.status, 2, "{}", resumed.stderr);
+    fs::write(folder.path().join("2.json"), ask(&["--shard", "2/2"]).stdout).unwrap();
+    let refused = merge();
+    assert_eq!(refused.status, 2);
+    assert!(refused.stderr.contains("differ at 'config.scenario.programs"), "{}", refused.stderr);
+}
+
+#[test]
+fn ci_is_told_of_a_program_that_is_broken_and_of_one_that_fails() {
+    let Some(folder) = compiled() else { return };
+    fs::write(folder.path().join("fails.sh"), "echo 'no such lock' >&2; exit 3\n").unwrap();
+    let ask = |format: &str| {
+        let common = ["sweep", "--seeds", "0..3", "--fault", "pause", "--no-shrink", "--quiet"];
+        let both = ["--program", "./worker", "--program", "fails=sh fails.sh", "--format", format];
+        fencepost_in(folder.path(), &[&common[..], &both].concat())
+    };
+    for (format, broken) in
+        [("junit", "<failure"), ("github", "::error title=worker x pause::"), ("text", "overlap")]
+    {
+        let told = ask(format);
+        assert_eq!(told.status, 1, "{format}: {}", told.stderr);
+        assert!(told.stdout.contains(broken), "{format}: {}", told.stdout);
+        // In the program's own words.
+        let failed = "the program failed in 3 of 3 runs: in seed 0, client-1 exited with status 3";
+        let is_told = told.stdout.contains(failed) && told.stdout.contains("no such lock");
+        assert!(is_told, "{format}: {}", told.stdout);
+    }
+    let known = "[worker]\npause = \"violates\"\n";
+    fs::write(folder.path().join("known.toml"), known).unwrap();
+    let held = fencepost_in(
+        folder.path(),
+        &[
+            "sweep",
+            "--seeds",
+            "0..3",
+            "--fault",
+            "pause",
+            "--no-shrink",
+            "--quiet",
+            "--program",
+            "./worker",
+            "--expect",
+            "known.toml",
+        ],
+    );
+    assert_eq!(held.status, 0, "{}", held.stderr);
+}
