@@ -199,3 +199,20 @@ fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
         assert!(one.stdout.starts_with("1700000"), "{program}: {}", one.stdout);
     }
 }
+
+#[test]
+fn what_was_executed_and_what_was_read_is_told_by_its_whole_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["read", "deep"] {
+        std::fs::write(at(name), "true\n").unwrap();
+    }
+    let script = format!("cd {}; . ./read; cat deep; : > written", folder.path().display());
+    let used = shell(&script).used;
+    let executed: Vec<_> = used.executed.iter().filter_map(|path| path.file_name()).collect();
+    let shell = std::fs::canonicalize("/bin/sh").unwrap();
+    assert!(used.executed.contains(&shell), "{executed:?}");
+    assert!(executed.iter().any(|name| *name == "cat"), "{executed:?}");
+    assert!(used.opened.contains(&at("./read")) && used.opened.contains(&at("deep")));
+    assert!(!used.opened.iter().any(|path| path.ends_with("written")));
+}

@@ -22,7 +22,7 @@ impl Group {
         Some(match other {
             None => {
                 let folder = if place == 1 { call.arguments[0] as i32 } else { libc::AT_FDCWD };
-                self.notes_opened(call, folder, &path, call.arguments[place + 1]);
+                self.notes_opened(call.process, folder, &path, call.arguments[place + 1]);
                 Outcome::Native
             }
             Some(other) => self.open_other(call, place, &other),

@@ -2,7 +2,6 @@
 //! is opened, at calls that stop anyway. Nothing that the programs see depends on it.
 
 use super::Group;
-use crate::calls::Call;
 use crate::interface::FilesUsed;
 use crate::process::Number;
 use std::path::{Path, PathBuf};
@@ -22,15 +21,15 @@ impl Group {
     }
 
     /// A file is about to be opened: counted from `folder`, a descriptor, if its path is relative.
-    pub(crate) fn notes_opened(&mut self, call: &Call, folder: i32, path: &str, flags: u64) {
+    pub(crate) fn notes_opened(&mut self, process: Number, folder: i32, path: &str, flags: u64) {
         let is_read = flags as i32 & (libc::O_ACCMODE | libc::O_DIRECTORY) == libc::O_RDONLY;
         if !is_read || path.is_empty() || self.used.opened.len() >= OPENED_MAX {
             return;
         }
         let from = match path.starts_with('/') {
             true => Some(PathBuf::new()),
-            false if folder == libc::AT_FDCWD => self.link_of(call.process, "cwd"),
-            false => self.link_of(call.process, &format!("fd/{folder}")),
+            false if folder == libc::AT_FDCWD => self.link_of(process, "cwd"),
+            false => self.link_of(process, &format!("fd/{folder}")),
         };
         self.used.opened.extend(from.map(|from| from.join(Path::new(path))));
     }

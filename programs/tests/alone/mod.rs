@@ -1,6 +1,8 @@
 //! Runs a group without a network: time jumps to the next thing that it waits for.
 
-use fencepost_programs::{CallMade, Channel, Clocks, Ending, Group, Launch, News, Request};
+use fencepost_programs::{
+    CallMade, Channel, Clocks, Ending, FilesUsed, Group, Launch, News, Request,
+};
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
@@ -17,6 +19,7 @@ pub(crate) struct Alone {
     pub(crate) elapsed_us: u64,
     pub(crate) calls: Vec<CallMade>,
     pub(crate) preempted: u32,
+    pub(crate) used: FilesUsed,
 }
 
 pub(crate) fn launch(command: &[&str]) -> Launch {
@@ -58,6 +61,7 @@ pub(crate) fn run_alone(launch: &Launch) -> Alone {
                 elapsed_us: now - began,
                 calls: group.calls().to_vec(),
                 preempted: group.preempted(),
+                used: group.files_used().clone(),
             };
         }
         let mut has_news = false;
