@@ -135,25 +135,35 @@ impl Progress for Stopping<'_> {
     }
 }
 
+/// With one job the stop comes after exactly so many runs; of two, the other may have a run under
+/// way, so that only what is at least two runs from the end is sure to stop.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();
-    let work = Exploration::new(&bounds, 2, &Stop::new()).expect("it can be placed");
-    let conditions = work.conditions();
     let whole = whole(&bounds);
-    for runs in [1, 2, 3, 20, 77, whole.runs.all - 1] {
-        let stop = Stop::new();
-        let stopping = Stopping { left: AtomicU64::new(runs), stop: &stop };
-        let none = Ledger::new(work.units());
-        let answer = work.explore(Shard::WHOLE, none, &stopping, &stop).expect("it runs");
-        let Answer::Stopped(ledger) = answer else { panic!("{runs}: {answer:?}") };
-        assert!(!ledger.is_whole() && ledger.sum().all_runs() <= runs + 1, "{runs}: {ledger:?}");
-        let written = unfinished(&bounds, &conditions, (Shard::WHOLE, &ledger), "stopped");
-        let ledger = resumed(&written, (&bounds, &conditions), Shard::WHOLE).expect("it is read");
-        let answer = work.explore(Shard::WHOLE, ledger, &Silent, &Stop::new()).expect("it runs");
-        let Answer::Quiet(ledger) = answer else { panic!("{runs}: {answer:?}") };
-        assert_eq!(certificate(&bounds, &conditions, &ledger), whole, "stopped after {runs}");
+    let last = whole.runs.all - 1;
+    for (jobs, counts) in [(1, [1, 77, last].as_slice()), (2, &[1, 2, 3, 20, 77, last - 1])] {
+        let work = Exploration::new(&bounds, jobs, &Stop::new()).expect("it can be placed");
+        for &runs in counts {
+            goes_on(&work, &bounds, (runs, jobs as u64 - 1), &whole);
+        }
     }
+}
+
+/// Stops after so many runs, with up to so many more under way, and goes on to the whole.
+fn goes_on(work: &Exploration, bounds: &Bounds, (runs, more): (u64, u64), whole: &Certificate) {
+    let conditions = work.conditions();
+    let stop = Stop::new();
+    let stopping = Stopping { left: AtomicU64::new(runs), stop: &stop };
+    let answer = work.explore(Shard::WHOLE, Ledger::new(work.units()), &stopping, &stop);
+    let answer = answer.expect("it runs");
+    let Answer::Stopped(ledger) = answer else { panic!("{runs}: {answer:?}") };
+    assert!(!ledger.is_whole() && ledger.sum().all_runs() <= runs + more, "{runs}: {ledger:?}");
+    let written = unfinished(bounds, &conditions, (Shard::WHOLE, &ledger), "stopped");
+    let ledger = resumed(&written, (bounds, &conditions), Shard::WHOLE).expect("it is read");
+    let answer = work.explore(Shard::WHOLE, ledger, &Silent, &Stop::new()).expect("it runs");
+    let Answer::Quiet(ledger) = answer else { panic!("{runs}: {answer:?}") };
+    assert_eq!(&certificate(bounds, &conditions, &ledger), whole, "stopped after {runs}");
 }
 
 #[test]
