@@ -9,7 +9,7 @@ use crate::cli::{Failure, Outcome};
 use crate::run::verdicts::tool;
 use crate::studies::explore::Exploration;
 use crate::studies::explore::certificate::{
-    Checked, Extent, bounds_of, check as check_slices, chosen,
+    Checked, Extent, bounds_of, check as check_slices, parts_of,
 };
 use fencepost_reports::documents::certificate::{Certificate, read};
 use std::path::Path;
@@ -25,8 +25,10 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     }
     INTERRUPT.listen(&STOP)?;
     let extent = if arguments.whole { Extent::Whole } else { Extent::Sample };
-    let work = Exploration::new(&bounds, jobs(arguments.jobs), &STOP)?;
-    let runs = chosen(&certificate, extent).iter().map(|slice| slice.runs).sum();
+    let parts = parts_of(&certificate, extent);
+    let mut work = Exploration::unplaced(&bounds, jobs(arguments.jobs));
+    work.place_for(&parts, &STOP)?;
+    let runs = parts.iter().map(|part| part.runs).sum();
     let progress = Progress::new(runs, 0, talk(arguments));
     let watch = Watch { progress, order: None, file: None };
     let checked = check_slices(&certificate, (&bounds, &work), extent, &watch, &STOP);

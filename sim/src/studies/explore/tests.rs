@@ -3,7 +3,7 @@
 
 use super::base::{Base, bases};
 use super::bounds::{Bounds, Grain};
-use super::certificate::{Checked, Extent, certificate, check};
+use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use super::ledger::Ledger;
 use super::place::{Ground, Planned, all_sites, boundaries};
 use super::prune::Rule;
@@ -286,12 +286,42 @@ fn a_certificate_comes_out_again_and_another_does_not() {
         let differs = Checked::Differs(other.slices[place].clone());
         assert_eq!(checked(&other, Extent::Whole), differs, "slice {place}");
     }
-    let mut cut = written.clone();
+    let (mut cut, mut bold) = (written.clone(), written.clone());
     cut.slices.pop();
-    assert_eq!(checked(&cut, Extent::Sample), Checked::Foreign);
-    let mut bold = written;
     bold.claim.push_str(" Never.");
-    assert_eq!(checked(&bold, Extent::Sample), Checked::Foreign);
+    for extent in [Extent::Sample, Extent::Whole] {
+        assert_eq!(checked(&cut, extent), Checked::Foreign, "{extent:?}");
+        assert_eq!(checked(&bold, extent), Checked::Foreign, "{extent:?}");
+    }
+    let stopped = Stop::new();
+    stopped.ask();
+    let ended = check(&written, (&bounds, &work), Extent::Sample, &Silent, &stopped);
+    assert_eq!(ended, Ok(Checked::Stopped));
+}
+
+#[test]
+fn a_check_places_only_the_first_faults_that_it_runs() {
+    for (fault, faults) in [("lost-reply", 2), ("client-crash", 1), ("none", 0)] {
+        let bounds = bounds("single-node", fault, faults);
+        let whole = Exploration::new(&bounds, 2, &Stop::new()).expect("it can be placed");
+        let written = certificate(&bounds, &whole.conditions(), &quiet(&bounds));
+        for extent in [Extent::Sample, Extent::Whole] {
+            let mut work = Exploration::unplaced(&bounds, 2);
+            work.place_for(&parts_of(&written, extent), &Stop::new()).expect("it can be placed");
+            let checked = |certificate: &Certificate| {
+                check(certificate, (&bounds, &work), extent, &Silent, &Stop::new())
+                    .expect("it runs")
+            };
+            let same = checked(&written);
+            assert!(matches!(same, Checked::Same { .. }), "{fault}, {extent:?}: {same:?}");
+            for slice in chosen(&written, extent) {
+                let mut other = written.clone();
+                let place = written.slices.iter().position(|one| one == slice).unwrap();
+                other.slices[place].digest = "0".repeat(64);
+                assert_eq!(checked(&other), Checked::Differs(other.slices[place].clone()));
+            }
+        }
+    }
 }
 
 #[test]

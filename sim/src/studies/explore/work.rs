@@ -46,6 +46,8 @@ pub struct Exploration<'b> {
     pub(super) sites: Vec<Site>,
     /// The plans with one fault: for every base run, for every site.
     singles: Vec<(usize, Placed)>,
+    /// Whether all of those are there; second faults are counted only then.
+    pub(super) has_all_singles: bool,
 }
 
 /// What came of all runs.
@@ -88,7 +90,7 @@ impl<'b> Exploration<'b> {
     /// The work of some bounds; nothing is placed yet.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let (bases, sites) = (bases(bounds), all_sites(bounds));
-        Exploration { bounds, jobs, bases, sites, singles: Vec::new() }
+        Exploration { bounds, jobs, bases, sites, singles: Vec::new(), has_all_singles: false }
     }
 
     /// Places all first faults. One that is stopped meanwhile has not got all of them, and runs
@@ -106,9 +108,28 @@ impl<'b> Exploration<'b> {
     /// Places the first faults, those of other shards too where second ones are placed after them;
     /// not all of them if it is stopped.
     pub fn place_all(&mut self, shard: Shard, stop: &Stop) -> Result<(), FailedPlan> {
+        let units = self.bases.len() * self.sites.len();
+        let needed = if self.bounds.faults == 1 { own(shard, units) } else { 0..units };
+        self.place_units(std::slice::from_ref(&needed), stop)
+    }
+
+    /// Places the first faults that these parts of the work want: all of them if one holds plans
+    /// with two faults.
+    pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
+        if parts.iter().any(|part| part.faults > 1) {
+            return self.place_all(Shard::WHOLE, stop);
+        }
+        let singles = parts.iter().filter(|part| part.faults == 1);
+        let needed: Vec<Range<usize>> = singles.map(|part| part.units.clone()).collect();
+        self.place_units(&needed, stop)
+    }
+
+    /// Places these first faults.
+    fn place_units(&mut self, needed: &[Range<usize>], stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.faults == 0 {
             return Ok(());
         }
+        let is_needed = |unit: usize| needed.iter().any(|range| range.contains(&unit));
         let work = &*self;
         let numbers: Vec<usize> = (0..work.bases.len()).collect();
         let calm = FaultPlan::default();
@@ -116,16 +137,17 @@ impl<'b> Exploration<'b> {
         let scouts = scouts.into_iter().collect::<Result<Vec<Scout>, _>>()?;
         let units: Vec<(usize, &Site)> =
             numbers.iter().flat_map(|base| work.sites.iter().map(|site| (*base, site))).collect();
-        let needed = if work.bounds.faults == 1 { own(shard, units.len()) } else { 0..units.len() };
         let numbers: Vec<usize> = (0..units.len()).collect();
         let placed = in_parallel(work.jobs, &numbers, |number| {
             let (base, site) = units[*number];
-            if stop.is_asked() || !needed.contains(number) {
+            if stop.is_asked() || !is_needed(*number) {
                 return Ok((base, Placed::default()));
             }
             Ok((base, work.place(base, &calm, &scouts[base], site)?))
         });
+        let has_all = numbers.into_iter().all(is_needed);
         self.singles = placed.into_iter().collect::<Result<_, _>>()?;
+        self.has_all_singles = has_all;
         Ok(())
     }
 
