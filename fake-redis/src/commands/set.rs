@@ -91,12 +91,20 @@ enum Grammar {
     GetEx,
 }
 
-/// What one option says.
-#[derive(Clone, Copy)]
-enum Choice<'a> {
-    Condition(Condition<'a>),
+/// The name of an option.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Word {
+    Ex,
+    Px,
+    ExAt,
+    PxAt,
+    Persist,
+    Nx,
+    Xx,
     Get,
-    Expiry(Expiry<'a>),
+    KeepTtl,
+    IfEq,
+    IfNe,
 }
 
 /// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is
@@ -109,51 +117,79 @@ fn parse_options<'a>(
     let mut options = Options::default();
     let mut index = first;
     while index < args.len() {
-        let operand = (index + 1 < args.len()).then(|| args.get(index + 1));
-        let choice = choice_of(args.get(index), operand, grammar).ok_or(SYNTAX)?;
-        match choice {
-            Choice::Get => options.get = true,
-            Choice::Condition(condition) if condition.may_follow(options.condition) => {
-                options.condition = Some(condition);
-            }
-            Choice::Expiry(expiry) if expiry.may_follow(options.expiry) => options.expiry = expiry,
-            Choice::Condition(_) | Choice::Expiry(_) => return Err(SYNTAX),
+        let word = Word::of(args.get(index), grammar).ok_or(SYNTAX)?;
+        index += 1;
+        let mut operand = || {
+            index += 1;
+            if index <= args.len() { Ok(args.get(index - 1)) } else { Err(SYNTAX) }
+        };
+        match word {
+            Word::Nx => options.require(Condition::Missing)?,
+            Word::Xx => options.require(Condition::Present)?,
+            Word::IfEq => options.require(Condition::Equal(operand()?))?,
+            Word::IfNe => options.require(Condition::Different(operand()?))?,
+            Word::Px => options.expire(Expiry::At(Unit::Millis, Anchor::Now, operand()?))?,
+            Word::Ex => options.expire(Expiry::At(Unit::Seconds, Anchor::Now, operand()?))?,
+            Word::PxAt => options.expire(Expiry::At(Unit::Millis, Anchor::Epoch, operand()?))?,
+            Word::ExAt => options.expire(Expiry::At(Unit::Seconds, Anchor::Epoch, operand()?))?,
+            Word::Persist => options.expire(Expiry::Persist)?,
+            Word::KeepTtl => options.expire(Expiry::Keep)?,
+            Word::Get => options.get = true,
         }
-        index += 1 + usize::from(choice.has_operand());
     }
     Ok(options)
 }
 
-/// What an option of this name says; `None` if there is none, or if it lacks its operand.
-fn choice_of<'a>(name: &[u8], operand: Option<&'a [u8]>, grammar: Grammar) -> Option<Choice<'a>> {
-    const EX: u64 = packed(b"ex");
-    const PX: u64 = packed(b"px");
-    const EXAT: u64 = packed(b"exat");
-    const PXAT: u64 = packed(b"pxat");
-    const PERSIST: u64 = packed(b"persist");
-    const NX: u64 = packed(b"nx");
-    const XX: u64 = packed(b"xx");
-    const GET: u64 = packed(b"get");
-    const KEEPTTL: u64 = packed(b"keepttl");
-    const IFEQ: u64 = packed(b"ifeq");
-    const IFNE: u64 = packed(b"ifne");
-    let at = |unit, anchor| operand.map(|time| Choice::Expiry(Expiry::At(unit, anchor, time)));
-    match (packed(name), grammar) {
-        (EX, _) => at(Unit::Seconds, Anchor::Now),
-        (PX, _) => at(Unit::Millis, Anchor::Now),
-        (EXAT, _) => at(Unit::Seconds, Anchor::Epoch),
-        (PXAT, _) => at(Unit::Millis, Anchor::Epoch),
-        (PERSIST, Grammar::GetEx) => Some(Choice::Expiry(Expiry::Persist)),
-        (_, Grammar::GetEx) => None,
-        (NX, _) => Some(Choice::Condition(Condition::Missing)),
-        (XX, _) => Some(Choice::Condition(Condition::Present)),
-        (GET, _) => Some(Choice::Get),
-        (KEEPTTL, _) => Some(Choice::Expiry(Expiry::Keep)),
-        (IFEQ, Grammar::SetIf) => operand.map(|value| Choice::Condition(Condition::Equal(value))),
-        (IFNE, Grammar::SetIf) => {
-            operand.map(|value| Choice::Condition(Condition::Different(value)))
+impl<'a> Options<'a> {
+    #[inline(always)]
+    fn require(&mut self, condition: Condition<'a>) -> CommandResult {
+        if !condition.may_follow(self.condition) {
+            return Err(SYNTAX);
         }
-        _ => None,
+        self.condition = Some(condition);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn expire(&mut self, expiry: Expiry<'a>) -> CommandResult {
+        if !expiry.may_follow(self.expiry) {
+            return Err(SYNTAX);
+        }
+        self.expiry = expiry;
+        Ok(())
+    }
+}
+
+impl Word {
+    /// The option of this name, if the grammar has one.
+    #[inline(always)]
+    fn of(name: &[u8], grammar: Grammar) -> Option<Word> {
+        const EX: u64 = packed(b"ex");
+        const PX: u64 = packed(b"px");
+        const EXAT: u64 = packed(b"exat");
+        const PXAT: u64 = packed(b"pxat");
+        const PERSIST: u64 = packed(b"persist");
+        const NX: u64 = packed(b"nx");
+        const XX: u64 = packed(b"xx");
+        const GET: u64 = packed(b"get");
+        const KEEPTTL: u64 = packed(b"keepttl");
+        const IFEQ: u64 = packed(b"ifeq");
+        const IFNE: u64 = packed(b"ifne");
+        Some(match (packed(name), grammar) {
+            (EX, _) => Word::Ex,
+            (PX, _) => Word::Px,
+            (EXAT, _) => Word::ExAt,
+            (PXAT, _) => Word::PxAt,
+            (PERSIST, Grammar::GetEx) => Word::Persist,
+            (_, Grammar::GetEx) => return None,
+            (NX, _) => Word::Nx,
+            (XX, _) => Word::Xx,
+            (GET, _) => Word::Get,
+            (KEEPTTL, _) => Word::KeepTtl,
+            (IFEQ, Grammar::SetIf) => Word::IfEq,
+            (IFNE, Grammar::SetIf) => Word::IfNe,
+            _ => return None,
+        })
     }
 }
 
@@ -176,16 +212,6 @@ const fn packed(word: &[u8]) -> u64 {
         index += 1;
     }
     packed
-}
-
-impl Choice<'_> {
-    fn has_operand(self) -> bool {
-        matches!(
-            self,
-            Choice::Expiry(Expiry::At(..))
-                | Choice::Condition(Condition::Equal(_) | Condition::Different(_))
-        )
-    }
 }
 
 /// When a key shall expire, in wall-clock milliseconds. This is `getExpireMillisecondsOrReply` in
@@ -288,11 +314,11 @@ fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();
     while let Some(name) = rest.next() {
-        match choice_of(name, Some(b""), Grammar::SetIf) {
-            Some(Choice::Condition(Condition::Equal(_) | Condition::Different(_))) => {
+        match Word::of(name, Grammar::SetIf) {
+            Some(Word::IfEq | Word::IfNe) => {
                 rest.next();
             }
-            Some(Choice::Get) => {}
+            Some(Word::Get) => {}
             _ => parts.push(name),
         }
     }
@@ -350,7 +376,7 @@ mod tests {
         let is_taken = |word: &[u8]| {
             [Grammar::SetIf, Grammar::GetEx]
                 .iter()
-                .any(|grammar| choice_of(word, Some(b"1"), *grammar).is_some())
+                .any(|grammar| Word::of(word, *grammar).is_some())
         };
         // Every word of two bytes, and every option with any one byte in the place of any of its
         // own, or one more or less.

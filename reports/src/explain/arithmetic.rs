@@ -4,7 +4,7 @@
 //! and when the next one came, as the history of the minimal run has them. What runs find lies
 //! beyond it by what the other party still had to do (its next attempt, its messages).
 
-use crate::explain::cause::{Cause, classify};
+use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, Timeline};
@@ -111,7 +111,7 @@ impl Case<'_, '_> {
 
     /// The jump must take what is left of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
-        let applies = self.question.cause == Cause::ClockJump
+        let applies = self.is_about(Measure::ClockStep)
             && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
         let left = span(self.until()?, self.lease_end(Some(node))?) - self.tick();
         applies.then_some(left.max(0))
@@ -120,7 +120,7 @@ impl Case<'_, '_> {
     /// A server's clock must run so fast that the lease is over when the holder leaves; a holder's
     /// so slow that it leaves when the lease is over.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
-        if self.question.cause != Cause::ClockDrift
+        if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
         {
             return None;
@@ -145,8 +145,7 @@ impl Case<'_, '_> {
 
     /// A server must be back before the lease that it forgot is over, and before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
-        let early =
-            matches!(self.question.cause, Cause::RestartWithoutDelay | Cause::RestartDataLoss);
+        let early = self.is_about(Measure::Absence);
         let clocks =
             self.timeline.faults.iter().any(|fault| fault.kind.impact() == Impact::BendsClock);
         if !early || clocks || self.question.kind != Kind::Overlap {
@@ -166,7 +165,7 @@ impl Case<'_, '_> {
             .storage
             .iter()
             .find(|request| request.acquisition == Some(self.clash.later))?;
-        let applies = self.question.cause == Cause::StorageDelay && !self.others_than(&[]);
+        let applies = self.is_about(Measure::StorageDelay) && !self.others_than(&[]);
         applies.then(|| {
             (span(sent, touched.moment.time) - signed(self.question.latency_max) - self.tick())
                 .max(0)
@@ -177,14 +176,18 @@ impl Case<'_, '_> {
     /// dies.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
-        let applies =
-            self.question.cause == Cause::AsyncReplicationLoss && from.contains(&grant.node);
+        let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
         let mut deaths =
             self.timeline.faults.iter().filter(|fault| fault.does(Impact::Kills, grant.node));
         let died = deaths.find(|fault| fault.from >= grant.moment)?.from.time;
         let only = !self.others_than(&[FaultKind::Crash, FaultKind::PowerLoss]);
         let lag = span(grant.moment.time, died) - signed(self.question.latency_max);
         (applies && only).then_some(lag.max(0))
+    }
+
+    /// Whether this number decides whether the cause in question comes about.
+    fn is_about(&self, measure: Measure) -> bool {
+        self.question.cause.measure() == Some(measure)
     }
 
     fn began(&self) -> SimTime {

@@ -1,125 +1,183 @@
 //! Why it happened, decided from what the servers did and which faults acted.
+//!
+//! A cause is one file here, with its rules, its sentences and its meaning (`entry`), and one line
+//! of the list below. When a rule is asked is said in [`classify`].
 
-mod asleep;
+mod async_replication_loss;
 mod classify;
-mod early_loss;
+mod clock_drift;
+mod clock_jump;
+mod clock_skew;
+mod coarse_expiry;
+mod connection_lost;
+mod early_release;
+mod entry;
+mod eviction;
+mod expired_waiter;
+mod failover_forgets;
+mod flush;
+mod foreign_release;
+mod hold_too_long;
+mod holder_crash;
+mod holder_pause;
+mod interleaving;
+mod latency;
+mod lost_place;
+mod lost_release;
+mod lost_reply;
+mod lost_watch;
+mod missed_renewal;
+mod missed_wakeup;
 mod old_value;
-mod outage;
-mod overrun;
-pub(super) mod release;
-mod session;
-mod stuck;
-mod takeover;
+mod orphan_node;
+mod orphan_renewal;
+mod partition;
+mod restart_data_loss;
+mod restart_without_delay;
+mod server_outage;
+mod session_expired;
+mod shared_client_id;
+mod shared_owner;
+mod split_brain;
+mod stale_read;
+mod stale_takeover;
+mod storage_delay;
 #[cfg(test)]
 mod tests;
+mod unexplained;
+mod unordered_tokens;
+mod waiter_crash;
 
 pub use classify::classify;
+pub use entry::Measure;
 
+use super::scene::Scene;
+use crate::explain::meaning::Meaning;
+use crate::judge::finding::Finding;
+use crate::judge::timeline::Timeline;
+use entry::Entry;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    Display,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Cause {
+/// Every cause, each with the file that says all of it.
+macro_rules! causes {
+    ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
+        /// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
+        #[derive(
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Debug,
+            Serialize,
+            Deserialize,
+            JsonSchema,
+            Display,
+            IntoStaticStr,
+            VariantArray,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum Cause {
+            $($(#[$doc])* $member,)*
+        }
+
+        impl Cause {
+            fn entry(self) -> &'static Entry {
+                match self {
+                    $(Cause::$member => &$file::ENTRY,)*
+                }
+            }
+        }
+    };
+}
+
+causes! {
     /// The holder's host stood still while its lease ran out.
-    HolderPause,
+    HolderPause = holder_pause,
     /// The holder worked longer than its lease, without any fault.
-    HoldTooLong,
+    HoldTooLong = hold_too_long,
     /// The lock renews its lease by itself, and in time no renewal reached the server.
-    MissedRenewal,
+    MissedRenewal = missed_renewal,
     /// A process that does not hold the lock goes on renewing it.
-    OrphanRenewal,
+    OrphanRenewal = orphan_renewal,
     /// The server that granted the lock again had never received it, or had discarded it in a
     /// resynchronisation.
-    AsyncReplicationLoss,
+    AsyncReplicationLoss = async_replication_loss,
     /// Two servers acted as primary at once, and each of them granted the lock.
-    SplitBrain,
+    SplitBrain = split_brain,
     /// A server came back without what it had granted and granted it again within the lease.
-    RestartWithoutDelay,
+    RestartWithoutDelay = restart_without_delay,
     /// A server came back without the counter that gives out tokens.
-    RestartDataLoss,
+    RestartDataLoss = restart_data_loss,
     /// The tokens come from servers that share no counter: their order says nothing.
-    UnorderedTokens,
+    UnorderedTokens = unordered_tokens,
     /// A clock was stepped.
-    ClockJump,
+    ClockJump = clock_jump,
     /// A clock ran at the wrong rate.
-    ClockDrift,
+    ClockDrift = clock_drift,
     /// The server counts leases in whole seconds, and this one ended up to a second early.
-    CoarseExpiry,
+    CoarseExpiry = coarse_expiry,
     /// A server evicted the lock to free memory.
-    Eviction,
+    Eviction = eviction,
     /// An operator flushed a server.
-    Flush,
+    Flush = flush,
     /// Another process removed the lock.
-    ForeignRelease,
+    ForeignRelease = foreign_release,
     /// A process that was asking for the lock removed the one that stood.
-    StaleTakeover,
+    StaleTakeover = stale_takeover,
     /// The holder's own command removed the lock while the holder was still in its section.
-    EarlyRelease,
+    EarlyRelease = early_release,
     /// A command was applied and its sender never heard of it.
-    LostReply,
+    LostReply = lost_reply,
     /// A release never arrived, or arrived when the lock had changed hands.
-    LostRelease,
+    LostRelease = lost_release,
     /// A write was still on its way to the storage when the lock changed hands.
-    StorageDelay,
+    StorageDelay = storage_delay,
     /// The answer of a server was so late that most of the lease was over.
-    Latency,
+    Latency = latency,
     /// The holder died and nothing freed its lock.
-    HolderCrash,
+    HolderCrash = holder_crash,
     /// A process that waited for the lock died, and its place in the queue was kept for it.
-    WaiterCrash,
+    WaiterCrash = waiter_crash,
     /// The lock became free, and nothing woke a process that waited for it.
-    MissedWakeup,
+    MissedWakeup = missed_wakeup,
     /// A lock that serves its waiters in order did not keep the place of one.
-    LostPlace,
+    LostPlace = lost_place,
     /// The steps of two processes interleaved in an order that the protocol does not survive.
-    Interleaving,
+    Interleaving = interleaving,
     /// Threads of one process have one owner value, and a server took the one for the other.
-    SharedOwner,
+    SharedOwner = shared_owner,
     /// The session of the holder ended, and its node went, while the holder was in its section.
-    SessionExpired,
+    SessionExpired = session_expired,
     /// A server that was behind told a process that it holds the lock.
-    StaleRead,
+    StaleRead = stale_read,
     /// A node that no process knows of is the first of the queue.
-    OrphanNode,
+    OrphanNode = orphan_node,
     /// The node of a process that waits is the first of the queue, and nothing tells the process.
-    LostWatch,
+    LostWatch = lost_watch,
     /// The clocks of two processes differed, and one took a lock that by true time was not expired.
-    ClockSkew,
+    ClockSkew = clock_skew,
     /// Processes have one client id, and one found the lock of another its own.
-    SharedClientId,
+    SharedClientId = shared_client_id,
     /// The connection on which a process had the lock, or waited for it, ended without a word to the
     /// process.
-    ConnectionLost,
+    ConnectionLost = connection_lost,
     /// A failover made another server the primary, and what a connection has is not replicated.
-    FailoverForgets,
+    FailoverForgets = failover_forgets,
     /// A process that waited was granted the lock after its lease had ended, and its key had gone.
-    ExpiredWaiter,
+    ExpiredWaiter = expired_waiter,
     /// A server was down or stood still, and meanwhile nobody was granted the lock.
-    ServerOutage,
+    ServerOutage = server_outage,
     /// Messages to or between servers were held up, and meanwhile nobody was granted the lock.
-    Partition,
+    Partition = partition,
     /// A process that had the lock to itself computed what it wrote from an older value.
-    OldValue,
+    OldValue = old_value,
     /// The rules do not decide it.
-    Unexplained,
+    Unexplained = unexplained,
 }
 
 impl Cause {
@@ -129,5 +187,26 @@ impl Cause {
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
+    }
+
+    /// What it means, for somebody who meets the name for the first time.
+    pub fn meaning(self) -> Meaning {
+        self.entry().meaning
+    }
+
+    /// The number of a fault that decides whether it comes about.
+    pub fn measure(self) -> Option<Measure> {
+        self.entry().measure
+    }
+
+    /// The sentence that states it in a report.
+    pub(super) fn sentence(self, timeline: &Timeline<'_>, finding: &Finding) -> String {
+        let entry = self.entry();
+        let header = &timeline.history.header;
+        let said = match finding.clash {
+            Some(clash) => entry.between.map(|says| says(&Scene::new(timeline, finding, clash))),
+            None => entry.alone.map(|says| says(finding.kind, header)),
+        };
+        said.unwrap_or_else(|| entry.meaning.what.to_owned())
     }
 }

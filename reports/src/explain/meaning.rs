@@ -1,10 +1,8 @@
 //! What the names in a report mean, for somebody who meets them for the first time: a rule that was
-//! broken ([`of_kind`]), or a cause ([`of_cause`]). `fencepost explain NAME` prints it.
+//! broken ([`of_kind`]); of a cause, its file says it. `fencepost explain NAME` prints it.
 
-mod causes;
 mod kinds;
 
-pub use causes::of_cause;
 pub use kinds::of_kind;
 
 /// The meaning of one name.

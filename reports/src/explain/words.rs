@@ -1,93 +1,14 @@
 //! The words of a violation: what happened, why, and what it rests on.
 
-mod clash;
-
 use crate::explain::cause::Cause;
-use crate::explain::meaning::of_cause;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
-use crate::record::history::Header;
-use clash::{Scene, UNEXPLAINED};
 
 /// Two or three sentences: the fact, its cause, and where it matters what became of it.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
-    let mut sentences = vec![finding.what.clone()];
-    sentences.push(match finding.clash {
-        Some(clash) => Scene::new(timeline, finding, clash).why(cause),
-        None => alone(finding.kind, cause, &timeline.history.header),
-    });
+    let mut sentences = vec![finding.what.clone(), cause.sentence(timeline, finding)];
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
-}
-
-/// The cause of what needs no second acquisition: of a lock that is kept, or of nobody's getting
-/// it.
-fn alone(kind: Kind, cause: Cause, header: &Header) -> String {
-    if cause == Cause::LostRelease && header.lives_with_session {
-        let (node, session) = header.place();
-        return format!(
-            "A process gave the lock back and never heard whether that arrived, and its {node} \
-             stood on: it lives as long as its {session}."
-        );
-    }
-    let said = match (kind, cause) {
-        (Kind::HeldForever, Cause::HoldTooLong) => {
-            "It was at work all the time, and its lock did not run out."
-        }
-        (Kind::HeldForever, Cause::HolderPause) => {
-            "It stood still most of the time, and its lock did not run out."
-        }
-        (Kind::WrongAnswer, Cause::LostReply) => {
-            "A server had applied its command, and what it was told is not the answer to that: a \
-             fault was at work meanwhile."
-        }
-        (Kind::WrongAnswer, Cause::LostRelease) => {
-            "No server had applied its release by then: a fault was at work meanwhile."
-        }
-        (Kind::WrongAnswer, Cause::OrphanNode) => {
-            "It had two nodes in the queue by then: it waited with the second, and did not know of \
-             the first."
-        }
-        (_, Cause::AsyncReplicationLoss) => {
-            "The lock had been given back, but the server that was promoted never received that: \
-             replication is asynchronous."
-        }
-        (_, Cause::LostRelease) => {
-            "A process gave the lock back and never heard whether that arrived, and its lock stood \
-             on."
-        }
-        (_, Cause::Interleaving) => {
-            "Several processes divided the servers among them, gave them back and tried again in \
-             step, so that none had a majority."
-        }
-        (_, Cause::OrphanRenewal) => {
-            "A process that is not in its section goes on renewing the lock."
-        }
-        (_, Cause::LostReply) => {
-            "A server had applied a command whose sender never heard of it, and the lock stood on \
-             there."
-        }
-        (_, Cause::HolderCrash) => "A process died, and its lock at the server stood on.",
-        (_, Cause::WaiterCrash) => {
-            "A process that waited for the lock had died; nearly all the time nothing stood under \
-             the lock's key, and still nobody got it."
-        }
-        (_, Cause::MissedWakeup) => {
-            "The lock becomes free without a word to those who wait for it."
-        }
-        (_, Cause::LostPlace) => "The lock did not keep the place of one that waited.",
-        (_, Cause::OrphanNode) => {
-            "The first node of the queue belongs to a live session, and no process takes it for its \
-             own."
-        }
-        (_, Cause::LostWatch) => {
-            "A process waited on when its turn had come: no server kept the watch that would have \
-             told it."
-        }
-        (_, Cause::Unexplained) => UNEXPLAINED,
-        (_, other) => of_cause(other).what,
-    };
-    said.to_owned()
 }
 
 /// What became of it, where the history shows that.

@@ -5,7 +5,7 @@ use super::output::print;
 use super::{Failure, Outcome};
 use crate::studies::gallery::exhibits::{Exhibit, all};
 use fencepost_faults::{FAMILIES, Family, did_you_mean};
-use fencepost_reports::explain::meaning::{Meaning, of_cause, of_kind};
+use fencepost_reports::explain::meaning::{Meaning, of_kind};
 use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -32,7 +32,7 @@ fn kind(name: &str) -> Option<String> {
 fn cause(name: &str) -> Option<String> {
     let cause = *Cause::ALL.iter().find(|cause| cause.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.cause == cause;
-    Some(told(&format!("{name}: a cause"), of_cause(cause), &pages(shown)))
+    Some(told(&format!("{name}: a cause"), cause.meaning(), &pages(shown)))
 }
 
 fn family(name: &str) -> Option<String> {

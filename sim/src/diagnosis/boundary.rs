@@ -5,6 +5,7 @@ use super::target::Target;
 use fencepost_faults::shrink::Boundary as Found;
 use fencepost_faults::{Fault, FaultPlan, Magnitude, TimedFault, with_magnitude};
 use fencepost_reports::explain::arithmetic::{Question, bound};
+use fencepost_reports::explain::cause::Measure;
 use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
@@ -50,12 +51,13 @@ pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> 
 
 /// Whether the cause speaks of this number of this fault.
 fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
-    match (cause, fault) {
-        (Cause::HolderPause, Fault::Pause { .. } | Fault::Suspend { .. })
-        | (Cause::ClockJump, Fault::ClockJump { .. }) => true,
-        (Cause::ClockDrift, Fault::ClockDrift { .. }) => magnitude == Magnitude::RatePpm,
+    let Some(measure) = cause.measure() else { return false };
+    match (measure, fault) {
+        (Measure::Pause, Fault::Pause { .. } | Fault::Suspend { .. })
+        | (Measure::ClockStep, Fault::ClockJump { .. }) => true,
+        (Measure::ClockRate, Fault::ClockDrift { .. }) => magnitude == Magnitude::RatePpm,
         (
-            Cause::StorageDelay | Cause::Latency | Cause::AsyncReplicationLoss,
+            Measure::StorageDelay | Measure::Latency | Measure::ReplicationLag,
             Fault::Delay { .. },
         ) => magnitude == Magnitude::ExtraUsMax,
         _ => false,
@@ -66,7 +68,7 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
 /// enough, and one of a millisecond more that is not. The only magnitude of which less is worse, so
 /// that a minimal plan says nothing about it.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
-    let early = [Cause::RestartWithoutDelay, Cause::RestartDataLoss].contains(&target.cause);
+    let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
     let (index, timed, down) =
         spec.plan.faults.iter().enumerate().find_map(|(index, timed)| match &timed.fault {

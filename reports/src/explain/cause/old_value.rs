@@ -1,21 +1,33 @@
-//! Whether a process that had the lock to itself wrote what it had computed from an older value.
+//! A process computed what it wrote from an older value.
 
-use crate::judge::finding::{Clash, Finding, Kind};
-use crate::judge::timeline::Timeline;
+use super::entry::{Entry, Step, at};
+use crate::explain::evidence::{Case, owners};
+use crate::explain::meaning::Meaning;
+use crate::explain::scene::Scene;
 
-/// Whether the write that was lost, or whose number was issued again, had been applied and its
-/// writer had left its section when the later process was granted the lock, and the later one
-/// wrote before it left: nobody was in its way, and what it wrote does not build on what stood.
-pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
-    let builds_on =
-        matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);
-    let Some(applied) = clash.late_write.filter(|_| builds_on) else { return false };
-    let Some(granted) = timeline.acquisitions[clash.later].grant.as_ref() else { return false };
-    let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
-    let written_inside = timeline.section_of(clash.later).is_some_and(|section| {
-        section.from.time <= finding.at && section.to.is_none_or(|to| finding.at <= to.time)
-    });
-    applied < granted.moment.index
-        && left.is_some_and(|left| left < granted.moment)
-        && written_inside
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[at(Step::OldValue, 10, is_overwritten)],
+    between: Some(between),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A process that had the lock to itself computed what it wrote from an older value.",
+    how: "It had read the value before it had the lock, or took the reply to an earlier read for \
+          that to a later one. The lock has no part in it.",
+    helps: "Read under the lock, on a connection with nothing left over from before; or let the \
+            storage compare (a version, a conditional write).",
+};
+
+fn is_overwritten(case: &Case<'_, '_>) -> bool {
+    let is_overwritten = |clash| owners::is_overwritten(case.timeline, case.finding, clash);
+    case.finding.clash.is_some_and(is_overwritten)
+}
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let [holder, taker] = scene.both();
+    format!(
+        "{taker} had the lock to itself: {holder} had written and left before. {taker} computed \
+         what it wrote from an older value."
+    )
 }

@@ -4,6 +4,7 @@ mod late;
 mod overruns;
 mod replication;
 mod servers;
+mod sessions;
 mod waiting;
 
 use super::{Cause, classify};

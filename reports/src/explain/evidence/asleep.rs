@@ -1,21 +1,10 @@
-//! Why a process that waits is not woken. If the lock became free while it waited and it slept on,
-//! nothing told it of that; else it is a case of those of `stuck`.
+//! Whether a process that waits sleeps on: the lock became free while it waited, and it sent
+//! nothing; or it waits on a connection that has ended.
 
-use super::{Cause, stuck};
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, What};
 use fencepost_faults::Node;
-
-pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
-    if waits_for_the_dead(timeline, finding) {
-        return Cause::ConnectionLost;
-    }
-    match slept_on(timeline, finding) {
-        true => unwoken(timeline),
-        false => stuck::cause(timeline, finding),
-    }
-}
 
 /// Whether all whom a finding names and who still wait when it ends do so in the queue of a
 /// database, on connections that ended there with the server while they waited: one that loses
@@ -41,15 +30,6 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
     timeline.history.header.kept_as == Some(Keeping::Connection)
         && !waiting.is_empty()
         && waiting.into_iter().all(is_dead)
-}
-
-/// Why nobody told a process that the lock had become free: what tells it there is a watch, or a
-/// message.
-pub(super) fn unwoken(timeline: &Timeline<'_>) -> Cause {
-    match timeline.history.header.lives_with_session {
-        true => Cause::LostWatch,
-        false => Cause::MissedWakeup,
-    }
 }
 
 /// Whether all whom a finding names sent nothing in the end, although the lock had become free

@@ -1,61 +1,134 @@
-//! Why nobody gets in.
+//! What stands in the way when nobody gets in, or one that waits is not served.
 //!
-//! In this order: locks of attempts that were given up stand at a quorum of the servers; processes
-//! divide the servers among them; a lock stands at a server whose owner
-//! died or does not know of it, or whose release was lost; a server that followed another never
-//! received a release; nothing stands, and all who wait sleep on; nothing stands, and a process
-//! died while it waited; nothing stands, and the clocks by which a row is read differ.
+//! Of a lock that must be had and was not: all who wait slept on; a server was down or stood still
+//! meanwhile; messages were held up; then as below, of votes, those who died and clocks. Of waiting
+//! that ends in nothing: all who wait do so on dead connections, or slept on. Then, and of a lock
+//! that nobody gets: locks of attempts that were given up stand at a quorum of the servers;
+//! processes divide the servers among them; a lock stands at a server whose owner died or does not
+//! know of it, or whose release was lost; a server that followed another never received a release;
+//! nothing stands, and all who wait sleep on; nothing stands, and a process died while it waited;
+//! nothing stands, and the clocks by which a row is read differ.
 
-use super::{Cause, asleep, release, session};
+use super::session::First;
+use super::{asleep, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
 };
 use crate::record::history::{Change, Keeping, What};
-use fencepost_faults::{FaultKind, Micros, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// The first reason that the history shows.
-pub(super) fn cause(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
+/// What stands in the way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Standstill {
+    /// The lock became free, and nothing told those who wait.
+    NotTold,
+    /// All who wait do so on connections that have ended.
+    OnDeadConnections,
+    /// A server was down or stood still.
+    ServersAway,
+    /// Messages to or between servers were held up.
+    MessagesHeldUp,
+    /// Several processes divided the servers among them.
+    VotesSplit,
+    /// The owner of a lock that stands died.
+    OwnerDied,
+    /// The owner of a lock that stands never heard that it has it, or gave up on it.
+    OwnerUnaware,
+    /// The owner of a lock that stands gave it back and never heard whether that arrived.
+    ReleaseUnheard,
+    /// The owner of a lock that stands is not in its section and goes on renewing it.
+    OwnerRenews,
+    /// The first of the queue is a node that no process knows of.
+    UnknownNode,
+    /// A server that followed another never received that the lock was given back.
+    ReleaseNotCopied,
+    /// A process died while it waited.
+    WaiterDied,
+    /// The clocks by which a row is read differ.
+    ClocksDiffer,
+}
+
+/// What stands in the way of those whom a finding names.
+pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
+    match finding.kind {
+        Kind::Unavailable => of_outage(timeline, finding),
+        Kind::Deadlock | Kind::Starved if asleep::waits_for_the_dead(timeline, finding) => {
+            Some(Standstill::OnDeadConnections)
+        }
+        Kind::Deadlock | Kind::Starved if asleep::slept_on(timeline, finding) => {
+            Some(Standstill::NotTold)
+        }
+        _ => of_stuck(timeline, finding),
+    }
+}
+
+/// Why a lock that was free was not had, though enough servers ran.
+fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
+    let span = (finding.at, finding.at + finding.duration);
+    let any = |acts: &dyn Fn(Impact) -> bool| {
+        timeline.faults.iter().any(|fault| {
+            fault.touches(span.0, span.1)
+                && fault.nodes.iter().any(|node| node.is_server())
+                && acts(fault.kind.impact())
+        })
+    };
+    if asleep::slept_on(timeline, finding) {
+        return Some(Standstill::NotTold);
+    }
+    if any(&|impact| matches!(impact, Impact::Kills | Impact::Freezes)) {
+        return Some(Standstill::ServersAway);
+    }
+    if any(&|impact| impact == Impact::HoldsUpMessages) {
+        return Some(Standstill::MessagesHeldUp);
+    }
+    of_standing_votes(timeline, span)
+        .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
+        .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
+        .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
+}
+
+/// The first reason that the history shows why nobody gets in.
+fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = (finding.at, finding.at + finding.duration);
     let has_sessions = timeline.history.header.lives_with_session;
     let standing = match has_sessions {
         true => session::first_node(timeline, span),
         false => still_there(timeline, span).find(|span| span.by.is_some()).cloned(),
     };
-    let standing = standing.as_ref();
-    let reason = match standing {
+    match standing.as_ref() {
         _ if votes_are_split(timeline, span) => {
-            of_standing_votes(timeline, span).or(Some(Cause::Interleaving))
+            of_standing_votes(timeline, span).or(Some(Standstill::VotesSplit))
         }
-        _ if asleep::waits_for_the_dead(timeline, finding) => Some(Cause::ConnectionLost),
-        Some(standing) if has_sessions => {
-            let reason = session::of_queue(timeline, standing, span.1);
-            reason.or_else(|| of_holder(timeline, standing, span.1))
-        }
-        None if has_sessions => asleep::slept_on(timeline, finding).then_some(Cause::LostWatch),
+        _ if asleep::waits_for_the_dead(timeline, finding) => Some(Standstill::OnDeadConnections),
+        Some(standing) if has_sessions => match session::of_queue(timeline, standing, span.1) {
+            Some(First::WaitsOn) => Some(Standstill::NotTold),
+            Some(First::IsUnknown) => Some(Standstill::UnknownNode),
+            None => of_holder(timeline, standing, span.1),
+        },
+        None if has_sessions => asleep::slept_on(timeline, finding).then_some(Standstill::NotTold),
         // It goes when its lease is over, and that wakes nobody either.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
-            Some(Cause::MissedWakeup)
+            Some(Standstill::NotTold)
         }
         Some(standing) => {
-            let absent = of_absent(timeline, span).filter(|cause| *cause == Cause::OrphanRenewal);
-            absent.or_else(|| of_owner(timeline, standing, span.1))
+            let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
+            renews.or_else(|| of_owner(timeline, standing, span.1))
         }
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline, span))
             .or_else(|| lost_release(timeline, span))
-            .or_else(|| asleep::slept_on(timeline, finding).then_some(Cause::MissedWakeup))
+            .or_else(|| asleep::slept_on(timeline, finding).then_some(Standstill::NotTold))
             .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.1))
-            .or_else(|| waiter_died(timeline, span).then_some(Cause::WaiterCrash))
-            .or_else(|| clocks_differ(timeline, finding).then_some(Cause::ClockSkew)),
-    };
-    reason.unwrap_or(Cause::Unexplained)
+            .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
+            .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer)),
+    }
 }
 
 /// Whether a row that was given back says so by the clock of who gave it back, and a process that a
 /// finding names, which compares that with its own, has had a wrong clock.
-pub(super) fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let until = finding.at + finding.duration;
     let bends = |kind| matches!(kind, FaultKind::ClockJump | FaultKind::ClockDrift);
     let names_one =
@@ -85,7 +158,7 @@ fn still_there<'t, 'h>(
 
 /// Whether several processes were granted parts of a quorum and gave them back, and together had
 /// enough servers for one of them.
-pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
         let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
@@ -103,15 +176,12 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, 
 
 /// Why locks that nobody used stood at a quorum of the servers for most of a time, so that nobody
 /// could have one; nothing if they did not.
-pub(super) fn of_standing_votes(
-    timeline: &Timeline<'_>,
-    span: (SimTime, SimTime),
-) -> Option<Cause> {
+fn of_standing_votes(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|vote| vote.node).collect();
     let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.1) {
-        true => Some(Cause::LostReply),
+        true => Some(Standstill::OwnerUnaware),
         false => of_owner(timeline, vote, span.1),
     };
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
@@ -143,24 +213,24 @@ fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> boo
 }
 
 /// What became of the process that held the lock under the name of a node that still stands.
-fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>, until: SimTime) -> Option<Cause> {
+fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>, until: SimTime) -> Option<Standstill> {
     let mut holders = timeline.acquisitions.iter().rev();
     let holder = holders.find(|one| one.owner.is_some() && one.owner == node.value)?;
     let died =
         holder.completed.is_some_and(|since| died_between(timeline, holder.process, since, until));
-    if died { Some(Cause::HolderCrash) } else { lost_by(timeline, holder) }
+    if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
 /// What became of the process whose lock still stands: of its acquires, the last that had begun
 /// when the lock was granted. It may have died, or given up, before that.
-fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Option<Cause> {
+fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Option<Standstill> {
     let mut acquisitions = timeline.acquisitions.iter().rev();
     let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)?;
     if died_between(timeline, owner.process, owner.invoked, until) {
-        return Some(Cause::HolderCrash);
+        return Some(Standstill::OwnerDied);
     }
     match owner.outcome {
-        Outcome::Unknown | Outcome::Refused => Some(Cause::LostReply),
+        Outcome::Unknown | Outcome::Refused => Some(Standstill::OwnerUnaware),
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,
     }
@@ -174,13 +244,13 @@ fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
     span: &KeySpan<'_>,
-) -> Option<Cause> {
+) -> Option<Standstill> {
     let index = timeline.acquisition_of(owner.operation)?;
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
-        true => (timeline.history.header.quorum > 1).then_some(Cause::LostRelease),
-        false => Some(Cause::LostReply),
+        true => (timeline.history.header.quorum > 1).then_some(Standstill::ReleaseUnheard),
+        false => Some(Standstill::OwnerUnaware),
     }
 }
 
@@ -198,7 +268,7 @@ fn mostly<'t, 'h>(
 
 /// What became of the process whose lock stood for most of the time in which nobody got in, though
 /// nobody was in its section: it died, or it goes on renewing what it does not hold.
-fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Cause> {
+fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Standstill> {
     let span = mostly(timeline, (from, until)).next()?;
     let of = span.by?;
     let renewed = span.set.iter().any(|set| from < set.time && set.time <= until);
@@ -208,9 +278,9 @@ fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Opti
             && section.to.is_none_or(|to| from < to.time)
     };
     if renewed && !timeline.sections.iter().any(inside) {
-        return Some(Cause::OrphanRenewal);
+        return Some(Standstill::OwnerRenews);
     }
-    died_between(timeline, of, span.from, until).then_some(Cause::HolderCrash)
+    died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
 }
 
 /// Whether a process died between a moment and an instant.
@@ -222,7 +292,7 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
 
 /// A lock that stands at a server which followed another, where it was removed: that never reached
 /// the server.
-fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cause> {
+fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Standstill> {
     let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {
         let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
@@ -234,12 +304,12 @@ fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<
             |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
         granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
     };
-    standing.any(released).then_some(Cause::AsyncReplicationLoss)
+    standing.any(released).then_some(Standstill::ReleaseNotCopied)
 }
 
 /// A lock that stands at a server which followed another, and whose owner died, or gave it back
 /// without ever hearing of that.
-fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cause> {
+fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Standstill> {
     let mut owners = still_there(timeline, span).filter_map(|span| {
         timeline
             .acquisitions
@@ -250,12 +320,12 @@ fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Cau
     owners.find_map(|owner| {
         let granted = owner.completed?;
         let died = died_between(timeline, owner.process, granted, span.1);
-        died.then_some(Cause::HolderCrash).or_else(|| lost_by(timeline, owner))
+        died.then_some(Standstill::OwnerDied).or_else(|| lost_by(timeline, owner))
     })
 }
 
 /// Whether a holder left and does not know whether its release arrived.
-fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
+fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = timeline.moment(timeline.history.events.len() - 1);
     // Its next release is that of this lock: a process holds one at a time.
@@ -264,12 +334,12 @@ fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Cause> {
     });
     let until = next.map_or(end, |next| next.invoked);
     let sent = release::unknown(timeline, owner.process, until)?;
-    (granted < sent).then_some(Cause::LostRelease)
+    (granted < sent).then_some(Standstill::ReleaseUnheard)
 }
 
 /// Whether a process died while it waited, and for nearly all of the span nothing stood under the
 /// lock's key.
-pub(super) fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let within =
         |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
     let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);

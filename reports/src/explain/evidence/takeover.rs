@@ -6,7 +6,7 @@ use fencepost_faults::Node;
 
 /// Whether this process removed the lock while it was acquiring, and nothing that it had sent
 /// before can have been what removed it: a release whose answer it never got may arrive as late.
-pub(super) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
+pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {
         let ended = one.completed.filter(|_| one.outcome != Outcome::Open);

@@ -1,0 +1,35 @@
+//! A clock ran at the wrong rate.
+
+use super::entry::{Entry, LossRule, Measure, Reach, Step, at};
+use crate::explain::meaning::Meaning;
+use crate::explain::scene::Scene;
+use fencepost_faults::FaultKind;
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[at(Step::Overrun, 20, |case| {
+        case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong())
+    })],
+    loss: Some(LossRule {
+        turn: 140,
+        reach: Reach::Replicas,
+        holds: |_, loss| loss.is_by_clock(FaultKind::ClockDrift),
+    }),
+    between: Some(between),
+    measure: Some(Measure::ClockRate),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A clock ran at the wrong rate.",
+    how: "The server's clock ran fast, so that the lease ended before its holder expected.",
+    helps: "Leave a margin for drift in the validity, as Redlock does, above the worst drift of \
+            your clocks.",
+};
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    format!(
+        "{}, so the lease of {} was over sooner at the server than by its own clock.",
+        scene.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate"),
+        scene.holder.process
+    )
+}

@@ -1,0 +1,61 @@
+//! The clocks of two processes differed.
+
+use super::super::scene::names;
+use super::entry::{Entry, LossRule, Reach, Step, at};
+use crate::explain::evidence::Standstill;
+use crate::explain::meaning::Meaning;
+use crate::explain::scene::Scene;
+use crate::judge::timeline::FaultSpan;
+use fencepost_faults::{FaultKind, Node};
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[at(Step::Standstill, 110, |case| case.is_at(Standstill::ClocksDiffer))],
+    loss: Some(LossRule {
+        turn: 150,
+        reach: Reach::Server,
+        holds: |_, loss| loss.is_by_clocks_of_processes(),
+    }),
+    between: Some(between),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "The clocks of two processes differed, and one took a lock that was not expired.",
+    how: "The lock is a row with a time in it that its holder wrote by its own clock, and that \
+          every other process compares with its own: a fast clock finds it expired too early, and \
+          the row of a slow one is.",
+    helps: "Let the database write and compare the time. On ShedLock: usingDbTime(). A ttl that is \
+            long against the error of the clocks makes it rarer.",
+};
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let gone = scene.gone().map(|(gone, _)| gone);
+    let replacer = gone.and_then(|gone| scene.timeline.replacer(gone));
+    let replacer = replacer.unwrap_or(scene.taker.process);
+    format!(
+        "{}Processes compare the time in the row with their own clocks, so that {replacer} took \
+         the lock of {} before its {} were over.",
+        last_skew(scene, [scene.holder.process, replacer].map(Node::machine)),
+        scene.holder.process,
+        scene.ttl()
+    )
+}
+
+/// A sentence on the last fault of the clock of one of them, if there was any.
+fn last_skew(scene: &Scene<'_, '_>, both: [Node; 2]) -> String {
+    let is_skew = |fault: &&FaultSpan<'_>| {
+        matches!(fault.kind, FaultKind::ClockJump | FaultKind::ClockDrift)
+            && fault.from.time <= scene.at
+            && fault.nodes.iter().any(|node| both.contains(node))
+    };
+    scene.timeline.faults.iter().rev().find(is_skew).map_or(String::new(), |fault| {
+        let hit: Vec<Node> =
+            fault.nodes.iter().copied().filter(|node| both.contains(node)).collect();
+        let verb = match fault.kind {
+            FaultKind::ClockJump => "was stepped at",
+            _ => "ran at the wrong rate from",
+        };
+        let (hit, from, id) = (names(&hit), fault.from.time, fault.id);
+        format!("The clock of {hit} {verb} {from} (fault {id}). ")
+    })
+}

@@ -1,0 +1,16 @@
+//! A place in the queue was not kept.
+
+use super::entry::{Entry, Step, at};
+use crate::explain::meaning::Meaning;
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[at(Step::Overtaken, 10, |_| true)],
+    alone: Some(|_, _| "The lock did not keep the place of one that waited.".to_owned()),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A lock that serves its waiters in order did not keep the place of one.",
+    how: "Newcomers do not look at the queue, or a place was taken off it for one who lives.",
+    helps: "Decide who is next in the same script that grants the lock.",
+};

@@ -1,0 +1,26 @@
+//! Nothing tells a process that its turn has come.
+
+use super::entry::{Entry, Step, at};
+use crate::explain::evidence::Standstill;
+use crate::explain::meaning::Meaning;
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[at(Step::Standstill, 100, |case| {
+        case.is_at(Standstill::NotTold) && case.lives_with_session()
+    })],
+    alone: Some(|_, _| {
+        "A process waited on when its turn had come: no server kept the watch that would have told \
+         it."
+        .to_owned()
+    }),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "The node of a process that waits is the first of the queue, and nothing tells the \
+           process.",
+    how: "A watch fires once, at the server where it was set. A client that changes its server \
+          and does not set its watches again misses what happens meanwhile.",
+    helps: "Set watches again after each reconnect, as the Java client does unless told not to; \
+            look at the queue again when the connection comes back; wait with a timeout.",
+};

@@ -1,0 +1,39 @@
+//! The first node of the queue is one that no process knows of.
+
+use super::entry::{Entry, Step, at};
+use crate::explain::evidence::{Misheard, Standstill};
+use crate::explain::meaning::Meaning;
+use crate::judge::finding::Kind;
+use crate::record::history::Header;
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[
+        at(Step::Standstill, 90, |case| case.is_at(Standstill::UnknownNode)),
+        at(Step::Misheard, 10, |case| case.is_misheard(Misheard::OfAnotherNode)),
+    ],
+    alone: Some(alone),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A node that no process knows of is the first of the queue.",
+    how: "The reply to the create was lost, and the client created a second node: without looking \
+          for the first one, or because the server that it asked was behind. The first one lives \
+          as long as the session, which goes on.",
+    helps: "A name that the client chooses and looks for before it creates again (Curator's \
+            protection mode), at a server that has been told to come level (sync).",
+};
+
+fn alone(kind: Kind, _: &Header) -> String {
+    let said = match kind {
+        Kind::WrongAnswer => {
+            "It had two nodes in the queue by then: it waited with the second, and did not know of \
+             the first."
+        }
+        _ => {
+            "The first node of the queue belongs to a live session, and no process takes it for its \
+             own."
+        }
+    };
+    said.to_owned()
+}

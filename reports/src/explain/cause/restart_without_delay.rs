@@ -1,0 +1,28 @@
+//! A server came back without what it had granted.
+
+use super::entry::{Entry, LossRule, Measure, Reach};
+use crate::explain::meaning::Meaning;
+use crate::explain::scene::Scene;
+
+pub(super) static ENTRY: Entry = Entry {
+    loss: Some(LossRule { turn: 100, reach: Reach::Server, holds: |_, loss| loss.was_forgotten() }),
+    between: Some(between),
+    measure: Some(Measure::Absence),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A server came back without what it had granted, and granted it again within the \
+           lease.",
+    how: "It keeps nothing on a disk, or writes its file only every second.",
+    helps: "Keep a restarted server away for longer than the longest lease. On Redis: appendfsync \
+            always; on memcached: there is nothing that would keep them.",
+};
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    format!(
+        "{} restarted without the lock of {} and granted it again within the lease.",
+        scene.shared_server().unwrap_or_else(|| scene.taken_at()),
+        scene.holder.process
+    )
+}

@@ -1,0 +1,27 @@
+//! A server that was behind said that a process has the lock.
+
+use super::entry::{Entry, Step, at};
+use crate::explain::evidence::Gone;
+use crate::explain::meaning::Meaning;
+use crate::explain::scene::Scene;
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[at(Step::Session, 40, |case| case.is_gone(Gone::ToldByOneBehind))],
+    between: Some(between),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A server that was behind told a process that it holds the lock.",
+    how: "A follower answers reads from what it knows, which may be less than what the leader \
+          has decided.",
+    helps: "A sync before the read, or a fencing token that the storage checks.",
+};
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    format!(
+        "A server that was behind told {} that it was the first of the queue, when its node was \
+         already gone.",
+        scene.holder.process
+    )
+}

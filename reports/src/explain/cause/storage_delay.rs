@@ -1,0 +1,41 @@
+//! A write was on its way to the storage.
+
+use super::entry::{Entry, Measure, Step, at};
+use crate::explain::evidence::OnItsWay;
+use crate::explain::meaning::Meaning;
+use crate::explain::scene::Scene;
+use crate::judge::finding::Kind;
+
+pub(super) static ENTRY: Entry = Entry {
+    rules: &[
+        at(Step::InFlight, 10, |case| case.is_on_its_way(OnItsWay::HeldUp)),
+        at(Step::InFlight, 30, |case| case.is_on_its_way(OnItsWay::OfOneWhoHadLeft)),
+        at(Step::Overrun, 40, |case| {
+            case.overrun().is_some_and(|overrun| overrun.waited_for_storage())
+        }),
+    ],
+    between: Some(between),
+    measure: Some(Measure::StorageDelay),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "A write was still on its way to the storage when the lock changed hands, or the holder \
+           waited for the storage until its lease was over.",
+    how: "The holder sent it in time; a slow network or a retry delivered it after the lease \
+          had ended.",
+    helps: "Only the storage can refuse a late write: fencing tokens. No check at the client \
+            helps. A storage timeout well below the lease ends the waiting, not the write.",
+};
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let [holder, taker] = scene.both();
+    if matches!(scene.kind, Kind::Overlap | Kind::TokenRegression) {
+        return format!("{holder} waited for the storage until its lease was over.");
+    }
+    let on_its_way = "The write was still on its way to the storage when";
+    match holder == taker {
+        true => format!("{on_its_way} {taker} was granted the lock again."),
+        false => format!("{on_its_way} the lock passed from {holder} to {taker}."),
+    }
+}

@@ -1,0 +1,19 @@
+//! The rules do not decide it.
+
+use super::entry::Entry;
+use crate::explain::meaning::Meaning;
+
+pub(super) static ENTRY: Entry = Entry {
+    between: Some(|_| SAID.to_owned()),
+    alone: Some(|_, _| SAID.to_owned()),
+    ..Entry::new(MEANING)
+};
+
+const MEANING: Meaning = Meaning {
+    what: "The recorded events do not decide why.",
+    how: "fencepost has rules for the causes above and never guesses.",
+    helps: "Look at the evidence with --verbose or in the page, and please report the seed: a \
+            rule is missing.",
+};
+
+const SAID: &str = "The recorded events do not say why.";

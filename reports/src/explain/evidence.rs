@@ -1,0 +1,117 @@
+//! What a history shows of a finding, without saying why it happened.
+//!
+//! One file looks at one thing. Which cause follows from it, the causes say (`cause`): nothing here
+//! names one.
+
+mod asleep;
+mod counter;
+mod early_loss;
+mod flight;
+mod held;
+mod loss;
+mod misheard;
+mod overrun;
+pub(super) mod owners;
+pub(super) mod release;
+mod session;
+mod standstill;
+mod takeover;
+
+pub(super) use counter::Counter;
+pub(super) use early_loss::Lost;
+pub(super) use flight::OnItsWay;
+pub(super) use held::Held;
+pub(super) use loss::{Loss, RanOut, Remover};
+pub(super) use misheard::Misheard;
+pub(super) use overrun::Overrun;
+pub(super) use release::HeldUp;
+pub(super) use session::Gone;
+pub(super) use standstill::Standstill;
+
+use crate::judge::finding::{Finding, Kind};
+use crate::judge::timeline::Timeline;
+use std::cell::OnceCell;
+
+/// A finding, the history that it was found in, and what that shows of it. What takes long to find
+/// is looked for once, when it is first asked for.
+pub(super) struct Case<'t, 'h> {
+    pub(super) timeline: &'t Timeline<'h>,
+    pub(super) finding: &'t Finding,
+    losses: OnceCell<Vec<Lost<'t, 'h>>>,
+    overrun: OnceCell<Option<Overrun<'t, 'h>>>,
+    standstill: OnceCell<Option<Standstill>>,
+}
+
+impl<'t, 'h> Case<'t, 'h> {
+    pub(super) fn new(timeline: &'t Timeline<'h>, finding: &'t Finding) -> Case<'t, 'h> {
+        let (losses, overrun, standstill) = (OnceCell::new(), OnceCell::new(), OnceCell::new());
+        Case { timeline, finding, losses, overrun, standstill }
+    }
+
+    /// How the earlier of two acquisitions lost its lock at the servers before its lease was over.
+    pub(super) fn losses(&self) -> &[Lost<'t, 'h>] {
+        let clash = self.finding.clash;
+        self.losses.get_or_init(|| {
+            clash.map_or(Vec::new(), |clash| early_loss::of_clash(self.timeline, clash))
+        })
+    }
+
+    /// The earlier of two acquisitions, if its lease was over and its holder still there.
+    pub(super) fn overrun(&self) -> Option<&Overrun<'t, 'h>> {
+        let overrun = || Overrun::of_clash(self.timeline, self.finding.clash?);
+        let is_over = self.losses().is_empty();
+        self.overrun.get_or_init(|| overrun().filter(|_| is_over)).as_ref()
+    }
+
+    /// What stands in the way of those who wait.
+    pub(super) fn is_at(&self, wanted: Standstill) -> bool {
+        let standstill = || standstill::of_finding(self.timeline, self.finding);
+        *self.standstill.get_or_init(standstill) == Some(wanted)
+    }
+
+    /// Whether the lock went in this way, where it lives in a session or a connection.
+    pub(super) fn is_gone(&self, wanted: Gone) -> bool {
+        let gone = |clash| session::of_clash(self.timeline, clash);
+        self.finding.clash.and_then(gone) == Some(wanted)
+    }
+
+    /// Whether the late write of a clash was on its way in this way.
+    pub(super) fn is_on_its_way(&self, wanted: OnItsWay) -> bool {
+        let flight = |clash| flight::of_clash(self.timeline, clash);
+        self.finding.clash.and_then(flight) == Some(wanted)
+    }
+
+    /// The counter of tokens between two grants.
+    pub(super) fn counter(&self) -> Option<Counter<'t, 'h>> {
+        Counter::of_clash(self.timeline, self.finding.clash?)
+    }
+
+    /// The section of a holder that kept the lock beyond the bound.
+    pub(super) fn held(&self) -> Option<Held> {
+        Held::of_finding(self.timeline, self.finding)
+    }
+
+    /// Whether a process was told this for certain, and it is not so.
+    pub(super) fn is_misheard(&self, wanted: Misheard) -> bool {
+        misheard::of_finding(self.timeline, self.finding) == Some(wanted)
+    }
+
+    /// How the release was held up by which a process removed the lock of another.
+    pub(super) fn held_up(&self) -> Option<HeldUp> {
+        let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
+        release::held_up(self.timeline, self.finding, clash)
+    }
+
+    /// Whether the removal that it tells of was that of a process that was asking for the lock.
+    pub(super) fn is_takeover(&self) -> bool {
+        let remover = self.finding.processes.first();
+        remover
+            .zip(release::removal(self.timeline, self.finding))
+            .is_some_and(|(by, at)| takeover::is_stale_takeover(self.timeline, *by, at))
+    }
+
+    /// Whether time passed for nobody: the lock lives as long as a session.
+    pub(super) fn lives_with_session(&self) -> bool {
+        self.timeline.history.header.lives_with_session
+    }
+}

@@ -1,0 +1,71 @@
+//! What happened to a counter of tokens between two grants.
+
+use super::early_loss;
+use crate::judge::finding::Clash;
+use crate::judge::timeline::{Grant, Timeline};
+use crate::record::history::{Change, What};
+use fencepost_faults::FaultKind;
+
+/// Two grants, and what their servers did between them.
+pub(crate) struct Counter<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    earlier: &'t Grant,
+    later: &'t Grant,
+    between: Vec<&'h What>,
+}
+
+impl<'t, 'h> Counter<'t, 'h> {
+    /// Of a clash in which servers granted both.
+    pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Counter<'t, 'h>> {
+        let [earlier, later] =
+            [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
+        let (earlier, later) = (earlier?, later?);
+        let nodes = [earlier.node, later.node];
+        let between = timeline.history.events.iter().skip(earlier.moment.index);
+        let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
+        let here = between.filter(|event| nodes.contains(&event.node));
+        let between = here.map(|event| &event.what).collect();
+        Some(Counter { timeline, earlier, later, between })
+    }
+
+    /// Whether each of several servers counts by itself.
+    pub(crate) fn is_one_of_many(&self) -> bool {
+        self.timeline.history.header.quorum > 1
+    }
+
+    /// Whether a server was flushed.
+    pub(crate) fn was_flushed(&self) -> bool {
+        let flushes = |what: &What| matches!(what, What::FaultBegan { kind, .. } if *kind == FaultKind::FlushAll);
+        self.is_changed(Change::Flushed) || self.between.iter().any(|what| flushes(what))
+    }
+
+    /// Whether a server evicted a key that is not the lock's.
+    pub(crate) fn was_evicted(&self) -> bool {
+        let lock = &self.timeline.history.header.resource;
+        self.between.iter().any(
+            |what| matches!(what, What::Server { key, change: Change::Evicted, .. } if key != lock),
+        )
+    }
+
+    /// Whether both servers acted as primary.
+    pub(crate) fn has_two_primaries(&self) -> bool {
+        let later = (self.later.node, self.later.moment);
+        early_loss::two_primaries(self.timeline, self.earlier, later)
+    }
+
+    /// Whether the later token came from another server, or from one that had discarded its data.
+    pub(crate) fn is_a_copy(&self) -> bool {
+        self.earlier.node != self.later.node || self.is_changed(Change::Discarded)
+    }
+
+    /// Whether a server came back without its data, or died.
+    pub(crate) fn was_forgotten(&self) -> bool {
+        let crashes = |what: &&What| matches!(what, What::Crashed);
+        self.is_changed(Change::Forgotten) || self.between.iter().any(crashes)
+    }
+
+    fn is_changed(&self, wanted: Change) -> bool {
+        let is_it = |what: &What| matches!(what, What::Server { change, .. } if *change == wanted);
+        self.between.iter().any(|what| is_it(what))
+    }
+}

@@ -1,0 +1,224 @@
+//! How a lock was lost at its servers before its lease was over.
+//!
+//! Looked at are the servers that granted both acquisitions.
+
+use super::loss::{How, Loss};
+use super::{overrun, release};
+use crate::judge::finding::Clash;
+use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
+use crate::record::history::{Change, What};
+use fencepost_faults::{Micros, Node, SimTime};
+
+/// Redis keeps time in whole milliseconds, and a key lives until its last one is over.
+pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
+/// The coarsest unit in which a server counts leases.
+pub(super) const COARSE: Micros = Micros::from_secs(1);
+
+/// How the lock was lost for one server that granted it again, as far as that is known.
+pub(crate) struct Lost<'t, 'h> {
+    /// What happened at the server that had granted it, where that is another. It counts if it is
+    /// such that it reaches the other server too; what else was lost there need not have mattered.
+    pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
+    /// What happened at the server that granted it again.
+    pub(crate) there: Option<Loss<'t, 'h>>,
+}
+
+/// The earlier lock as one server saw it.
+struct Seen<'t, 'h> {
+    timeline: &'t Timeline<'h>,
+    holder: &'t Acquisition<'h>,
+    taker: &'t Acquisition<'h>,
+    /// When this server granted the lock to the taker.
+    granted_again: Moment,
+}
+
+/// How it was lost, for each server that granted the later acquisition before the earlier lease was
+/// over there.
+pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
+    let (holder, taker) =
+        (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+    let single = timeline.history.header.quorum <= 1;
+    let lost = |how| Lost::there(Loss { timeline, holder, taker, how });
+    let Some(held) = holder.grant.as_ref() else {
+        if let Some(removed) = release::took_back(timeline, holder) {
+            return vec![lost(How::TakenBack { removed })];
+        }
+        let copy = taker.grant.as_ref().filter(|_| single);
+        return copy
+            .and_then(|taken| of_a_copy(timeline, (holder, taker), taken))
+            .into_iter()
+            .collect();
+    };
+    let Some(taken) = taker.grant.as_ref() else {
+        let is_copy = single && let_in_by_a_copy(timeline, taker, held.node);
+        return is_copy.then(|| lost(How::NeverReceived)).into_iter().collect();
+    };
+    let mut losses = Vec::new();
+    for (node, granted_again) in &taken.servers {
+        let seen = Seen { timeline, holder, taker, granted_again: *granted_again };
+        match held.servers.iter().find(|(server, _)| server == node) {
+            Some((_, granted)) if granted < granted_again => losses.extend(seen.at(*node)),
+            None if single && two_primaries(timeline, held, (*node, *granted_again)) => {
+                losses.push(lost(How::TwoPrimaries));
+            }
+            None if single => losses.extend(seen.elsewhere(held.node, *node)),
+            _ => {}
+        }
+    }
+    losses
+}
+
+impl<'t, 'h> Lost<'t, 'h> {
+    fn there(loss: Loss<'t, 'h>) -> Lost<'t, 'h> {
+        Lost { where_it_was_granted: None, there: Some(loss) }
+    }
+}
+
+impl<'t, 'h> Seen<'t, 'h> {
+    /// Whether the lease, as last set at this server, was over when the lock was granted again. A
+    /// lock that renews it by itself would have gone on doing so had the server not lost it before.
+    /// Where the lease ran out up to a second short because the server counts in whole seconds,
+    /// that second counts as over for a holder that stayed beyond the whole of it.
+    fn lease_was_over(&self, node: Node) -> bool {
+        if self.timeline.history.header.has_no_ttl() {
+            return false;
+        }
+        let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
+        let over = set + self.timeline.history.header.ttl_us;
+        let lost_before = || {
+            let span = self.span_at(node).filter(|_| overrun::renews_by_itself(self.timeline));
+            span.and_then(|span| span.to).is_some_and(|(to, how)| {
+                let by_itself = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
+                to <= self.granted_again && !by_itself && to.time + GRANULARITY < over
+            })
+        };
+        let granted_again = self.granted_again.time;
+        let was_over = granted_again + GRANULARITY >= over
+            || granted_again + COARSE >= over
+                && self.ran_out_short(node)
+                && self.stayed_beyond(over);
+        was_over && !lost_before()
+    }
+
+    /// Whether the lock ran out at a server that counts in whole seconds and had given it less than
+    /// the lease.
+    fn ran_out_short(&self, node: Node) -> bool {
+        let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
+        span.is_some_and(|span| {
+            let how = span.to.filter(|(at, _)| *at <= self.granted_again).map(|(_, how)| how);
+            let ran_out = matches!(how, Some(KeyEnd::Changed { change: Change::Expired, .. }));
+            ran_out && is_given_short(self.timeline, span).is_none_or(|is_short| is_short)
+        })
+    }
+
+    /// Whether the holder was still in its section then.
+    fn stayed_beyond(&self, over: SimTime) -> bool {
+        let section = self.timeline.acquisition_of(self.holder.operation);
+        let section = section.and_then(|index| self.timeline.section_of(index));
+        section.is_some_and(|section| section.ends(self.timeline.end) > over)
+    }
+
+    /// The span of the holder's value at a server that was lost before the lock was granted again;
+    /// or else the last.
+    fn span_at(&self, node: Node) -> Option<&'t KeySpan<'h>> {
+        let (timeline, holder, before) = (self.timeline, self.holder, self.granted_again);
+        overrun::lost_at(timeline, holder, node, before)
+            .or_else(|| overrun::own_spans(timeline, holder, node, before).last().copied())
+    }
+
+    /// How the server that granted both lost the first; `None` if the lease was over.
+    fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
+        let there = self.span_at(node).and_then(|span| self.loss(span));
+        (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })
+    }
+
+    /// How the lock was lost between the server that granted it and another that granted it again.
+    fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<Lost<'t, 'h>> {
+        if self.lease_was_over(held_at) {
+            return None;
+        }
+        let there = match self.span_at(taken_at) {
+            None => Some(self.lost(How::NeverReceived)),
+            Some(span) if removed_by_replication(span) => None,
+            Some(span) => self.loss(span),
+        };
+        let first = self.span_at(held_at).and_then(|span| self.loss(span));
+        Some(Lost { where_it_was_granted: first, there })
+    }
+
+    /// The end of a span, if it came before the lock was granted again.
+    fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {
+        let (at, how) = span.to.filter(|(at, _)| *at <= self.granted_again)?;
+        Some(self.lost(How::Ended { span, at, how }))
+    }
+
+    fn lost(&self, how: How<'t, 'h>) -> Loss<'t, 'h> {
+        let Seen { timeline, holder, taker, .. } = *self;
+        Loss { timeline, holder, taker, how }
+    }
+}
+
+/// Whether the server gave the lock less than its lease when that was set last, by its own clock;
+/// `None` if it did not say.
+pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
+    let given = span.runs_out?.since(span.set.last()?.time);
+    Some(given + GRANULARITY < timeline.history.header.ttl_us)
+}
+
+/// How a holder whom no server granted the lock lost it: what let it in was an earlier lock of its
+/// own, which still stood at the server that granted it again.
+fn of_a_copy<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
+    taken: &Grant,
+) -> Option<Lost<'t, 'h>> {
+    let seen = Seen { timeline, holder, taker, granted_again: taken.moment };
+    let entered = holder.completed?;
+    let span = seen.span_at(taken.node).filter(|span| span.from < entered)?;
+    seen.loss(span).map(Lost::there)
+}
+
+/// Whether two servers acted as primary when they granted: the one that was promoted later had been
+/// promoted before the other one granted.
+pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
+    let grants = [(held.node, held.moment), taken];
+    let promoted = grants.map(|(node, at)| promoted(timeline, node, at));
+    let granted_by_the_other = match promoted[0] < promoted[1] {
+        true => grants[0].1,
+        false => grants[1].1,
+    };
+    let latest = promoted[0].max(promoted[1]);
+    latest.is_some_and(|latest| latest < granted_by_the_other)
+}
+
+/// Since when at the latest a server has been a primary that grants at a moment: its first deed as
+/// one after its last as a replica. `None` if it never was a replica before.
+fn promoted(timeline: &Timeline<'_>, node: Node, at: Moment) -> Option<Moment> {
+    let mut since = None;
+    for (index, event) in timeline.history.events[..=at.index].iter().enumerate().rev() {
+        match &event.what {
+            What::Server { primary: true, .. } if event.node == node => since = Some(index),
+            What::Server { primary: false, .. } if event.node == node => {
+                return since.map(|index| timeline.moment(index));
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// Whether no server granted an acquisition, and what let it in was an earlier lock of its own,
+/// which still stood at a server that had followed the holder's and never received the holder's
+/// lock.
+fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
+    let Some(entered) = taker.completed else { return false };
+    timeline.keys.iter().any(|span| {
+        let stands = span.from < entered && span.to.is_none_or(|(to, _)| entered < to);
+        stands && span.by.is_none() && span.node != held_at && timeline.is_lock_of(span, taker)
+    })
+}
+
+/// Whether a replica followed a removal of its primary.
+pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
+    matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
+}

@@ -1,0 +1,53 @@
+//! A write that was under way to the storage when the lock changed hands.
+
+use super::overrun;
+use crate::judge::finding::Clash;
+use crate::judge::timeline::{FaultSpan, Timeline};
+use crate::record::history::What;
+use fencepost_faults::{Impact, Micros, Node};
+
+/// What held up a write that was sent before the later acquisition was granted and landed after it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum OnItsWay {
+    /// A fault of the storage or of the way to it.
+    HeldUp,
+    /// Its process stood still after it had sent it.
+    OfOneWhoStoodStill,
+    /// Nothing that is known; its process had left its section before the lock changed hands.
+    OfOneWhoHadLeft,
+}
+
+/// What held up the late write of a clash, if it was on its way then.
+pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay> {
+    let landed = timeline.moment(clash.late_write?);
+    let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else {
+        return None;
+    };
+    let sent = timeline.invocation_of(operation)?;
+    let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
+    if changed_hands < sent || landed < changed_hands {
+        return None;
+    }
+    let during = |fault: &&FaultSpan<'_>| fault.touches(sent.time, landed.time);
+    if timeline.faults.iter().filter(during).any(holds_up_storage) {
+        return Some(OnItsWay::HeldUp);
+    }
+    if overrun::paused(timeline, by, sent.time, landed.time) > Micros::ZERO {
+        return Some(OnItsWay::OfOneWhoStoodStill);
+    }
+    let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
+    left.is_some_and(|left| left < changed_hands).then_some(OnItsWay::OfOneWhoHadLeft)
+}
+
+/// Whether a fault holds up what is sent to the storage.
+pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
+    fault.names(Node::Storage)
+        && match fault.kind.impact() {
+            Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,
+            Impact::LosesReply
+            | Impact::BendsClock
+            | Impact::LosesKeys
+            | Impact::TakesOver
+            | Impact::IsOperated => false,
+        }
+}

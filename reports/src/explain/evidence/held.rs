@@ -1,0 +1,34 @@
+//! How a holder spent the time for which it kept its lock.
+
+use super::overrun;
+use crate::judge::finding::Finding;
+use crate::judge::timeline::{SectionEnd, Timeline};
+use fencepost_faults::Micros;
+
+/// A section that lasted beyond the stated bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Held {
+    paused: Micros,
+    worked: Micros,
+    bound: Micros,
+    ended_by: SectionEnd,
+}
+
+impl Held {
+    /// The section that a finding begins with, if there is a bound.
+    pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Held> {
+        let begins = |from: usize| Some(&from) == finding.witness.first();
+        let section = timeline.sections.iter().find(|section| begins(section.from.index))?;
+        let bound = timeline.history.header.held_bound_us?;
+        let end = section.ends(timeline.end);
+        let paused = overrun::paused(timeline, section.process, section.from.time, end);
+        let worked = end.since(section.from.time) - paused;
+        Some(Held { paused, worked, bound, ended_by: section.ended_by })
+    }
+
+    /// Whether its process stood still, and would have been done within the bound had it not.
+    pub(crate) fn stood_still(&self) -> bool {
+        let stood_still = self.paused > Micros::ZERO && self.worked <= self.bound;
+        stood_still && self.ended_by != SectionEnd::Crash
+    }
+}

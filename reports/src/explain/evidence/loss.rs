@@ -1,0 +1,270 @@
+//! One way in which a lock was lost before its lease was over, and what the history shows of it.
+
+use super::early_loss::{COARSE, GRANULARITY, is_given_short};
+use super::{release, takeover};
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Section, Timeline};
+use crate::record::history::{Change, Keeping, What};
+use fencepost_faults::{FaultKind, Node, SimTime};
+
+/// A lock of a holder that was lost before its lease was over, and who took it.
+pub(crate) struct Loss<'t, 'h> {
+    pub(super) timeline: &'t Timeline<'h>,
+    pub(super) holder: &'t Acquisition<'h>,
+    pub(super) taker: &'t Acquisition<'h>,
+    pub(super) how: How<'t, 'h>,
+}
+
+/// How it was lost.
+#[derive(Clone, Copy)]
+pub(super) enum How<'t, 'h> {
+    /// What stood at a server ended there.
+    Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
+    /// A command of its own process removed it before that heard that it was granted.
+    TakenBack { removed: Moment },
+    /// Another server acted as primary beside the one that had granted it.
+    TwoPrimaries,
+    /// It never came to stand at the server that granted it again.
+    NeverReceived,
+}
+
+/// Who removed a lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Remover {
+    /// Its holder.
+    Itself,
+    /// Another thread of the same process.
+    Thread(Node),
+    /// Another process.
+    Process(Node),
+}
+
+/// Why a key ran out too soon in true time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum RanOut {
+    /// By a clock that was stepped or ran at the wrong rate.
+    ByClock(FaultKind),
+    /// The server counts in whole seconds.
+    InWholeSeconds,
+    /// The server, which followed another, had not received that the lease was extended.
+    AsFirstSet,
+    /// Nothing that is known.
+    Unknown,
+}
+
+impl Loss<'_, '_> {
+    /// Whether what stood at a server ended by this change.
+    pub(crate) fn ended_by(&self, wanted: Change) -> bool {
+        matches!(self.how, How::Ended { how: KeyEnd::Changed { change, .. }, .. } if change == wanted)
+    }
+
+    /// Whether two servers acted as primary.
+    pub(crate) fn has_two_primaries(&self) -> bool {
+        matches!(self.how, How::TwoPrimaries)
+    }
+
+    /// Whether it never came to stand at the server that granted the lock again.
+    pub(crate) fn was_never_received(&self) -> bool {
+        matches!(self.how, How::NeverReceived)
+    }
+
+    /// Whether its node went because the session ended.
+    pub(crate) fn ended_with_session(&self) -> bool {
+        self.timeline.history.header.lives_with_session && self.ended_by(Change::Expired)
+    }
+
+    /// Who removed it, if somebody did.
+    pub(crate) fn remover(&self) -> Option<Remover> {
+        let process = self.holder.process;
+        let by = match self.how {
+            How::TakenBack { .. } => return Some(Remover::Itself),
+            How::Ended { how: KeyEnd::Changed { change: Change::Removed, by, .. }, .. } => by?,
+            _ => return None,
+        };
+        Some(match by {
+            by if by == process => Remover::Itself,
+            by if by.machine() == process.machine() => Remover::Thread(by),
+            by => Remover::Process(by),
+        })
+    }
+
+    fn removed(&self) -> Option<Moment> {
+        match self.how {
+            How::Ended { at, .. } => Some(at),
+            How::TakenBack { removed } => Some(removed),
+            How::TwoPrimaries | How::NeverReceived => None,
+        }
+    }
+
+    /// Whether the process that removed it was asking for the lock.
+    pub(crate) fn is_takeover_by(&self, process: Node) -> bool {
+        let is_takeover = |at| takeover::is_stale_takeover(self.timeline, process, at);
+        self.removed().is_some_and(is_takeover)
+    }
+
+    /// Whether a release of a process, of an earlier lock, may have been under way all the time.
+    pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
+        self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
+    }
+
+    /// The same of its holder, unless the holder was giving this one back by then.
+    pub(crate) fn may_be_a_late_release(&self) -> bool {
+        !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
+    }
+
+    /// Whether the reply to a command of the holder was lost before it went.
+    pub(crate) fn lost_a_reply(&self) -> bool {
+        let How::Ended { at, .. } = self.how else { return false };
+        let (process, from) = (self.holder.process, self.holder.invoked.time);
+        let mut faults = self.timeline.faults.iter();
+        faults
+            .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))
+    }
+
+    /// Whether it went while its holder was in its section, or before the holder entered that.
+    pub(crate) fn is_in_use(&self) -> bool {
+        matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
+    }
+
+    /// Whether the holder had begun to give it back, from within its section.
+    fn is_given_back(&self) -> bool {
+        let process = self.holder.process;
+        self.section_then().zip(self.removed()).is_some_and(|(section, at)| {
+            release::began_between(self.timeline, process, section.from, at)
+        })
+    }
+
+    /// The section in which the holder was when it ended.
+    fn section_then(&self) -> Option<&Section> {
+        let How::Ended { at, .. } = self.how else { return None };
+        let process = self.holder.process;
+        let mut sections = self.timeline.sections.iter();
+        sections.find(|section| section.process == process && section.covers(at))
+    }
+
+    /// Whether the server came back without it, or died before another value took its place.
+    pub(crate) fn was_forgotten(&self) -> bool {
+        self.ended_by(Change::Forgotten) || self.replaced_after_a_crash()
+    }
+
+    /// Whether another value took its place while it stood, and nobody's clock or crash tells why.
+    pub(crate) fn was_replaced(&self) -> bool {
+        matches!(self.how, How::Ended { how: KeyEnd::Replaced, .. })
+            && self.ran_out() == Some(RanOut::Unknown)
+    }
+
+    fn replaced_after_a_crash(&self) -> bool {
+        let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return false };
+        let mut between = self.timeline.history.events[span.from.index..at.index].iter();
+        self.timeline.history.header.kept_as.is_none()
+            && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
+    }
+
+    /// Why it ran out too soon, if it ran out. Another value may take the place of one of which the
+    /// server does not say that it ran out, by its clock or by clocks of the processes.
+    pub(crate) fn ran_out(&self) -> Option<RanOut> {
+        let How::Ended { span, at, how } = self.how else { return None };
+        let header = &self.timeline.history.header;
+        match how {
+            KeyEnd::Changed { change: Change::Expired, .. } => {
+                (!header.lives_with_session).then(|| self.ran_out_early(span, at))
+            }
+            KeyEnd::Changed { .. } => None,
+            KeyEnd::Replaced if header.kept_as.is_some() || self.replaced_after_a_crash() => None,
+            KeyEnd::Replaced => {
+                let processes = [self.holder.process, self.taker.process];
+                let by_clock = || self.clock_fault(&processes, SimTime::ZERO, at.time);
+                Some(match self.ran_out_early(span, at) {
+                    RanOut::Unknown => by_clock().map_or(RanOut::Unknown, RanOut::ByClock),
+                    known => known,
+                })
+            }
+        }
+    }
+
+    /// A key that ran out too soon in true time did so by a clock: the server's own since the lease
+    /// was set or, if it got the key with an absolute time of another server, any clock of the two
+    /// at any time before. Without any, a server that followed had not received that the lease was
+    /// extended; or a server that is no Redis counts in whole seconds.
+    fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
+        let set = span.set.last();
+        let since = set.map_or(SimTime::ZERO, |set| set.time);
+        let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
+        let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
+        // Other coordinators count by a clock that is never stepped.
+        if let (Node::Server(_), Some(set)) = (span.node, set) {
+            let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
+            let in_the_last_second =
+                set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
+            let is_short = is_given_short(self.timeline, span);
+            return match is_short {
+                Some(true) => RanOut::InWholeSeconds,
+                _ if drifted => RanOut::ByClock(FaultKind::ClockDrift),
+                None if in_the_last_second => RanOut::InWholeSeconds,
+                _ => RanOut::Unknown,
+            };
+        }
+        match self.clock_fault(&hosts, since, at.time) {
+            Some(clock) => RanOut::ByClock(clock),
+            None if set.is_none() && self.ran_out_as_first_set(at) => RanOut::AsFirstSet,
+            None => RanOut::Unknown,
+        }
+    }
+
+    /// Whether the lease, had it never been extended, was over.
+    fn ran_out_as_first_set(&self, at: Moment) -> bool {
+        let first = self.holder.grant.as_ref().map(|grant| grant.moment.time);
+        first.is_some_and(|first| {
+            at.time + GRANULARITY >= first + self.timeline.history.header.ttl_us
+        })
+    }
+
+    /// Whether it ran out, or its row was overwritten, by a clock that a fault of this kind bent at
+    /// a server; or, where no row is kept, at one of both processes.
+    pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
+        self.ran_out() == Some(RanOut::ByClock(kind))
+            || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
+    }
+
+    /// Whether a row was overwritten by a process that considered it expired, and its clock or the
+    /// holder's was wrong.
+    pub(crate) fn is_by_clocks_of_processes(&self) -> bool {
+        self.overwritten_by_clock(Keeping::RowByClients).is_some()
+    }
+
+    /// By which fault of a clock a row that is kept in this way was overwritten: the clocks of two
+    /// processes, or of the server.
+    fn overwritten_by_clock(&self, keeping: Keeping) -> Option<FaultKind> {
+        let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
+        if self.timeline.history.header.kept_as != Some(keeping) {
+            return None;
+        }
+        let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
+        let both = [self.holder.process, replacer].map(Node::machine);
+        let set = span.set.last().map_or(SimTime::ZERO, |set| set.time);
+        match keeping {
+            Keeping::RowByClients => self.clock_fault(&both, SimTime::ZERO, at.time),
+            Keeping::RowByServer => self.clock_fault(&[span.node], set, at.time),
+            Keeping::Connection | Keeping::Lease => None,
+        }
+    }
+
+    /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An
+    /// instantaneous step counts from its begin.
+    fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
+        let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
+        kinds.find(|kind| self.fault_on(*kind, hosts, since, until))
+    }
+
+    fn fault_on(&self, kind: FaultKind, hosts: &[Node], since: SimTime, until: SimTime) -> bool {
+        let mut faults = self.timeline.faults.iter().filter(|fault| fault.kind == kind);
+        faults.any(|fault| {
+            let hit = hosts.iter().any(|host| fault.names(*host));
+            let begins = fault.from.time <= until
+                && (kind != FaultKind::ClockJump || since <= fault.from.time);
+            hit && begins
+                && (kind == FaultKind::ClockJump
+                    || since == SimTime::ZERO
+                    || fault.touches(since, until))
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! Whether two acquisitions can be told apart by who owns them, and what the later one built on.
+
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::Timeline;
+use crate::record::history::Keeping;
+
+/// Whether both are of one process, by different threads, under one owner value, and a server let
+/// the later one in because it took it for the earlier.
+pub(crate) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+    let threads = one.process != other.process && one.process.machine() == other.process.machine();
+    let grants = one.grant.as_ref().zip(other.grant.as_ref());
+    let found = grants.is_some_and(|(one, other)| one.moment == other.moment || !other.created);
+    threads && one.owner == other.owner && found
+}
+
+/// Whether both are of different processes, which a row of a database does not tell apart.
+pub(crate) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+    let is_row = matches!(
+        timeline.history.header.kept_as,
+        Some(Keeping::RowByClients | Keeping::RowByServer)
+    );
+    is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
+}
+
+/// Whether the write that was lost, or whose number was issued again, had been applied and its
+/// writer had left its section when the later process was granted the lock, and the later one
+/// wrote before it left: nobody was in its way, and what it wrote does not build on what stood.
+pub(crate) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
+    let builds_on =
+        matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);
+    let Some(applied) = clash.late_write.filter(|_| builds_on) else { return false };
+    let Some(granted) = timeline.acquisitions[clash.later].grant.as_ref() else { return false };
+    let left = timeline.section_of(clash.earlier).and_then(|section| section.to);
+    let written_inside = timeline.section_of(clash.later).is_some_and(|section| {
+        section.from.time <= finding.at && section.to.is_none_or(|to| finding.at <= to.time)
+    });
+    applied < granted.moment.index
+        && left.is_some_and(|left| left < granted.moment)
+        && written_inside
+}

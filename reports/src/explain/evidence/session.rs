@@ -1,0 +1,163 @@
+//! What became of a lock that lives as long as the session or the connection of its process.
+
+use crate::judge::finding::Clash;
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator, of_key};
+use crate::record::history::{Change, Keeping, What};
+use fencepost_faults::{Node, SimTime};
+
+/// What became of the lock of the earlier of two that stood against each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Gone {
+    /// One of both entered though no server ever had its key as the first of the queue.
+    WasNeverFirst,
+    /// Another server granted it, which never heard of the lock of a connection.
+    GrantedElsewhere,
+    /// The connection ended, or the server that kept the lock for it.
+    WithConnection,
+    /// It was gone before the holder was told that it had it, by a server that did not know yet.
+    ToldByOneBehind,
+    /// The session ended.
+    WithSession,
+}
+
+/// What became of the lock of the earlier holder. Nothing if the lock does not live in a session
+/// or went in another way.
+pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
+    if !timeline.history.header.has_no_ttl() {
+        return None;
+    }
+    if timeline.history.header.kept_as == Some(Keeping::Lease) && was_never_first(timeline, clash) {
+        return Some(Gone::WasNeverFirst);
+    }
+    let holder = &timeline.acquisitions[clash.earlier];
+    if was_granted_elsewhere(timeline, clash) {
+        return Some(Gone::GrantedElsewhere);
+    }
+    let (gone, how) = timeline.gone(holder)?;
+    if timeline.history.header.kept_as == Some(Keeping::Connection) {
+        return ended_by_itself(how).then_some(Gone::WithConnection);
+    }
+    let told = holder.completed.filter(|told| gone < *told);
+    let is_expiry = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
+    match told {
+        Some(told) if still_stood(timeline, holder, told) => Some(Gone::ToldByOneBehind),
+        _ if is_expiry => Some(Gone::WithSession),
+        _ => None,
+    }
+}
+
+/// Whether a lock of a connection was granted again by another server, which never heard of it.
+fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let at = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.node);
+    let servers = at(clash.earlier).zip(at(clash.later));
+    timeline.history.header.kept_as == Some(Keeping::Connection)
+        && servers.is_some_and(|(held, taken)| held != taken)
+}
+
+/// Whether one of both entered though no server ever had its key as the first of the queue: it went
+/// while the process waited.
+fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
+}
+
+/// Whether a lock of a connection went without a command: with the connection, or with the server.
+fn ended_by_itself(how: KeyEnd) -> bool {
+    let KeyEnd::Changed { change, by, .. } = how else { return false };
+    change == Change::Forgotten || change == Change::Removed && by.is_none()
+}
+
+/// Whether the server that a process was connected to still had its lock at an instant.
+fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
+    let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+    own.filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))
+        .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
+}
+
+/// The node that was the first of the queue for most of the time in which nobody got in; of a
+/// semaphore, where no lease stood, the first of those who wait to add one.
+pub(super) fn first_node<'h>(
+    timeline: &Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> Option<KeySpan<'h>> {
+    let stood = |span: &&KeySpan<'_>| {
+        let to = span.to.map_or(timeline.end, |(to, _)| to.time).min(until);
+        to.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+    };
+    let first = timeline.keys.iter().find(stood).cloned();
+    first.or_else(|| {
+        let order =
+            of_key(timeline.history, &format!("{}/locks", timeline.history.header.resource));
+        order.iter().find(stood).cloned()
+    })
+}
+
+/// Whether a process got a second node in a queue of the lock between two instants: then it knows
+/// of one of them at most.
+pub(super) fn contended_twice(
+    timeline: &Timeline<'_>,
+    process: Node,
+    (from, until): (SimTime, SimTime),
+) -> bool {
+    let events = timeline.history.events.iter().skip_while(|event| event.time_us < from);
+    let meanwhile = events.take_while(|event| event.time_us <= until);
+    let mut seconds = meanwhile.filter_map(|event| match &event.what {
+        What::Server { key, value: Some(value), .. } if key.ends_with("/twice") => Some(value),
+        _ => None,
+    });
+    seconds.any(|node| creator(timeline.history, node) == Some(process))
+}
+
+/// Why the first of the queue does not take the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum First {
+    /// Its process waits on with this node, and has not been told.
+    WaitsOn,
+    /// Its process waits with another node, or has been told since that it does not have the lock.
+    IsUnknown,
+}
+
+/// Why the first of the queue does not take the lock. Nothing if a process once had the lock under
+/// that name, or a process died whose session may have kept it there.
+pub(super) fn of_queue(
+    timeline: &Timeline<'_>,
+    first: &KeySpan<'_>,
+    until: SimTime,
+) -> Option<First> {
+    let is_known = |one: &Acquisition<'_>| one.owner.is_some() && one.owner == first.value;
+    let by = first.value.and_then(|node| creator(timeline.history, node));
+    if died_since(timeline, (by, first.from.time), until)
+        || timeline.acquisitions.iter().any(is_known)
+    {
+        return None;
+    }
+    let mut waiting = timeline.acquisitions.iter().filter(|one| {
+        one.invoked < first.from && one.completed.is_none_or(|completed| until <= completed.time)
+    });
+    match by {
+        Some(by) => {
+            let waits_with_it = waiting.any(|one| one.process == by)
+                && !contended_twice(timeline, by, (SimTime::ZERO, until));
+            Some(if waits_with_it { First::WaitsOn } else { First::IsUnknown })
+        }
+        // Whoever waits since then may wait with this node.
+        None => waiting.next().is_none().then_some(First::IsUnknown),
+    }
+}
+
+/// Whether a process died and its session may have kept the node: the process whose node it is,
+/// since then; or, where that is not known, any process, so late that its session may not have
+/// ended. That takes its timeout and a tick, and no more than twice as long.
+fn died_since(
+    timeline: &Timeline<'_>,
+    (by, from): (Option<Node>, SimTime),
+    until: SimTime,
+) -> bool {
+    let session = timeline.history.header.ttl_us;
+    timeline.history.events.iter().any(|event| {
+        let is_whose = match by {
+            Some(by) => event.node == by.machine() && from <= event.time_us,
+            None => event.node.is_process() && until < event.time_us + session + session,
+        };
+        is_whose && event.time_us <= until && matches!(event.what, What::Crashed)
+    })
+}

@@ -1,0 +1,114 @@
+//! What can be named in a sentence that states why two acquisitions could stand against each other.
+
+use super::evidence::release;
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
+use crate::record::history::{Change, What};
+use fencepost_faults::{FaultKind, Micros, Node, SimTime};
+
+/// Two acquisitions that stood against each other.
+pub(super) struct Scene<'t, 'h> {
+    pub(super) timeline: &'t Timeline<'h>,
+    pub(super) kind: Kind,
+    /// The earlier one.
+    pub(super) holder: &'t Acquisition<'h>,
+    /// The later one.
+    pub(super) taker: &'t Acquisition<'h>,
+    /// When that was over.
+    pub(super) at: SimTime,
+    /// The removal that it tells of.
+    pub(super) removed: Option<Moment>,
+}
+
+impl<'t, 'h> Scene<'t, 'h> {
+    pub(super) fn new(
+        timeline: &'t Timeline<'h>,
+        finding: &Finding,
+        clash: Clash,
+    ) -> Scene<'t, 'h> {
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
+        let (at, removed) = (finding.at + finding.duration, release::removal(timeline, finding));
+        Scene { timeline, kind: finding.kind, holder, taker, at, removed }
+    }
+
+    /// Who holds, and who takes.
+    pub(super) fn both(&self) -> [Node; 2] {
+        [self.holder.process, self.taker.process]
+    }
+
+    /// The server that granted the lock to the holder.
+    pub(super) fn held_at(&self) -> String {
+        server(self.holder)
+    }
+
+    /// The server that granted it to the taker.
+    pub(super) fn taken_at(&self) -> String {
+        server(self.taker)
+    }
+
+    /// When and how the holder's lock went from the server that had granted it.
+    pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
+        self.timeline.gone(self.holder)
+    }
+
+    /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
+    pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
+        let mut faults = self
+            .timeline
+            .faults
+            .iter()
+            .rev()
+            .filter(|fault| fault.kind == kind && fault.from.time <= self.at);
+        let relevant =
+            |fault: &&FaultSpan<'_>| fault.nodes.iter().any(|machine| self.involves(*machine));
+        match faults.find(relevant) {
+            Some(fault) => {
+                format!(
+                    "{subject} of {} {verb} at {} (fault {})",
+                    names(fault.nodes),
+                    fault.from.time,
+                    fault.id
+                )
+            }
+            None => format!("{subject} of a host {verb}"),
+        }
+    }
+
+    fn involves(&self, machine: Node) -> bool {
+        let mut both = [self.holder, self.taker].into_iter();
+        both.any(|one| {
+            one.process.machine() == machine
+                || one
+                    .grant
+                    .as_ref()
+                    .is_some_and(|grant| grant.servers.iter().any(|(server, _)| *server == machine))
+        })
+    }
+
+    /// The first server that granted both.
+    pub(super) fn shared_server(&self) -> Option<String> {
+        let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
+        let mut lost = self.timeline.history.events.iter().filter_map(|event| match &event.what {
+            What::Server { change: Change::Forgotten, .. } => Some(event.node),
+            _ => None,
+        });
+        let granted =
+            |grant: &Grant, node: Node| grant.servers.iter().any(|(server, _)| *server == node);
+        lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
+    }
+
+    pub(super) fn ttl(&self) -> Micros {
+        self.timeline.history.header.ttl_us
+    }
+}
+
+fn server(acquisition: &Acquisition<'_>) -> String {
+    let grant = acquisition.grant.as_ref();
+    grant.map_or("the server".to_owned(), |grant| grant.node.to_string())
+}
+
+pub(super) fn names(nodes: &[Node]) -> String {
+    let names: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    names.join(", ")
+}
