@@ -2,14 +2,12 @@
 //!
 //! In: a finding and the timeline that it was found in. Out: its [`cause`], from what the history
 //! shows of it (`evidence`), the story in sentences that each rest on an event ([`narrative`]), and
-//! what the [`literature`] and plain [`arithmetic`] say of the lock. What the names in a report mean
-//! is in [`meaning`].
+//! what the [`literature`] and plain [`arithmetic`] say of the lock.
 
 pub mod arithmetic;
 pub mod cause;
 mod evidence;
 pub mod literature;
-pub mod meaning;
 pub(crate) mod narrate;
 pub mod narrative;
 pub mod order;

@@ -6,5 +6,6 @@
 
 pub mod checker;
 pub mod finding;
+pub mod meaning;
 pub mod phases;
 pub mod timeline;

@@ -12,3 +12,6 @@ pub mod stages;
 pub mod sweep;
 pub mod verdict;
 pub mod violation;
+
+#[cfg(test)]
+mod wild_tests;

@@ -24,12 +24,12 @@ impl Call<'_> {
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =
-            client.last_command.is_none_or(|command| command.name.as_bytes() != &*name);
+            client.last_command().is_none_or(|command| command.name.as_bytes() != &*name);
         if client.connection.is_none() || is_in_exec {
             (wait.give_up)(self.reply);
             return Ok(());
         }
-        client.blocked = true;
+        client.service.block();
         self.server.blocking.add(Waiting { client: self.client, db: self.db, wait });
         self.server.schedule_blocked();
         Ok(())
@@ -136,7 +136,7 @@ impl Server {
     fn unblock(&mut self, client: ClientKey, mut reply: Reply) {
         self.send_reply(client, &mut reply);
         self.spares.keep_reply(reply);
-        self.client_mut(client).blocked = false;
+        self.client_mut(client).service.unblock();
         self.look_for_command(client);
     }
 

@@ -34,7 +34,7 @@ impl Server {
             self.disconnect(key);
             return;
         }
-        if !client.queued && !client.postponed && !client.blocked && !client.closing {
+        if client.service.may_read() {
             self.look_for_command(key);
         }
     }
@@ -64,7 +64,7 @@ impl Server {
     /// Closes a client's connection once what was sent before has left.
     pub(crate) fn close_after_replies(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
-        client.closing = true;
+        client.service.close();
         if let Some(connection) = client.connection {
             self.outbox.send(Output::Close { connection });
             self.forget_client(key);
@@ -75,7 +75,7 @@ impl Server {
     /// closed when that ends.
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
         if self.turn.acting() == Some(key) {
-            self.client_mut(key).closing = true;
+            self.client_mut(key).service.close();
         } else {
             self.close_after_replies(key);
         }
@@ -90,7 +90,7 @@ impl Server {
         let mut all: Vec<ClientKey> = self.roster.connected().collect();
         all.retain(|key| !served.contains(&Some(*key)));
         all.into_iter().for_each(|key| self.close_after_replies(key));
-        served.into_iter().flatten().for_each(|key| self.client_mut(key).closing = true);
+        served.into_iter().flatten().for_each(|key| self.client_mut(key).service.close());
         self.roster.clear_ready();
         if self.long_script.interrupted().is_some() {
             self.changes.forget();

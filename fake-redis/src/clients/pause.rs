@@ -23,10 +23,10 @@ impl Server {
     /// Has the commands looked at again that were held back.
     pub(crate) fn resume_postponed(&mut self) {
         let mut waiting: Vec<_> = self.roster.connected().collect();
-        waiting.retain(|key| self.client(*key).postponed);
-        waiting.sort_by_key(|key| self.client(*key).active_at);
+        waiting.retain(|key| self.client(*key).service.is_postponed());
+        waiting.sort_by_key(|key| self.client(*key).active_at());
         for key in waiting {
-            self.client_mut(key).postponed = false;
+            self.client_mut(key).service.resume();
             self.roster.queue(key);
         }
     }

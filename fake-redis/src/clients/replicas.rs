@@ -49,7 +49,7 @@ impl Server {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();
         let counts_others = self.config.version < RedisVersion::V7_2;
-        if wrote || counts_others && !self.client(key).transaction.open {
+        if wrote || counts_others && !self.client(key).transaction.is_open() {
             self.client_mut(key).write_offset = offset;
         }
     }

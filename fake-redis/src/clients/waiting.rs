@@ -43,7 +43,7 @@ impl Server {
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
         self.replication.waiting.push(Waiting { client: key, offset, goal, until_ms });
         self.replication.wants_acknowledgements = true;
-        self.client_mut(key).blocked = true;
+        self.client_mut(key).service.block();
         self.schedule_waits();
     }
 
@@ -116,7 +116,7 @@ impl Server {
         }
         self.send_reply(waiting.client, &mut reply);
         self.spares.keep_reply(reply);
-        self.client_mut(waiting.client).blocked = false;
+        self.client_mut(waiting.client).service.unblock();
         self.look_for_command(waiting.client);
     }
 

@@ -139,7 +139,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let client = server.client(key);
     let seconds =
         |since: fencepost_machine::WallTime| (server.clock.now().0 - since.0).max(0) / 1_000_000;
-    let queued = if client.transaction.open { client.transaction.queue.len() as i64 } else { -1 };
+    let queued = if client.transaction.is_open() { client.transaction.len() as i64 } else { -1 };
     let listens = &client.subscriptions;
     let mut line = String::new();
     let _ = write!(
@@ -152,8 +152,8 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         server.config.port,
         key.0 + 4,
         String::from_utf8_lossy(&client.name),
-        seconds(client.connected_at),
-        seconds(client.active_at),
+        seconds(client.connected_at()),
+        seconds(client.active_at()),
         flag_letters(client),
         client.db,
         listens.channels.len(),
@@ -167,7 +167,7 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
          user=default redir={} resp={}",
         client.reader.pending(),
         client.output.bytes,
-        client.last_command.map_or("NULL", |command| command.full_name),
+        client.last_command().map_or("NULL", |command| command.full_name),
         tracking::redirect_of(call, key),
         if client.protocol == Protocol::Resp3 { 3 } else { 2 },
     );
@@ -183,10 +183,10 @@ fn flag_letters(client: &Client) -> String {
     let marks = [
         (client.role == Role::Replica, 'S'),
         (client.subscriptions.any(), 'P'),
-        (client.transaction.open, 'x'),
-        (client.postponed || client.blocked, 'b'),
-        (client.transaction.overtaken, 'd'),
-        (client.closing, 'c'),
+        (client.transaction.is_open(), 'x'),
+        (client.service.waits(), 'b'),
+        (client.transaction.is_overtaken(), 'd'),
+        (client.service.is_closing(), 'c'),
         (client.no_evict, 'e'),
         (client.tracking.is_some(), 't'),
         (client.tracking.as_ref().is_some_and(|wishes| wishes.is_broken), 'R'),

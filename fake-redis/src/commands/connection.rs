@@ -181,14 +181,14 @@ fn write_greeting(call: &mut Call<'_>) {
 }
 
 fn quit(call: &mut Call<'_>) -> CommandResult {
-    call.client().closing = true;
+    call.client().service.close();
     call.reply.ok();
     Ok(())
 }
 
 /// What a browser sends is no Redis command, whoever made it send that.
 fn hang_up(call: &mut Call<'_>) -> CommandResult {
-    call.client().closing = true;
+    call.client().service.close();
     Ok(())
 }
 

@@ -89,7 +89,7 @@ fn clients(server: &Server, text: &mut String) {
             .roster
             .connected()
             .map(|key| server.client(key))
-            .filter(|client| client.blocked || client.postponed)
+            .filter(|client| client.service.waits())
             .count(),
         server.tracking.clients(),
     );

@@ -202,7 +202,7 @@ fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let name = call.arg(0).to_ascii_lowercase();
     // A client that is in the middle of another command of its own is in EXEC.
     let is_in_exec =
-        call.client().last_command.is_some_and(|command| command.name.as_bytes() != &*name);
+        call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {
         call.server.write_progress(goal, offset, call.reply);
     } else {

@@ -1,6 +1,7 @@
 //! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back.
 
 use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
+use crate::state::client::Ending;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command, Effect};
 
@@ -22,17 +23,15 @@ pub(crate) static COMMANDS: &[Command] = &[
 ];
 
 fn multi(call: &mut Call<'_>) -> CommandResult {
-    let transaction = &mut call.client().transaction;
-    if transaction.open {
+    if !call.client().transaction.open() {
         return Err(CommandError::fixed("ERR MULTI calls can not be nested"));
     }
-    transaction.open = true;
     call.reply.ok();
     Ok(())
 }
 
 fn discard(call: &mut Call<'_>) -> CommandResult {
-    if !call.client().transaction.open {
+    if !call.client().transaction.is_open() {
         return Err(CommandError::fixed("ERR DISCARD without MULTI"));
     }
     call.server.discard_transaction(call.client);
@@ -41,7 +40,7 @@ fn discard(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn watch(call: &mut Call<'_>) -> CommandResult {
-    if call.client().transaction.open {
+    if call.client().transaction.is_open() {
         return Err(CommandError::fixed("ERR WATCH inside MULTI is not allowed"));
     }
     call.args.from(1).iter().for_each(|key| call.server.watch(call.client, call.db, key));
@@ -59,23 +58,26 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
 /// other one runs to its end.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
-    if !call.client().transaction.open {
+    if !call.client().transaction.is_open() {
         return Err(CommandError::fixed("ERR EXEC without MULTI"));
     }
-    let is_overtaken = call.client().transaction.overtaken || call.server.has_expired_watch(key);
-    let transaction = std::mem::take(&mut call.client().transaction);
+    if call.server.has_expired_watch(key) {
+        call.client().transaction.overtake();
+    }
+    let ending = call.client().transaction.end();
     call.server.unwatch(key);
-    if transaction.spoilt {
-        return Err(EXEC_ABORT);
-    }
-    if is_overtaken {
-        call.reply.null_array();
-        return Ok(());
-    }
+    let queue = match ending {
+        Ending::Spoilt => return Err(EXEC_ABORT),
+        Ending::Overtaken => {
+            call.reply.null_array();
+            return Ok(());
+        }
+        Ending::Execute(queue) => queue,
+    };
     // What the queued commands change is propagated as theirs.
     call.effect = Effect::Stated;
-    call.reply.array(transaction.queue.len());
-    for queued in &transaction.queue {
+    call.reply.array(queue.len());
+    for queued in &queue {
         if call.server.life.is_over() {
             break;
         }

@@ -42,7 +42,7 @@ impl Server {
             _ => self.resolve(args)?,
         };
         let client = self.client(key);
-        let (role, in_transaction) = (client.role, client.transaction.open);
+        let (role, in_transaction) = (client.role, client.transaction.is_open());
         if !role.must_be_obeyed() {
             self.check_client(client, command)?;
             self.check_server(key, command)?;
@@ -64,7 +64,7 @@ impl Server {
         if needs_password && !command.flags.intersects(Flags::NO_AUTH) {
             return Err(error::NO_AUTH);
         }
-        if client.transaction.open && command.flags.intersects(Flags::NO_MULTI) {
+        if client.transaction.is_open() && command.flags.intersects(Flags::NO_MULTI) {
             return Err(error::NOT_IN_TRANSACTION);
         }
         Ok(())
@@ -72,7 +72,7 @@ impl Server {
 
     fn nature(&self, key: ClientKey, command: &Command) -> Nature {
         let queued = if command.name == "exec" {
-            self.client(key).transaction.flags
+            self.client(key).transaction.flags()
         } else {
             Flags::empty()
         };
@@ -93,7 +93,7 @@ impl Server {
         if self.config.maxmemory == 0 {
             self.turn.admit_with(false);
         } else if self.long_script.interrupted().is_none() {
-            let is_queued = self.client(key).transaction.open && !is_control_or_reset(command);
+            let is_queued = self.client(key).transaction.is_open() && !is_control_or_reset(command);
             let is_full = !self.free_memory();
             self.turn.admit_with(is_full);
             if is_full && (nature.denies_oom || is_queued) {

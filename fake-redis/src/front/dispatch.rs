@@ -7,7 +7,7 @@ use crate::protocol::error::{CommandError, EXEC_ABORT};
 use crate::protocol::reply::Reply;
 use crate::state::client::ReplyMode;
 use crate::state::client_key::ClientKey;
-use crate::state::server::{Command, Server};
+use crate::state::server::Server;
 
 /// The words by which a browser's request is known that somebody wants to be taken for commands:
 /// `securityWarningCommand`.
@@ -29,7 +29,9 @@ impl Server {
 
     /// Serves the complete command of a client; false if it has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
+        let now = self.clock.now();
         let client = self.client_mut(key);
+        client.act(now);
         let request = client.reader.take();
         let protocol = client.protocol;
         let mut reply = self.spares.reply();
@@ -43,7 +45,7 @@ impl Server {
             self.finish_command(key, &mut reply);
         } else {
             client.reader.restore(request);
-            client.postponed = true;
+            client.service.postpone();
         }
         self.spares.keep_reply(reply);
         was_served
@@ -59,7 +61,7 @@ impl Server {
             self.note_write_offset(key);
             self.serve_blocked();
         }
-        if self.client(key).aborting {
+        if self.client(key).service.is_aborting() {
             self.drop_pending();
             return self.abort_client(key);
         }
@@ -76,9 +78,9 @@ impl Server {
             ReplyMode::Skip => ReplyMode::On,
             mode => mode,
         };
-        if client.closing {
+        if client.service.is_closing() {
             self.close_after_replies(key);
-        } else if client.reader.pending() > 0 && !client.blocked {
+        } else if client.reader.pending() > 0 && !client.service.is_blocked() {
             // As Redis, which serves all that it read of one client before it turns to the next.
             self.look_for_command(key);
             self.roster.prefer(key);
@@ -88,19 +90,17 @@ impl Server {
     /// Admits and executes, queues or refuses one command; false if it has to wait. This is
     /// `processCommand` in server.c.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
-        let now = self.clock.now();
-        self.client_mut(key).active_at = now;
         if is_http(args.get(0)) {
-            self.client_mut(key).aborting = true;
+            self.client_mut(key).service.abort();
             return true;
         }
         match self.admit(key, args) {
             Ok(Admission::Execute(command)) => {
-                self.client_mut(key).last_command = Some(&command.info);
+                self.client_mut(key).execute(&command.info);
                 self.execute(key, command, args, reply);
             }
             Ok(Admission::Queue(command)) => {
-                self.enqueue(key, command, args);
+                self.client_mut(key).transaction.queue(command.flags, args);
                 reply.status("QUEUED");
             }
             Ok(Admission::Postpone) => return false,
@@ -109,28 +109,16 @@ impl Server {
         true
     }
 
-    fn enqueue(&mut self, key: ClientKey, command: &'static Command, args: Args<'_>) {
-        let transaction = &mut self.client_mut(key).transaction;
-        // A transaction that will fail anyhow need not keep what it is sent, as in
-        // `queueMultiCommand`.
-        if transaction.spoilt || transaction.overtaken {
-            return;
-        }
-        transaction.flags |= command.flags;
-        transaction.queue.push(ArgumentVector::of(args.iter()));
-    }
-
     /// Writes why a command is not executed; a transaction that it was meant for is spoilt. This is
     /// `rejectCommand` in server.c.
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
-        let transaction = &mut self.client_mut(key).transaction;
         if is_exec {
             self.discard_transaction(key);
             let why = error.0.strip_prefix(b"ERR ").unwrap_or(&error.0);
             reply.error(&[b"EXECABORT Transaction discarded because of: ", why].concat());
         } else {
-            transaction.spoilt |= transaction.open;
+            self.client_mut(key).transaction.spoil();
             reply.error(&error.0);
         }
         let counted = if is_exec { EXEC_ABORT } else { error.clone() };
@@ -162,6 +150,8 @@ impl Server {
         }
         let arguments = ArgumentVector::of(args.iter().copied());
         let mut reply = self.spares.reply();
+        let now = self.clock.now();
+        self.client_mut(key).act(now);
         self.turn.begin(key, self.replication.offset());
         self.process(key, arguments.as_args(), &mut reply);
         self.turn.end();

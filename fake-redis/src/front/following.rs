@@ -98,7 +98,7 @@ impl Server {
         let link = &mut self.replication.link;
         link.reader.give_back(request);
         let applied = link.unapplied.len() - link.reader.pending();
-        if !self.client(ClientKey::PRIMARY).transaction.open {
+        if !self.client(ClientKey::PRIMARY).transaction.is_open() {
             let bytes = self.replication.link.unapplied.split_to(applied);
             self.replication.append_to_stream(&bytes);
         }

@@ -12,9 +12,7 @@ impl Server {
     /// absolute. What is unreadable from some point on is loaded up to there, as with
     /// `aof-load-truncated`; Redis refuses to start if more than the end is damaged.
     pub(crate) fn load_found(&mut self) {
-        self.persistence.last_save = self.clock.seconds();
-        self.persistence.synced_in = self.persistence.last_save;
-        let Some(image) = self.persistence.found.take() else { return };
+        let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
         self.load_snapshot(&image);
         let is_cut_short =
@@ -72,7 +70,7 @@ impl Server {
             reader.give_back(request);
         }
         is_complete &= !reader.is_partial();
-        is_complete &= !self.client(ClientKey::DISK).transaction.open;
+        is_complete &= !self.client(ClientKey::DISK).transaction.is_open();
         self.discard_transaction(ClientKey::DISK);
         self.client_mut(ClientKey::DISK).db = 0;
         is_complete

@@ -31,15 +31,8 @@ impl Server {
             let old = client.tracking.take().map(|old| old.prefixes).unwrap_or_default();
             wishes.prefixes.extend(old);
         }
-        for prefix in &wishes.prefixes {
-            let listeners =
-                &mut self.tracking.prefixes.entry(prefix.clone()).or_default().listeners;
-            if !listeners.contains(&key) {
-                listeners.push(key);
-            }
-        }
+        self.tracking.begin((id, key), &wishes);
         self.client_mut(key).tracking = Some(Box::new(wishes));
-        self.tracking.clients.insert(id, key);
     }
 
     /// Turns tracking off for a client.
@@ -52,14 +45,7 @@ impl Server {
 
     /// Removes a client that is gone.
     pub(crate) fn forget_tracking(&mut self, key: ClientKey, id: u64, wishes: &Wishes) {
-        self.tracking.clients.swap_remove(&id);
-        for prefix in &wishes.prefixes {
-            let Some(known) = self.tracking.prefixes.get_mut(prefix) else { continue };
-            known.listeners.retain(|listener| *listener != key);
-            if known.listeners.is_empty() {
-                self.tracking.prefixes.remove(prefix);
-            }
-        }
+        self.tracking.end((id, key), wishes);
     }
 
     /// Remembers the keys of a command that only reads, for the client that sent it or whose script
@@ -71,7 +57,7 @@ impl Server {
         args: Args<'_>,
     ) {
         let is_scripts = key == ClientKey::SCRIPT;
-        if self.tracking.clients.is_empty() || !command.flags.intersects(Flags::READONLY) {
+        if !self.tracking.any() || !command.flags.intersects(Flags::READONLY) {
             return;
         }
         let Some(client) = self.turn.acting().map(|key| self.client(key)) else { return };
@@ -87,9 +73,7 @@ impl Server {
         let id = client.id;
         // Before 7.2 a command that a script calls has all keys of the script remembered.
         if is_scripts && self.config.version < RedisVersion::V7_2 {
-            for key in self.tracking.script_keys.clone() {
-                self.tracking.remember(&key, id);
-            }
+            self.tracking.remember_those_of_script(id);
         } else {
             command.keys_in(args).for_each(|key| self.tracking.remember(key, id));
         }
@@ -97,32 +81,25 @@ impl Server {
 
     /// A script is about to be executed.
     pub(crate) fn remember_script(&mut self, command: &'static Command, args: Args<'_>) {
-        if !self.tracking.clients.is_empty() && command.flags.intersects(Flags::MOVABLEKEYS) {
-            self.tracking.script_keys = keys_of_script(args).into_iter().map(Box::from).collect();
+        if self.tracking.any() && command.flags.intersects(Flags::MOVABLEKEYS) {
+            self.tracking.begin_script(keys_of_script(args));
         }
     }
 
     /// A key was changed: all who have read it are told, and forgotten.
     pub(crate) fn invalidate(&mut self, key: &[u8]) {
-        if self.tracking.readers.is_empty() && self.tracking.prefixes.is_empty() {
+        if !self.tracking.has_audience() {
             return;
         }
         let acting = self.turn.acting();
-        for (prefix, below) in &mut self.tracking.prefixes {
-            if key.starts_with(prefix) {
-                below.changed.insert(key.into(), acting);
-            }
-        }
-        let Some(readers) = self.tracking.readers.swap_remove(key) else { return };
-        for id in readers {
-            let Some(&reader) = self.tracking.clients.get(&id) else { continue };
+        for reader in self.tracking.change(key, acting) {
             let wishes = self.client(reader).tracking.as_deref();
             let Some(wishes) = wishes.filter(|wishes| wishes.mode != Mode::Broadcast) else {
                 continue;
             };
             match (acting == Some(reader), wishes.no_loop) {
                 (true, true) => {}
-                (true, false) => self.tracking.pending.push(Pending::Key(key.into())),
+                (true, false) => self.tracking.put_off(Pending::Key(key.into())),
                 (false, _) => self.tell_changed(reader, &array(&[key])),
             }
         }
@@ -130,29 +107,27 @@ impl Server {
 
     /// All keys are gone: all who track are told.
     pub(crate) fn invalidate_all(&mut self) {
-        let all: Vec<ClientKey> = self.tracking.clients.values().copied().collect();
-        for key in all {
+        for key in self.tracking.forget_all() {
             if self.turn.acting() == Some(key) {
-                self.tracking.pending.push(Pending::All);
+                self.tracking.put_off(Pending::All);
             } else {
                 self.tell_all_gone(key);
             }
         }
-        self.tracking.readers.clear();
     }
 
     /// Nobody is left to be told of what the command of a client has changed.
     pub(crate) fn drop_pending(&mut self) {
-        self.tracking.pending.clear();
+        self.tracking.take_pending();
     }
 
     /// Sends what the command of a client has made known to that client itself, once it has its
     /// reply.
     pub(crate) fn tell_pending(&mut self, key: ClientKey) {
-        if self.tracking.pending.is_empty() {
+        if !self.tracking.has_pending() {
             return;
         }
-        for pending in std::mem::take(&mut self.tracking.pending) {
+        for pending in self.tracking.take_pending() {
             match pending {
                 Pending::Key(changed) => self.tell_changed(key, &array(&[&*changed])),
                 Pending::All => self.tell_all_gone(key),
@@ -163,20 +138,10 @@ impl Server {
     /// Tells those who listen to prefixes what has changed below them: at the end of a turn, all
     /// changes in one message.
     pub(crate) fn broadcast_changes(&mut self) {
-        if self.tracking.prefixes.is_empty() {
+        if !self.tracking.has_audience() {
             return;
         }
-        let due: Vec<Prefix> = self
-            .tracking
-            .prefixes
-            .values_mut()
-            .filter(|prefix| !prefix.changed.is_empty())
-            .map(|prefix| Prefix {
-                listeners: prefix.listeners.clone(),
-                changed: std::mem::take(&mut prefix.changed),
-            })
-            .collect();
-        for Prefix { listeners, changed } in due {
+        for Prefix { listeners, changed } in self.tracking.take_changes() {
             for listener in listeners {
                 let no_loop = self.client(listener).tracking.as_ref().is_some_and(|it| it.no_loop);
                 let keys: Vec<&[u8]> = changed
@@ -252,10 +217,12 @@ impl Server {
 
 /// CLIENT CACHING holds for one command: for a transaction until its end.
 pub(crate) fn forget_caching(client: &mut Client) {
-    let Some(wishes) = &mut client.tracking else { return };
+    if client.tracking.is_none() || client.transaction.is_open() {
+        return;
+    }
     let is_about_clients =
-        client.last_command.is_some_and(|command| command.full_name.starts_with("client|"));
-    if !client.transaction.open && !is_about_clients {
+        client.last_command().is_some_and(|command| command.full_name.starts_with("client|"));
+    if let Some(wishes) = client.tracking.as_mut().filter(|_| !is_about_clients) {
         wishes.caching = false;
     }
 }

@@ -19,13 +19,13 @@ impl Server {
     pub(crate) fn unwatch(&mut self, client: ClientKey) {
         let watching = std::mem::take(&mut self.client_mut(client).watching);
         self.watches.forget(client, &watching);
-        self.client_mut(client).transaction.overtaken = false;
+        self.client_mut(client).transaction.forgive();
     }
 
     /// A key was changed: the transactions of those who watch it will not happen.
     pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
         for client in self.watches.watchers(db, key) {
-            self.roster.client_mut(*client).transaction.overtaken = true;
+            self.roster.client_mut(*client).transaction.overtake();
         }
     }
 

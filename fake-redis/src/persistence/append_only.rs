@@ -7,13 +7,10 @@ use crate::state::timers::Timer;
 use bytes::Bytes;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
-/// For how many seconds a write waits for a sync that is under way.
-const POSTPONED_SECONDS_MAX: i64 = 2;
-
 impl Server {
     /// Writes what the current input added to the append-only file, before any reply leaves.
     pub(crate) fn flush_append_only(&mut self) {
-        if std::mem::take(&mut self.persistence.rewrite) {
+        if self.persistence.take_rewrite() {
             self.write_anew();
         }
         self.schedule_save();
@@ -22,55 +19,42 @@ impl Server {
     }
 
     fn append_gathered(&mut self) {
-        if self.persistence.appended.is_empty() || self.postpones_write() {
+        if !self.persistence.has_appended() || self.postpones_write() {
             return;
         }
-        let persistence = &mut self.persistence;
-        persistence.postponed_since = None;
-        persistence.progress.append(self.replication.offset());
-        let bytes = persistence.appended.split().freeze();
+        let bytes = self.persistence.take_appended(self.replication.offset());
         self.outbox.want(Output::DiskAppend { bytes });
-        match persistence.mode {
+        match self.persistence.mode() {
             Persistence::Aof { fsync: Fsync::Always } => self.begin_sync(),
             Persistence::Aof { fsync: Fsync::EverySec } => self.sync_of_this_second(),
             Persistence::Aof { fsync: Fsync::No } | Persistence::None | Persistence::Rdb => {}
         }
     }
 
-    /// With `appendfsync everysec`, whether what was gathered stays in memory for now: the file is
-    /// being synced, and writing to it could take as long as that. A process that dies meanwhile
-    /// takes along what it has answered. After two seconds, counted in whole ones, it is written all
-    /// the same.
+    /// Whether what was gathered stays in memory until a sync is done.
     fn postpones_write(&mut self) -> bool {
-        let is_every_second =
-            self.persistence.mode == (Persistence::Aof { fsync: Fsync::EverySec });
-        if !is_every_second || !self.persistence.is_syncing() || self.life.is_over() {
+        if self.life.is_over() {
             return false;
         }
-        let now = self.clock.seconds();
-        let since = *self.persistence.postponed_since.get_or_insert(now);
-        let is_early = now - since < POSTPONED_SECONDS_MAX;
-        if is_early {
-            let at_latest = WallTime((since + POSTPONED_SECONDS_MAX) * 1_000_000);
-            self.timers.set_at_latest(Timer::Persistence, at_latest);
+        let until = self.persistence.postponed_until(self.clock.seconds());
+        if let Some(second) = until {
+            self.timers.set_at_latest(Timer::Persistence, WallTime(second * 1_000_000));
         }
-        is_early
+        until.is_some()
     }
 
     /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does,
     /// at once.
     fn write_anew(&mut self) {
-        self.persistence.appended.clear();
-        self.persistence.append_only_db = None;
         let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
         self.outbox.want(Output::DiskReplace { image });
-        self.persistence.progress.replace(self.replication.offset());
+        self.persistence.replaced(self.replication.offset());
     }
 
     /// Tells those who wait for the disk if more is safe than before.
     fn tell_progress(&mut self) {
         if self.persistence.wants_stream() {
-            self.persistence.progress.rest(self.replication.offset());
+            self.persistence.rest(self.replication.offset());
             self.serve_waiting_for_disk();
         }
     }
@@ -78,25 +62,21 @@ impl Server {
     /// CONFIG SET may have changed when the append-only file is synced, or whether there is one: a
     /// new one begins with all data (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
-        let (before, after) = (self.persistence.mode, self.config.persistence);
+        let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
             return;
         }
         let appended_before = self.persistence.wants_stream();
-        self.persistence.mode = after;
+        self.persistence.switch(after);
         match (appended_before, self.persistence.wants_stream()) {
             (false, true) => self.rewrite_append_only(),
-            (true, false) => {
-                self.persistence.appended.clear();
-                self.refuse_waiting_for_disk();
-            }
+            (true, false) => self.refuse_waiting_for_disk(),
             _ => self.sync_in_time(),
         }
     }
 
     fn begin_sync(&mut self) {
-        self.persistence.syncs_begun += 1;
-        self.persistence.progress.begin_sync();
+        self.persistence.begin_sync();
         self.outbox.want(Output::DiskSync);
     }
 
@@ -104,31 +84,23 @@ impl Server {
     /// at once, or by the first look of `serverCron` in the next second if it was in this one. A sync
     /// that is still under way counts for the second, too.
     fn sync_of_this_second(&mut self) {
-        let second = self.clock.seconds();
-        if second > self.persistence.synced_in {
-            self.persistence.synced_in = second;
-            if !self.persistence.is_syncing() {
-                self.begin_sync();
-            }
+        if self.persistence.take_second(self.clock.seconds()) {
+            self.begin_sync();
         }
-        if self.persistence.progress.has_unsynced() {
-            let look = self.clock.next_look((self.persistence.synced_in + 1) * 1_000_000);
+        if let Some(second) = self.persistence.next_second() {
+            let look = self.clock.next_look(second * 1_000_000);
             self.timers.set_at_latest(Timer::Persistence, look);
         }
     }
 
     /// Writes what was postponed for too long, and syncs what no sync covers.
     pub(crate) fn sync_in_time(&mut self) {
-        match self.persistence.mode {
-            Persistence::Aof { fsync: Fsync::EverySec }
-                if self.persistence.progress.has_unsynced() =>
-            {
+        match self.persistence.mode() {
+            Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
             // What was appended before `appendfsync always` was set.
-            Persistence::Aof { fsync: Fsync::Always }
-                if self.persistence.progress.has_unsynced() =>
-            {
+            Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
             Persistence::Aof { .. } | Persistence::None | Persistence::Rdb => {}
@@ -140,7 +112,7 @@ impl Server {
     /// that takes none itself, and is what it finds when it starts again, however old it is by then
     /// (`rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
-        match self.persistence.mode {
+        match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {
                 let image = DiskImage { snapshot: Some(payload), ..DiskImage::default() };
                 self.outbox.want(Output::DiskReplace { image });
@@ -152,6 +124,6 @@ impl Server {
     /// Has the append-only file written anew at the end of this input, when everything that belongs
     /// to it is done.
     pub(crate) fn rewrite_append_only(&mut self) {
-        self.persistence.rewrite = true;
+        self.persistence.ask_rewrite();
     }
 }

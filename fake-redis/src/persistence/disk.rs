@@ -7,18 +7,14 @@ use std::fmt::Write;
 impl Server {
     /// Takes what the disk held. It is loaded when the server boots.
     pub(crate) fn load_disk(&mut self, image: DiskImage) {
-        self.persistence.found = Some(image);
+        self.persistence.find(image);
     }
 
     /// Lets the messages of this input go: with `appendfsync always` not before the disk has synced
     /// what they promise.
     pub(crate) fn release_sends(&mut self) {
-        let persistence = &mut self.persistence;
-        if persistence.awaits_sync() {
-            let sends = self.outbox.hold();
-            if !sends.is_empty() {
-                persistence.held.push_back((persistence.syncs_begun, sends));
-            }
+        if self.persistence.awaits_sync() {
+            self.persistence.hold(self.outbox.hold());
         } else {
             self.outbox.release();
         }
@@ -26,18 +22,12 @@ impl Server {
 
     /// Whether an answer waits until the disk has synced.
     pub(crate) fn answers_after_sync(&self) -> bool {
-        !self.persistence.held.is_empty()
+        self.persistence.holds_messages()
     }
 
     /// The disk has synced what was appended.
     pub(crate) fn disk_synced(&mut self) {
-        let persistence = &mut self.persistence;
-        persistence.syncs_done += 1;
-        persistence.progress.finish_sync();
-        while persistence.held.front().is_some_and(|(sync, _)| *sync <= persistence.syncs_done) {
-            let held = persistence.held.pop_front();
-            self.outbox.release_held(held.map(|(_, sends)| sends).unwrap_or_default());
-        }
+        self.outbox.release_held(self.persistence.finish_sync());
     }
 
     /// Runs when [`crate::state::timers::Timer::Persistence`] is due.
@@ -56,7 +46,7 @@ impl Server {
              aof_last_write_status:ok\r\n",
             u8::from(self.life.is_loading()),
             self.changes.unsaved(),
-            self.persistence.last_save,
+            self.last_save(),
         );
     }
 }

@@ -10,7 +10,7 @@ impl Server {
     /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file
     /// it would not be loaded, and is not kept.
     pub(crate) fn save(&mut self) {
-        self.persistence.last_save = self.clock.seconds();
+        self.persistence.saved(self.clock.seconds());
         self.changes.saved();
         if !self.persistence.wants_stream() {
             let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
@@ -20,19 +20,19 @@ impl Server {
 
     /// When the last snapshot was taken, in seconds of the wall clock.
     pub(crate) fn last_save(&self) -> i64 {
-        self.persistence.last_save
+        self.persistence.last_save()
     }
 
     /// Asks to be woken when a save point that has enough changes has waited long enough: more than
     /// its seconds, as in `serverCron`.
     pub(crate) fn schedule_save(&mut self) {
-        if self.persistence.mode != Persistence::Rdb || self.changes.unsaved() == 0 {
+        if self.persistence.mode() != Persistence::Rdb || self.changes.unsaved() == 0 {
             return;
         }
         let reached =
             self.config.save_points.iter().filter(|point| self.changes.unsaved() >= point.changes);
         if let Some(seconds) = reached.map(|point| point.seconds).min() {
-            let due = (self.persistence.last_save + seconds + 1) * 1_000_000;
+            let due = (self.last_save() + seconds + 1) * 1_000_000;
             self.timers
                 .set_at_latest(Timer::Persistence, WallTime(due.max(self.clock.now().0 + 1)));
         }
@@ -40,10 +40,10 @@ impl Server {
 
     /// Takes a snapshot if a save point is reached.
     pub(crate) fn save_in_time(&mut self) {
-        let waited = self.clock.seconds() - self.persistence.last_save;
+        let waited = self.clock.seconds() - self.last_save();
         let is_reached =
             |point: &SavePoint| self.changes.unsaved() >= point.changes && waited > point.seconds;
-        if self.persistence.mode == Persistence::Rdb
+        if self.persistence.mode() == Persistence::Rdb
             && self.config.save_points.iter().any(is_reached)
         {
             self.save();

@@ -1,9 +1,14 @@
 //! One client of a server: what is remembered of a connection between its commands.
 
-use crate::protocol::args::ArgumentVector;
+mod service;
+mod transaction;
+
+pub(crate) use service::Service;
+pub(crate) use transaction::{Ending, Transaction};
+
 use crate::protocol::reply::Protocol;
 use crate::protocol::request::RequestReader;
-use crate::state::command_info::{CommandInfo, Flags};
+use crate::state::command_info::CommandInfo;
 use crate::state::tracking::Wishes;
 use crate::state::unread::Unread;
 use fencepost_machine::{ConnectionId, WallTime};
@@ -47,21 +52,6 @@ pub(crate) enum ReplyMode {
     SkipNext,
     /// All but this one.
     Skip,
-}
-
-/// What MULTI began.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Transaction {
-    /// Whether commands are queued rather than executed.
-    pub(crate) open: bool,
-    /// The arguments of the commands that wait for EXEC, their names first.
-    pub(crate) queue: Vec<ArgumentVector>,
-    /// The union of the flags of all queued commands.
-    pub(crate) flags: Flags,
-    /// A command was refused while it was queued: EXEC will be an error.
-    pub(crate) spoilt: bool,
-    /// A watched key was changed: EXEC will answer nil.
-    pub(crate) overtaken: bool,
 }
 
 /// A key that WATCH named.
@@ -133,24 +123,13 @@ pub(crate) struct Client {
     pub(crate) tracking: Option<Box<Wishes>>,
     /// CLIENT NO-EVICT.
     pub(crate) no_evict: bool,
-    /// Whether it waits in the queue of clients with a complete command.
-    pub(crate) queued: bool,
-    /// Whether its next command waits for CLIENT PAUSE to end.
-    pub(crate) postponed: bool,
-    /// Whether it waits in a command that has not answered: nothing more of it is served meanwhile.
-    pub(crate) blocked: bool,
+    /// What keeps it from being served.
+    pub(crate) service: Service,
     /// What was sent to it and waits.
     pub(crate) output: Unread,
-    /// Whether it is closed once its reply is sent.
-    pub(crate) closing: bool,
-    /// Breaks off when the command that is executed ends.
-    pub(crate) aborting: bool,
-    /// When it connected.
-    pub(crate) connected_at: WallTime,
-    /// When it last sent a command.
-    pub(crate) active_at: WallTime,
-    /// What it last sent.
-    pub(crate) last_command: Option<&'static CommandInfo>,
+    connected_at: WallTime,
+    active_at: WallTime,
+    last_command: Option<&'static CommandInfo>,
     /// The replication offset after its last write, which WAIT waits for.
     pub(crate) write_offset: u64,
 }
@@ -181,12 +160,8 @@ impl Client {
             subscriptions: Subscriptions::default(),
             tracking: None,
             no_evict: false,
-            queued: false,
-            postponed: false,
-            blocked: false,
+            service: Service::default(),
             output: Unread::default(),
-            closing: false,
-            aborting: false,
             connected_at: now,
             active_at: now,
             last_command: None,
@@ -198,6 +173,31 @@ impl Client {
     /// from replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
+    }
+
+    /// When it connected.
+    pub(crate) fn connected_at(&self) -> WallTime {
+        self.connected_at
+    }
+
+    /// When it last sent a command.
+    pub(crate) fn active_at(&self) -> WallTime {
+        self.active_at
+    }
+
+    /// A command of it is looked at.
+    pub(crate) fn act(&mut self, now: WallTime) {
+        self.active_at = now;
+    }
+
+    /// What it last sent that was executed.
+    pub(crate) fn last_command(&self) -> Option<&'static CommandInfo> {
+        self.last_command
+    }
+
+    /// A command of it is executed.
+    pub(crate) fn execute(&mut self, command: &'static CommandInfo) {
+        self.last_command = Some(command);
     }
 
     /// Whether its last command changed what it listens to: the answer to that is a message rather

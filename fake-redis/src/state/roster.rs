@@ -87,7 +87,7 @@ impl Roster {
 
     /// A client has a complete command, and is served after all who have one already.
     pub(crate) fn queue(&mut self, key: ClientKey) {
-        self.client_mut(key).queued = true;
+        self.client_mut(key).service.queue();
         self.ready.push_back(key);
     }
 
@@ -106,7 +106,7 @@ impl Roster {
     /// Takes the client that is served next.
     pub(crate) fn take_ready(&mut self) -> Option<ClientKey> {
         let key = self.ready.pop_front()?;
-        self.client_mut(key).queued = false;
+        self.client_mut(key).service.take();
         Some(key)
     }
 

@@ -52,8 +52,8 @@ pub use classify::classify;
 pub use entry::Measure;
 
 use super::scene::Scene;
-use crate::explain::meaning::Meaning;
 use crate::judge::finding::Finding;
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 use entry::Entry;
 use schemars::JsonSchema;

@@ -1,6 +1,7 @@
 //! The table of checkers.
 //!
-//! One invariant is one file. A new checker is a file and a line in [`CHECKERS`].
+//! One invariant is one file. A new checker is a file and a line in [`CHECKERS`]; if no checker had
+//! its rule yet, the file says what that means, and a line of [`meaning`] which file does.
 
 mod deadlock;
 mod duplicate_number;
@@ -23,7 +24,8 @@ mod properties;
 #[cfg(test)]
 mod second_opinion;
 
-use crate::judge::finding::{Clash, Finding};
+use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 
 /// One invariant and the function that judges it.
@@ -55,6 +57,28 @@ pub const CHECKERS: &[Checker] = &[
     held_forever::CHECKER,
     unavailable::CHECKER,
 ];
+
+/// What it means that this rule was broken.
+pub fn meaning(kind: Kind) -> Meaning {
+    match kind {
+        Kind::Overlap => overlap::MEANING,
+        Kind::StaleWrite => stale_write::MEANING,
+        Kind::LostUpdate => lost_update::MEANING,
+        Kind::Oversold => oversold::MEANING,
+        Kind::DuplicateNumber => duplicate_number::MEANING,
+        Kind::NumberRegression => duplicate_number::NUMBER_REGRESSION,
+        Kind::TokenRegression => token_regression::MEANING,
+        Kind::TokenMissing => token_missing::MEANING,
+        Kind::FencedOut => fenced_out::MEANING,
+        Kind::ForeignRelease => foreign_release::MEANING,
+        Kind::WrongAnswer => wrong_answer::MEANING,
+        Kind::Stuck => stuck::MEANING,
+        Kind::Deadlock => deadlock::MEANING,
+        Kind::Starved => starved::MEANING,
+        Kind::HeldForever => held_forever::MEANING,
+        Kind::Unavailable => unavailable::MEANING,
+    }
+}
 
 /// The deciding grants of two acquisitions, as indices into the history.
 fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {

@@ -5,58 +5,77 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// The rule that was broken.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-    Display,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Kind {
+/// Every rule, and how bad it is that it was broken.
+macro_rules! kinds {
+    ($($(#[$doc:meta])* $member:ident = $severity:ident,)*) => {
+        /// The rule that was broken.
+        #[derive(
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Debug,
+            Serialize,
+            Deserialize,
+            JsonSchema,
+            Display,
+            IntoStaticStr,
+            VariantArray,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum Kind {
+            $($(#[$doc])* $member,)*
+        }
+
+        impl Kind {
+            /// Damage at the storage and loss of progress are harms; a broken promise that has not
+            /// hurt anyone yet is a hazard.
+            pub fn severity(self) -> Severity {
+                match self {
+                    $(Kind::$member => Severity::$severity,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
     /// Two processes were in their critical sections at one true instant.
-    Overlap,
+    Overlap = Hazard,
     /// The storage accepted a write of an earlier acquisition after a request of a later one.
-    StaleWrite,
+    StaleWrite = Harm,
     /// A read-modify-write landed on a value other than the one it had read.
-    LostUpdate,
+    LostUpdate = Harm,
     /// More was sold than there was.
-    Oversold,
+    Oversold = Harm,
     /// One number was issued twice.
-    DuplicateNumber,
+    DuplicateNumber = Harm,
     /// A number was issued that is lower than one issued before.
-    NumberRegression,
+    NumberRegression = Harm,
     /// Fencing tokens did not grow in the order in which the servers granted the lock.
-    TokenRegression,
+    TokenRegression = Hazard,
     /// A lease that promises a fencing token came without one.
-    TokenMissing,
+    TokenMissing = Hazard,
     /// Long after healing, the storage still rejects the rightful holder.
-    FencedOut,
+    FencedOut = Harm,
     /// A process removed a lock that was another's.
-    ForeignRelease,
+    ForeignRelease = Hazard,
     /// A lock told its caller for certain what is not so.
-    WrongAnswer,
+    WrongAnswer = Hazard,
     /// Nobody holds the lock and nobody gets it.
-    Stuck,
+    Stuck = Harm,
     /// Somebody waits, nobody is in its section, and nothing lies ahead that could wake a process.
-    Deadlock,
+    Deadlock = Harm,
     /// A process that waits is not served: it sleeps on a free lock, or one that asked later gets a
     /// fair lock before it.
-    Starved,
+    Starved = Harm,
     /// A live holder keeps the lock beyond the stated bound.
-    HeldForever,
+    HeldForever = Hazard,
     /// The lock is free and wanted, enough servers run, and nobody gets it within the stated bound.
-    Unavailable,
+    Unavailable = Hazard,
 }
 
 /// How bad it is.
@@ -120,29 +139,6 @@ impl Kind {
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
-    }
-
-    /// Damage at the storage and loss of progress are harms; a broken promise that has not hurt
-    /// anyone yet is a hazard.
-    pub fn severity(self) -> Severity {
-        match self {
-            Kind::Overlap
-            | Kind::TokenRegression
-            | Kind::TokenMissing
-            | Kind::ForeignRelease
-            | Kind::WrongAnswer
-            | Kind::HeldForever
-            | Kind::Unavailable => Severity::Hazard,
-            Kind::StaleWrite
-            | Kind::LostUpdate
-            | Kind::Oversold
-            | Kind::DuplicateNumber
-            | Kind::NumberRegression
-            | Kind::FencedOut
-            | Kind::Stuck
-            | Kind::Deadlock
-            | Kind::Starved => Severity::Harm,
-        }
     }
 }
 

@@ -4,6 +4,7 @@
 mod processes;
 mod servers;
 mod storage;
+pub(crate) mod wild;
 
 use crate::record::history::{
     Action, Availability, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION, What,

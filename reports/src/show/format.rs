@@ -44,6 +44,8 @@ mod exporter_tests;
 mod hostile_tests;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod wild_tests;
 
 use crate::record::visible::visible_in;
 use crate::summary::report::Report;

@@ -5,7 +5,8 @@ use super::output::print;
 use super::{Failure, Outcome};
 use crate::studies::gallery::exhibits::{Exhibit, all};
 use fencepost_faults::{FAMILIES, Family, did_you_mean};
-use fencepost_reports::explain::meaning::{Meaning, of_kind};
+use fencepost_reports::judge::checker;
+use fencepost_reports::judge::meaning::Meaning;
 use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -26,7 +27,7 @@ fn kind(name: &str) -> Option<String> {
     let kind = *Kind::ALL.iter().find(|kind| kind.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.kind == kind;
     let title = format!("{name}: a rule that can be broken ({})", kind.severity().name());
-    Some(told(&title, of_kind(kind), &pages(shown)))
+    Some(told(&title, checker::meaning(kind), &pages(shown)))
 }
 
 fn cause(name: &str) -> Option<String> {

@@ -176,15 +176,15 @@ const PLACES: &[(&str, &[&str])] = &[
     (
         "Cause",
         &[
-            "reports/src/explain/",
-            // Which magnitude decides.
-            "sim/src/diagnosis/boundary.rs",
+            // The one that is none.
+            "reports/src/explain/cause/classify.rs",
         ],
     ),
     (
         "Kind",
         &[
             "reports/src/judge/",
+            // Which questions are asked of which rule, and what is said of each.
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
             // Which rules the columns and the first screen have words of their own for.
@@ -230,6 +230,28 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
         }
     }
     assert!(strays.is_empty(), "{strays:#?}");
+}
+
+/// Causes are published, so that no crate outside can bring one: this counts what one takes here.
+#[test]
+fn a_cause_is_one_file_and_one_line() {
+    let folder = root().join("reports/src/explain/cause");
+    let list = std::fs::read_to_string(folder.with_extension("rs")).unwrap();
+    let line = |line: &str| {
+        let (member, file) = line.strip_prefix("    ")?.strip_suffix(',')?.split_once(" = ")?;
+        Some((member.to_owned(), folder.join(file).with_extension("rs")))
+    };
+    let causes: Vec<(String, PathBuf)> = list.lines().filter_map(line).collect();
+    assert!(causes.len() >= 40, "the causes were found");
+    for (member, file) in &causes {
+        let text = std::fs::read_to_string(file).unwrap();
+        assert!(text.contains("static ENTRY: Entry"), "{} says all of {member}", file.display());
+        assert!(!text.contains("Cause::"), "{} names another cause", file.display());
+    }
+    // Beside them stand only what all share and their tests.
+    let files = files(vec![folder.clone()]);
+    let own = files.iter().filter(|file| causes.iter().any(|(_, of)| of == *file));
+    assert_eq!(own.count(), causes.len(), "no two causes share a file");
 }
 
 /// Whether a text names a member of an enum: `Set::Member`, not `OtherSet::Member` or `Set::ALL`.

@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, LossRule, Measure, Reach, Step, at};
 use crate::explain::evidence::{Case, Loss, RanOut, Standstill, release};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {

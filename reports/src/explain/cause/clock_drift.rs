@@ -1,8 +1,8 @@
 //! A clock ran at the wrong rate.
 
 use super::entry::{Entry, LossRule, Measure, Reach, Step, at};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {

@@ -1,8 +1,8 @@
 //! A clock was stepped.
 
 use super::entry::{Entry, LossRule, Measure, Reach};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {

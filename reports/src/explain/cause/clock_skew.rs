@@ -3,8 +3,8 @@
 use super::super::scene::names;
 use super::entry::{Entry, LossRule, Reach, Step, at};
 use crate::explain::evidence::Standstill;
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
 use fencepost_faults::{FaultKind, Node};
 

@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, LossRule, Reach};
 use crate::explain::evidence::{Case, Loss, RanOut};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     loss: Some(LossRule { turn: 160, reach: Reach::Server, holds: ran_out_in_whole_seconds }),

@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, Step, at};
 use crate::explain::evidence::{Gone, Standstill};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use crate::record::history::Change;
 

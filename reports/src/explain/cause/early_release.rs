@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, LossRule, Reach};
 use crate::explain::evidence::Remover;
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     loss: Some(LossRule {

@@ -2,9 +2,9 @@
 
 use super::Cause;
 use crate::explain::evidence::{Case, Loss};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 use crate::record::history::Header;
 use std::sync::LazyLock;
 

@@ -1,7 +1,7 @@
 //! An operator flushed a server.
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {

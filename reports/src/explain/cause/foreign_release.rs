@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, LossRule, Reach};
 use crate::explain::evidence::Remover;
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     loss: Some(LossRule {

@@ -1,9 +1,9 @@
 //! The holder worked longer than its lease.
 
 use super::entry::{Entry, Step, at};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 use crate::record::history::Header;
 
 pub(super) static ENTRY: Entry = Entry {

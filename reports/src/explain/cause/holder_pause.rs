@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, Measure, Step, at};
 use crate::explain::evidence::{HeldUp, OnItsWay};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
 use crate::record::history::Header;
 use fencepost_faults::{FaultKind, Impact};

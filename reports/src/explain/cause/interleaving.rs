@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
 use crate::explain::evidence::Standstill;
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Standstill, 80, |case| case.is_at(Standstill::VotesSplit))],

@@ -1,8 +1,8 @@
 //! The answer of a server was late.
 
 use super::entry::{Entry, Measure, Step, at};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Overrun, 30, |case| {

@@ -1,7 +1,7 @@
 //! A place in the queue was not kept.
 
 use super::entry::{Entry, Step, at};
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Overtaken, 10, |_| true)],

@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
 use crate::explain::evidence::{Case, HeldUp, Loss, Misheard, Remover, Standstill, release};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Moment;
 use crate::record::history::Header;
 

@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
 use crate::explain::evidence::{Misheard, Remover, Standstill};
-use crate::explain::meaning::Meaning;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 use crate::record::history::Header;
 
 pub(super) static ENTRY: Entry = Entry {

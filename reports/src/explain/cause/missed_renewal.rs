@@ -1,8 +1,8 @@
 //! No renewal of the holder reached the server in time.
 
 use super::entry::{Entry, Step, at};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Overrun, 50, |case| {

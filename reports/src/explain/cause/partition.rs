@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, Step, at};
 use crate::explain::evidence::Standstill;
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Standstill, 140, |case| case.is_at(Standstill::MessagesHeldUp))],

@@ -1,7 +1,7 @@
 //! A server came back without the counter of tokens.
 
 use super::entry::{Entry, Measure, Step, at};
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Counter, 60, |case| {

@@ -1,8 +1,8 @@
 //! A server came back without what it had granted.
 
 use super::entry::{Entry, LossRule, Measure, Reach};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     loss: Some(LossRule { turn: 100, reach: Reach::Server, holds: |_, loss| loss.was_forgotten() }),

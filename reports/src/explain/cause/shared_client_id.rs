@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, Step, at};
 use crate::explain::evidence::{Case, owners};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Owners, 20, shares_client_id)],

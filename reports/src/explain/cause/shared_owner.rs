@@ -2,8 +2,8 @@
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
 use crate::explain::evidence::{Case, Loss, Remover, owners};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Owners, 10, shares_owner)],

@@ -1,8 +1,8 @@
 //! Two servers acted as primary at once.
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
+use crate::judge::meaning::Meaning;
 use crate::record::history::What;
 use fencepost_faults::Node;
 

@@ -2,7 +2,7 @@
 
 use super::entry::{Entry, LossRule, Reach, Step, at};
 use crate::explain::evidence::{Case, Loss, Remover};
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Takeover, 10, |case| case.is_takeover())],

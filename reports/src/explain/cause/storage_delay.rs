@@ -2,9 +2,9 @@
 
 use super::entry::{Entry, Measure, Step, at};
 use crate::explain::evidence::OnItsWay;
-use crate::explain::meaning::Meaning;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[

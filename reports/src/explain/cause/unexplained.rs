@@ -1,7 +1,7 @@
 //! The rules do not decide it.
 
 use super::entry::Entry;
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(|_| SAID.to_owned()),

@@ -1,7 +1,7 @@
 //! Servers that share no counter gave out the tokens.
 
 use super::entry::{Entry, Step, at};
-use crate::explain::meaning::Meaning;
+use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[at(Step::Counter, 10, |case| {

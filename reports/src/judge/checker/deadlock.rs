@@ -4,6 +4,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Moment, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Node, SimTime};
@@ -12,6 +13,15 @@ pub(super) const CHECKER: Checker = Checker {
     name: "deadlock",
     about: "while somebody waits and nobody holds the lock, something lies ahead that can wake one",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "Processes wait for the lock, nobody holds it, and nothing lies ahead that could wake one \
+           of them.",
+    how: "A message that says that the lock is free was missed, or was sent to somebody who is \
+          gone, and whoever waits has set no timer.",
+    helps: "Wait for no longer than a lease and ask again. Ask once more after subscribing and \
+            before sleeping.",
 };
 
 /// At most one: it lasts to the end.

@@ -4,6 +4,7 @@
 
 use super::{Checker, lost_update};
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{StorageRequest, Timeline};
 use crate::record::history::Workload;
 use fencepost_faults::Micros;
@@ -13,6 +14,20 @@ pub(super) const CHECKER: Checker = Checker {
     name: "duplicate-number",
     about: "in the sequence workload, no number is issued twice and none goes back",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "One number, such as an order number, was issued twice.",
+    how: "Two holders read the same last number. This is a lost update in the sequence \
+          workload.",
+    helps: "A unique constraint or a sequence in the database.",
+};
+
+/// What it means that a number went back.
+pub(super) const NUMBER_REGRESSION: Meaning = Meaning {
+    what: "A number was issued that is lower than one issued before.",
+    how: "A late holder wrote back an older last number.",
+    helps: "Fencing tokens, or a sequence in the database.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -3,12 +3,20 @@
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "fenced-out",
     about: "beyond the bound after healing, the storage does not reject the rightful holder",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "Long after all faults had healed, the storage still rejected the rightful holder.",
+    how: "The counter went back, so every new token is lower than the one the storage \
+          remembers.",
+    helps: "Keep the counter where a failover or a restart does not lose it.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

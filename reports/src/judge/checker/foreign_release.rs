@@ -8,6 +8,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
@@ -16,6 +17,14 @@ pub(super) const CHECKER: Checker = Checker {
     name: "foreign-release",
     about: "no process removes a lock that a different process was granted",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "A process removed a lock that another process had been granted.",
+    how: "A release deletes the key without comparing its value, or compares and deletes in two \
+          commands.",
+    helps: "A random value for each acquisition, and a release by a script that compares and \
+            deletes at once.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

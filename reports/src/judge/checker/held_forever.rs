@@ -5,6 +5,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Section, Timeline};
 use fencepost_faults::{Micros, SimTime};
 
@@ -12,6 +13,12 @@ pub(super) const CHECKER: Checker = Checker {
     name: "held-forever",
     about: "no live holder keeps the lock beyond the stated bound",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "A live holder kept the lock beyond the stated bound.",
+    how: "The lock has no expiry, or its renewal never stops.",
+    helps: "Bound how long one acquisition may be renewed.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -2,6 +2,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{StorageRequest, Timeline};
 use fencepost_faults::Micros;
 
@@ -9,6 +10,13 @@ pub(super) const CHECKER: Checker = Checker {
     name: "lost-update",
     about: "a read-modify-write lands on the value that it had read",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "A holder read a value, worked on it, and wrote its result over a value that somebody \
+           else had written in between.",
+    how: "Two holders, as in an overlap or a stale write; here the data is damaged.",
+    helps: "Fencing tokens, or a compare-and-set at the storage in place of a plain write.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

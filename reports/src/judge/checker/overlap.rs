@@ -6,6 +6,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Section, Timeline};
 use fencepost_faults::{Micros, Node};
 
@@ -13,6 +14,14 @@ pub(super) const CHECKER: Checker = Checker {
     name: "overlap",
     about: "no two processes are in their critical sections at one true instant",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "Two processes were in their critical sections at the same true instant.",
+    how: "Each believed that it held the lock. Usually a lease ended, or a server forgot it, \
+          while its holder went on.",
+    helps: "No lease rules it out: a process cannot know that it stands still. Fencing tokens \
+            that the storage checks keep it from doing damage.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -6,6 +6,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{StorageRequest, Timeline};
 use crate::record::history::Workload;
 use fencepost_faults::{Micros, SimTime};
@@ -14,6 +15,13 @@ pub(super) const CHECKER: Checker = Checker {
     name: "oversold",
     about: "in the seckill workload, no more is sold than there was",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "More was sold than there was in stock.",
+    how: "Two holders both saw the last item. This is a lost update in the seckill workload.",
+    helps: "Let the storage check and decrement in one statement; the lock then only saves \
+            work.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -5,6 +5,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 use fencepost_faults::Micros;
 
@@ -13,6 +14,13 @@ pub(super) const CHECKER: Checker = Checker {
     about: "the storage accepts no write of an earlier acquisition after any request of a later \
      one",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "The storage accepted a write of an earlier holder after a request of a later one.",
+    how: "The earlier holder had lost its lock and did not know it, or its write was still on \
+          its way.",
+    helps: "Fencing tokens that the storage checks on every request.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -7,6 +7,7 @@
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Moment, Section, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Micros, SimTime};
@@ -15,6 +16,15 @@ pub(super) const CHECKER: Checker = Checker {
     name: "starved",
     about: "a process that waits asks again while the lock is free; a fair lock keeps its order",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "A process that waits is not served: it sleeps on a free lock, or one that asked later \
+           gets a lock before it that promises an order.",
+    how: "It was not told that the lock is free and asks too seldom, or its place in the queue \
+          was not kept.",
+    helps: "Wait for no longer than a lease and ask again. Keep a place in the queue for as long \
+            as its process asks.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -7,6 +7,7 @@
 use super::held_forever::kept_until;
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, Moment, Outcome, Section, Timeline};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,13 @@ pub(super) const CHECKER: Checker = Checker {
     name: "stuck",
     about: "after healing, somebody acquires the lock within the bound",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "Nobody holds the lock and nobody gets it.",
+    how: "The key has no expiry and its owner is gone, or processes wait for a message that \
+          does not come.",
+    helps: "Set the expiry in the command that takes the lock, and let waiters poll as well.",
 };
 
 /// What a history says about progress after healing.

@@ -3,6 +3,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Outcome, Timeline};
 use fencepost_faults::Micros;
 
@@ -10,6 +11,12 @@ pub(super) const CHECKER: Checker = Checker {
     name: "token-missing",
     about: "where leases promise fencing tokens, none comes without one",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "A lock that promises fencing tokens granted an acquisition without one.",
+    how: "The answer that held the token was lost, or the server gave none.",
+    helps: "Let the storage reject requests without a token.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -5,6 +5,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 use fencepost_faults::Micros;
 
@@ -12,6 +13,14 @@ pub(super) const CHECKER: Checker = Checker {
     name: "token-regression",
     about: "fencing tokens grow strictly in the order in which the servers granted the lock",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "Fencing tokens did not grow in the order in which the servers granted the lock.",
+    how: "The counter was lost or went back: a failover to a replica that had not received it, \
+          a restart without persistence, or servers that share no counter.",
+    helps: "Keep the counter where a failover or a restart does not lose it. The storage is \
+            only as safe as the order of the tokens.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

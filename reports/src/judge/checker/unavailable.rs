@@ -11,6 +11,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{Acquisition, FaultSpan, Outcome, Timeline};
 use crate::record::history::{Availability, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
@@ -20,6 +21,15 @@ pub(super) const CHECKER: Checker = Checker {
     name: "unavailable",
     about: "a free lock that is wanted is had within the stated bound, while enough servers run",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "The lock was free and wanted, enough servers ran, and nobody got it within the stated \
+           bound. Judged with --availability only.",
+    how: "A failover was not over, a network was cut, several processes divided the servers among \
+          them, or nobody told those who wait that the lock was free.",
+    helps: "It is the price of a lock that is safe under a partition. Shorten what detects that a \
+            server is down, and how long a client waits before it asks again.",
 };
 
 /// From an instant to one that does not belong to it.

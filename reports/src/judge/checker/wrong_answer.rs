@@ -10,6 +10,7 @@
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
+use crate::judge::meaning::Meaning;
 use crate::judge::timeline::{
     Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
 };
@@ -21,6 +22,16 @@ pub(super) const CHECKER: Checker = Checker {
     name: "wrong-answer",
     about: "what a lock tells its caller for certain (refused, released, no longer held) is so",
     check,
+};
+
+pub(super) const MEANING: Meaning = Meaning {
+    what: "A lock told its caller for certain what is not so: refused, although its own value stood; \
+           no longer held, although this very release had removed it; or given back, although it \
+           stood on.",
+    how: "A reply was lost. The client sent the command again and took the second answer for the \
+          only one; or it took an error for a no.",
+    helps: "Tell the caller that the outcome is unknown. A command that finds its caller's own \
+            value says so: compare it before you refuse.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

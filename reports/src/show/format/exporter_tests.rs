@@ -11,7 +11,13 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A report with everything that a format may show, hostile names included.
 pub(super) fn full(story: fn() -> Story) -> Report {
-    let mut report = samples::with_history(story());
+    full_of(story())
+}
+
+/// The same of any story.
+pub(super) fn full_of(story: Story) -> Report {
+    let history = story.clone().build();
+    let mut report = samples::with_history(story);
     let run = &mut report.runs[0];
     let message = |from, to, sent: u64, arrived: Option<u64>, label: &str| WireMessage {
         from,
@@ -36,7 +42,6 @@ pub(super) fn full(story: fn() -> Story) -> Report {
             samples::remedy("fencing", "<at> the storage", OnThisPlan::Gone),
             samples::remedy("lease", "40s", OnThisPlan::NotComparable),
         ];
-        let history = story().build();
         violation.necessary_order = vec![OrderedPair {
             first: Step::of(&history, 0),
             then: Step::of(&history, 1),

@@ -18,7 +18,7 @@ fn written_sweep(name: &str, sweep: &Sweep) -> String {
 }
 
 /// The text without its ANSI sequences.
-fn plain(text: &str) -> String {
+pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split('\x1b');
     plain.push_str(parts.next().unwrap_or_default());

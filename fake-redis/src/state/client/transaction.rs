@@ -1,0 +1,130 @@
+//! What MULTI began.
+
+use crate::protocol::args::{Args, ArgumentVector};
+use crate::state::command_info::Flags;
+
+/// Commands that wait for EXEC.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Transaction {
+    is_open: bool,
+    queue: Vec<ArgumentVector>,
+    flags: Flags,
+    is_spoilt: bool,
+    is_overtaken: bool,
+}
+
+/// What is left to do at EXEC.
+#[derive(Clone, Debug)]
+pub(crate) enum Ending {
+    /// A command was refused while it was queued.
+    Spoilt,
+    /// A watched key was changed.
+    Overtaken,
+    /// To execute these, their names first.
+    Execute(Vec<ArgumentVector>),
+}
+
+impl Transaction {
+    /// Begins one: false if it has begun already.
+    pub(crate) fn open(&mut self) -> bool {
+        !std::mem::replace(&mut self.is_open, true)
+    }
+
+    /// Whether commands are queued rather than executed.
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// Keeps a command for EXEC. A transaction that will fail anyhow need not keep what it is sent,
+    /// as in `queueMultiCommand`.
+    pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
+        if !self.is_spoilt && !self.is_overtaken {
+            self.flags |= flags;
+            self.queue.push(ArgumentVector::of(args.iter()));
+        }
+    }
+
+    /// How many commands wait.
+    pub(crate) fn len(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The union of the flags of all commands that wait.
+    pub(crate) fn flags(&self) -> Flags {
+        self.flags
+    }
+
+    /// A command that was meant for it was refused: if it is open, EXEC will be an error.
+    pub(crate) fn spoil(&mut self) {
+        self.is_spoilt |= self.is_open;
+    }
+
+    /// A watched key was changed: EXEC will answer nil. What is watched may change before MULTI.
+    pub(crate) fn overtake(&mut self) {
+        self.is_overtaken = true;
+    }
+
+    /// Nothing is watched any more.
+    pub(crate) fn forgive(&mut self) {
+        self.is_overtaken = false;
+    }
+
+    /// Whether a watched key was changed.
+    pub(crate) fn is_overtaken(&self) -> bool {
+        self.is_overtaken
+    }
+
+    /// Ends it.
+    pub(crate) fn end(&mut self) -> Ending {
+        match std::mem::take(self) {
+            Transaction { is_spoilt: true, .. } => Ending::Spoilt,
+            Transaction { is_overtaken: true, .. } => Ending::Overtaken,
+            Transaction { queue, .. } => Ending::Execute(queue),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn queued(prepare: impl FnOnce(&mut Transaction)) -> Transaction {
+        let mut transaction = Transaction::default();
+        prepare(&mut transaction);
+        let command = ArgumentVector::of([&b"set"[..], b"a", b"1"]);
+        transaction.queue(Flags::WRITE, command.as_args());
+        transaction
+    }
+
+    #[test]
+    fn a_command_outside_of_it_does_not_spoil_it() {
+        let mut transaction = Transaction::default();
+        transaction.spoil();
+        assert!(transaction.open());
+        assert!(matches!(transaction.end(), Ending::Execute(queue) if queue.is_empty()));
+    }
+
+    #[test]
+    fn what_fails_anyhow_keeps_nothing() {
+        let spoilt = |transaction: &mut Transaction| {
+            transaction.open();
+            transaction.spoil();
+        };
+        assert_eq!((queued(spoilt).len(), queued(Transaction::overtake).len()), (0, 0));
+        let mut kept = queued(|transaction| assert!(transaction.open()));
+        assert_eq!((kept.len(), kept.flags()), (1, Flags::WRITE));
+        assert!(!kept.open(), "it is open");
+        assert!(matches!(kept.end(), Ending::Execute(queue) if queue.len() == 1));
+        assert!(!kept.is_open() && kept.len() == 0, "it is over");
+    }
+
+    #[test]
+    fn spoilt_comes_before_overtaken() {
+        let mut transaction = Transaction::default();
+        transaction.overtake();
+        transaction.open();
+        assert!(matches!(transaction.clone().end(), Ending::Overtaken));
+        transaction.spoil();
+        assert!(matches!(transaction.end(), Ending::Spoilt));
+    }
+}

@@ -1,0 +1,210 @@
+//! Random histories: anything that a run could have recorded, sensible or not. Whoever reads a
+//! history must get through all of them.
+
+use super::{KEY, Story};
+use crate::record::history::{Change, Keeping, Turn, What};
+use fencepost_faults::{FaultKind, Node};
+use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use strum::VariantArray;
+
+/// One thing that happens: after so long, to whom, and a number that decides the rest of it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Deed {
+    after: u64,
+    who: u16,
+    sort: Sort,
+    detail: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Sort {
+    Acquires,
+    IsGranted,
+    Hears,
+    IsRefused,
+    HearsNothing,
+    Reads,
+    Writes,
+    Leaves,
+    Crashes,
+    Starts,
+    Loses,
+    IsSilent,
+    ServerChanges,
+    ServerTurns,
+    FaultBegins,
+    FaultEnds,
+    Heals,
+    ProbeTries,
+}
+
+/// Deeds in an order that makes no sense more often than it does.
+pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
+    let sort = prop_oneof![
+        6 => Just(Sort::Acquires),
+        8 => Just(Sort::IsGranted),
+        8 => Just(Sort::Hears),
+        1 => Just(Sort::IsRefused),
+        1 => Just(Sort::HearsNothing),
+        4 => Just(Sort::Reads),
+        4 => Just(Sort::Writes),
+        6 => Just(Sort::Leaves),
+        1 => Just(Sort::Crashes),
+        2 => Just(Sort::Starts),
+        1 => Just(Sort::Loses),
+        1 => Just(Sort::IsSilent),
+        6 => Just(Sort::ServerChanges),
+        1 => Just(Sort::ServerTurns),
+        3 => Just(Sort::FaultBegins),
+        3 => Just(Sort::FaultEnds),
+        1 => Just(Sort::Heals),
+        1 => Just(Sort::ProbeTries),
+    ];
+    let deed = (0_u64..9, 1_u16..4, sort, any::<u16>());
+    let deed = deed.prop_map(|(after, who, sort, detail)| Deed { after, who, sort, detail });
+    prop::collection::vec(deed, 0..80)
+}
+
+/// Locks of every kind.
+pub(crate) fn locks() -> impl Strategy<Value = Story> {
+    prop_oneof![
+        4 => Just(Story::new()),
+        1 => Just(Story::with_tokens(Story::new())),
+        1 => Just(Story::with_quorum(2)),
+        1 => Just(Story::with_sessions()),
+        1 => Just(Story::with_leases()),
+        1 => Just(Story::kept_as(Keeping::RowByClients)),
+        1 => Just(Story::kept_as(Keeping::RowByServer)),
+        1 => Just(Story::kept_as(Keeping::Connection)),
+        1 => Just(Story::of_workload("sequence").order_bound(5)),
+        1 => Just(Story::of_workload("seckill").held_bound(8).available_within(8, 1, 1)),
+    ]
+    .prop_map(|story| story.under("pause").progress_bound(20))
+}
+
+/// Any story that `locks` and `deeds` make.
+pub(crate) fn stories() -> impl Strategy<Value = Story> {
+    (locks(), deeds()).prop_map(|(lock, deeds)| told(lock, &deeds))
+}
+
+/// What the teller knows.
+struct Teller {
+    story: Story,
+    now: u64,
+    down: BTreeSet<Node>,
+    value: i64,
+    faults: BTreeMap<u32, FaultKind>,
+    begun: u32,
+    healed: bool,
+}
+
+/// The deeds that are possible, one after the other; the others are left out.
+pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
+    let (down, faults) = (BTreeSet::new(), BTreeMap::new());
+    let mut teller =
+        Teller { story: lock, now: 1, down, value: 0, faults, begun: 0, healed: false };
+    for deed in deeds {
+        teller.now += deed.after;
+        teller.tell(*deed);
+    }
+    teller.story
+}
+
+impl Teller {
+    fn tell(&mut self, deed: Deed) {
+        let Deed { who, detail, sort, .. } = deed;
+        let (now, node) = (self.now, Node::Client(who).of_thread(1 + detail % 2));
+        let is_open = self.story.open.contains_key(&node);
+        let is_up = !self.down.contains(&node.machine());
+        let owner = format!("owner-{}", detail % 4);
+        let is_idle = is_up && !is_open;
+        let was_granted = self.story.held.contains_key(&node);
+        let server = 1 + detail % 2;
+        let story = self.story.clone();
+        self.story = match sort {
+            Sort::Acquires if is_idle => story.acquires(now, node),
+            Sort::IsGranted if is_up => {
+                let change = [Change::Granted, Change::Extended][usize::from(detail % 3 == 0)];
+                story.server(now, server, change, &owner, Some(node))
+            }
+            Sort::Hears if is_open && detail % 5 == 0 => {
+                story.hears_token(now, node, &owner, u64::from(detail % 9))
+            }
+            Sort::Hears if is_open => story.hears(now, node, &owner),
+            Sort::IsRefused if is_open => story.fails(now, node),
+            Sort::HearsNothing if is_open => story.info(now, node),
+            Sort::Reads if is_idle && was_granted => story.reads(now, node, self.value),
+            Sort::Writes if is_idle && was_granted => self.writes(story, node, detail),
+            Sort::Leaves if is_idle => story.leaves(now, node),
+            Sort::Crashes if is_up && self.down.insert(node.machine()) => story.crashes(now, who),
+            Sort::Starts if self.down.remove(&node.machine()) => story.starts(now, who),
+            Sort::Loses if is_up => story.loses(now, node),
+            Sort::IsSilent if is_open => {
+                story.silent(now, node, now.saturating_sub(20), detail % 3 == 0)
+            }
+            Sort::ServerChanges => changed(story, now, detail, &owner),
+            Sort::ServerTurns => turned(story, now, detail),
+            Sort::FaultBegins => self.fault(story, node.machine(), detail),
+            Sort::FaultEnds => match self.faults.pop_first() {
+                Some((fault, kind)) => story.fault_ended(now, fault, kind.into(), node.machine()),
+                None => story,
+            },
+            Sort::Heals if !std::mem::replace(&mut self.healed, true) => story.healed(now),
+            Sort::ProbeTries if !story.open.contains_key(&Node::Probe) => {
+                let story = story.probe_acquires(now);
+                if detail % 2 == 0 { story.probe_fails(now) } else { story.probe_ok(now, "probe") }
+            }
+            _ => story,
+        };
+    }
+
+    fn writes(&mut self, story: Story, node: Node, detail: u16) -> Story {
+        let based_on = self.value - i64::from(detail % 3 == 0);
+        self.value += 1;
+        story.writes(self.now, node, based_on, self.value)
+    }
+
+    fn fault(&mut self, story: Story, client: Node, detail: u16) -> Story {
+        let kind = FaultKind::VARIANTS[usize::from(detail) % FaultKind::VARIANTS.len()];
+        self.begun += 1;
+        self.faults.insert(self.begun, kind);
+        let servers = [Node::Redis(1), Node::Storage, Node::Redis(2), client];
+        let other = servers[usize::from(detail / 16) % servers.len()];
+        story.fault_began(self.now, self.begun, kind.into(), &[client, other])
+    }
+}
+
+/// A server changes the lock's key, or another, by itself.
+fn changed(story: Story, now: u64, detail: u16, owner: &str) -> Story {
+    const CHANGES: [Change; 9] = [
+        Change::Granted,
+        Change::Extended,
+        Change::Removed,
+        Change::Expired,
+        Change::Evicted,
+        Change::Flushed,
+        Change::Forgotten,
+        Change::Discarded,
+        Change::Restored,
+    ];
+    let change = CHANGES[usize::from(detail) % CHANGES.len()];
+    match detail % 7 {
+        0 => story.replicated(now, 2, owner),
+        1 => story.removed_on_replica(now, 2, owner),
+        2 => story.keyed(now, &format!("{KEY}/twice"), change, owner, 1),
+        _ => story.server(now, 1 + detail % 2, change, owner, None),
+    }
+}
+
+fn turned(story: Story, now: u64, detail: u16) -> Story {
+    let turn = [Turn::Promoted, Turn::Follows, Turn::Unanswered][usize::from(detail % 3)];
+    story.event(now, Node::Redis(1), What::Turn { turn, about: Some(Node::Redis(2)) })
+}
+
+proptest! {
+    #[test]
+    fn every_wild_story_is_a_history(story in stories()) {
+        prop_assert_eq!(crate::record::validate::validate(&story.build()), Ok(()));
+    }
+}

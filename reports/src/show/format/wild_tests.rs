@@ -1,0 +1,79 @@
+//! Every format gets through any history, and keeps to its own rules.
+
+use super::exporter_tests::full_of;
+use super::{Detail, FORMATS, Format, HTML, Page, TEXT, format_named};
+use crate::record::story::wild::stories;
+use crate::summary::report::Report;
+use proptest::prelude::*;
+use serde_json::Value;
+
+fn written(format: &Format, report: &Report) -> String {
+    let mut out = Vec::new();
+    format.write_run(report, &mut out).unwrap();
+    String::from_utf8(out).unwrap()
+}
+
+/// The widest line, without colours.
+fn widest(report: &Report, page: Page) -> Option<usize> {
+    let mut out = Vec::new();
+    TEXT.write_run_in(page, report, &mut out).unwrap();
+    let text = super::tests::plain(&String::from_utf8(out).unwrap());
+    text.lines().map(|line| line.chars().count()).max()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(150))]
+
+    #[test]
+    fn every_format_writes_any_history(story in stories()) {
+        let report = full_of(story);
+        for format in FORMATS {
+            let text = written(format, &report);
+            prop_assert!(!text.is_empty(), "{}", format.name());
+            prop_assert!(!text.contains("NaN"), "{}", format.name());
+            prop_assert_eq!(&written(format, &report), &text, "{} says it twice", format.name());
+        }
+    }
+
+    #[test]
+    fn no_text_is_wider_than_its_page(story in stories(), width in Page::WIDTHS) {
+        let report = full_of(story);
+        let width_of = |detail| widest(&report, Page { width, detail });
+        prop_assert!(width_of(Detail::Brief) <= Some(width), "{:?}", width_of(Detail::Brief));
+    }
+
+    #[test]
+    fn what_has_a_grammar_keeps_to_it(story in stories()) {
+        let report = full_of(story);
+        let of = |name: &str| written(format_named(name).unwrap(), &report);
+        for name in ["json", "perfetto", "porcupine"] {
+            let read: Result<Value, _> = serde_json::from_str(&of(name));
+            prop_assert!(read.is_ok(), "{name}: {read:?}");
+        }
+        for name in ["svg", "junit"] {
+            let text = of(name);
+            let read = roxmltree::Document::parse(&text);
+            prop_assert!(read.is_ok(), "{name}: {read:?}");
+        }
+        for line in of("edn").lines().filter(|line| !line.starts_with(';')) {
+            prop_assert!(line.parse::<edn_rs::Edn>().is_ok(), "{line}");
+        }
+    }
+
+    #[test]
+    fn json_is_read_back_as_it_was(story in stories()) {
+        let report = full_of(story);
+        let read: Report = serde_json::from_str(&written(&super::JSON, &report)).unwrap();
+        prop_assert_eq!(read, report);
+    }
+
+    #[test]
+    fn a_page_escapes_every_name(story in stories(), name in "[a-z]{6,12}") {
+        let markup = format!("<{name} onload=x>&{name};");
+        let report = full_of(story.client(&markup));
+        let page = written(&HTML, &report);
+        prop_assert!(!page.contains(&format!("<{name}")), "{name} is an element");
+        let document = scraper::Html::parse_document(&page);
+        prop_assert!(document.root_element().text().any(|text| text.contains(&markup)));
+    }
+}
