@@ -1,6 +1,7 @@
 //! The table of output formats.
 //!
-//! One format is one file. A new format is a file and a line in [`FORMATS`].
+//! One format is one file. A new format is a file and a line in [`FORMATS`]: a [`View`] of runs, and
+//! of most also one of sweeps.
 
 mod axis;
 mod brief;
@@ -47,166 +48,79 @@ mod tests;
 #[cfg(test)]
 mod wild_tests;
 
-use crate::record::visible::visible_in;
+pub use super::view::{Detail, Page};
+
+use super::view::View;
 use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
 /// A way to write reports, and of most also a way to write sweep summaries. An entry of
 /// [`FORMATS`].
+#[derive(Clone, Copy)]
 pub struct Format {
-    runs: &'static dyn RunFormat,
+    about: &'static str,
+    needs: Needs,
+    runs: View<Report>,
     /// A trace of one run has no way to write many.
-    sweeps: Option<&'static dyn SweepFormat>,
-    /// Whether it has escapes of its own for whatever a name may hold. Those for people and for
-    /// tools that read lines have not, and are given visible text only: no name in a report can
-    /// begin a line or reach the terminal as an escape sequence.
-    escapes: bool,
+    sweeps: Option<Sweeps>,
 }
 
-/// How a format writes reports.
-trait RunFormat: Sync {
-    /// What `--format` takes.
-    fn name(&self) -> &'static str;
-
-    /// One line for people.
-    fn about(&self) -> &'static str;
-
-    /// What a report must hold to be written in full.
-    fn needs(&self) -> Needs {
-        Needs::Findings
-    }
-
-    /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal
-    /// strips them where they are not wanted.
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()>;
-
-    /// The same, for a reader who sees it in a page of this shape. Only text heeds it.
-    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let _ = page;
-        self.write_run(report, out)
-    }
-}
-
-/// How a format writes sweep summaries.
-trait SweepFormat: Sync {
+/// A way to write sweep summaries.
+#[derive(Clone, Copy)]
+pub struct Sweeps {
+    view: View<Sweep>,
     /// Whether a sweep is written with how it compares with its baseline.
-    fn tells_of_baselines(&self) -> bool {
-        false
-    }
-
-    /// Writes what many seeds showed.
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()>;
+    tells_of_baselines: bool,
 }
 
 impl Format {
-    /// A format that writes reports only.
-    const fn of_runs<F: RunFormat>(format: &'static F) -> Format {
-        Format { runs: format, sweeps: None, escapes: false }
-    }
-
-    /// A format that writes reports and sweeps.
-    const fn of_both<F: RunFormat + SweepFormat>(format: &'static F) -> Format {
-        Format { runs: format, sweeps: Some(format), escapes: false }
-    }
-
     /// What `--format` takes.
     pub fn name(&self) -> &'static str {
-        self.runs.name()
+        self.runs.name
     }
 
     /// One line for people.
     pub fn about(&self) -> &'static str {
-        self.runs.about()
+        self.about
     }
 
     /// What a report must hold to be written in full.
     pub fn needs(&self) -> Needs {
-        self.runs.needs()
+        self.needs
     }
 
-    /// Writes what one seed showed. Colour is written as ANSI sequences; whoever owns the terminal
-    /// strips them where they are not wanted.
+    /// Writes what one seed showed.
     pub fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        match self.escapes {
-            true => self.runs.write_run(report, out),
-            false => self.runs.write_run(&*visible_in(report)?, out),
-        }
+        self.runs.write_in(Page::default(), report, out)
     }
 
-    /// The same, for a reader who sees it in a page of this shape.
+    /// The same, for a reader who sees it in a page of this shape. Only text heeds it.
     pub fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        match self.escapes {
-            true => self.runs.write_run_in(page, report, out),
-            false => self.runs.write_run_in(page, &*visible_in(report)?, out),
-        }
+        self.runs.write_in(page, report, out)
     }
 
     /// The format as a way to write sweeps; `None` if it has none.
-    pub fn of_sweeps(&self) -> Option<OfSweeps> {
-        let (name, escapes) = (self.name(), self.escapes);
-        self.sweeps.map(|format| OfSweeps { name, format, escapes })
+    pub fn of_sweeps(&self) -> Option<Sweeps> {
+        self.sweeps
     }
 }
 
-/// A format as a way to write sweep summaries.
-#[derive(Clone, Copy)]
-pub struct OfSweeps {
+impl Sweeps {
     /// What `--format` takes.
-    pub name: &'static str,
-    format: &'static dyn SweepFormat,
-    escapes: bool,
-}
+    pub fn name(&self) -> &'static str {
+        self.view.name
+    }
 
-impl OfSweeps {
     /// Whether a sweep is written with how it compares with its baseline.
     pub fn tells_of_baselines(&self) -> bool {
-        self.format.tells_of_baselines()
+        self.tells_of_baselines
     }
 
     /// Writes what many seeds showed.
     pub fn write(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        match self.escapes {
-            true => self.format.write_sweep(sweep, out),
-            false => self.format.write_sweep(&*visible_in(sweep)?, out),
-        }
+        self.view.write_in(Page::default(), sweep, out)
     }
-}
-
-/// The shape of what a reader sees.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Page {
-    /// In columns.
-    pub width: usize,
-    /// How much is told.
-    pub detail: Detail,
-}
-
-impl Page {
-    /// The narrowest and the widest page.
-    pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
-
-    /// A page as wide as the columns allow.
-    pub fn of_width(columns: usize, detail: Detail) -> Page {
-        let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
-        Page { width: columns.clamp(min, max), detail }
-    }
-}
-
-impl Default for Page {
-    /// What is written to a pipe or a file.
-    fn default() -> Page {
-        Page { width: *Page::WIDTHS.end(), detail: Detail::Brief }
-    }
-}
-
-/// How much of a report is told.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Detail {
-    /// The first screen: verdicts, and a story for each cause.
-    Brief,
-    /// Everything that the report holds about each violation.
-    Full,
 }
 
 /// How much of a run a format shows.
@@ -221,26 +135,26 @@ pub enum Needs {
 }
 
 /// Lines for people.
-pub const TEXT: Format = Format::of_both(&text::Text);
+pub const TEXT: Format = text::FORMAT;
 /// The published JSON, which has escapes of its own.
-pub const JSON: Format = Format { escapes: true, ..Format::of_both(&json::Json) };
+pub const JSON: Format = json::FORMAT;
 /// One self-contained page.
-pub const HTML: Format = Format::of_both(&html::Html);
+pub const HTML: Format = html::FORMAT;
 
 /// Every format, in the order in which they are listed.
 pub const FORMATS: &[Format] = &[
     TEXT,
     JSON,
     HTML,
-    Format::of_both(&svg::Svg),
-    Format::of_both(&markdown::Markdown),
-    Format::of_both(&mermaid::Mermaid),
-    Format::of_runs(&perfetto::Perfetto),
-    Format::of_runs(&edn::Edn),
-    Format::of_runs(&porcupine::Porcupine),
-    Format::of_runs(&shiviz::Shiviz),
-    Format::of_both(&junit::Junit),
-    Format::of_both(&github::Github),
+    svg::FORMAT,
+    markdown::FORMAT,
+    mermaid::FORMAT,
+    perfetto::FORMAT,
+    edn::FORMAT,
+    porcupine::FORMAT,
+    shiviz::FORMAT,
+    junit::FORMAT,
+    github::FORMAT,
 ];
 
 /// The format of a name.

@@ -1,39 +1,131 @@
-//! The ways to write one kind of document. A document other than a run or a sweep has a table of
-//! them, `VIEWS`, beside its type; a new way is a file and a line there.
+//! The ways to write a document: a run, a sweep, or any other. Whoever writes one gets it with names
+//! that cannot do harm ([`View`]).
+//!
+//! A document other than a run or a sweep has a table of them, `VIEWS`, beside its type; a new way is
+//! a file and a line there. Those of runs and sweeps belong together (`format`).
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::io::{self, Write};
 
 /// A way to write a document of one type.
 pub struct View<T: 'static> {
     /// What `--format` takes.
     pub name: &'static str,
-    write: fn(&T) -> String,
-    /// Whether what is written has escapes of its own for whatever a name may hold.
+    writer: Writer<T>,
+    /// Whether what is written has escapes of its own for whatever a name may hold. What is for
+    /// people and for tools that read lines has not, and is given visible text only: no name in it
+    /// can begin a line or reach a terminal as an escape sequence.
     escapes: bool,
 }
 
-impl<T: Clone + Serialize + DeserializeOwned> View<T> {
-    /// The document as its JSON format.
-    pub const JSON: View<T> = View { name: "json", write: json, escapes: true };
+/// How it is written.
+enum Writer<T: 'static> {
+    Text(fn(&T) -> String),
+    Lines(fn(Page, &T, &mut dyn Write) -> io::Result<()>),
+}
 
-    /// A way that shows names as they are, and so is given visible ones only.
-    pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
-        View { name, write, escapes: false }
-    }
-
-    /// The document, written this way. No name in it can begin a line or reach a terminal as an
-    /// escape sequence.
-    pub fn write(&self, document: &T) -> serde_json::Result<String> {
-        Ok(if self.escapes {
-            (self.write)(document)
-        } else {
-            (self.write)(&*visible_in(document)?)
-        })
+impl<T> Clone for Writer<T> {
+    fn clone(&self) -> Self {
+        *self
     }
 }
 
+impl<T> Copy for Writer<T> {}
+
+impl<T> Clone for View<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for View<T> {}
+
+impl<T: Clone + Serialize + DeserializeOwned> View<T> {
+    /// The document as its JSON format.
+    pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), escapes: true };
+
+    /// A way that shows names as they are, and so is given visible ones only.
+    pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
+        View { name, writer: Writer::Text(write), escapes: false }
+    }
+
+    /// The same, written piece by piece. Colour is written as ANSI sequences; whoever owns the
+    /// terminal strips them where they are not wanted.
+    pub(crate) const fn written(
+        name: &'static str,
+        write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
+    ) -> View<T> {
+        View { name, writer: Writer::Lines(write), escapes: false }
+    }
+
+    /// The same, with escapes of its own.
+    pub(crate) const fn escaping(
+        name: &'static str,
+        write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
+    ) -> View<T> {
+        View { name, writer: Writer::Lines(write), escapes: true }
+    }
+
+    /// The document, written this way.
+    pub fn write(&self, document: &T) -> io::Result<String> {
+        let mut text = Vec::new();
+        self.write_in(Page::default(), document, &mut text)?;
+        String::from_utf8(text).map_err(io::Error::other)
+    }
+
+    /// The same, for a reader who sees it in a page of this shape.
+    pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
+        let visible;
+        let shown = if self.escapes {
+            document
+        } else {
+            visible = visible_in(document)?;
+            &*visible
+        };
+        match self.writer {
+            Writer::Text(write) => out.write_all(write(shown).as_bytes()),
+            Writer::Lines(write) => write(page, shown, out),
+        }
+    }
+}
+
+/// The shape of what a reader sees.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Page {
+    /// In columns.
+    pub width: usize,
+    /// How much is told.
+    pub detail: Detail,
+}
+
+impl Page {
+    /// The narrowest and the widest page.
+    pub const WIDTHS: std::ops::RangeInclusive<usize> = 60..=100;
+
+    /// A page as wide as the columns allow.
+    pub fn of_width(columns: usize, detail: Detail) -> Page {
+        let (min, max) = (*Page::WIDTHS.start(), *Page::WIDTHS.end());
+        Page { width: columns.clamp(min, max), detail }
+    }
+}
+
+impl Default for Page {
+    /// What is written to a pipe or a file.
+    fn default() -> Page {
+        Page { width: *Page::WIDTHS.end(), detail: Detail::Brief }
+    }
+}
+
+/// How much of a report is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Detail {
+    /// The first screen: verdicts, and a story for each cause.
+    Brief,
+    /// Everything that the report holds about each violation.
+    Full,
+}
 /// Indented, ended by a line feed; what JSON does not escape by itself is.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();

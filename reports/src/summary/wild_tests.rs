@@ -52,7 +52,7 @@ fn with_a_stranger(mut history: History) -> History {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
     fn a_violation_rests_on_events_of_its_history(story in stories()) {

@@ -66,7 +66,7 @@ fn formats(command: &str) -> Vec<&'static str> {
         "matrix" => names(matrix::VIEWS),
         "compare" => names(compare::VIEWS),
         "sweep" | "merge" => {
-            FORMATS.iter().filter_map(Format::of_sweeps).map(|format| format.name).collect()
+            FORMATS.iter().filter_map(Format::of_sweeps).map(|format| format.name()).collect()
         }
         _ => FORMATS.iter().map(|format| format.name()).collect(),
     }

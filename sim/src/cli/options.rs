@@ -10,7 +10,7 @@ use crate::setup::scenario::Scenario;
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
-use fencepost_reports::show::format::{FORMATS, Format, OfSweeps, format_named};
+use fencepost_reports::show::format::{FORMATS, Format, Sweeps, format_named};
 use fencepost_reports::show::view::View;
 use std::path::Path;
 use std::rc::Rc;
@@ -105,10 +105,10 @@ pub(crate) fn format(name: &str) -> Result<&'static Format, Failure> {
 }
 
 /// The format of that name, for a sweep.
-pub(crate) fn format_of_sweeps(name: &str) -> Result<OfSweeps, Failure> {
+pub(crate) fn format_of_sweeps(name: &str) -> Result<Sweeps, Failure> {
     format(name)?.of_sweeps().ok_or_else(|| {
         let tell = FORMATS.iter().filter_map(Format::of_sweeps);
-        let names: Vec<&str> = tell.map(|format| format.name).collect();
+        let names: Vec<&str> = tell.map(|format| format.name()).collect();
         Failure::wrong(format!(
             "format '{name}' is for a single run: expected one of {}",
             names.join(", ")

@@ -17,7 +17,7 @@ use crate::studies::sweep::{
     self as many_seeds, FailedRun, Listener, Stage, Stop, SweepSpec, kept,
 };
 use fencepost_faults::Seed;
-use fencepost_reports::show::format::{FORMATS, Format, OfSweeps};
+use fencepost_reports::show::format::{FORMATS, Format, Sweeps};
 use fencepost_reports::summary::sweep::{Comparison, Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
@@ -85,14 +85,14 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
 
 /// The earlier sweep that this one is compared with, by the name of its file. Errors: a format that
 /// has no place for it.
-fn baseline(path: &Path, format: OfSweeps) -> Result<(String, Sweep), Failure> {
+fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
     if !format.tells_of_baselines() {
         let all = FORMATS.iter().filter_map(Format::of_sweeps);
-        let tell = all.filter(OfSweeps::tells_of_baselines);
-        let names: Vec<&str> = tell.map(|format| format.name).collect();
+        let tell = all.filter(Sweeps::tells_of_baselines);
+        let names: Vec<&str> = tell.map(|format| format.name()).collect();
         return Err(Failure::wrong(format!(
             "format '{}' has no place for --baseline: expected one of {}",
-            format.name,
+            format.name(),
             names.join(", ")
         )));
     }
@@ -118,7 +118,7 @@ fn spec(arguments: &SweepArguments, options: &Options) -> Result<SweepSpec, Fail
 /// Holds a sum against what is expected of it, prints it, and tells how the command ends.
 pub(crate) fn conclude(
     mut sum: Sweep,
-    format: OfSweeps,
+    format: Sweeps,
     expectations: Option<&Expectations>,
 ) -> Result<Outcome, Failure> {
     if let Some(expectations) = expectations {

@@ -5,6 +5,7 @@
 //! there are, makes their machines, tells each process where they listen, and knows how long they
 //! may take to recover once everything is healed.
 
+mod ensemble;
 pub(crate) mod etcd;
 pub(crate) mod memcached;
 pub(crate) mod mysql;

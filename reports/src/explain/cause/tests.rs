@@ -3,6 +3,7 @@
 mod late;
 mod overruns;
 mod replication;
+mod sentences;
 mod servers;
 mod sessions;
 mod waiting;

@@ -207,6 +207,8 @@ impl Waiting<'_, '_> {
         witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
         witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
         witness.sort_unstable();
+        // The death of a process ends the attempts of all its threads.
+        witness.dedup();
         let (kind, at) = (Kind::Stuck, self.free_from);
         Finding { kind, at, duration, processes, what, witness, clash: None }
     }
@@ -224,6 +226,16 @@ mod tests {
 
     fn stuck(story: Story) -> Vec<Finding> {
         check(&Timeline::new(&story.build()))
+    }
+
+    #[test]
+    fn a_death_that_ends_the_attempts_of_two_threads_is_one_event() {
+        let thread = Node::Client(2).of_thread(2);
+        let story = healed().acquires(12, 2).acquires(12, thread).crashes(20, 2).starts(21, 2);
+        let found = stuck(story.acquires(200, 3));
+        let witness = &found[0].witness;
+        assert!(witness.windows(2).all(|pair| pair[0] < pair[1]), "{witness:?}");
+        assert_eq!(found.len(), 1);
     }
 
     #[test]

@@ -175,6 +175,10 @@ fn finding(
         let sleeps = processes.contains(&event.node) && since_us < until && from < event.time_us;
         sleeps.then_some(index)
     }));
+    if witness.is_empty() {
+        // Whoever wants it pauses between two attempts all the time: the last ones are the evidence.
+        witness = last_attempts(timeline, &processes, until);
+    }
     witness.sort_unstable();
     witness.dedup();
     Finding {
@@ -192,10 +196,29 @@ fn finding(
     }
 }
 
+/// The last attempt of each of these processes that had begun before an instant.
+fn last_attempts(
+    timeline: &Timeline<'_>,
+    processes: &BTreeSet<Node>,
+    until: SimTime,
+) -> Vec<usize> {
+    let begun = timeline.acquisitions.iter().filter(|one| one.invoked.time < until);
+    let last: BTreeMap<Node, usize> = begun.map(|one| (one.process, one.invoked.index)).collect();
+    last.into_iter().filter(|(process, _)| processes.contains(process)).map(|(_, at)| at).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::record::story::Story;
+
+    #[test]
+    fn who_pauses_between_two_attempts_is_evidence_too() {
+        let story = Story::new().available_within(8, 1, 1).acquires(1, 1).fails(1, 1);
+        let history = story.acquires(20, 1).fails(20, 1).build();
+        let found = check(&Timeline::new(&history));
+        assert_eq!(found.iter().map(|one| &one.witness[..]).collect::<Vec<_>>(), [[0]]);
+    }
 
     /// When the lock was not to be had, in milliseconds.
     fn found(story: Story) -> Vec<(u64, u64)> {

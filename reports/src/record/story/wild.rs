@@ -97,13 +97,23 @@ struct Teller {
     faults: BTreeMap<u32, FaultKind>,
     begun: u32,
     healed: bool,
+    /// Whose open operation is a release.
+    leaving: BTreeSet<Node>,
 }
 
 /// The deeds that are possible, one after the other; the others are left out.
 pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
-    let mut teller =
-        Teller { story: lock, now: 1, down, value: 0, faults, begun: 0, healed: false };
+    let mut teller = Teller {
+        story: lock,
+        now: 1,
+        down,
+        value: 0,
+        faults,
+        begun: 0,
+        healed: false,
+        leaving: BTreeSet::new(),
+    };
     for deed in deeds {
         teller.now += deed.after;
         teller.tell(*deed);
@@ -121,8 +131,13 @@ impl Teller {
         let is_idle = is_up && !is_open;
         let was_granted = self.story.held.contains_key(&node);
         let server = 1 + detail % 2;
+        let leaves = is_open && self.leaving.contains(&node);
+        if !is_open {
+            self.leaving.remove(&node);
+        }
         let story = self.story.clone();
         self.story = match sort {
+            Sort::Hears if leaves => story.left(now, node),
             Sort::Acquires if is_idle => story.acquires(now, node),
             Sort::IsGranted if is_up => {
                 let change = [Change::Granted, Change::Extended][usize::from(detail % 3 == 0)];
@@ -136,7 +151,10 @@ impl Teller {
             Sort::HearsNothing if is_open => story.info(now, node),
             Sort::Reads if is_idle && was_granted => story.reads(now, node, self.value),
             Sort::Writes if is_idle && was_granted => self.writes(story, node, detail),
-            Sort::Leaves if is_idle => story.leaves(now, node),
+            Sort::Leaves if is_idle => {
+                self.leaving.insert(node);
+                story.leaves(now, node)
+            }
             Sort::Crashes if is_up && self.down.insert(node.machine()) => story.crashes(now, who),
             Sort::Starts if self.down.remove(&node.machine()) => story.starts(now, who),
             Sort::Loses if is_up => story.loses(now, node),

@@ -20,6 +20,9 @@ use std::io::{self, Write};
 const EVENTS_MAX: usize = 9;
 /// How many faults a story shows at most.
 const FAULTS_MAX: usize = 3;
+/// The column at which the lanes of a story begin, and the least room for words behind them.
+const BEFORE_LANES: usize = 16;
+const WORDS_MIN: usize = 20;
 /// The column at which values begin behind their labels.
 const VALUES: usize = 13;
 
@@ -136,7 +139,8 @@ fn write_events(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<
     if chosen.is_empty() {
         return Ok(());
     }
-    let mut lanes = Lanes::new(&told.lead.violation.processes);
+    let beside = page.width.saturating_sub(BEFORE_LANES + WORDS_MIN);
+    let mut lanes = Lanes::new(&told.lead.violation.processes).within(beside);
     let digits = match told
         .run
         .timeline
@@ -147,7 +151,7 @@ fn write_events(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<
         false => Digits::Micros,
     };
     writeln!(out, "  {DIM}{:>12}  {}{DIM:#}", "time", lanes.head().trim_end())?;
-    let room = page.width.saturating_sub(16 + lanes.width()).max(20);
+    let room = page.width.saturating_sub(BEFORE_LANES + lanes.width());
     for (gap, entry) in with_gaps(&told.run.timeline, |one| chosen.contains(&one.sequence)) {
         write_gap(&lanes, &gap, room, out)?;
         let line = lanes.line(entry, &gap);

@@ -1,43 +1,35 @@
 //! The history as Jepsen's operation maps, one a line, for Knossos and elle-cli.
 
 use super::operations::{self, Operation};
-use super::{Needs, RunFormat};
+use super::{Format, Needs, Page};
 use crate::record::history::{Action, Event, History, What};
+use crate::show::view::View;
 use crate::summary::report::Report;
 use std::io::{self, Write};
 
 /// Jepsen's operation maps.
-pub(super) struct Edn;
+pub(super) const FORMAT: Format = Format {
+    about: "Jepsen's operation maps, for Knossos and elle-cli",
+    needs: Needs::History,
+    runs: View::written("edn", write_report),
+    sweeps: None,
+};
 
-impl RunFormat for Edn {
-    fn name(&self) -> &'static str {
-        "edn"
-    }
-
-    fn about(&self) -> &'static str {
-        "Jepsen's operation maps, for Knossos and elle-cli"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::History
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        for run in &report.runs {
-            writeln!(
-                out,
-                "; {} under {}, seed {}: {}",
-                run.client,
-                run.fault,
-                report.seed,
-                run.verdict.name()
-            )?;
-            if let Some(history) = &run.history {
-                write_history(history, out)?;
-            }
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    for run in &report.runs {
+        writeln!(
+            out,
+            "; {} under {}, seed {}: {}",
+            run.client,
+            run.fault,
+            report.seed,
+            run.verdict.name()
+        )?;
+        if let Some(history) = &run.history {
+            write_history(history, out)?;
         }
-        Ok(())
     }
+    Ok(())
 }
 
 fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {

@@ -5,14 +5,12 @@
 //! escaping as in actions/toolkit, `packages/core/src/command.ts`, `escapeData` and
 //! `escapeProperty`.
 
-use super::{RunFormat, SweepFormat};
+use super::{Format, Needs, Page, Sweeps};
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::{Standing, Sweep};
 use crate::summary::verdict::Verdict;
 use std::io::{self, Write};
-
-/// The format `github`.
-pub(super) struct Github;
 
 /// How loud an annotation is.
 #[derive(Clone, Copy)]
@@ -22,45 +20,44 @@ enum Level {
     Notice,
 }
 
-impl RunFormat for Github {
-    fn name(&self) -> &'static str {
-        "github"
-    }
+/// The format `github`.
+pub(super) const FORMAT: Format = Format {
+    about: "GitHub annotations: an error for each violation (with --expect: for each deviation), \
+     with the replay command",
+    needs: Needs::Findings,
+    runs: View::written("github", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+};
 
-    fn about(&self) -> &'static str {
-        "GitHub annotations: an error for each violation (with --expect: for each deviation), \
-         with the replay command"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("github", write_sweep);
 
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        report.runs.iter().try_for_each(|run| write_run(run, out))
-    }
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    report.runs.iter().try_for_each(|run| write_run(run, out))
 }
 
-impl SweepFormat for Github {
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        for cell in &sweep.cells {
-            let mut said = cell.in_words();
-            if let Some(seed) = cell.seed_to_show() {
-                said = format!("{said}\n{}", sweep.replay(cell, seed));
-            }
-            let level = match cell.standing() {
-                Standing::Failed => Level::Error,
-                Standing::Unknown => Level::Warning,
-                Standing::Passed if cell.violated > 0 => Level::Notice,
-                Standing::Passed => continue,
-            };
-            annotate(level, (&cell.client, &cell.fault), &said, out)?;
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    for cell in &sweep.cells {
+        let mut said = cell.in_words();
+        if let Some(seed) = cell.seed_to_show() {
+            said = format!("{said}\n{}", sweep.replay(cell, seed));
         }
-        let seeds = sweep.seeds;
-        let gaps: Vec<String> = sweep.gaps.iter().map(ToString::to_string).collect();
-        match (sweep.complete, gaps.is_empty()) {
-            (true, _) => Ok(()),
-            (false, true) => {
-                writeln!(out, "::warning::the sweep was cut short at seed {}", seeds.to)
-            }
-            (false, false) => writeln!(out, "::warning::seeds {} were not run", gaps.join(", ")),
+        let level = match cell.standing() {
+            Standing::Failed => Level::Error,
+            Standing::Unknown => Level::Warning,
+            Standing::Passed if cell.violated > 0 => Level::Notice,
+            Standing::Passed => continue,
+        };
+        annotate(level, (&cell.client, &cell.fault), &said, out)?;
+    }
+    let seeds = sweep.seeds;
+    let gaps: Vec<String> = sweep.gaps.iter().map(ToString::to_string).collect();
+    match (sweep.complete, gaps.is_empty()) {
+        (true, _) => Ok(()),
+        (false, true) => {
+            writeln!(out, "::warning::the sweep was cut short at seed {}", seeds.to)
         }
+        (false, false) => writeln!(out, "::warning::seeds {} were not run", gaps.join(", ")),
     }
 }
 
@@ -122,7 +119,7 @@ mod tests {
 
     fn lines(sweep: &Sweep) -> Vec<String> {
         let mut out = Vec::new();
-        Github.write_sweep(sweep, &mut out).unwrap();
+        SWEEPS.write_in(Page::default(), sweep, &mut out).unwrap();
         String::from_utf8(out).unwrap().lines().map(str::to_owned).collect()
     }
 
@@ -155,7 +152,7 @@ mod tests {
     #[test]
     fn a_run_is_an_annotation_for_each_violation() {
         let mut out = Vec::new();
-        Github
+        FORMAT
             .write_run(&samples::report(vec![samples::paused_holder(), samples::quiet()]), &mut out)
             .unwrap();
         let text = String::from_utf8(out).unwrap();

@@ -2,7 +2,7 @@
 //! terminal, of a shell or of a CI system.
 
 use super::exporter_tests::full;
-use super::{FORMATS, Format, OfSweeps, compare};
+use super::{FORMATS, Format, Sweeps, compare};
 use crate::documents::matrix::{self, Matrix};
 use crate::documents::{boundary, certificate, load};
 use crate::samples;
@@ -74,7 +74,7 @@ fn written(format: &Format, report: &Report) -> String {
     String::from_utf8(out).unwrap()
 }
 
-fn written_sweep(format: OfSweeps, sweep: &Sweep) -> String {
+fn written_sweep(format: Sweeps, sweep: &Sweep) -> String {
     let mut out = Vec::new();
     format.write(sweep, &mut out).unwrap();
     String::from_utf8(out).unwrap()

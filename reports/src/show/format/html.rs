@@ -3,8 +3,9 @@
 //! escapes what it is given.
 
 use super::canvas::Extent;
-use super::{Needs, RunFormat, SweepFormat, html_measures, html_picture, html_sweep, html_tables};
+use super::{Format, Needs, Page, Sweeps, html_measures, html_picture, html_sweep, html_tables};
 use crate::record::visible::visible_json;
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
@@ -19,9 +20,6 @@ const SIZE_MAX: usize = 1_000_000;
 const SCRIPT: &str = include_str!("page.js");
 /// The look of every page.
 const STYLE: &str = include_str!("page.css");
-
-/// One self-contained page.
-pub(super) struct Html;
 
 /// How much of a report goes into a page.
 #[derive(Clone, Copy)]
@@ -43,39 +41,30 @@ const FILLS: [Fill; 5] = [
     Fill { messages_max: 0, extent: Extent::Window, histories: false },
 ];
 
-impl RunFormat for Html {
-    fn name(&self) -> &'static str {
-        "html"
-    }
+/// One self-contained page.
+pub(super) const FORMAT: Format = Format {
+    about: "one self-contained page with space-time pictures; of a sweep, the matrix",
+    needs: Needs::Wire,
+    runs: View::written("html", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+};
 
-    fn about(&self) -> &'static str {
-        "one self-contained page with space-time pictures; of a sweep, the matrix"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("html", write_sweep);
 
-    fn needs(&self) -> Needs {
-        Needs::Wire
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut page = String::new();
-        for fill in FILLS {
-            page = page_of(report, fill)?;
-            if page.len() < SIZE_MAX {
-                break;
-            }
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut page = String::new();
+    for fill in FILLS {
+        page = page_of(report, fill)?;
+        if page.len() < SIZE_MAX {
+            break;
         }
-        out.write_all(page.as_bytes())
     }
+    out.write_all(page.as_bytes())
 }
 
-impl SweepFormat for Html {
-    fn tells_of_baselines(&self) -> bool {
-        true
-    }
-
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        html_sweep::write(sweep, out)
-    }
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    html_sweep::write(sweep, out)
 }
 
 /// A page around what is in it.

@@ -1,37 +1,25 @@
 //! The published JSON.
 
-use super::{RunFormat, SweepFormat};
+use super::{Format, Needs, Page, Sweeps};
 use crate::record::visible::visible_json;
-use crate::summary::report::Report;
+use crate::show::view::View;
 use crate::summary::sweep::Sweep;
 use serde::Serialize;
 use std::io::{self, Write};
 
 /// One object, indented by two blanks, and a line feed.
-pub(super) struct Json;
+pub(super) const FORMAT: Format = Format {
+    about: "one JSON object, for scripts; see `fencepost schema`",
+    needs: Needs::Findings,
+    runs: View::JSON,
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+};
 
-impl RunFormat for Json {
-    fn name(&self) -> &'static str {
-        "json"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::escaping("json", write_sweep);
 
-    fn about(&self) -> &'static str {
-        "one JSON object, for scripts; see `fencepost schema`"
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        write(report, out)
-    }
-}
-
-impl SweepFormat for Json {
-    fn tells_of_baselines(&self) -> bool {
-        true
-    }
-
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        write(&sweep.sealed()?, out)
-    }
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    write(&sweep.sealed()?, out)
 }
 
 fn write(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {

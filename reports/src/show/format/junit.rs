@@ -1,6 +1,7 @@
 //! JUnit XML: one test case for each client and fault, which CI systems show by themselves.
 
-use super::{RunFormat, SweepFormat};
+use super::{Format, Needs, Page, Sweeps};
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::{Cell, Standing, Sweep};
 use crate::summary::verdict::Verdict;
@@ -8,32 +9,28 @@ use quick_junit::{NonSuccessKind, Property, Report as Xml, TestCase, TestCaseSta
 use std::io::{self, Write};
 
 /// The format `junit`.
-pub(super) struct Junit;
+pub(super) const FORMAT: Format = Format {
+    about: "JUnit XML for CI: one test case per client and fault, the replay command in the failure",
+    needs: Needs::Findings,
+    runs: View::written("junit", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+};
 
-impl RunFormat for Junit {
-    fn name(&self) -> &'static str {
-        "junit"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("junit", write_sweep);
 
-    fn about(&self) -> &'static str {
-        "JUnit XML for CI: one test case per client and fault, the replay command in the failure"
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut suite = TestSuite::new(format!("seed {}", report.seed));
-        suite.add_property(Property::new("engine", report.engine.as_str()));
-        suite.add_test_cases(report.runs.iter().map(case_of_run));
-        write(suite, &report.tool.name, out)
-    }
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut suite = TestSuite::new(format!("seed {}", report.seed));
+    suite.add_property(Property::new("engine", report.engine.as_str()));
+    suite.add_test_cases(report.runs.iter().map(case_of_run));
+    write(suite, &report.tool.name, out)
 }
 
-impl SweepFormat for Junit {
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        let mut suite = TestSuite::new(format!("seeds {}", sweep.seeds));
-        suite.add_property(Property::new("complete", sweep.complete.to_string()));
-        suite.add_test_cases(sweep.cells.iter().map(|cell| case_of_cell(sweep, cell)));
-        write(suite, &sweep.tool.name, out)
-    }
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    let mut suite = TestSuite::new(format!("seeds {}", sweep.seeds));
+    suite.add_property(Property::new("complete", sweep.complete.to_string()));
+    suite.add_test_cases(sweep.cells.iter().map(|cell| case_of_cell(sweep, cell)));
+    write(suite, &sweep.tool.name, out)
 }
 
 fn write(suite: TestSuite, name: &str, out: &mut dyn Write) -> io::Result<()> {
@@ -112,7 +109,7 @@ mod tests {
 
     fn xml_of(sweep: &Sweep) -> String {
         let mut out = Vec::new();
-        Junit.write_sweep(sweep, &mut out).unwrap();
+        SWEEPS.write_in(Page::default(), sweep, &mut out).unwrap();
         String::from_utf8(out).unwrap()
     }
 
@@ -173,7 +170,7 @@ mod tests {
     #[test]
     fn a_run_says_what_happened_and_how_to_see_it_again() {
         let mut out = Vec::new();
-        Junit
+        FORMAT
             .write_run(
                 &samples::report(vec![samples::paused_holder(), samples::lonely()]),
                 &mut out,

@@ -15,6 +15,8 @@ pub(super) struct Lanes {
     held: Vec<Node>,
     /// Which of these were on a stopped machine.
     stopped: Vec<Node>,
+    /// How many processes have no column, for lack of room.
+    left_out: usize,
 }
 
 /// Events between two lines that are not shown.
@@ -34,7 +36,8 @@ const SILENT_MAX: u64 = 6;
 impl Lanes {
     /// A column for each of these that is a process, each once.
     pub(super) fn new(nodes: &[Node]) -> Lanes {
-        let mut lanes = Lanes { nodes: Vec::new(), held: Vec::new(), stopped: Vec::new() };
+        let mut lanes =
+            Lanes { nodes: Vec::new(), held: Vec::new(), stopped: Vec::new(), left_out: 0 };
         for node in nodes.iter().filter(|node| node.is_process()) {
             if !lanes.nodes.contains(node) {
                 lanes.nodes.push(*node);
@@ -43,9 +46,21 @@ impl Lanes {
         lanes
     }
 
+    /// As many of the columns, from the first, as there is room for.
+    pub(super) fn within(mut self, room: usize) -> Lanes {
+        while self.width() > room && self.nodes.pop().is_some() {
+            self.left_out += 1;
+        }
+        self
+    }
+
     /// The names above the columns.
     pub(super) fn head(&self) -> String {
-        self.nodes.iter().map(|node| format!("{node}  ")).collect()
+        let names: String = self.nodes.iter().map(|node| format!("{node}  ")).collect();
+        match self.left_out {
+            0 => names,
+            more => format!("{names}and {more} more"),
+        }
     }
 
     /// How wide the columns are together.
@@ -175,4 +190,27 @@ pub(super) fn with_gaps(
         hidden.clear();
     }
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_without_room_are_left_out_and_counted() {
+        let nodes: Vec<Node> = [1, 2, 3].map(Node::Client).to_vec();
+        let lanes = |room| Lanes::new(&nodes).within(room);
+        assert_eq!(lanes(30).head(), "client-1  client-2  client-3  ");
+        assert_eq!(
+            (lanes(29).head(), lanes(29).width()),
+            ("client-1  client-2  and 1 more".to_owned(), 20)
+        );
+        assert_eq!((lanes(9).head(), lanes(9).width()), ("and 3 more".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_process_has_one_column_and_a_server_none() {
+        let nodes = [Node::Client(1), Node::Redis(1), Node::Client(1)];
+        assert_eq!(Lanes::new(&nodes).head(), "client-1  ");
+    }
 }

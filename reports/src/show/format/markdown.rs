@@ -2,7 +2,8 @@
 
 use super::compare;
 use super::html_tables::literature;
-use super::{RunFormat, SweepFormat, heat_map, plan_text, rerun};
+use super::{Format, Needs, Page, Sweeps, heat_map, plan_text, rerun};
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport, ViolationReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
@@ -10,65 +11,56 @@ use fencepost_faults::FaultPlan;
 use std::io::{self, Write};
 
 /// GitHub's Markdown.
-pub(super) struct Markdown;
+pub(super) const FORMAT: Format = Format {
+    about: "Markdown with tables, for pull requests and wikis",
+    needs: Needs::Findings,
+    runs: View::written("markdown", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+};
 
-impl RunFormat for Markdown {
-    fn name(&self) -> &'static str {
-        "markdown"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("markdown", write_sweep);
 
-    fn about(&self) -> &'static str {
-        "Markdown with tables, for pull requests and wikis"
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "# Seed {} under {}\n", report.seed, cell(&report.faults.join(", ")))?;
+    let tool = &report.tool;
+    let words = format!("{} {}, engine {}", tool.name, tool.version, report.engine);
+    writeln!(out, "{}\n", cell(&words))?;
+    writeln!(out, "| lock | fault | verdict | what was broken |\n| --- | --- | --- | --- |")?;
+    for run in &report.runs {
+        let kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
+        writeln!(
+            out,
+            "| {} | {} | **{}** | {} |",
+            cell(&run.client),
+            cell(&run.fault),
+            run.verdict.name(),
+            kinds.join(", ")
+        )?;
     }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "# Seed {} under {}\n", report.seed, cell(&report.faults.join(", ")))?;
-        let tool = &report.tool;
-        let words = format!("{} {}, engine {}", tool.name, tool.version, report.engine);
-        writeln!(out, "{}\n", cell(&words))?;
-        writeln!(out, "| lock | fault | verdict | what was broken |\n| --- | --- | --- | --- |")?;
-        for run in &report.runs {
-            let kinds: Vec<&str> =
-                run.violations.iter().map(|one| one.violation.kind.name()).collect();
-            writeln!(
-                out,
-                "| {} | {} | **{}** | {} |",
-                cell(&run.client),
-                cell(&run.fault),
-                run.verdict.name(),
-                kinds.join(", ")
-            )?;
-        }
-        for run in &report.runs {
-            write_one(run, out)?;
-        }
-        Ok(())
+    for run in &report.runs {
+        write_one(run, out)?;
     }
+    Ok(())
 }
 
-impl SweepFormat for Markdown {
-    fn tells_of_baselines(&self) -> bool {
-        true
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    let (rows, columns) = heat_map::axes(sweep);
+    writeln!(out, "# Seeds {}: runs violated\n", sweep.seeds)?;
+    let heads: Vec<String> = columns.iter().map(|fault| cell(fault)).collect();
+    writeln!(out, "| lock | {} |\n| --- |{}", heads.join(" | "), " --- |".repeat(heads.len()))?;
+    for client in rows {
+        let words = columns.iter().map(|fault| {
+            let found =
+                sweep.cells.iter().find(|cell| cell.client == client && cell.fault == *fault);
+            found.map_or(String::new(), heat_map::words)
+        });
+        writeln!(out, "| {} | {} |", cell(client), words.collect::<Vec<_>>().join(" | "))?;
     }
-
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        let (rows, columns) = heat_map::axes(sweep);
-        writeln!(out, "# Seeds {}: runs violated\n", sweep.seeds)?;
-        let heads: Vec<String> = columns.iter().map(|fault| cell(fault)).collect();
-        writeln!(out, "| lock | {} |\n| --- |{}", heads.join(" | "), " --- |".repeat(heads.len()))?;
-        for client in rows {
-            let words = columns.iter().map(|fault| {
-                let found =
-                    sweep.cells.iter().find(|cell| cell.client == client && cell.fault == *fault);
-                found.map_or(String::new(), heat_map::words)
-            });
-            writeln!(out, "| {} | {} |", cell(client), words.collect::<Vec<_>>().join(" | "))?;
-        }
-        write_anomalies(sweep, out)?;
-        sweep.baseline.as_ref().map_or(Ok(()), |baseline| {
-            writeln!(out, "\n## Against the baseline\n\n{}", compare::markdown(baseline))
-        })
-    }
+    write_anomalies(sweep, out)?;
+    sweep.baseline.as_ref().map_or(Ok(()), |baseline| {
+        writeln!(out, "\n## Against the baseline\n\n{}", compare::markdown(baseline))
+    })
 }
 
 fn write_anomalies(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {

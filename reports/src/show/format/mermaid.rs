@@ -1,7 +1,8 @@
 //! A sequence diagram of the first violation.
 
-use super::{RunFormat, SweepFormat};
+use super::{Format, Needs, Page, Sweeps};
 use crate::record::history::{Action, What};
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport, TimelineEntry};
 use crate::summary::sweep::Sweep;
 use fencepost_faults::Node;
@@ -9,54 +10,48 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 /// Mermaid's `sequenceDiagram`.
-pub(super) struct Mermaid;
+pub(super) const FORMAT: Format = Format {
+    about: "a Mermaid sequence diagram of the first run that is violated; of a sweep, a pie of its \
+     verdicts",
+    needs: Needs::Findings,
+    runs: View::written("mermaid", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+};
 
-impl RunFormat for Mermaid {
-    fn name(&self) -> &'static str {
-        "mermaid"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("mermaid", write_sweep);
 
-    fn about(&self) -> &'static str {
-        "a Mermaid sequence diagram of the first run that is violated; of a sweep, a pie of its \
-         verdicts"
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
+    writeln!(out, "sequenceDiagram")?;
+    let Some(run) = shown else { return Ok(()) };
+    writeln!(
+        out,
+        "  %% {} under {}, seed {}: {}",
+        plain(&run.client),
+        plain(&run.fault),
+        report.seed,
+        run.verdict.name()
+    )?;
+    let nodes: BTreeSet<Node> = run.timeline.iter().flat_map(nodes).collect();
+    if nodes.is_empty() {
+        writeln!(out, "  participant all as {}", plain(&run.client))?;
+        return writeln!(out, "  Note over all: {}", run.verdict.name());
     }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let shown =
-            report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
-        writeln!(out, "sequenceDiagram")?;
-        let Some(run) = shown else { return Ok(()) };
-        writeln!(
-            out,
-            "  %% {} under {}, seed {}: {}",
-            plain(&run.client),
-            plain(&run.fault),
-            report.seed,
-            run.verdict.name()
-        )?;
-        let nodes: BTreeSet<Node> = run.timeline.iter().flat_map(nodes).collect();
-        if nodes.is_empty() {
-            writeln!(out, "  participant all as {}", plain(&run.client))?;
-            return writeln!(out, "  Note over all: {}", run.verdict.name());
-        }
-        for node in nodes {
-            let word = if node.is_process() { "actor" } else { "participant" };
-            writeln!(out, "  {word} {} as {node}", id(node))?;
-        }
-        write_entries(run, out)
+    for node in nodes {
+        let word = if node.is_process() { "actor" } else { "participant" };
+        writeln!(out, "  {word} {} as {node}", id(node))?;
     }
+    write_entries(run, out)
 }
 
-impl SweepFormat for Mermaid {
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        let total = |count: fn(&crate::summary::sweep::Cell) -> u64| {
-            sweep.cells.iter().map(count).sum::<u64>()
-        };
-        writeln!(out, "pie showData\n  title Runs of seeds {}", sweep.seeds)?;
-        writeln!(out, "  \"valid\" : {}", total(|cell| cell.valid))?;
-        writeln!(out, "  \"violated\" : {}", total(|cell| cell.violated))?;
-        writeln!(out, "  \"unknown\" : {}", total(|cell| cell.unknown))
-    }
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    let total =
+        |count: fn(&crate::summary::sweep::Cell) -> u64| sweep.cells.iter().map(count).sum::<u64>();
+    writeln!(out, "pie showData\n  title Runs of seeds {}", sweep.seeds)?;
+    writeln!(out, "  \"valid\" : {}", total(|cell| cell.valid))?;
+    writeln!(out, "  \"violated\" : {}", total(|cell| cell.violated))?;
+    writeln!(out, "  \"unknown\" : {}", total(|cell| cell.unknown))
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {

@@ -6,8 +6,9 @@
 
 mod tracks;
 
-use super::{Needs, RunFormat, plan_text};
+use super::{Format, Needs, Page, plan_text};
 use crate::show::picture::Scene;
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use fencepost_faults::Node;
 use serde_json::{Value, json};
@@ -15,28 +16,19 @@ use std::io::{self, Write};
 use tracks::{Arrow, End, Slice, Topic, Tracks};
 
 /// Chrome's JSON trace.
-pub(super) struct Perfetto;
+pub(super) const FORMAT: Format = Format {
+    about: "Chrome's JSON trace: open it at ui.perfetto.dev",
+    needs: Needs::Wire,
+    runs: View::written("perfetto", write_report),
+    sweeps: None,
+};
 
-impl RunFormat for Perfetto {
-    fn name(&self) -> &'static str {
-        "perfetto"
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let mut events = Vec::new();
+    for (run, process) in report.runs.iter().zip(1..) {
+        add(run, process, &mut events);
     }
-
-    fn about(&self) -> &'static str {
-        "Chrome's JSON trace: open it at ui.perfetto.dev"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Wire
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let mut events = Vec::new();
-        for (run, process) in report.runs.iter().zip(1..) {
-            add(run, process, &mut events);
-        }
-        write(events, out)
-    }
+    write(events, out)
 }
 
 fn write(events: Vec<Value>, out: &mut dyn Write) -> io::Result<()> {

@@ -1,10 +1,11 @@
 //! The history as JSON for a small Go program around Porcupine: `examples/porcupine`.
 
 use super::operations::{self, Operation};
-use super::{Needs, RunFormat};
+use super::{Format, Needs, Page};
 use crate::judge::finding::Kind;
 use crate::judge::timeline::{SectionEnd, Timeline};
 use crate::record::history::{Action, History, What};
+use crate::show::view::View;
 use crate::summary::report::Report;
 use fencepost_faults::{Node, SimTime};
 use serde_json::{Value, json};
@@ -12,37 +13,27 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 /// JSON for Porcupine.
-pub(super) struct Porcupine;
+pub(super) const FORMAT: Format = Format {
+    about: "JSON operations for the Porcupine linearizability checker",
+    needs: Needs::History,
+    runs: View::written("porcupine", write_report),
+    sweeps: None,
+};
 
-impl RunFormat for Porcupine {
-    fn name(&self) -> &'static str {
-        "porcupine"
-    }
-
-    fn about(&self) -> &'static str {
-        "JSON operations for the Porcupine linearizability checker"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::History
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let runs = report.runs.iter().map(|run| {
-            let kinds: BTreeSet<Kind> =
-                run.violations.iter().map(|one| one.violation.kind).collect();
-            json!({
-                "client": run.client,
-                "fault": run.fault,
-                "workload": run.history.as_ref().map(|history| history.header.workload),
-                "verdict": run.verdict.name(),
-                "kinds": kinds,
-                "operations": run.history.as_ref().map_or(Vec::new(), values),
-            })
-        });
-        let runs: Vec<Value> = runs.collect();
-        write(&json!({ "seed": report.seed, "runs": runs }), out)
-    }
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let runs = report.runs.iter().map(|run| {
+        let kinds: BTreeSet<Kind> = run.violations.iter().map(|one| one.violation.kind).collect();
+        json!({
+            "client": run.client,
+            "fault": run.fault,
+            "workload": run.history.as_ref().map(|history| history.header.workload),
+            "verdict": run.verdict.name(),
+            "kinds": kinds,
+            "operations": run.history.as_ref().map_or(Vec::new(), values),
+        })
+    });
+    let runs: Vec<Value> = runs.collect();
+    write(&json!({ "seed": report.seed, "runs": runs }), out)
 }
 
 fn write(value: &Value, out: &mut dyn Write) -> io::Result<()> {

@@ -2,40 +2,31 @@
 //!
 //! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
-use super::{Needs, RunFormat};
+use super::{Format, Needs, Page};
 use crate::explain::narrate;
 use crate::record::history::{History, What};
+use crate::show::view::View;
 use crate::summary::report::Report;
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
-/// A log for ShiViz.
-pub(super) struct Shiviz;
-
 type Clock = BTreeMap<Node, u64>;
 
-impl RunFormat for Shiviz {
-    fn name(&self) -> &'static str {
-        "shiviz"
-    }
+/// A log for ShiViz.
+pub(super) const FORMAT: Format = Format {
+    about: "a log with vector clocks for ShiViz: the first run that is violated",
+    needs: Needs::History,
+    runs: View::written("shiviz", write_report),
+    sweeps: None,
+};
 
-    fn about(&self) -> &'static str {
-        "a log with vector clocks for ShiViz: the first run that is violated"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::History
-    }
-
-    /// ShiViz draws one execution: that of the first run that is violated, or of the first.
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let shown =
-            report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
-        match shown.and_then(|run| run.history.as_ref()) {
-            Some(history) => write_history(history, out),
-            None => Ok(()),
-        }
+/// ShiViz draws one execution: that of the first run that is violated, or of the first.
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
+    match shown.and_then(|run| run.history.as_ref()) {
+        Some(history) => write_history(history, out),
+        None => Ok(()),
     }
 }
 

@@ -3,8 +3,9 @@
 use super::canvas::{Extent, escaped};
 use super::glyphs::LEGEND;
 use super::space_time::{Drawing, height};
-use super::{Needs, RunFormat, SweepFormat};
+use super::{Format, Needs, Page, Sweeps};
 use crate::show::picture::Scene;
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
@@ -21,51 +22,43 @@ pub(super) const MESSAGES_MAX: usize = 1_500;
 pub(super) const STYLE: &str = include_str!("picture.css");
 
 /// The picture alone.
-pub(super) struct Svg;
+pub(super) const FORMAT: Format = Format {
+    about: "a space-time picture of each run; of a sweep, the matrix as a heat map",
+    needs: Needs::Wire,
+    runs: View::written("svg", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
+};
 
-impl RunFormat for Svg {
-    fn name(&self) -> &'static str {
-        "svg"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("svg", write_sweep);
 
-    fn about(&self) -> &'static str {
-        "a space-time picture of each run; of a sweep, the matrix as a heat map"
-    }
-
-    fn needs(&self) -> Needs {
-        Needs::Wire
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        let scenes: Vec<Option<Scene>> = report.runs.iter().map(Scene::new).collect();
-        let heights: Vec<i32> =
-            scenes.iter().map(|scene| TITLE_HEIGHT + scene.as_ref().map_or(0, height)).collect();
-        let total = heights.iter().sum::<i32>() + LEGEND_HEIGHT;
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let scenes: Vec<Option<Scene>> = report.runs.iter().map(Scene::new).collect();
+    let heights: Vec<i32> =
+        scenes.iter().map(|scene| TITLE_HEIGHT + scene.as_ref().map_or(0, height)).collect();
+    let total = heights.iter().sum::<i32>() + LEGEND_HEIGHT;
+    writeln!(
+        out,
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" \
+         width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 {WIDTH} \
+         {total}\"><style>{}</style><rect class=\"paper\" width=\"{WIDTH}\" \
+         height=\"{total}\"/>",
+        escaped(STYLE)
+    )?;
+    let mut y = 0;
+    for (index, (run, scene)) in report.runs.iter().zip(&scenes).enumerate() {
         writeln!(
             out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"picture\" role=\"img\" \
-             width=\"{WIDTH}\" height=\"{total}\" viewBox=\"0 0 {WIDTH} \
-             {total}\"><style>{}</style><rect class=\"paper\" width=\"{WIDTH}\" \
-             height=\"{total}\"/>",
-            escaped(STYLE)
+            "<g transform=\"translate(0 {y})\">{}</g>",
+            one(report, run, scene.as_ref(), index)
         )?;
-        let mut y = 0;
-        for (index, (run, scene)) in report.runs.iter().zip(&scenes).enumerate() {
-            writeln!(
-                out,
-                "<g transform=\"translate(0 {y})\">{}</g>",
-                one(report, run, scene.as_ref(), index)
-            )?;
-            y += heights[index];
-        }
-        writeln!(out, "{}</svg>", legend(y))
+        y += heights[index];
     }
+    writeln!(out, "{}</svg>", legend(y))
 }
 
-impl SweepFormat for Svg {
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        super::heat_map::write(sweep, out)
-    }
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    super::heat_map::write(sweep, out)
 }
 
 /// What names of events begin with in the picture of a run: the first has the plain ones.

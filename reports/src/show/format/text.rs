@@ -5,10 +5,11 @@ use super::layout::{
     BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
 };
 use super::{
-    Detail, Page, RunFormat, SweepFormat, brief, plan_text, rerun, text_programs, text_sweep,
+    Detail, Format, Needs, Page, Sweeps, brief, plan_text, rerun, text_programs, text_sweep,
     text_timeline,
 };
 use crate::judge::finding::{Kind, Severity};
+use crate::show::view::View;
 use crate::summary::report::{Report, RunReport, ViolationReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
@@ -22,37 +23,25 @@ const FAULTS_SHOWN: usize = 8;
 const VALUES: usize = 20;
 
 /// Reports for people.
-pub(super) struct Text;
+pub(super) const FORMAT: Format = Format {
+    about: "for people: verdicts, causes and timelines",
+    needs: Needs::Findings,
+    runs: View::written("text", write_report),
+    sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
+};
 
-impl RunFormat for Text {
-    fn name(&self) -> &'static str {
-        "text"
-    }
+/// The same of many seeds.
+const SWEEPS: View<Sweep> = View::written("text", write_sweep);
 
-    fn about(&self) -> &'static str {
-        "for people: verdicts, causes and timelines"
-    }
-
-    fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        self.write_run_in(Page::default(), report, out)
-    }
-
-    fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
-        match page.detail {
-            Detail::Brief => brief::write(page, report, out),
-            Detail::Full => write_full(page, report, out),
-        }
+fn write_report(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    match page.detail {
+        Detail::Brief => brief::write(page, report, out),
+        Detail::Full => write_full(page, report, out),
     }
 }
 
-impl SweepFormat for Text {
-    fn tells_of_baselines(&self) -> bool {
-        true
-    }
-
-    fn write_sweep(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-        text_sweep::write(sweep, out)
-    }
+fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
+    text_sweep::write(sweep, out)
 }
 
 /// The verdicts, and everything about each.

@@ -13,23 +13,25 @@ fn written(format: &Format, report: &Report) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The widest line, without colours.
-fn widest(report: &Report, page: Page) -> Option<usize> {
+/// The lines that are wider than their page, without colours.
+fn too_wide(report: &Report, page: Page) -> Vec<String> {
     let mut out = Vec::new();
     TEXT.write_run_in(page, report, &mut out).unwrap();
     let text = super::tests::plain(&String::from_utf8(out).unwrap());
-    text.lines().map(|line| line.chars().count()).max()
+    let wide = text.lines().filter(|line| line.chars().count() > page.width);
+    wide.map(str::to_owned).collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
     fn every_format_writes_any_history(story in stories()) {
         let report = full_of(story);
         for format in FORMATS {
             let text = written(format, &report);
-            prop_assert!(!text.is_empty(), "{}", format.name());
+            let has_history = report.runs[0].history.iter().any(|one| !one.events.is_empty());
+            prop_assert!(!text.is_empty() || !has_history, "{}", format.name());
             prop_assert!(!text.contains("NaN"), "{}", format.name());
             prop_assert_eq!(&written(format, &report), &text, "{} says it twice", format.name());
         }
@@ -38,8 +40,8 @@ proptest! {
     #[test]
     fn no_text_is_wider_than_its_page(story in stories(), width in Page::WIDTHS) {
         let report = full_of(story);
-        let width_of = |detail| widest(&report, Page { width, detail });
-        prop_assert!(width_of(Detail::Brief) <= Some(width), "{:?}", width_of(Detail::Brief));
+        let wide = too_wide(&report, Page { width, detail: Detail::Brief });
+        prop_assert!(wide.is_empty(), "{width}: {wide:#?}");
     }
 
     #[test]

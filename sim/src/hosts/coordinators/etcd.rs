@@ -1,13 +1,14 @@
 //! etcd: a cluster that agrees on every change by raft, or one server alone.
 
-use super::{Entry, Ground, address};
+use super::ensemble::{self, count};
+use super::{Entry, Ground};
 use crate::setup::scenario::Scenario;
 use crate::world::server::Factory;
 use fencepost_clients::etcd::session::whole_seconds;
-use fencepost_clients::{Coordinator, Definition, ServerLock, Servers};
+use fencepost_clients::{Coordinator, ServerLock, Servers};
 use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
 use fencepost_machine::DiskImage;
 use fencepost_serve::{Boot, Files, ServeError, Serving, announced, clocks, listen};
 use rand_core::Rng;
@@ -26,27 +27,12 @@ pub(super) const ENTRY: Entry = Entry {
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
-    topology,
+    topology: ensemble::topology,
     machine,
     servers,
     lease,
     recovery,
 };
-
-fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: scenario.ensemble }
-}
-
-/// How many servers there are.
-fn count(topology: Topology) -> u16 {
-    match topology {
-        Topology::Ensemble { servers } => servers,
-        Topology::Standalone
-        | Topology::Replicated { .. }
-        | Topology::Independent { .. }
-        | Topology::Standby { .. } => 1,
-    }
-}
 
 fn machine(ground: &Ground<'_>, node: Node) -> Factory {
     let member = |number: u16| Member {
@@ -66,8 +52,7 @@ fn machine(ground: &Ground<'_>, node: Node) -> Factory {
 }
 
 fn servers(ground: &Ground<'_>, _: Node) -> Servers {
-    let all = 1..=count(ground.topology);
-    Servers::Ensemble(all.map(|number| address(Node::Server(number), PORT)).collect())
+    ensemble::servers(ground.topology, PORT)
 }
 
 /// The ttl of a lease: in whole seconds, and at least one and a half election timeouts.

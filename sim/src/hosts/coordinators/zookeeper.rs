@@ -1,11 +1,12 @@
 //! ZooKeeper: an ensemble that agrees on every change, or one server alone.
 
-use super::{Entry, Ground, address};
+use super::ensemble::{self, count};
+use super::{Entry, Ground};
 use crate::setup::scenario::Scenario;
 use crate::world::server::Factory;
-use fencepost_clients::{Coordinator, Definition, Servers};
+use fencepost_clients::{Coordinator, Servers};
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
+use fencepost_faults::{Family, FaultKind, Micros, Node};
 use fencepost_machine::DiskImage;
 use fencepost_serve::{Boot, Files, ServeError, Serving, announced, clocks, listen};
 use fencepost_zookeeper::{Config, Member, MemberId, ZooKeeper};
@@ -25,27 +26,12 @@ pub(super) const ENTRY: Entry = Entry {
     not_exercised: &[Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     tick: Micros::ZERO,
-    topology,
+    topology: ensemble::topology,
     machine,
     servers,
     lease,
     recovery,
 };
-
-fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: scenario.ensemble }
-}
-
-/// How many servers there are.
-fn count(topology: Topology) -> u16 {
-    match topology {
-        Topology::Ensemble { servers } => servers,
-        Topology::Standalone
-        | Topology::Replicated { .. }
-        | Topology::Independent { .. }
-        | Topology::Standby { .. } => 1,
-    }
-}
 
 fn machine(ground: &Ground<'_>, node: Node) -> Factory {
     let member = |number: u16| Member {
@@ -63,8 +49,7 @@ fn machine(ground: &Ground<'_>, node: Node) -> Factory {
 }
 
 fn servers(ground: &Ground<'_>, _: Node) -> Servers {
-    let all = 1..=count(ground.topology);
-    Servers::Ensemble(all.map(|number| address(Node::Server(number), PORT)).collect())
+    ensemble::servers(ground.topology, PORT)
 }
 
 /// The timeout of a session, which is asked for as the ttl: at least two ticks and at most twenty

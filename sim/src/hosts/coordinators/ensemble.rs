@@ -1,0 +1,29 @@
+//! What coordinators have in common of which a majority agrees on every change.
+
+use super::address;
+use crate::setup::scenario::Scenario;
+use fencepost_clients::{Definition, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Node};
+
+/// As many servers as the scenario says, whatever the lock and the faults.
+pub(super) fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
+    Topology::Ensemble { servers: scenario.ensemble }
+}
+
+/// How many servers there are.
+pub(super) fn count(topology: Topology) -> u16 {
+    match topology {
+        Topology::Ensemble { servers } => servers,
+        Topology::Standalone
+        | Topology::Replicated { .. }
+        | Topology::Independent { .. }
+        | Topology::Standby { .. } => 1,
+    }
+}
+
+/// The addresses of all servers, for a client that knows them all.
+pub(super) fn servers(topology: Topology, port: u16) -> Servers {
+    let all = 1..=count(topology);
+    Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())
+}
