@@ -110,7 +110,7 @@ impl<'t, 'h> Case<'t, 'h> {
             .is_some_and(|(by, at)| takeover::is_stale_takeover(self.timeline, *by, at))
     }
 
-    /// Whether time passed for nobody: the lock lives as long as a session.
+    /// Whether the lock lives as long as a session of its process.
     pub(super) fn lives_with_session(&self) -> bool {
         self.timeline.history.header.lives_with_session
     }

@@ -86,3 +86,31 @@ fn grants_of(timeline: &Timeline<'_>, clash: Option<Clash>) -> Vec<usize> {
     both.filter_map(|index| Some(timeline.acquisitions[index].grant.as_ref()?.moment.index))
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_meaning_is_sentences_and_no_two_rules_have_the_same() {
+        let mut seen = Vec::new();
+        for kind in Kind::ALL {
+            let meaning = meaning(*kind);
+            for said in [meaning.what, meaning.how, meaning.helps] {
+                assert!(said.ends_with('.') && !said.contains("  "), "{kind}: {said}");
+            }
+            assert!(!seen.contains(&meaning.what), "{kind}: {}", meaning.what);
+            seen.push(meaning.what);
+        }
+    }
+
+    #[test]
+    fn a_checker_has_the_name_of_a_rule_and_no_other_has_it() {
+        for checker in CHECKERS {
+            let named = CHECKERS.iter().filter(|other| other.name == checker.name);
+            assert_eq!(named.count(), 1, "{}", checker.name);
+            assert!(Kind::ALL.iter().any(|kind| kind.name() == checker.name), "{}", checker.name);
+            assert!(!checker.about.ends_with('.'), "{}: a line, no sentence", checker.name);
+        }
+    }
+}

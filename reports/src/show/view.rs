@@ -139,6 +139,29 @@ mod tests {
     const VIEWS: &[View<String>] = &[View::new("text", |text| format!("{text}\n")), View::JSON];
 
     #[test]
+    fn what_is_written_in_pieces_is_given_the_page_and_visible_names() {
+        let hostile = "a\nb".to_owned();
+        let echo =
+            |page: Page, text: &String, out: &mut dyn Write| write!(out, "{} {text}", page.width);
+        let written = |view: View<String>, page: Page| {
+            let mut out = Vec::new();
+            view.write_in(page, &hostile, &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let page = Page::of_width(72, Detail::Full);
+        assert_eq!(written(View::written("lines", echo), page), "72 a\\nb");
+        assert_eq!(written(View::escaping("own", echo), page), "72 a\nb", "it escapes by itself");
+        assert_eq!(View::written("lines", echo).write(&hostile).unwrap(), "100 a\\nb");
+    }
+
+    #[test]
+    fn a_page_is_as_wide_as_the_terminal_within_bounds() {
+        let width = |columns| Page::of_width(columns, Detail::Brief).width;
+        assert_eq!([40, 60, 72, 100, 300].map(width), [60, 60, 72, 100, 100]);
+        assert_eq!(Page::default().width, 100);
+    }
+
+    #[test]
     fn a_hostile_name_cannot_begin_a_line_or_move_the_cursor() {
         for view in VIEWS {
             let written = view.write(&"a\nb\u{1b}[2J".to_owned()).unwrap();

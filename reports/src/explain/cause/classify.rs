@@ -68,6 +68,8 @@ fn reason(case: &Case<'_, '_>, lost: &Lost<'_, '_>) -> Option<(LossRule, Cause)>
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::judge::finding::Clash;
+    use fencepost_faults::{Micros, Node, SimTime};
 
     #[test]
     fn no_two_rules_have_the_same_turn() {
@@ -84,6 +86,40 @@ mod tests {
         };
         let without: Vec<&Cause> = Cause::ALL.iter().filter(|cause| !has_rule(cause)).collect();
         assert_eq!(without, [&Cause::Unexplained]);
+    }
+
+    /// A finding of a kind by so many processes, between two acquisitions or not.
+    fn finding(kind: Kind, processes: u16, clash: Option<Clash>) -> Finding {
+        let processes = (1..=processes).map(Node::Client).collect();
+        let (at, duration, what) = (SimTime::ZERO, Micros::ZERO, String::new());
+        Finding { kind, at, duration, processes, what, witness: Vec::new(), clash }
+    }
+
+    #[test]
+    fn every_question_that_a_rule_answers_is_asked_of_some_finding() {
+        let clash = Clash { earlier: 0, later: 1, late_write: None };
+        let mut asked: Vec<Step> = Vec::new();
+        for kind in Kind::ALL {
+            for (processes, clash) in [(1, None), (2, None), (2, Some(clash))] {
+                asked.extend(steps(&finding(*kind, processes, clash)));
+            }
+        }
+        let unasked = RULES.iter().find(|(rule, _)| !asked.contains(&rule.step));
+        assert_eq!(unasked.map(|(_, cause)| *cause), None);
+        assert!(asked.contains(&Step::EarlyLoss));
+        let unanswered = asked.iter().find(|step| {
+            **step != Step::EarlyLoss && !RULES.iter().any(|(rule, _)| rule.step == **step)
+        });
+        assert_eq!(unanswered, None, "nothing could come of it");
+    }
+
+    #[test]
+    fn of_one_lock_that_stood_alone_nobody_is_asked_who_took_it() {
+        for kind in Kind::ALL {
+            let steps = steps(&finding(*kind, 1, None));
+            let of_two = [Step::Owners, Step::InFlight, Step::EarlyLoss, Step::Overrun];
+            assert!(of_two.iter().all(|step| !steps.contains(step)), "{kind}: {steps:?}");
+        }
     }
 
     #[test]

@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn a_death_that_ends_the_attempts_of_two_threads_is_one_event() {
         let thread = Node::Client(2).of_thread(2);
-        let story = healed().acquires(12, 2).acquires(12, thread).crashes(20, 2).starts(21, 2);
-        let found = stuck(story.acquires(200, 3));
+        let story = healed().probe_acquires(11).acquires(12, 2).acquires(12, thread);
+        let found = stuck(story.crashes(20, 2).starts(21, 2).probe_fails(112));
+        assert_eq!(found.len(), 1);
         let witness = &found[0].witness;
         assert!(witness.windows(2).all(|pair| pair[0] < pair[1]), "{witness:?}");
-        assert_eq!(found.len(), 1);
     }
 
     #[test]
