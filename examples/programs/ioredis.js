@@ -26,8 +26,8 @@ async function main() {
     await sleep(hold);
     await storage.set("orders", value + 1);
     await judge.call("RELEASING", "orders");
-    const removed = await server.eval(UNLOCK, 1, env("LOCK"), owner).catch(() => 0);
-    if (removed !== 1) await judge.call("LOST", "orders");
+    const removed = await server.eval(UNLOCK, 1, env("LOCK"), owner).catch(() => null);
+    if (removed !== 1) await judge.call(removed === 0 ? "LOST" : "UNKNOWN", "orders");
     await judge.call("RELEASED", "orders");
   }
   [server, storage, judge].forEach((client) => client.disconnect());

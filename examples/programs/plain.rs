@@ -1,25 +1,25 @@
 // A lock on the standard library alone (rustc -O plain.rs): see docs/own-programs.md.
-use std::env::var;
-use std::io::{BufRead, BufReader, Write};
-use std::net::TcpStream;
-use std::{process, thread, time::Duration};
+use std::{env::var, io::{BufRead, BufReader, Write}, net::TcpStream, process, thread, time::Duration};
 const UNLOCK: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) end return 0";
-struct Client(BufReader<TcpStream>);
+struct Client(String, Option<BufReader<TcpStream>>);
 impl Client {
     fn new(name: &str) -> Client {
-        let url = var(format!("FENCEPOST_{name}")).unwrap();
-        Client(BufReader::new(TcpStream::connect(url.trim_start_matches("redis://")).unwrap()))
+        Client(var(format!("FENCEPOST_{name}")).unwrap().replace("redis://", ""), None)
+    }
+    fn ask(&mut self, words: &[&str]) -> String {
+        let line = self.line(words).unwrap_or_default();
+        if line.is_empty() { self.1 = None; } // the connection is lost
+        line.trim().trim_start_matches(':').to_owned()
     }
     /// The first line of the answer, or the text behind it.
-    fn ask(&mut self, words: &[&str]) -> String {
+    fn line(&mut self, words: &[&str]) -> std::io::Result<String> {
+        if self.1.is_none() { self.1 = Some(BufReader::new(TcpStream::connect(&self.0)?)); }
+        let (stream, mut line) = (self.1.as_mut().unwrap(), String::new());
         let text: String = words.iter().map(|word| format!("${}\r\n{word}\r\n", word.len())).collect();
-        self.0.get_mut().write_all(format!("*{}\r\n{text}", words.len()).as_bytes()).unwrap();
-        let mut line = String::new();
-        assert!(self.0.read_line(&mut line).unwrap() > 0);
-        if line.starts_with('$') && !line.starts_with("$-") {
-            line.clear(); self.0.read_line(&mut line).unwrap();
-        }
-        line.trim().trim_start_matches(':').to_owned()
+        stream.get_mut().write_all(format!("*{}\r\n{text}", words.len()).as_bytes())?;
+        stream.read_line(&mut line)?;
+        if line.starts_with('$') && !line.starts_with("$-") { line.clear(); stream.read_line(&mut line)?; }
+        Ok(line)
     }
 }
 fn main() {
@@ -32,9 +32,9 @@ fn main() {
         let hold: u64 = judge.ask(&["ACQUIRED", "orders"]).parse().unwrap();
         let value: u64 = storage.ask(&["GET", "orders"]).parse().unwrap();
         thread::sleep(Duration::from_millis(hold));
-        storage.ask(&["SET", "orders", &(value + 1).to_string()]);
-        judge.ask(&["RELEASING", "orders"]);
-        if server.ask(&["EVAL", UNLOCK, "1", &lock, &owner]) != "1" { judge.ask(&["LOST", "orders"]); }
+        storage.ask(&["SET", "orders", &(value + 1).to_string()]); judge.ask(&["RELEASING", "orders"]);
+        let removed = server.ask(&["EVAL", UNLOCK, "1", &lock, &owner]);
+        if removed != "1" { judge.ask(&[if removed == "0" { "LOST" } else { "UNKNOWN" }, "orders"]); }
         judge.ask(&["RELEASED", "orders"]);
     }
 }

@@ -1,39 +1,38 @@
 // redigo, as fencepost runs it (GO111MODULE=off GOPATH=/usr/share/gocode go build redigo.go): see docs/own-programs.md.
 package main
 import (
-	"fmt"
-	"os"
-	"strconv"
-	"time"
+	"fmt"; "os"; "strconv"; "time"
 	"github.com/gomodule/redigo/redis"
 )
-
-var unlock = redis.NewScript(1, `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`)
-
+const UNLOCK = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 func env(name string) string { return os.Getenv("FENCEPOST_" + name) }
-func dial(name string) redis.Conn {
-	connection, _ := redis.DialURL(env(name))
-	return connection
+func pool(name string) *redis.Pool {
+	return &redis.Pool{MaxIdle: 1, Dial: func() (redis.Conn, error) { return redis.DialURL(env(name)) }}
+}
+func ask(pool *redis.Pool, command string, words ...interface{}) (interface{}, error) {
+	connection := pool.Get()
+	defer connection.Close()
+	return connection.Do(command, words...)
 }
 func main() {
-	server, storage, judge := dial("REDIS"), dial("STORAGE"), dial("JUDGE")
+	server, storage, judge := pool("REDIS"), pool("STORAGE"), pool("JUDGE")
 	cycles, _ := strconv.Atoi(env("CYCLES"))
 	for cycle := 0; cycle < cycles; cycle++ {
 		owner := fmt.Sprintf("%s-%d-%d", env("PROCESS"), os.Getpid(), cycle)
-		judge.Do("ACQUIRING", "orders")
-		for reply, err := "", error(nil); reply != "OK"; time.Sleep(100 * time.Millisecond) {
-			if reply, err = redis.String(server.Do("SET", env("LOCK"), owner, "NX", "PX", env("TTL_MS"))); err != nil && err != redis.ErrNil {
-				panic(err)
-			}
+		ask(judge, "ACQUIRING", "orders")
+		for reply := ""; reply != "OK"; time.Sleep(100 * time.Millisecond) {
+			reply, _ = redis.String(ask(server, "SET", env("LOCK"), owner, "NX", "PX", env("TTL_MS")))
 		}
-		hold, _ := redis.Int(judge.Do("ACQUIRED", "orders"))
-		value, _ := redis.Int(storage.Do("GET", "orders"))
-		time.Sleep(time.Duration(hold) * time.Millisecond)
-		storage.Do("SET", "orders", value+1)
-		judge.Do("RELEASING", "orders")
-		if removed, _ := redis.Int(unlock.Do(server, env("LOCK"), owner)); removed != 1 {
-			judge.Do("LOST", "orders")
+		hold_ms, _ := redis.Int(ask(judge, "ACQUIRED", "orders"))
+		value, _ := redis.Int(ask(storage, "GET", "orders"))
+		time.Sleep(time.Duration(hold_ms) * time.Millisecond)
+		ask(storage, "SET", "orders", value+1)
+		ask(judge, "RELEASING", "orders")
+		if removed, err := redis.Int(ask(server, "EVAL", UNLOCK, 1, env("LOCK"), owner)); err != nil {
+			ask(judge, "UNKNOWN", "orders")
+		} else if removed != 1 {
+			ask(judge, "LOST", "orders")
 		}
-		judge.Do("RELEASED", "orders")
+		ask(judge, "RELEASED", "orders")
 	}
 }

@@ -24,6 +24,10 @@ while [ "$cycle" -lt "$FENCEPOST_CYCLES" ]; do
   sleep "$(printf '%d.%03d' $((hold_ms / 1000)) $((hold_ms % 1000)))"
   ask "$FENCEPOST_STORAGE" set orders $((value + 1)) >/dev/null
   judge RELEASING orders >/dev/null
-  [ "$(ask "$FENCEPOST_REDIS" eval "$UNLOCK" 1 "$FENCEPOST_LOCK" "$owner")" = 1 ] || judge LOST orders >/dev/null
+  case "$(ask "$FENCEPOST_REDIS" eval "$UNLOCK" 1 "$FENCEPOST_LOCK" "$owner")" in
+    1) ;;
+    0) judge LOST orders >/dev/null ;;
+    *) judge UNKNOWN orders >/dev/null ;;
+  esac
   judge RELEASED orders >/dev/null
 done

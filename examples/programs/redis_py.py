@@ -16,7 +16,7 @@ for _ in range(int(os.environ["FENCEPOST_CYCLES"])):
     try:
         acquired = lock.acquire(blocking_timeout=30)
     except redis.exceptions.RedisError as error:
-        judge.execute_command("REFUSED", "orders", str(error))
+        judge.execute_command("UNKNOWN", "orders", str(error))
         time.sleep(0.1)
         continue
     if not acquired:
@@ -29,6 +29,8 @@ for _ in range(int(os.environ["FENCEPOST_CYCLES"])):
     judge.execute_command("RELEASING", "orders")
     try:
         lock.release()
-    except redis.exceptions.RedisError:
+    except redis.exceptions.LockError:
         judge.execute_command("LOST", "orders")
+    except redis.exceptions.RedisError:
+        judge.execute_command("UNKNOWN", "orders")
     judge.execute_command("RELEASED", "orders")

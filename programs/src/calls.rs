@@ -108,15 +108,38 @@ impl Group {
             libc::SYS_write | libc::SYS_writev | libc::SYS_sendto | libc::SYS_sendmsg => {
                 self.transmit(call)
             }
-            libc::SYS_poll | libc::SYS_ppoll => self.poll(call),
-            libc::SYS_select | libc::SYS_pselect6 => self.select(call),
-            libc::SYS_epoll_wait | libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => {
-                self.epoll_wait(call)
+            libc::SYS_poll => self.poll(call),
+            libc::SYS_select => self.select(call),
+            libc::SYS_epoll_wait => self.epoll_wait(call),
+            libc::SYS_ppoll => {
+                let outcome = self.poll(call);
+                self.unless_signalled(call, outcome)
+            }
+            libc::SYS_pselect6 => {
+                let outcome = self.select(call);
+                self.unless_signalled(call, outcome)
+            }
+            libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => {
+                let outcome = self.epoll_wait(call);
+                self.unless_signalled(call, outcome)
             }
             libc::SYS_epoll_ctl => self.epoll_ctl(call),
             libc::SYS_futex => self.futex(call),
             _ => self.rarer_call(call),
         }
+    }
+
+    /// A call that is to wait with a mask of its own does not if a signal is pending that the mask
+    /// lets through.
+    fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
+        let mask = self.mask_of_wait(call.thread);
+        let is_signalled =
+            mask.is_some_and(|mask| call.waited.is_none() && self.has_deliverable(call.thread, mask));
+        if !matches!(outcome, Outcome::Blocks(_)) || !is_signalled {
+            return outcome;
+        }
+        self.waits_in_the_kernel(call.thread);
+        Outcome::Native
     }
 
     fn rarer_call(&mut self, call: &Call) -> Outcome {

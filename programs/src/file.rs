@@ -63,6 +63,9 @@ pub(crate) struct Socket {
     pub(crate) local_port: u16,
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
+    pub(crate) send_timeout_ns: Option<u64>,
+    /// How many connections may wait to be accepted before others knock in vain.
+    pub(crate) backlog: usize,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -155,6 +158,27 @@ impl Files {
             matches!(kind, Some(Kind::Socket(Socket { stage: Stage::Listening(_), local_port, .. }))
                 if *local_port == port)
         })
+    }
+
+    /// Whether a listener takes one more that waits to be accepted.
+    pub(crate) fn has_room(&mut self, listener: FileId) -> bool {
+        self.socket(listener).is_some_and(|socket| match &socket.stage {
+            Stage::Listening(waiting) => waiting.len() <= socket.backlog,
+            _ => false,
+        })
+    }
+
+    /// Connects a socket to a listener, where it waits to be accepted.
+    pub(crate) fn joins(&mut self, listener: FileId, file: FileId, local_port: u16) {
+        let (there, back) = (self.pipe(), self.pipe());
+        if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.socket(listener) {
+            waiting.push_back((there, back, local_port));
+        }
+        self.rises(listener);
+        if let Some(socket) = self.socket(file) {
+            socket.stage = Stage::Local { read: back, write: there };
+        }
+        self.rises(file);
     }
 
     /// A pipe with one reader and one writer.

@@ -64,13 +64,22 @@ pub(crate) enum Interest {
     /// Something happens to a file.
     Files,
     /// Somebody wakes the word.
-    Futex { at: u64, mask: u32, is_woken: bool },
+    Futex { at: Word, mask: u32, is_woken: bool },
     /// A child ends.
     Children,
     /// Nothing but the deadline or a signal.
     Nothing,
     /// A signal that is blocked, or the deadline.
     Signal,
+}
+
+/// A word of memory at which threads wait for each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Word {
+    /// Of one process.
+    Own { process: Number, at: u64 },
+    /// In memory that processes share, wherever each of them has it.
+    Shared { device: u64, file: u64, at: u64 },
 }
 
 /// An instant of one of the clocks.

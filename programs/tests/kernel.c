@@ -7,6 +7,7 @@
 #include <linux/futex.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/select.h>
 #include <sys/socket.h>
@@ -149,6 +151,43 @@ static void *late_watcher(void *a) { int *f = a; nap(20); watch(f[0], f[1], EPOL
 static void epoll_added_while_waiting(void) { int p[2], f[2] = {epoll_create1(0), 0}; pipe(p); write(p[1], "x", 1); f[1] = p[0]; pthread_t t; pthread_create(&t, 0, late_watcher, f); P("%x\n", waits(f[0], -1)); pthread_join(t, 0); }
 static void thread_exit_first(void) { static pthread_t t; static int v; pthread_create(&t, 0, worker, &v); P("main ends\n"); pthread_exit(0); }
 static void exit_with_threads(void) { pthread_t t; int p[2]; pipe(p); pthread_create(&t, 0, blocked_reader, &p[0]); nap(10); P("out\n"); exit(3); }
+static void *shared(size_t n) { return mmap(0, n, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0); }
+static void futex_shared(void) { uint32_t *w = shared(4); if (!fork()) { syscall(SYS_futex, w, FUTEX_WAIT, 0, 0, 0, 0); P("child %u\n", *w); _exit(0); } nap(30); *w = 7; long n = syscall(SYS_futex, w, FUTEX_WAKE, 9, 0, 0, 0); wait(0); P("%ld\n", n); }
+static void futex_shared_elsewhere(void) { int f = memfd_create("m", 0); ftruncate(f, 8192); uint32_t *w = mmap(0, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, f, 0); if (!fork()) { uint32_t *v = mmap(0, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, f, 4096); syscall(SYS_futex, v, FUTEX_WAIT, 0, 0, 0, 0); P("child %u\n", *v); _exit(0); } nap(30); w[1024] = 5; long n = syscall(SYS_futex, w, FUTEX_WAKE, 9, 0, 0, 0), m = syscall(SYS_futex, w + 1024, FUTEX_WAKE, 9, 0, 0, 0); wait(0); P("%ld %ld\n", n, m); }
+static void futex_not_shared(void) { static uint32_t w; if (!fork()) { struct timespec t = {0, 60000000}; P("child %s\n", e(syscall(SYS_futex, &w, FUTEX_WAIT, 0, &t, 0, 0))); _exit(0); } nap(20); P("%ld\n", (long)syscall(SYS_futex, &w, FUTEX_WAKE, 9, 0, 0, 0)); wait(0); }
+static void mutex_shared(void) { pthread_mutex_t *m = shared(sizeof *m); pthread_mutexattr_t a; pthread_mutexattr_init(&a); pthread_mutexattr_setpshared(&a, PTHREAD_PROCESS_SHARED); pthread_mutex_init(m, &a); pthread_mutex_lock(m); if (!fork()) { pthread_mutex_lock(m); P("child\n"); pthread_mutex_unlock(m); _exit(0); } nap(30); P("parent\n"); pthread_mutex_unlock(m); wait(0); }
+static void semaphore_shared(void) { sem_t *s = shared(2 * sizeof *s); sem_init(s, 1, 0); sem_init(s + 1, 1, 0); if (!fork()) { for (int i = 0; i < 3; i++) { sem_wait(s); P("c%d ", i); sem_post(s + 1); } _exit(0); } for (int i = 0; i < 3; i++) { P("p%d ", i); sem_post(s); sem_wait(s + 1); } wait(0); P("\n"); }
+static int dial_full(uint16_t port, int flags, const struct timeval *t, int *r) { int s = socket(AF_INET, SOCK_STREAM | flags, 0); if (t) setsockopt(s, SOL_SOCKET, SO_SNDTIMEO, t, sizeof *t); struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}; *r = connect(s, (void *)&a, sizeof a); return s; }
+static void tcp_connect_times_out(void) { uint16_t p; int r, l = listener(&p); listen(l, 0); dial(p, 0, &r); P("%d ", r); struct timeval t = {0, 50000}; long s = ms(); dial_full(p, 0, &t, &r); P("%s ", e(r)); P("%d\n", ms() - s >= 49 && ms() - s < 900); }
+static void tcp_connect_waits_for_room(void) { uint16_t p; int r, l = listener(&p); listen(l, 0); dial(p, 0, &r); int s = dial_full(p, SOCK_NONBLOCK, 0, &r); P("%s ", e(r)); P("%x ", ready(s, POLLOUT, 50)); P("%d ", accept(l, 0, 0) > 0); P("%x ", ready(s, POLLOUT, 5000)); P("%d\n", accept(l, 0, 0) > 0); }
+static void tcp_half_close_answers(void) { int a, b; both(&a, &b); if (!fork()) { char c[8]; int n = 0, r; close(a); while ((r = read(b, c, 8)) > 0) n += r; for (int i = 0; i < 3; i++) { nap(5); dprintf(b, "%d ", n + i); } _exit(0); } close(b); write(a, "request", 7); P("%s ", e(shutdown(a, SHUT_WR))); char c[64] = ""; int n = 0, r; while ((r = read(a, c + n, 8)) > 0) n += r; P("%s%s\n", c, e(r)); wait(0); }
+static void tcp_shut_reading(void) { int a, b; char c; both(&a, &b); shutdown(b, SHUT_RD); P("%s ", e(read(b, &c, 1))); P("%s ", e(write(b, "x", 1))); P("%s\n", e(read(a, &c, 1))); }
+static void tcp_fills_up(void) { int a, b; both(&a, &b); fcntl(a, F_SETFL, O_NONBLOCK); static char k[65536]; long n = 0, r, got = 0; while ((r = write(a, k, sizeof k)) > 0) n += r; P("%s %x ", e(r), ready(a, POLLOUT, 0)); fcntl(b, F_SETFL, O_NONBLOCK); while (got < n) { if ((r = read(b, k, sizeof k)) > 0) got += r; else ready(b, POLLIN, 100); } P("%d %x\n", got == n, ready(a, POLLOUT, 1000)); }
+static void tcp_bind_twice(void) { uint16_t p; int l = listener(&p), s = socket(AF_INET, SOCK_STREAM, 0); (void)l; struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(p), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)}; P("%s\n", e(bind(s, (void *)&a, sizeof a))); }
+static void tcp_accept_order(void) { uint16_t p; int r, l = listener(&p); char c; int s[3]; for (int i = 0; i < 3; i++) { s[i] = dial(p, 0, &r); write(s[i], "abc" + i, 1); } for (int i = 0; i < 3; i++) { int t = accept(l, 0, 0); read(t, &c, 1); P("%c", c); } P("\n"); }
+static void pipe_partial_write(void) { int p[2]; static char k[65536]; pipe2(p, O_NONBLOCK); P("%s ", e(write(p[1], k, 61440))); P("%s ", e(write(p[1], k, 8192))); P("%s ", e(write(p[1], k, 1))); P("%x ", ready(p[1], POLLOUT, 0)); P("%s ", e(read(p[0], k, 4096))); P("%x\n", ready(p[1], POLLOUT, 0)); }
+static void *drains(void *a) { static char k[8192]; long n = 0, r; while ((r = read(*(int *)a, k, sizeof k)) > 0) n += r; return (void *)n; }
+static void pipe_long_write(void) { int p[2]; static char k[200000]; pipe(p); pthread_t t; void *n; pthread_create(&t, 0, drains, &p[0]); P("%s ", e(write(p[1], k, sizeof k))); close(p[1]); pthread_join(t, &n); P("%ld\n", (long)n); }
+static void dup_shares_flags(void) { int p[2]; char c; pipe(p); int d = dup(p[0]); fcntl(d, F_SETFL, O_NONBLOCK); P("%s ", e(read(p[0], &c, 1))); int f = fcntl(p[0], F_DUPFD_CLOEXEC, 300); P("%d %d\n", f >= 300, fcntl(f, F_GETFD)); }
+static void dup_keeps_open(void) { int a, b; char c; both(&a, &b); int d = dup(a); close(a); P("%x ", ready(b, POLLIN, 20)); write(d, "x", 1); P("%s ", e(read(b, &c, 1))); close(d); P("%s\n", e(read(b, &c, 1))); }
+static void dup_of_epoll(void) { int p[2], ep = epoll_create1(0), d = fcntl(ep, F_DUPFD_CLOEXEC, 3); pipe(p); watch(ep, p[0], EPOLLIN); close(ep); write(p[1], "x", 1); P("%x\n", waits(d, 100)); }
+static void *reads_event(void *a) { uint64_t v = 0; read(*(int *)a, &v, 8); return (void *)(long)v; }
+static void event_wakes_thread(void) { int f = eventfd(0, 0); pthread_t t; void *v; pthread_create(&t, 0, reads_event, &f); nap(20); uint64_t n = 6; write(f, &n, 8); pthread_join(t, &v); P("%ld\n", (long)v); }
+static void event_epoll_edge(void) { int f = eventfd(0, EFD_NONBLOCK), ep = epoll_create1(0); uint64_t v = 1; watch(ep, f, EPOLLIN | EPOLLET); write(f, &v, 8); P("%x %x ", waits(ep, 0), waits(ep, 0)); write(f, &v, 8); P("%x ", waits(ep, 0)); read(f, &v, 8); P("%ld %x\n", (long)v, waits(ep, 0)); }
+static void event_full(void) { int f = eventfd(0, EFD_NONBLOCK); uint64_t v = UINT64_MAX - 1; P("%s ", e(write(f, &v, 8))); v = 1; P("%s %x ", e(write(f, &v, 8)), ready(f, POLLIN | POLLOUT, 0)); v = UINT64_MAX; P("%s\n", e(write(f, &v, 8))); }
+static void alarm_after(int us, int flags) { on(SIGALRM, flags); struct itimerval t = {.it_value = {us / 1000000, us % 1000000}}; setitimer(ITIMER_REAL, &t, 0); }
+static void alarm_interrupts_epoll(void) { int ep = epoll_create1(0); struct epoll_event x; alarm_after(20000, SA_RESTART); P("%s %d\n", e(epoll_wait(ep, &x, 1, 5000)), hits); }
+static void alarm_interrupts_select(void) { int p[2]; pipe(p); fd_set r; FD_ZERO(&r); FD_SET(p[0], &r); struct timeval t = {5, 0}; alarm_after(20000, SA_RESTART); P("%s %d\n", e(select(p[0] + 1, &r, 0, 0, &t)), hits); }
+static void alarm_interrupts_accept(void) { uint16_t p; int l = listener(&p); alarm_after(20000, 0); P("%s %d\n", e(accept(l, 0, 0)), hits); }
+static void alarm_interrupts_receive(void) { int a, b; char c; both(&a, &b); alarm_after(20000, 0); P("%s %d\n", e(recv(b, &c, 1, 0)), hits); }
+static void alarm_interrupts_wait(void) { int p[2]; pipe(p); if (!fork()) { char c; close(p[1]); read(p[0], &c, 1); _exit(4); } alarm_after(20000, 0); int s = 0; P("%s %d ", e(wait(&s)), hits); close(p[1]); wait(&s); P("%d\n", WEXITSTATUS(s)); }
+static void alarm_during_futex(void) { uint32_t w = 0; struct timespec t = {0, 90000000}; alarm_after(20000, 0); P("%s %d\n", e(syscall(SYS_futex, &w, FUTEX_WAIT_PRIVATE, 0, &t, 0, 0)), hits); }
+static void alarm_left(void) { struct itimerval t = {.it_value = {5, 0}}, o; setitimer(ITIMER_REAL, &t, 0); getitimer(ITIMER_REAL, &o); P("%d ", (int)o.it_value.tv_sec); P("%u ", alarm(9)); P("%u\n", alarm(0)); }
+static void *late_killer(void *a) { nap(20); pthread_kill(*(pthread_t *)a, SIGUSR1); return a; }
+static void signal_to_waiting_thread(void) { on(SIGUSR1, 0); pthread_t me = pthread_self(), t; int p[2]; char c; pipe(p); pthread_create(&t, 0, late_killer, &me); P("%s %d\n", e(read(p[0], &c, 1)), hits); pthread_join(t, 0); }
+static void pselect_mask(void) { on(SIGALRM, 0); sigset_t s, none; sigemptyset(&none); sigemptyset(&s); sigaddset(&s, SIGALRM); sigprocmask(SIG_BLOCK, &s, 0); alarm_after(20000, SA_RESTART); int p[2]; pipe(p); fd_set r; FD_ZERO(&r); FD_SET(p[0], &r); struct timespec t = {5, 0}; P("%s ", e(pselect(p[0] + 1, &r, 0, 0, &t, &none))); P("%d\n", hits); }
+static void epoll_mask(void) { on(SIGALRM, 0); sigset_t s, none; sigemptyset(&none); sigemptyset(&s); sigaddset(&s, SIGALRM); sigprocmask(SIG_BLOCK, &s, 0); alarm_after(20000, 0); int p[2], ep = epoll_create1(0); struct epoll_event x; pipe(p); watch(ep, p[0], EPOLLIN); write(p[1], "x", 1); nap(40); P("%d ", hits); P("%s %d ", e(epoll_pwait(ep, &x, 1, 5000, &none)), hits); char c; read(p[0], &c, 1); P("%s ", e(epoll_pwait(ep, &x, 1, 5000, &none))); P("%d\n", hits); }
+static void ppoll_mask(void) { on(SIGUSR1, 0); sigset_t s, none; sigemptyset(&none); sigemptyset(&s); sigaddset(&s, SIGUSR1); sigprocmask(SIG_BLOCK, &s, 0); raise(SIGUSR1); P("%d ", hits); struct timespec t = {5, 0}; P("%s ", e(ppoll(0, 0, &t, &none))); P("%d\n", hits); }
 #define C(n) {#n, n}
 static struct { const char *name; void (*run)(void); } all[] = {
   C(tcp_echo), C(tcp_partial_read), C(tcp_peek), C(tcp_waitall), C(tcp_eof), C(tcp_half_close), C(tcp_refused), C(tcp_refused_nonblocking), C(tcp_nonblocking_read), C(tcp_fionread), C(tcp_vectors), C(tcp_message), C(tcp_names), C(tcp_not_connected), C(tcp_options), C(tcp_receive_timeout), C(tcp_accept_nonblocking), C(tcp_poll_states), C(tcp_sigpipe), C(tcp_nosignal), C(fresh_socket_poll),
@@ -157,6 +196,9 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(alarm_interrupts_sleep), C(alarm_interrupts_poll), C(alarm_interrupts_read), C(alarm_restarts_read), C(raise_handled), C(raise_blocked), C(raise_fatal), C(suspend_waits), C(signal_wait), C(abort_ends),
   C(fork_exit_status), C(fork_killed), C(fork_terminated), C(fork_shares_pipe), C(fork_nohang), C(fork_waitid), C(fork_child_signal), C(fork_exec), C(fork_cloexec), C(vfork_exec), C(popen_shell), C(system_status), C(pids_agree), C(dup_shares), C(dup_onto), C(dup_stdout), C(close_twice),
   C(thread_join), C(thread_mutex), C(thread_condition), C(thread_timed_wait), C(thread_wakes_reader), C(thread_exit_first), C(exit_with_threads), C(futex_wait_wake), C(futex_times_out), C(futex_requeue), C(futex_bits), C(futex_op), C(random_lengths),
+  C(futex_shared), C(futex_shared_elsewhere), C(futex_not_shared), C(mutex_shared), C(semaphore_shared), C(tcp_connect_times_out), C(tcp_connect_waits_for_room), C(tcp_half_close_answers), C(tcp_shut_reading), C(tcp_fills_up), C(tcp_bind_twice), C(tcp_accept_order),
+  C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),
+  C(alarm_interrupts_epoll), C(alarm_interrupts_select), C(alarm_interrupts_accept), C(alarm_interrupts_receive), C(alarm_interrupts_wait), C(alarm_during_futex), C(alarm_left), C(signal_to_waiting_thread), C(ppoll_mask), C(pselect_mask), C(epoll_mask),
 };
 int main(int n, char **a) {
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) { if (n == 2 && !strcmp(a[1], "list")) puts(all[i].name); else if (n == 2 && !strcmp(a[1], all[i].name)) { all[i].run(); return 0; } }

@@ -1,32 +1,33 @@
-//! Futexes: words in memory at which threads wait for each other. A word belongs to one process;
-//! words in memory that processes share are not known as such.
+//! Futexes: words in memory at which threads wait for each other. A word belongs to one process,
+//! or to all that share its memory.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
-use crate::process::{Deadline, Interest};
+use crate::process::{Deadline, Interest, Word};
+use crate::sys::memory::Memory;
 
 const COMMAND: i32 = !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
 
 impl Group {
     pub(super) fn futex(&mut self, call: &Call) -> Outcome {
-        let [word, operation, value, fourth, second, third] = call.arguments;
-        let process = call.process;
+        let [at, operation, value, fourth, second, third] = call.arguments;
+        let word = word_of(call, at);
         match operation as i32 & COMMAND {
             libc::FUTEX_WAIT => self.futex_wait(call, u32::MAX),
             libc::FUTEX_WAIT_BITSET => self.futex_wait(call, third as u32),
             libc::FUTEX_WAKE => {
-                Outcome::Done(self.wake_futex(process, word, value as u32, u32::MAX).into())
+                Outcome::Done(self.wake_futex(word, value as u32, u32::MAX).into())
             }
             libc::FUTEX_WAKE_BITSET => {
-                Outcome::Done(self.wake_futex(process, word, value as u32, third as u32).into())
+                Outcome::Done(self.wake_futex(word, value as u32, third as u32).into())
             }
             command @ (libc::FUTEX_REQUEUE | libc::FUTEX_CMP_REQUEUE) => {
                 let compares = command == libc::FUTEX_CMP_REQUEUE;
-                if compares && call.memory.u32(word) != third as u32 {
+                if compares && call.memory.u32(at) != third as u32 {
                     return fails(libc::EAGAIN);
                 }
-                let woken = self.wake_futex(process, word, value as u32, u32::MAX);
-                let moved = self.requeue_futex(process, word, second, fourth as u32);
+                let woken = self.wake_futex(word, value as u32, u32::MAX);
+                let moved = self.requeue_futex(word, word_of(call, second), fourth as u32);
                 Outcome::Done((woken + if compares { moved } else { 0 }).into())
             }
             libc::FUTEX_WAKE_OP => self.futex_wake_op(call),
@@ -62,7 +63,8 @@ impl Group {
         if until.is_some_and(|until| call.now.has_passed(until)) {
             return fails(libc::ETIMEDOUT);
         }
-        call.blocks(Interest::Futex { at: word, mask, is_woken: false }, until)
+        let at = word_of(call, word);
+        call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
     /// Changes one word and wakes waiters of another, and of the first if it was as asked.
@@ -94,10 +96,38 @@ impl Group {
             5 => old >= compared,
             _ => return fails(libc::ENOSYS),
         };
-        let mut woken = self.wake_futex(call.process, word, value as u32, u32::MAX);
+        let mut woken = self.wake_futex(word_of(call, word), value as u32, u32::MAX);
         if holds {
-            woken += self.wake_futex(call.process, second, most as u32, u32::MAX);
+            woken += self.wake_futex(word_of(call, second), most as u32, u32::MAX);
         }
         Outcome::Done(woken.into())
     }
+}
+
+/// The word at an address. A call that does not say that the word is private may mean one that
+/// another process has, too.
+fn word_of(call: &Call, at: u64) -> Word {
+    let is_private = call.arguments[1] as i32 & libc::FUTEX_PRIVATE_FLAG != 0;
+    let shared = if is_private { None } else { shared_word(call.memory, at) };
+    shared.unwrap_or(Word::Own { process: call.process, at })
+}
+
+/// The word by the file that is mapped there, if it is mapped to be shared. The kernel has a file
+/// behind shared memory without a name, too.
+fn shared_word(memory: Memory, at: u64) -> Option<Word> {
+    let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
+    let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+    maps.lines().find_map(|line| {
+        let mut words = line.split_ascii_whitespace();
+        let (first, end) = words.next()?.split_once('-')?;
+        let (first, end) = (hexadecimal(first)?, hexadecimal(end)?);
+        if !words.next()?.ends_with('s') || !(first..end).contains(&at) {
+            return None;
+        }
+        let offset = hexadecimal(words.next()?)?;
+        let (major, minor) = words.next()?.split_once(':')?;
+        let device = hexadecimal(major)? << 32 | hexadecimal(minor)?;
+        let file = words.next()?.parse().ok()?;
+        Some(Word::Shared { device, file, at: offset + (at - first) })
+    })
 }

@@ -62,7 +62,6 @@ impl Group {
 
     fn connect(&mut self, call: &Call) -> Outcome {
         let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        let is_nonblocking = self.files.get(file).is_nonblocking;
         let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
         match (&socket.stage, call.waited.is_some()) {
             (Stage::Fresh, _) => {}
@@ -73,6 +72,10 @@ impl Group {
             }
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
+                if socket.send_timeout_ns.is_some() {
+                    // The kernel goes on trying.
+                    return fails(libc::EINPROGRESS);
+                }
                 let id = *id;
                 (socket.stage, socket.error) = (Stage::Failed, None);
                 self.files.connections.remove(&id);
@@ -86,10 +89,10 @@ impl Group {
             (Stage::Open(_) | Stage::Local { .. }, false) => return fails(libc::EISCONN),
             (Stage::Listening(_), _) => return fails(libc::EOPNOTSUPP),
         }
-        self.begins_to_connect(call, file, is_nonblocking)
+        self.begins_to_connect(call, file)
     }
 
-    fn begins_to_connect(&mut self, call: &Call, file: FileId, is_nonblocking: bool) -> Outcome {
+    fn begins_to_connect(&mut self, call: &Call, file: FileId) -> Outcome {
         let at = call.arguments[1];
         let (family, port) = (call.memory.u16(at), call.memory.u16(at + 2).swap_bytes());
         match i32::from(family) {
@@ -104,7 +107,7 @@ impl Group {
             (socket.local_port, socket.peer) = (local_port, Some((ip, port)));
         }
         if ip.is_loopback() || ip.is_unspecified() {
-            return self.connect_inside(file, port, local_port);
+            return self.connect_inside(call, file, (port, local_port));
         }
         let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
         let Some(host) = host.map(|(name, _)| name.clone()) else {
@@ -117,10 +120,16 @@ impl Group {
         }
         self.files.connections.insert(id, file);
         self.requests.push(Request::Connect { socket: id, host, port });
-        if is_nonblocking {
+        self.waits_for_connection(call, file)
+    }
+
+    fn waits_for_connection(&mut self, call: &Call, file: FileId) -> Outcome {
+        if self.files.get(file).is_nonblocking {
             return fails(libc::EINPROGRESS);
         }
-        call.blocks_restartable(Interest::Files, call.deadline(Some(CONNECT_MAX_NS)))
+        let timeout = self.files.socket(file).and_then(|socket| socket.send_timeout_ns);
+        let after = timeout.unwrap_or(CONNECT_MAX_NS);
+        call.blocks_restartable(Interest::Files, call.deadline(Some(after)))
     }
 
     fn take_port(&mut self) -> u16 {
@@ -128,20 +137,35 @@ impl Group {
         self.next_port
     }
 
-    fn connect_inside(&mut self, file: FileId, port: u16, local_port: u16) -> Outcome {
-        let Some(listener) = self.files.listener(port) else {
+    fn connect_inside(&mut self, call: &Call, file: FileId, ports: (u16, u16)) -> Outcome {
+        let Some(listener) = self.files.listener(ports.0) else {
             return fails(libc::ECONNREFUSED);
         };
-        let (there, back) = (self.files.pipe(), self.files.pipe());
-        if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.files.socket(listener) {
-            waiting.push_back((there, back, local_port));
+        if self.files.has_room(listener) {
+            self.files.joins(listener, file, ports.1);
+            return Outcome::Done(0);
         }
-        self.files.rises(listener);
+        // As with a machine that does not answer: it knocks until somebody is accepted.
+        let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
-            socket.stage = Stage::Local { read: back, write: there };
+            socket.stage = Stage::Connecting(id);
         }
-        self.files.rises(file);
-        Outcome::Done(0)
+        self.files.connections.insert(id, file);
+        self.waits_for_connection(call, file)
+    }
+
+    /// Somebody was accepted: who knocks longest at this port comes in.
+    fn lets_in(&mut self, listener: FileId, port: u16) {
+        let files = &mut self.files;
+        let mut knocking: Vec<_> = files.connections.iter().map(|(id, file)| (*id, *file)).collect();
+        let knocks = |peer: Option<(Ipv4Addr, u16)>| {
+            peer.is_some_and(|(ip, to)| ip.is_loopback() && to == port)
+        };
+        knocking.retain(|(_, file)| files.socket(*file).is_some_and(|socket| knocks(socket.peer)));
+        let Some((id, file)) = knocking.first().copied() else { return };
+        files.connections.remove(&id);
+        let local_port = files.socket(file).map_or(0, |socket| socket.local_port);
+        files.joins(listener, file, local_port);
     }
 
     fn bind(&mut self, call: &Call) -> Outcome {
@@ -166,6 +190,7 @@ impl Group {
         let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
         let port = self.take_port();
         let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        socket.backlog = (call.arguments[1] as i32).max(0) as usize;
         if socket.local_port == 0 {
             socket.local_port = port;
         }
@@ -188,6 +213,7 @@ impl Group {
             }
             return call.blocks_restartable(Interest::Files, call.deadline(None));
         };
+        self.lets_in(file, local_port);
         let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
         let kept = flags & (libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
         let kind = (libc::SOCK_STREAM | kept) as u64;
@@ -295,13 +321,15 @@ impl Group {
 
     fn set_option(&mut self, call: &Call) -> Outcome {
         let [_, level, option, at, ..] = call.arguments;
-        if (level as i32, option as i32) == (libc::SOL_SOCKET, libc::SO_RCVTIMEO)
-            && let Some(file) = self.file_of(call)
-            && let Some(socket) = self.files.socket(file)
-        {
-            let span = call.memory.u64(at) * SECOND_NS + call.memory.u64(at + 8) * 1_000;
-            socket.receive_timeout_ns = (span > 0).then_some(span);
-        }
+        let Some(file) = self.file_of(call) else { return Outcome::Native };
+        let Some(socket) = self.files.socket(file) else { return Outcome::Native };
+        let timeout = match (level as i32, option as i32) {
+            (libc::SOL_SOCKET, libc::SO_RCVTIMEO) => &mut socket.receive_timeout_ns,
+            (libc::SOL_SOCKET, libc::SO_SNDTIMEO) => &mut socket.send_timeout_ns,
+            _ => return Outcome::Native,
+        };
+        let span = call.memory.u64(at) * SECOND_NS + call.memory.u64(at + 8) * 1_000;
+        *timeout = (span > 0).then_some(span);
         Outcome::Native
     }
 

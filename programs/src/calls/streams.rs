@@ -225,7 +225,17 @@ impl Group {
                 let Ok(word) = <[u8; 8]>::try_from(bytes.as_slice()) else {
                     return fails(libc::EINVAL);
                 };
-                *count = count.saturating_add(u64::from_le_bytes(word)).min(u64::MAX - 1);
+                let added = u64::from_le_bytes(word);
+                if added == u64::MAX {
+                    return fails(libc::EINVAL);
+                }
+                let Some(sum) = count.checked_add(added).filter(|sum| *sum < u64::MAX) else {
+                    return match self.files.get(file).is_nonblocking {
+                        true => fails(libc::EAGAIN),
+                        false => call.blocks_restartable(Interest::Files, None),
+                    };
+                };
+                *count = sum;
                 self.files.rises(file);
                 Outcome::Done(8)
             }

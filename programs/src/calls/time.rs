@@ -3,7 +3,7 @@
 use super::{Call, Outcome, fails};
 use crate::file::{Kind, Timer};
 use crate::group::Group;
-use crate::process::{Deadline, Interest};
+use crate::process::{Deadline, Interest, Number};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
@@ -46,7 +46,7 @@ impl Group {
             // Timers of processor time never ring: work takes no time here.
             libc::SYS_setitimer => Outcome::Done(0),
             libc::SYS_getitimer => {
-                call.memory.write(b, &[0; 32]);
+                self.puts_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);
                 Outcome::Done(0)
             }
             libc::SYS_getrusage => {
@@ -136,17 +136,25 @@ impl Group {
         call.puts_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
     }
 
+    /// Writes down when the alarm of a process rings; nobody's never does.
+    fn puts_alarm(&self, call: &Call, process: Option<Number>, at: u64) {
+        let alarm = process.and_then(|process| self.process(process).alarm_ns);
+        let (rings, interval) = alarm.unwrap_or((call.now.monotonic_ns, 0));
+        let left = rings.saturating_sub(call.now.monotonic_ns);
+        for (at, ns) in [(at, interval), (at + 16, left)] {
+            call.memory.write(at, &(ns / SECOND_NS).to_le_bytes());
+            call.memory.write(at + 8, &(ns % SECOND_NS / 1_000).to_le_bytes());
+        }
+    }
+
     fn alarm(&mut self, call: &Call, first: u64, interval: u64, old: Option<u64>) -> Outcome {
         let now = call.now.monotonic_ns;
+        if let Some(old) = old {
+            self.puts_alarm(call, Some(call.process), old);
+        }
         let process = self.process_mut(call.process);
         let before = process.alarm_ns.map_or(0, |(at, _)| at.saturating_sub(now));
         process.alarm_ns = (first > 0).then_some((now + first, interval));
-        if let Some(old) = old {
-            call.memory.write(old, &[0; 16]);
-            call.memory.write(old + 16, &(before / SECOND_NS).to_le_bytes());
-            call.memory.write(old + 24, &(before % SECOND_NS / 1_000).to_le_bytes());
-            return Outcome::Done(0);
-        }
         Outcome::Done(if call.number == libc::SYS_alarm {
             before.div_ceil(SECOND_NS) as i64
         } else {

@@ -1,6 +1,7 @@
 //! How threads, processes and the group end.
 
 use super::{Ending, Group, Interest, Number, State};
+use crate::process::Word;
 use crate::sys::spawn::signal_process;
 
 /// How a turn goes on after a stop.
@@ -47,7 +48,7 @@ impl Group {
         let (process, word) = (thread.process, thread.clear_at);
         if word != 0 {
             self.process(process).memory.write(word, &0u32.to_le_bytes());
-            self.wake_futex(process, word, u32::MAX, u32::MAX);
+            self.wake_futex(Word::Own { process, at: word }, u32::MAX, u32::MAX);
         }
     }
 

@@ -111,15 +111,38 @@ impl Group {
     /// What is pending for a thread that waits, and concerns it: a thread that waits with a mask
     /// of its own is woken by what that lets through.
     fn concerns(&self, number: Number) -> u64 {
-        let thread = self.thread(number);
-        let memory = self.process(thread.process).memory;
-        let blocked = match thread.registers.orig_rax as i64 {
-            libc::SYS_rt_sigsuspend => memory.u64(thread.registers.rdi),
-            _ => self.set(number, "SigBlk:"),
-        };
+        let blocked = self.mask_of_wait(number).unwrap_or_else(|| self.set(number, "SigBlk:"));
         let handled = self.set(number, "SigCgt:");
         let ignored = self.set(number, "SigIgn:") | IGNORED & !handled;
         self.pending(number) & !blocked & !ignored
+    }
+
+    /// The mask of the call at which a thread stands, if that has one of its own.
+    pub(crate) fn mask_of_wait(&self, number: Number) -> Option<u64> {
+        let thread = self.thread(number);
+        let (registers, memory) = (&thread.registers, self.process(thread.process).memory);
+        let at = match registers.orig_rax as i64 {
+            libc::SYS_rt_sigsuspend => registers.rdi,
+            libc::SYS_ppoll => registers.r10,
+            libc::SYS_pselect6 if registers.r9 != 0 => memory.u64(registers.r9),
+            libc::SYS_epoll_pwait | libc::SYS_epoll_pwait2 => registers.r8,
+            _ => 0,
+        };
+        (at != 0).then(|| memory.u64(at))
+    }
+
+    /// The kernel makes the call at which a thread stands: it finds a signal that is pending, which
+    /// it delivers with the mask of the call. It is to look at no descriptor; a set of epoll is
+    /// empty there anyway.
+    pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
+        let thread = self.thread(number);
+        let mut registers = thread.registers;
+        match registers.orig_rax as i64 {
+            libc::SYS_ppoll => registers.rsi = 0,
+            libc::SYS_pselect6 => registers.rdi = 0,
+            _ => return,
+        }
+        thread.tracee.set_registers(&registers);
     }
 
     /// The call in which a thread waits ends early, or is made again after the handler.
@@ -128,8 +151,8 @@ impl Group {
         let signal = concerns.trailing_zeros() as i32 + 1;
         self.tells_what_is_left(number, blocked);
         let is_handled = self.set(number, "SigCgt:") & (1 << (signal - 1)) != 0;
-        if self.thread(number).registers.orig_rax as i64 == libc::SYS_rt_sigsuspend {
-            // The kernel makes the call now, and delivers the signal with the mask of the call.
+        if self.mask_of_wait(number).is_some() {
+            self.waits_in_the_kernel(number);
             self.thread_mut(number).state = State::Ready;
             self.queue(number);
             return;

@@ -1,6 +1,7 @@
 //! Who wakes up when time has passed or something has happened.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
+use crate::process::Word;
 use crate::clock::Now;
 use crate::sys::spawn::signal_process;
 
@@ -74,15 +75,16 @@ impl Group {
         waiting.into_iter().for_each(|number| self.queue(number));
     }
 
-    /// The threads of a process that wait for a word, those that wait longest first.
-    fn waiters(&self, process: Number, word: u64, bits: u32, most: u32) -> Vec<Number> {
+    /// The threads that wait for a word, those that wait longest first.
+    fn waiters(&self, word: Word, bits: u32, most: u32) -> Vec<Number> {
         let waits = |state: &State| match state {
             State::Blocked(blocked) => matches!(blocked.on,
                 Interest::Futex { at, mask, is_woken: false } if at == word && mask & bits != 0),
             _ => false,
         };
-        let of_process = self.threads.iter().filter(|(_, thread)| thread.process == process);
-        let mut waiting: Vec<(u64, Number)> = of_process
+        let mut waiting: Vec<(u64, Number)> = self
+            .threads
+            .iter()
             .filter(|(_, thread)| waits(&thread.state))
             .map(|(number, thread)| (thread.waits_since, *number))
             .collect();
@@ -90,9 +92,9 @@ impl Group {
         waiting.into_iter().map(|(_, number)| number).take(most as usize).collect()
     }
 
-    /// Wakes threads of a process that wait for a word; returns how many.
-    pub(crate) fn wake_futex(&mut self, process: Number, word: u64, most: u32, bits: u32) -> u32 {
-        let woken = self.waiters(process, word, bits, most);
+    /// Wakes threads that wait for a word; returns how many.
+    pub(crate) fn wake_futex(&mut self, word: Word, most: u32, bits: u32) -> u32 {
+        let woken = self.waiters(word, bits, most);
         for number in &woken {
             if let State::Blocked(blocked) = &mut self.thread_mut(*number).state
                 && let Interest::Futex { is_woken, .. } = &mut blocked.on
@@ -105,8 +107,8 @@ impl Group {
     }
 
     /// Lets threads that wait for one word wait for another; returns how many.
-    pub(crate) fn requeue_futex(&mut self, process: Number, from: u64, to: u64, most: u32) -> u32 {
-        let moved = self.waiters(process, from, u32::MAX, most);
+    pub(crate) fn requeue_futex(&mut self, from: Word, to: Word, most: u32) -> u32 {
+        let moved = self.waiters(from, u32::MAX, most);
         for number in &moved {
             if let State::Blocked(blocked) = &mut self.thread_mut(*number).state
                 && let Interest::Futex { at, .. } = &mut blocked.on

@@ -31,7 +31,18 @@ enum Phase {
     Idle,
     Acquiring(u64),
     Holding,
-    Releasing { operation: u64, is_lost: bool },
+    Releasing { operation: u64, end: ReleaseEnd },
+}
+
+/// What the library of a process said of a release.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ReleaseEnd {
+    /// Nothing to the contrary.
+    Released,
+    /// That the lock was gone.
+    Lost,
+    /// That it cannot tell.
+    Unknown,
 }
 
 /// What the judge answers.
@@ -85,16 +96,15 @@ impl Judge {
             ("ACQUIRED", Phase::Acquiring(operation)) => self.acquired(operation, words.get(2)),
             ("REFUSED", Phase::Acquiring(operation)) => self.refused(operation, words.get(2)),
             ("RELEASING", Phase::Holding) => self.releasing(),
-            ("RELEASED", Phase::Releasing { operation, is_lost }) => {
-                self.released(operation, is_lost)
-            }
+            ("RELEASED", Phase::Releasing { operation, end }) => self.released(operation, end),
             ("LOST", _) => self.lost(),
+            ("UNKNOWN", phase) => self.unknown(phase, words.get(2)),
             ("WORK", _) => return self.works(words.get(1)),
             ("ACQUIRED" | "REFUSED", _) => "-ERR say ACQUIRING first\r\n".to_owned(),
             ("RELEASING", _) => "-ERR say ACQUIRED first\r\n".to_owned(),
             ("RELEASED", _) => "-ERR say RELEASING first\r\n".to_owned(),
-            _ => "-ERR expected ACQUIRING, ACQUIRED, REFUSED, RELEASING, RELEASED, LOST or \
-                  WORK\r\n"
+            _ => "-ERR expected ACQUIRING, ACQUIRED, REFUSED, RELEASING, RELEASED, LOST, UNKNOWN \
+                  or WORK\r\n"
                 .to_owned(),
         };
         Answer::Now(answer)
@@ -140,17 +150,37 @@ impl Judge {
 
     fn releasing(&mut self) -> String {
         let operation = self.recorder.invoke(self.node, Action::Release);
-        self.phase = Phase::Releasing { operation, is_lost: false };
+        self.phase = Phase::Releasing { operation, end: ReleaseEnd::Released };
         "+OK\r\n".to_owned()
     }
 
-    fn released(&mut self, operation: u64, is_lost: bool) -> String {
-        if is_lost {
-            self.recorder.fail(self.node, operation, "the lock was no longer held");
-        } else {
-            self.recorder.ok(self.node, operation);
+    fn released(&mut self, operation: u64, end: ReleaseEnd) -> String {
+        match end {
+            ReleaseEnd::Released => self.recorder.ok(self.node, operation),
+            ReleaseEnd::Lost => {
+                self.recorder.fail(self.node, operation, "the lock was no longer held");
+            }
+            ReleaseEnd::Unknown => {
+                self.recorder.info(self.node, operation, "the release may have happened");
+            }
         }
         self.ends_cycle()
+    }
+
+    /// The library cannot say whether the lock was granted, which ends the cycle, or given back.
+    fn unknown(&mut self, phase: Phase, reason: Option<&Bytes>) -> String {
+        match phase {
+            Phase::Acquiring(operation) => {
+                let reason = reason.map_or("unknown".into(), |text| String::from_utf8_lossy(text));
+                self.recorder.info(self.node, operation, reason);
+                self.ends_cycle()
+            }
+            Phase::Releasing { operation, .. } => {
+                self.phase = Phase::Releasing { operation, end: ReleaseEnd::Unknown };
+                "+OK\r\n".to_owned()
+            }
+            Phase::Idle | Phase::Holding => "-ERR say ACQUIRING or RELEASING first\r\n".to_owned(),
+        }
     }
 
     fn ends_cycle(&mut self) -> String {
@@ -163,8 +193,8 @@ impl Judge {
     /// The process's library told it that the lock is gone.
     fn lost(&mut self) -> String {
         self.recorder.lost(self.node);
-        if let Phase::Releasing { is_lost, .. } = &mut self.phase {
-            *is_lost = true;
+        if let Phase::Releasing { end, .. } = &mut self.phase {
+            *end = ReleaseEnd::Lost;
         }
         "+OK\r\n".to_owned()
     }

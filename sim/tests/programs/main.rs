@@ -4,15 +4,17 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod workers;
+
 use fencepost::hosts::programs::Program;
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::Strategy;
 use fencepost::{Engine, RunOutcome, RunSpec, Scenario};
-use fencepost_faults::Seed;
+use fencepost_faults::{Node, Seed};
 use fencepost_reports::{RunFacts, Verdict, What};
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::rc::Rc;
+use workers::{plain_c, program};
 
 const FAULTS: &[&str] = &[
     "none",
@@ -30,70 +32,6 @@ const FAULTS: &[&str] = &[
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
-}
-
-fn example(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().join("examples/programs");
-    folder.join(name).display().to_string()
-}
-
-/// Whether a command works here.
-fn works(command: &mut Command) -> bool {
-    command.output().is_ok_and(|output| output.status.success())
-}
-
-fn program(text: &str) -> Program {
-    Program::parse(text).unwrap()
-}
-
-/// The worker in C, linked statically.
-fn plain_c(folder: &Path) -> Option<Program> {
-    let binary = folder.join("plain-c");
-    let mut compiler = Command::new("cc");
-    compiler.args(["-O2", "-w", "-static", "-o"]).arg(&binary).arg(example("plain.c"));
-    works(&mut compiler).then(|| program(&format!("plain-c={}", binary.display())))
-}
-
-fn plain_rust(folder: &Path) -> Option<Program> {
-    let binary = folder.join("plain-rust");
-    let mut compiler = Command::new("rustc");
-    compiler.args(["--edition", "2021", "-O", "-o"]).arg(&binary).arg(example("plain.rs"));
-    works(&mut compiler).then(|| program(&format!("plain-rust={}", binary.display())))
-}
-
-fn redigo(folder: &Path) -> Option<Program> {
-    let binary = folder.join("redigo");
-    let mut compiler = Command::new("go");
-    compiler.env("GO111MODULE", "off").env("GOPATH", "/usr/share/gocode").env("CGO_ENABLED", "0");
-    compiler.env("GOCACHE", folder.join("cache"));
-    compiler.args(["build", "-o"]).arg(&binary).arg(example("redigo.go"));
-    works(&mut compiler).then(|| program(&format!("redigo={}", binary.display())))
-}
-
-fn plain_java(folder: &Path) -> Option<Program> {
-    let mut compiler = Command::new("javac");
-    compiler.arg("-d").arg(folder).arg(example("Plain.java"));
-    let command = format!("plain-java=java -cp {} Plain", folder.display());
-    works(&mut compiler).then(|| program(&command))
-}
-
-fn redis_py(_: &Path) -> Option<Program> {
-    works(Command::new("python3").args(["-c", "import redis"]))
-        .then(|| program(&format!("redis-py=python3 {}", example("redis_py.py"))))
-}
-
-/// Where `npm install` put the libraries: NODE_PATH says.
-fn ioredis(_: &Path) -> Option<Program> {
-    let mut found = program(&format!("ioredis=node {}", example("ioredis.js")));
-    if let Ok(path) = std::env::var("NODE_PATH") {
-        found.environment.insert("NODE_PATH".to_owned(), path);
-    }
-    works(Command::new("node").args(["-e", "require('ioredis')"])).then_some(found)
-}
-
-fn redis_cli(_: &Path) -> Option<Program> {
-    works(Command::new("redis-cli").arg("--version"))
-        .then(|| program(&format!("redis-cli={}", example("redis_cli.sh"))))
 }
 
 /// A worker of the tests' own.
@@ -164,32 +102,122 @@ fn static_c_repeats_itself_under_faults() {
 
 #[test]
 fn rust_repeats_itself_under_faults() {
-    repeats_itself(("rustc", plain_rust), &["/plain-rust"], &[]);
+    repeats_itself(("rustc", workers::plain_rust), &["/plain-rust"], &[]);
 }
 
 #[test]
 fn go_with_redigo_repeats_itself_under_faults() {
-    repeats_itself(("go with redigo", redigo), &["/redigo"], &["go"]);
+    repeats_itself(("go with redigo", workers::redigo), &["/redigo"], &["go"]);
 }
 
 #[test]
 fn java_repeats_itself_under_faults() {
-    repeats_itself(("javac", plain_java), &["/Plain.class"], &["java"]);
+    repeats_itself(("javac", workers::plain_java), &["/Plain.class"], &["java"]);
 }
 
 #[test]
 fn redis_py_repeats_itself_under_faults() {
-    repeats_itself(("redis-py", redis_py), &["/redis_py.py"], &["python", "redis"]);
+    repeats_itself(
+        ("redis-py", workers::redis_py),
+        &["/redis_py.py"],
+        &["python", "redis"],
+    );
+}
+
+#[test]
+fn asyncio_repeats_itself_under_faults() {
+    let versions = &["python", "redis"];
+    repeats_itself(("redis-py", workers::asyncio), &["/redis_py_asyncio.py"], versions);
+}
+
+#[test]
+fn python_redis_lock_repeats_itself_under_faults() {
+    let versions = &["python", "python-redis-lock"];
+    let files = &["/python_redis_lock.py"];
+    repeats_itself(("python-redis-lock", workers::python_redis_lock), files, versions);
+}
+
+#[test]
+fn redlock_py_repeats_itself_under_faults() {
+    let versions = &["python", "redlock-py"];
+    repeats_itself(("redlock-py", workers::redlock_py), &["/redlock_py.py"], versions);
+}
+
+#[test]
+fn pottery_repeats_itself_under_faults() {
+    let versions = &["python", "pottery"];
+    repeats_itself(("pottery", workers::pottery), &["/pottery_redlock.py"], versions);
 }
 
 #[test]
 fn ioredis_repeats_itself_under_faults() {
-    repeats_itself(("ioredis", ioredis), &["/ioredis.js"], &["node", "ioredis"]);
+    repeats_itself(("ioredis", workers::ioredis), &["/ioredis.js"], &["node", "ioredis"]);
+}
+
+#[test]
+fn node_redlock_4_repeats_itself_under_faults() {
+    repeats_itself(("redlock4", workers::redlock_4), &["/redlock4.js"], &["node", "redlock"]);
+}
+
+#[test]
+fn node_redlock_5_repeats_itself_under_faults() {
+    repeats_itself(("redlock5", workers::redlock_5), &["/redlock5.js"], &["node", "redlock"]);
+}
+
+#[test]
+fn redis_semaphore_repeats_itself_under_faults() {
+    let versions = &["node", "redis-semaphore"];
+    let name = "redis-semaphore";
+    repeats_itself((name, workers::redis_semaphore), &["/redis_semaphore.js"], versions);
 }
 
 #[test]
 fn a_shell_script_with_redis_cli_repeats_itself_under_faults() {
-    repeats_itself(("redis-cli", redis_cli), &["/redis_cli.sh", "/redis-cli"], &[]);
+    repeats_itself(("redis-cli", workers::redis_cli), &["/redis_cli.sh", "/redis-cli"], &[]);
+}
+
+/// How the operations of a worker ended that says this word of its first acquire and its first
+/// release.
+fn endings_of(word: &str) -> Vec<&'static str> {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"exec 3<>/dev/tcp/judge/9001
+        say() {
+            printf '*%d\r\n' $# >&3
+            for word; do printf '$%d\r\n%s\r\n' ${#word} "$word" >&3; done
+            read -r answer <&3
+        }
+        say ACQUIRING orders; say $WORD orders
+        say ACQUIRING orders; say ACQUIRED orders; say RELEASING orders; say $WORD orders
+        say RELEASED orders"#;
+    let path = folder.path().join("worker.sh");
+    std::fs::write(&path, text).unwrap();
+    let mut worker = program(&format!("script=/bin/bash {}", path.display()));
+    worker.environment.insert("WORD".to_owned(), word.to_owned());
+    let (outcome, facts) = run(&spec(&worker, "none", 1, 2));
+    let of_first = |event: &&fencepost_reports::Event| event.node == Node::Client(1);
+    let events = outcome.history.events.iter().filter(of_first);
+    let endings: Vec<_> = events
+        .filter_map(|event| match &event.what {
+            What::Ok { .. } => Some("ok"),
+            What::Fail { .. } => Some("fail"),
+            What::Info { .. } => Some("info"),
+            _ => None,
+        })
+        .collect();
+    assert!(!endings.is_empty(), "{:?}", facts.programs);
+    endings
+}
+
+#[test]
+fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
+    if !Path::new("/bin/bash").exists() {
+        eprintln!("skipped: no bash");
+        return;
+    }
+    assert_eq!(endings_of("UNKNOWN"), ["info", "ok", "info"]);
+    assert_eq!(endings_of("REFUSED"), ["fail", "ok", "ok"]);
+    // Lost before anything was acquired: told, and no answer to the call.
+    assert_eq!(endings_of("LOST"), ["ok", "fail"]);
 }
 
 /// A trap for a reply is moved to the instant at which a command of the program arrives.
