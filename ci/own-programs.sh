@@ -4,6 +4,7 @@
 #
 #   ci/own-programs.sh                    # the tests, and a row of results for each worker
 #   ci/own-programs.sh SEEDS [NAME...]    # so many seeds of each worker, or of these
+#   ci/own-programs.sh speed [NAME...]    # what a run of each costs
 #
 # Wants python3 with pip, node with npm, cargo, and apt-get for Go with redigo and a JDK; what cannot
 # be installed is skipped by its test, with a line. Nothing is installed outside of $FOLDER but what

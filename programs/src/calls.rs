@@ -88,8 +88,8 @@ impl Call {
 
     fn puts_timespec(&self, at: u64, ns: u64) {
         if at != 0 {
-            self.memory.write(at, &(ns / 1_000_000_000).to_le_bytes());
-            self.memory.write(at + 8, &(ns % 1_000_000_000).to_le_bytes());
+            let both = u128::from(ns / 1_000_000_000) | u128::from(ns % 1_000_000_000) << 64;
+            self.memory.write(at, &both.to_le_bytes());
         }
     }
 }

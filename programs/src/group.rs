@@ -75,6 +75,8 @@ pub struct Group {
     pub(crate) output_kept: usize,
     pub(crate) output_dropped: usize,
     pub(crate) log: Vec<CallMade>,
+    /// What the present call hands over, as [`CallMade`] tells it.
+    pub(crate) handed_over: u32,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
     pub(crate) waits: u64,
@@ -108,6 +110,7 @@ impl Group {
             output_kept: 0,
             output_dropped: 0,
             log: Vec::new(),
+            handed_over: 0,
             preempted: 0,
             used: FilesUsed::default(),
             waits: 0,
@@ -124,6 +127,7 @@ impl Group {
             memory: Memory(tracee.0),
             descriptors: descriptors.into(),
             scratch: None,
+            traps_cpuid: false,
             ended: None,
             alarm_ns: None,
         };
@@ -203,7 +207,8 @@ impl Group {
 
     pub(crate) fn logs(&mut self, thread: Number, number: u64, result: i64) {
         if self.log.len() < LOG_MAX {
-            self.log.push(CallMade { thread, number: number as u16, result });
+            let bytes = std::mem::take(&mut self.handed_over);
+            self.log.push(CallMade { thread, number: number as u16, result, bytes });
         }
     }
 

@@ -170,4 +170,7 @@ pub struct CallMade {
     pub number: u16,
     /// What it returned; 0 while that is not known.
     pub result: i64,
+    /// What it handed over to be written or sent, as a number that other bytes rarely have; 0 if
+    /// nothing.
+    pub bytes: u32,
 }

@@ -76,6 +76,44 @@ fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
     let script = format!("rm -f {path}; : > {path}; stat -c %y {path}");
     let (one, other) = (shell(&script), shell(&script));
     assert_ne!(one.stdout, other.stdout);
+    assert_ne!(one.calls, other.calls);
+}
+
+/// What the processor can do, as the kernel says.
+fn has_flag(flag: &str) -> bool {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let found = text.split_ascii_whitespace().any(|word| word == flag);
+    if !found {
+        eprintln!("skipped: no {flag} here");
+    }
+    found
+}
+
+#[test]
+fn what_the_processor_draws_shows_as_a_difference_between_two_runs() {
+    let source = "#include <stdio.h>\nint main() { unsigned long drawn; __asm__ volatile(\"1: \
+                  rdrand %0; jnc 1b\" : \"=r\"(drawn)); printf(\"%016lx\\n\", drawn); }";
+    if !has_flag("rdrand") {
+        return;
+    }
+    let (Some(one), Some(other)) = (run_c(source), run_c(source)) else { return };
+    let place = one.calls.iter().zip(&other.calls).position(|(one, other)| one != other);
+    let name = |place: usize| fencepost_programs::name_of_call(one.calls[place].number);
+    assert_eq!(place.map(name), Some("write"), "{} {}", one.stdout, other.stdout);
+    let (one, other) = (run_c("int main() { puts(\"x\"); }"), run_c("int main() { puts(\"x\"); }"));
+    assert_eq!(one.map(|run| run.calls), other.map(|run| run.calls));
+}
+
+#[test]
+fn the_processor_says_that_it_draws_no_chance_and_has_no_number() {
+    let source = "#include <cpuid.h>\n#include <stdio.h>\nint main() { unsigned a, b, c, d; \
+                  getchar(); __cpuid(1, a, b, c, d); printf(\"%d %d \", c >> 30 & 1, b >> 24); \
+                  __cpuid_count(7, 0, a, b, c, d); printf(\"%d\\n\", b >> 18 & 1); }";
+    if !has_flag("cpuid_fault") {
+        return;
+    }
+    let Some(run) = run_c(source) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "0 0 0\n"));
 }
 
 #[test]

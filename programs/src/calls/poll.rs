@@ -24,7 +24,7 @@ impl Group {
         if let Some(file) = self.file(process, descriptor) {
             return self.files.readiness(file, call.now);
         }
-        let real = self.process(process).real.0;
+        let real = self.process(process).memory.0;
         let is_open = std::fs::symlink_metadata(format!("/proc/{real}/fd/{descriptor}")).is_ok();
         if is_open { IN | OUT } else { INVALID }
     }

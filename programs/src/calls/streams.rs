@@ -69,6 +69,12 @@ impl Call {
     }
 }
 
+/// FNV-1a, of 32 bits.
+fn fingerprint(bytes: &[u8]) -> u32 {
+    let mix = |hash: u32, byte: &u8| (hash ^ u32::from(*byte)).wrapping_mul(0x0100_0193);
+    bytes.iter().fold(0x811c_9dc5, mix)
+}
+
 /// What reading a file gave.
 enum Read {
     Bytes(Vec<u8>),
@@ -210,6 +216,7 @@ impl Group {
     pub(super) fn transmit(&mut self, call: &Call) -> Outcome {
         let Some(file) = self.file_of(call) else { return self.native_or_bad(call) };
         let bytes = call.gather();
+        self.handed_over = fingerprint(&bytes);
         match &mut self.files.get_mut(file).kind {
             Kind::Output(channel) => {
                 let channel = *channel;

@@ -1,7 +1,8 @@
 //! How threads, processes and the group end.
 
 use super::{Ending, Group, Interest, Number, State};
-use crate::process::Word;
+use crate::process::{Thread, Word};
+use crate::sys::memory::Memory;
 use crate::sys::spawn::signal_process;
 
 /// How a turn goes on after a stop.
@@ -16,6 +17,7 @@ impl Group {
         let process = self.thread(number).process;
         let others = self.threads.values().filter(|it| it.process == process).count() > 1;
         let is_first = self.thread(number).tracee == self.process(process).real;
+        self.keeps_memory_of(process, number);
         self.thread(number).tracee.go(0);
         if others && is_first {
             // The kernel tells of the first thread's end only when the others have ended too.
@@ -25,6 +27,18 @@ impl Group {
         }
         let status = self.sees_off(number);
         self.thread_ended(number, status)
+    }
+
+    /// A thread is about to end: what is done to its process' memory goes by another one from now
+    /// on, if there is one.
+    fn keeps_memory_of(&mut self, process: Number, number: Number) {
+        let is_other = |it: &(&Number, &Thread)| it.1.process == process && *it.0 != number;
+        let other = self.threads.iter().find(is_other).map(|(_, thread)| thread.tracee.0);
+        if let Some(other) = other
+            && self.process(process).memory == Memory(self.thread(number).tracee.0)
+        {
+            self.process_mut(process).memory = Memory(other);
+        }
     }
 
     /// A thread has ended.

@@ -36,7 +36,7 @@ impl Group {
 
     /// Where a link of the kernel's own folder of a process leads.
     fn link_of(&self, process: Number, name: &str) -> Option<PathBuf> {
-        let real = self.processes.get(&process)?.real.0;
+        let real = self.processes.get(&process)?.memory.0;
         std::fs::read_link(format!("/proc/{real}/{name}")).ok()
     }
 }

@@ -157,7 +157,11 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
         let said = |calls: &[CallMade]| match calls.get(place) {
             Some(call) => {
                 let name = fencepost_programs::name_of_call(call.number);
-                format!("{name} = {} in thread {}", call.result, call.thread)
+                let bytes = match call.bytes {
+                    0 => String::new(),
+                    bytes => format!(" of bytes with the checksum {bytes:08x}"),
+                };
+                format!("{name} = {} in thread {}{bytes}", call.result, call.thread)
             }
             None => "no further call".to_owned(),
         };
