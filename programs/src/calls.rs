@@ -133,8 +133,8 @@ impl Group {
     /// lets through.
     fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
-        let is_signalled =
-            mask.is_some_and(|mask| call.waited.is_none() && self.has_deliverable(call.thread, mask));
+        let is_signalled = mask
+            .is_some_and(|mask| call.waited.is_none() && self.has_deliverable(call.thread, mask));
         if !matches!(outcome, Outcome::Blocks(_)) || !is_signalled {
             return outcome;
         }

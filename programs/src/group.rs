@@ -127,7 +127,6 @@ impl Group {
             memory: Memory(tracee.0),
             descriptors: descriptors.into(),
             scratch: None,
-            traps_cpuid: false,
             ended: None,
             alarm_ns: None,
         };

@@ -17,8 +17,6 @@ pub(crate) struct Process {
     pub(crate) descriptors: BTreeMap<i32, FileId>,
     /// A page of our own in its memory, once there is one.
     pub(crate) scratch: Option<u64>,
-    /// Whether `cpuid` was made a fault since it became what it is.
-    pub(crate) traps_cpuid: bool,
     /// How it ended, as the kernel says it to its parent; it stays until it was waited for.
     pub(crate) ended: Option<i32>,
     /// When its alarm rings, and how long until the next one.

@@ -155,9 +155,6 @@ impl Group {
         let thread = self.thread_mut(number);
         thread.registers = thread.tracee.registers();
         thread.is_before_call = true;
-        if self.traps_cpuid(number) {
-            return Turn::GoesOn;
-        }
         self.creep();
         let call = self.call_of(number, None);
         let outcome = self.call(&call);
@@ -266,7 +263,6 @@ impl Group {
         let process = self.process_mut(name);
         process.memory = Memory(tracee.0);
         process.scratch = None;
-        process.traps_cpuid = false;
         let is_open = |descriptor: i32| {
             std::fs::symlink_metadata(format!("/proc/{}/fd/{descriptor}", tracee.0)).is_ok()
         };
@@ -316,23 +312,6 @@ impl Group {
         Turn::GoesOn
     }
 
-    /// At the first call of a new program: `cpuid` is a fault from now on, if the processor can do
-    /// that, and the call is made once more.
-    fn traps_cpuid(&mut self, number: Number) -> bool {
-        const ARCH_SET_CPUID: u64 = 0x1012;
-        let process = self.thread(number).process;
-        if std::mem::replace(&mut self.process_mut(process).traps_cpuid, true) {
-            return false;
-        }
-        self.inject(number, (libc::SYS_arch_prctl, [ARCH_SET_CPUID, 0, 0, 0, 0, 0]));
-        let thread = self.thread(number);
-        let mut again = thread.registers;
-        (again.rax, again.orig_rax) = (again.orig_rax, u64::MAX);
-        again.rip -= 2;
-        thread.tracee.set_registers(&again);
-        true
-    }
-
     fn adds_process(&mut self, parent: Number, new: Number, real: Tracee) {
         let descriptors = self.process(parent).descriptors.clone();
         descriptors.values().for_each(|file| self.files.retain(*file));
@@ -343,7 +322,6 @@ impl Group {
             memory: Memory(real.0),
             descriptors,
             scratch,
-            traps_cpuid: self.process(parent).traps_cpuid,
             ended: None,
             alarm_ns: None,
         };

@@ -105,15 +105,13 @@ fn what_the_processor_draws_shows_as_a_difference_between_two_runs() {
 }
 
 #[test]
-fn the_processor_says_that_it_draws_no_chance_and_has_no_number() {
+fn the_number_of_the_processor_is_a_difference_if_two_runs_print_another() {
     let source = "#include <cpuid.h>\n#include <stdio.h>\nint main() { unsigned a, b, c, d; \
-                  getchar(); __cpuid(1, a, b, c, d); printf(\"%d %d \", c >> 30 & 1, b >> 24); \
-                  __cpuid_count(7, 0, a, b, c, d); printf(\"%d\\n\", b >> 18 & 1); }";
-    if !has_flag("cpuid_fault") {
-        return;
-    }
-    let Some(run) = run_c(source) else { return };
-    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "0 0 0\n"));
+                  __cpuid(1, a, b, c, d); printf(\"%3d\\n\", b >> 24); }";
+    // Each thread keeps to a processor of its own, where there are two.
+    let run = || std::thread::spawn(|| run_c(source)).join().unwrap();
+    let (Some(one), Some(other)) = (run(), run()) else { return };
+    assert_eq!(one.stdout == other.stdout, one.calls == other.calls, "{}", one.stdout);
 }
 
 #[test]
@@ -197,6 +195,25 @@ fn what_is_printed_is_kept_up_to_a_bound() {
 }
 
 #[test]
+fn a_gigabyte_that_is_printed_is_counted_and_not_kept() {
+    let source = "#include <unistd.h>\nstatic char a[1 << 20];\nint main() { \
+                  for (int i = 0; i < 1024; i++) if (write(1, a, sizeof a) != sizeof a) return 1; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert_eq!((run.stdout.len(), run.dropped), (64 << 10, (1 << 30) - (64 << 10)));
+}
+
+#[test]
+fn a_program_that_allocates_without_end_is_told_that_there_is_no_more() {
+    let source = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { int got = 0; \
+                  while (got < 1 << 16 && malloc(64 << 20)) got++; \
+                  printf(\"%d\\n\", got > 31 ? got < 65 : -1); return 3; }";
+    let Some(run) = run_c(source) else { return };
+    // More than 2 GiB, and not more than 4 GiB.
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(3), "1\n"));
+}
+
+#[test]
 fn what_cannot_be_started_is_an_error() {
     let start = |command: &[&str]| Group::start(&launch(command)).map(|_| ()).unwrap_err();
     assert!(matches!(start(&[]), StartError::Empty));
@@ -236,6 +253,18 @@ fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
         assert_eq!(one.stdout, other.stdout, "{program}");
         assert!(one.stdout.starts_with("1700000"), "{program}: {}", one.stdout);
     }
+}
+
+#[test]
+fn jvms_of_two_runs_at_once_do_not_meet() {
+    if Command::new("java").arg("-version").output().is_err() {
+        eprintln!("skipped: no java");
+        return;
+    }
+    let script = "ls /tmp/hsperfdata_$(id -un)/ >&2; java -version 2>/dev/null && echo ran";
+    let run = shell(script);
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "ran\n"));
+    assert!(run.stderr.contains("Permission denied"), "{}", run.stderr);
 }
 
 #[test]

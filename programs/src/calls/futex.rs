@@ -15,9 +15,7 @@ impl Group {
         match operation as i32 & COMMAND {
             libc::FUTEX_WAIT => self.futex_wait(call, u32::MAX),
             libc::FUTEX_WAIT_BITSET => self.futex_wait(call, third as u32),
-            libc::FUTEX_WAKE => {
-                Outcome::Done(self.wake_futex(word, value as u32, u32::MAX).into())
-            }
+            libc::FUTEX_WAKE => Outcome::Done(self.wake_futex(word, value as u32, u32::MAX).into()),
             libc::FUTEX_WAKE_BITSET => {
                 Outcome::Done(self.wake_futex(word, value as u32, third as u32).into())
             }

@@ -5,6 +5,10 @@ use crate::file::Kind;
 use crate::group::Group;
 use crate::stand_ins::STAND_INS;
 
+/// Where a JVM puts a file by its number, and looks for those of others that are gone: JVMs of two
+/// runs at once have the same numbers. Without it, a JVM keeps to itself what it would write there.
+const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
+
 impl Group {
     pub(super) fn open_call(&mut self, call: &Call) -> Option<Outcome> {
         let place = match call.number {
@@ -17,6 +21,9 @@ impl Group {
         if path == "/dev/urandom" || path == "/dev/random" {
             let native = self.inject(call.thread, (call.number, call.arguments));
             return Some(self.adopts(call, native, Kind::Random, false));
+        }
+        if path.starts_with(SHARED_BY_JVMS) {
+            return Some(fails(libc::EACCES));
         }
         let other = self.other_path(&path);
         Some(match other {

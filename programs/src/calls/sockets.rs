@@ -157,7 +157,8 @@ impl Group {
     /// Somebody was accepted: who knocks longest at this port comes in.
     fn lets_in(&mut self, listener: FileId, port: u16) {
         let files = &mut self.files;
-        let mut knocking: Vec<_> = files.connections.iter().map(|(id, file)| (*id, *file)).collect();
+        let mut knocking: Vec<_> =
+            files.connections.iter().map(|(id, file)| (*id, *file)).collect();
         let knocks = |peer: Option<(Ipv4Addr, u16)>| {
             peer.is_some_and(|(ip, to)| ip.is_loopback() && to == port)
         };

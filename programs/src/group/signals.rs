@@ -9,20 +9,6 @@ const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
 /// The flag of a handler after which calls are made again.
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
-/// What `cpuid` says: the processor's answer, without the instructions that draw chance and
-/// without the number of the processor that a thread happens to be on.
-fn features(leaf: u32, part: u32) -> [u32; 4] {
-    const RDRAND: u32 = 1 << 30;
-    const RDSEED: u32 = 1 << 18;
-    let it = std::arch::x86_64::__cpuid_count(leaf, part);
-    match (leaf, part) {
-        (1, _) => [it.eax, it.ebx & 0x00ff_ffff, it.ecx & !RDRAND, it.edx],
-        (7, 0) => [it.eax, it.ebx & !RDSEED, it.ecx, it.edx],
-        (0x0b | 0x1f, _) => [it.eax, it.ebx, it.ecx, 0],
-        _ => [it.eax, it.ebx, it.ecx, it.edx],
-    }
-}
-
 impl Group {
     /// A signal is about to be delivered to a thread.
     pub(crate) fn signalled(&mut self, number: Number, signal: i32) -> super::Turn {
@@ -49,8 +35,7 @@ impl Group {
         spared & bit == 0
     }
 
-    /// `rdtsc` and `rdtscp` are faults, and `cpuid` is where the processor can make it one; the
-    /// former show the monotonic clock.
+    /// `rdtsc` and `rdtscp` are faults; they show the monotonic clock.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -59,14 +44,6 @@ impl Group {
         let length = match code.as_slice() {
             [0x0f, 0x31, ..] => 2,
             [0x0f, 0x01, 0xf9] => 3,
-            [0x0f, 0xa2, ..] => {
-                let [eax, ebx, ecx, edx] = features(registers.rax as u32, registers.rcx as u32);
-                (registers.rax, registers.rbx) = (eax.into(), ebx.into());
-                (registers.rcx, registers.rdx) = (ecx.into(), edx.into());
-                registers.rip += 2;
-                tracee.set_registers(&registers);
-                return true;
-            }
             _ => return false,
         };
         self.looks += 1;

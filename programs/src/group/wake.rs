@@ -1,8 +1,8 @@
 //! Who wakes up when time has passed or something has happened.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
-use crate::process::Word;
 use crate::clock::Now;
+use crate::process::Word;
 use crate::sys::spawn::signal_process;
 
 /// How often a thread that waits for a wall clock to reach something looks again: the clock may be

@@ -11,6 +11,10 @@ use std::path::Path;
 /// Descriptors that a program may have.
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
+/// How much memory a process may have to itself, in bytes: one that allocates without end is to fail
+/// by itself, not to take the machine with it. What is only reserved does not count.
+const MEMORY_MAX: libc::rlim_t = 4 << 30;
+
 /// What is started, as the kernel takes it.
 pub(crate) struct Image {
     pub(crate) path: CString,
@@ -78,7 +82,7 @@ unsafe fn become_program(
 }
 
 /// Standard input is empty; what is printed goes to files of their own, which stay empty because
-/// the tracer takes it.
+/// the tracer takes it. There is a bound to descriptors and memory.
 unsafe fn prepare_descriptors() {
     // SAFETY: calls on descriptors of the child.
     unsafe {
@@ -90,6 +94,8 @@ unsafe fn prepare_descriptors() {
         libc::syscall(libc::SYS_close_range, 3, u32::MAX, 0);
         let limit = libc::rlimit { rlim_cur: DESCRIPTORS_MAX, rlim_max: DESCRIPTORS_MAX };
         libc::setrlimit(libc::RLIMIT_NOFILE, &limit);
+        let memory = libc::rlimit { rlim_cur: MEMORY_MAX, rlim_max: MEMORY_MAX };
+        libc::setrlimit(libc::RLIMIT_DATA, &memory);
         let none = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
         libc::setrlimit(libc::RLIMIT_CORE, &none);
     }

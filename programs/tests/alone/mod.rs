@@ -20,6 +20,7 @@ pub(crate) struct Alone {
     pub(crate) calls: Vec<CallMade>,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
+    pub(crate) dropped: usize,
 }
 
 pub(crate) fn launch(command: &[&str]) -> Launch {
@@ -62,6 +63,7 @@ pub(crate) fn run_alone(launch: &Launch) -> Alone {
                 calls: group.calls().to_vec(),
                 preempted: group.preempted(),
                 used: group.files_used().clone(),
+                dropped: group.output_dropped(),
             };
         }
         let mut has_news = false;

@@ -58,6 +58,9 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["--coordinator", "memcached", "--program", "true"],
         &["is on redis, not on memcached"],
     );
+    refuses(&["--program", "/nowhere/worker"], &["no program '/nowhere/worker'"]);
+    refuses(&["--program", "no-such-worker-at-all"], &["no program 'no-such-worker-at-all'"]);
+    refuses(&["--program", "/etc/passwd"], &["'/etc/passwd' is not executable"]);
     refuses(
         &["serve", "--coordinator", "zoo"],
         &[

@@ -117,11 +117,7 @@ fn java_repeats_itself_under_faults() {
 
 #[test]
 fn redis_py_repeats_itself_under_faults() {
-    repeats_itself(
-        ("redis-py", workers::redis_py),
-        &["/redis_py.py"],
-        &["python", "redis"],
-    );
+    repeats_itself(("redis-py", workers::redis_py), &["/redis_py.py"], &["python", "redis"]);
 }
 
 #[test]
@@ -180,11 +176,11 @@ fn a_shell_script_with_redis_cli_repeats_itself_under_faults() {
 /// release.
 fn endings_of(word: &str) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
-    let text = r#"exec 3<>/dev/tcp/judge/9001
+    let text = r#"exec 0<>/dev/tcp/judge/9001
         say() {
-            printf '*%d\r\n' $# >&3
-            for word; do printf '$%d\r\n%s\r\n' ${#word} "$word" >&3; done
-            read -r answer <&3
+            printf '*%d\r\n' $# >&0
+            for word; do printf '$%d\r\n%s\r\n' ${#word} "$word" >&0; done
+            read -r answer
         }
         say ACQUIRING orders; say $WORD orders
         say ACQUIRING orders; say ACQUIRED orders; say RELEASING orders; say $WORD orders

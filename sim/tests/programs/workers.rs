@@ -114,4 +114,3 @@ pub(crate) fn redis_cli(_: &Path) -> Option<Program> {
     works(Command::new("redis-cli").arg("--version"))
         .then(|| program(&format!("redis-cli={}", example("redis_cli.sh"))))
 }
-
