@@ -47,6 +47,18 @@ impl Families {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
+    /// These and another one; `none` adds nothing, and gives way.
+    #[must_use]
+    pub fn with(mut self, family: Family) -> Families {
+        self.chosen.push(family);
+        self.chosen.sort_unstable();
+        self.chosen.dedup();
+        if self.chosen.len() > 1 {
+            self.chosen.retain(|one| *one != Family::None);
+        }
+        self
+    }
+
     /// Whether the run is meant to be without faults.
     pub fn is_none(&self) -> bool {
         self.chosen().all(|family| family == Family::None)

@@ -1,5 +1,7 @@
-//! The `fencepost.certificate` format, version 1: every plan within some bounds was run, and none
-//! broke a rule.
+//! The `fencepost.certificate` format: every plan within some bounds was run, and none broke a rule.
+//!
+//! Version 2 tells of plans that delay messages, too. A certificate without them is of version 1,
+//! as it always was.
 
 mod diff;
 mod html;
@@ -19,8 +21,10 @@ use serde::{Deserialize, Serialize};
 
 /// The `format` field.
 pub const FORMAT: &str = "fencepost.certificate";
-/// The version of the format that this build reads and writes.
+/// The version of the format if no plan delays a message.
 pub const VERSION: u32 = 1;
+/// The version of the format if plans delay messages.
+pub const VERSION_WITH_DELAYS: u32 = 2;
 /// The ways to write a certificate.
 pub const VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
@@ -33,8 +37,8 @@ pub struct Certificate {
     /// Always `fencepost.certificate`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
-    #[schemars(extend("const" = VERSION))]
+    /// 1, or 2 if plans delay messages.
+    #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
     /// What wrote it.
     pub tool: Tool,
@@ -65,6 +69,9 @@ pub struct StatedBounds {
     pub fault: String,
     /// How many faults a plan holds at most.
     pub faults: u8,
+    /// How many messages it delays at most; absent if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delays: u8,
     /// No fault lasts longer, delays a message by more, or steps a clock by more.
     pub longest_us: Micros,
     /// How many values stand for the lengths between two timers: `fine` (two) or `coarse` (one).
@@ -86,6 +93,9 @@ pub struct Runs {
     pub all: u64,
     /// Those without a fault, with one, and with two.
     pub by_faults: [u64; 3],
+    /// Those that delay no message, one, and two; absent if no plan delays any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub by_delays: Option<[u64; 3]>,
     /// Those that kept every rule and exercised the lock: at least two processes acquired it, and a
     /// fault of the plan, if it has one, began while a process was acquiring or holding.
     pub valid: u64,
@@ -108,6 +118,10 @@ pub struct LeftOut {
     pub idle_plans: u64,
     /// Plans that cannot be, because two faults would hold the same thing at once.
     pub colliding_plans: u64,
+    /// Plans with a delayed message to which nothing was added, because the order of messages is
+    /// that of another plan, to which it was; absent if no plan delays any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub same_order_plans: Option<u64>,
 }
 
 /// A part of the work.
@@ -115,7 +129,10 @@ pub struct LeftOut {
 pub struct Slice {
     /// How many faults its plans hold.
     pub faults: u8,
-    /// The first unit: a base run, a kind and target in a base run, or a first fault.
+    /// How many messages they delay; absent if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delays: u8,
+    /// The first unit: a base run, a kind and target in a base run, or a first fault or delay.
     pub from: u64,
     /// The unit after the last.
     pub to: u64,
@@ -123,6 +140,17 @@ pub struct Slice {
     pub runs: u64,
     /// SHA-256 over the digests of their histories and their verdicts, in order.
     pub digest: String,
+}
+
+/// Whether a number need not be written down.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
+pub(super) fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+/// The version of a document of plans that delay at most so many messages.
+pub fn version_of(delays: u8) -> u32 {
+    if delays == 0 { VERSION } else { VERSION_WITH_DELAYS }
 }
 
 impl Certificate {
@@ -140,6 +168,7 @@ pub(crate) fn sample() -> Certificate {
         client: "single-node".to_owned(),
         fault: "lost-reply".to_owned(),
         faults: 1,
+        delays: 0,
         longest_us: Micros::from_secs(15),
         grain: "fine".to_owned(),
         rules: vec!["gap".to_owned(), "idle".to_owned()],
@@ -147,7 +176,8 @@ pub(crate) fn sample() -> Certificate {
         conditions: vec!["every message takes 200us; all start at once".to_owned()],
         scenario: serde_json::json!({ "processes": 2 }),
     };
-    let slice = |faults, runs| Slice { faults, from: 0, to: 1, runs, digest: "0".repeat(64) };
+    let slice =
+        |faults, runs| Slice { faults, delays: 0, from: 0, to: 1, runs, digest: "0".repeat(64) };
     let certificate = Certificate {
         format: FORMAT.to_owned(),
         version: VERSION,
@@ -157,7 +187,7 @@ pub(crate) fn sample() -> Certificate {
         not_covered: "Not covered: the rest.".to_owned(),
         bounds,
         runs: Runs { all: 8, by_faults: [1, 7, 0], valid: 6, unknown: 2, ..Runs::default() },
-        left_out: LeftOut { gap_places: 3, idle_plans: 2, colliding_plans: 0 },
+        left_out: LeftOut { gap_places: 3, idle_plans: 2, ..LeftOut::default() },
         digest: "0".repeat(64),
         slices: vec![slice(0, 1), slice(1, 7)],
     };

@@ -19,7 +19,9 @@ use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::{Findings, report};
 use crate::setup::shard::shard;
 use crate::studies::explore::partial::resumed;
-use crate::studies::explore::{self, Answer, Exploration, FailedPlan, Ledger, Planned, Survey};
+use crate::studies::explore::{
+    self, Answer, Exploration, FailedPlan, Ledger, Planned, Survey, Units,
+};
 use crate::studies::sweep::Stop;
 use ask::{bounds, command};
 use conclude::Order;
@@ -53,13 +55,14 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let survey = surveyed(arguments, &order, &work)?;
     work.place_all(shard, &STOP)?;
     if STOP.is_asked() {
-        let ledger = start.unwrap_or_else(|| Ledger::new([0; 3]));
+        let none = || Ledger::new(Units::new());
+        let ledger = start.unwrap_or_else(none);
         let reason = Some("stopped while the first faults were placed");
         order.conclude(&ledger, reason, &arguments.format)?;
         return Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown));
     }
     let start = start.unwrap_or_else(|| Ledger::new(work.units()));
-    if start.units() != work.units() {
+    if *start.units() != work.units() {
         return Err(Failure::wrong("--resume: the checkpoint is of other units than there are"));
     }
     let runs = work.counted(&survey, shard).all_runs();
@@ -93,7 +96,7 @@ fn run_all(
     runs: u64,
 ) -> Result<Outcome, Failure> {
     let started = clock();
-    let about = if order.bounds.faults < 2 { "" } else { "about " };
+    let about = if order.bounds.most().depth() < 2 { "" } else { "about " };
     if !arguments.quiet {
         tell(format_args!("{about}{runs} runs"));
     }
@@ -159,10 +162,15 @@ fn counterexample(
         false => diagnose(&spec, &facts),
     };
     if !arguments.quiet {
-        let faults = match planned.plan.faults.len() {
+        let faults = match planned.level.faults {
             0 => "without a fault",
             1 => "with one fault, and none without",
             _ => "with two faults, and none with one",
+        };
+        let late = match planned.level.delays {
+            0 => "",
+            1 => ", in which one message is late within the range of latencies",
+            _ => ", in which two messages are late within the range of latencies",
         };
         let Shard { index, count } = order.shard;
         let among = match order.shard {
@@ -170,7 +178,7 @@ fn counterexample(
             _ => format!(" in shard {index} of {count}"),
         };
         let conditions = &order.conditions[planned.base];
-        tell(format_args!("counterexample: a plan {faults}{among}; {conditions}"));
+        tell(format_args!("counterexample: a plan {faults}{late}{among}; {conditions}"));
     }
     let format = format(&arguments.format)?;
     let run = Stages { diagnosis, ..facts.into() };

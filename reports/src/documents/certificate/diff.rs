@@ -72,7 +72,7 @@ fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();
     if is_one_by_one {
-        let cut = |slice: &Slice| (slice.faults, slice.from, slice.to);
+        let cut = |slice: &Slice| (slice.faults, slice.delays, slice.from, slice.to);
         for slice in a {
             match b.iter().find(|other| cut(other) == cut(slice)) {
                 Some(other) if other == slice => {}
@@ -98,7 +98,12 @@ fn named(slice: &Slice) -> String {
         1 => "1 fault".to_owned(),
         count => format!("{count} faults"),
     };
-    format!("slice of plans with {faults}, units {} to {}", slice.from, slice.to)
+    let delays = match slice.delays {
+        0 => String::new(),
+        1 => " and 1 delayed message".to_owned(),
+        count => format!(" and {count} delayed messages"),
+    };
+    format!("slice of plans with {faults}{delays}, units {} to {}", slice.from, slice.to)
 }
 
 #[cfg(test)]

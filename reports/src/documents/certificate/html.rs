@@ -1,5 +1,6 @@
 //! A certificate as a self-contained page.
 
+use super::text::at_most;
 use super::unfinished::Unfinished;
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
 use crate::show::format::html::{heads, page};
@@ -37,11 +38,10 @@ pub(super) fn unfinished(unfinished: &Unfinished) -> String {
 
 fn body(certificate: &Certificate) -> Markup {
     let (tool, bounds) = (&certificate.tool, &certificate.bounds);
-    let faults = if bounds.faults == 1 { " fault" } else { " faults" };
     html! {
         header.top {
             p.muted { (tool.name) " " (tool.version) " · certificate" }
-            h1 { (bounds.client) " under " (bounds.fault) ", at most " (bounds.faults) (faults) }
+            h1 { (bounds.client) " under " (bounds.fault) ", at most " (at_most(bounds)) }
             p.lead { (certificate.claim) }
             p { (certificate.not_covered) }
         }
@@ -65,6 +65,12 @@ fn conditions(bounds: &StatedBounds) -> Markup {
 
 fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     let [none, one, two] = runs.by_faults;
+    let delays = runs.by_delays.map(|[_, one, two]| {
+        [("with one delayed message", one), ("with two delayed messages", two)]
+    });
+    let same_order = out
+        .same_order_plans
+        .map(|plans| ("nothing added: the order of messages is that of another plan", plans));
     let counts = [
         ("runs", runs.all),
         ("without a fault", none),
@@ -79,6 +85,7 @@ fn runs(runs: &Runs, out: &LeftOut) -> Markup {
         ("left out: plans whose last fault meets nothing", out.idle_plans),
         ("left out: plans that cannot be", out.colliding_plans),
     ];
+    let counts = counts.into_iter().chain(delays.into_iter().flatten()).chain(same_order);
     html! {
         table {
             caption { "What was run, and what was not" }
@@ -94,7 +101,7 @@ fn slices(certificate: &Certificate) -> Markup {
         p { "Digest of all: " code { (certificate.digest) } }
         div.scroll tabindex="0" role="group" aria-label="Parts of the work" {
             table {
-                (heads(&["faults", "units", "runs", "digest"]))
+                (heads(&["faults", "delays", "units", "runs", "digest"]))
                 tbody { @for slice in &certificate.slices { (row(slice)) } }
             }
         }
@@ -105,6 +112,7 @@ fn row(slice: &Slice) -> Markup {
     html! {
         tr {
             td { (slice.faults) }
+            td { (slice.delays) }
             td { (slice.from) ".." (slice.to) }
             td { (slice.runs) }
             td { code { (slice.digest) } }

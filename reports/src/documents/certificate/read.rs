@@ -1,7 +1,7 @@
 //! Reading a certificate, or an exploration without one, that may have been edited, cut short, or written by another version.
 
 use super::unfinished::{self, Unfinished};
-use super::{Certificate, FORMAT, VERSION};
+use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};
 use crate::record::checksum::{Damaged, Protection, Uncovered, verify};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -16,8 +16,10 @@ pub enum InvalidCertificate {
     #[error("format '{0}': expected {1}")]
     Format(String, &'static str),
     /// Another version of the format.
-    #[error("{1} version {0}: expected {2}, which this build writes")]
-    Version(String, &'static str, u32),
+    #[error(
+        "{1} version {0}: expected {VERSION} or {VERSION_WITH_DELAYS}, which this build writes"
+    )]
+    Version(String, &'static str),
     /// It is not as it was written.
     #[error("the document was edited or damaged: its checksum does not fit")]
     Damaged,
@@ -31,19 +33,15 @@ pub enum InvalidCertificate {
 
 /// Reads a certificate. Errors: it is none, of another version, or not as it was written.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
-    sealed(text, FORMAT, VERSION)
+    sealed(text, FORMAT)
 }
 
 /// Reads an exploration without a certificate. Errors: as of [`read`].
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
-    sealed(text, unfinished::FORMAT, unfinished::VERSION)
+    sealed(text, unfinished::FORMAT)
 }
 
-fn sealed<T: DeserializeOwned>(
-    text: &str,
-    format: &'static str,
-    version: u32,
-) -> Result<T, InvalidCertificate> {
+fn sealed<T: DeserializeOwned>(text: &str, format: &'static str) -> Result<T, InvalidCertificate> {
     let document: Value = serde_json::from_str(text)
         .map_err(|error| InvalidCertificate::Json(error.to_string(), format))?;
     let field = |name: &str| match document.get(name) {
@@ -54,8 +52,9 @@ fn sealed<T: DeserializeOwned>(
     if field("format") != format {
         return Err(InvalidCertificate::Format(field("format"), format));
     }
-    if field("version") != version.to_string() {
-        return Err(InvalidCertificate::Version(field("version"), format, version));
+    let versions = [VERSION, VERSION_WITH_DELAYS].map(|version| version.to_string());
+    if !versions.contains(&field("version")) {
+        return Err(InvalidCertificate::Version(field("version"), format));
     }
     match verify(&document, Uncovered::Nothing) {
         Ok(Protection::Sound) => {}

@@ -1,6 +1,6 @@
 //! A certificate for people.
 
-use super::Certificate;
+use super::{Certificate, StatedBounds};
 
 /// How wide the text is at most.
 const WIDTH: usize = 96;
@@ -9,13 +9,12 @@ const WIDTH: usize = 96;
 pub(super) fn text(certificate: &Certificate) -> String {
     let (tool, bounds) = (&certificate.tool, &certificate.bounds);
     let mut text = format!(
-        "{} {}, certificate: {} under {}, at most {} {}\n\n",
+        "{} {}, certificate: {} under {}, at most {}\n\n",
         tool.name,
         tool.version,
         bounds.client,
         bounds.fault,
-        bounds.faults,
-        if bounds.faults == 1 { "fault" } else { "faults" }
+        at_most(bounds)
     );
     wrapped(&certificate.claim, &mut text);
     text.push('\n');
@@ -23,7 +22,13 @@ pub(super) fn text(certificate: &Certificate) -> String {
     text.push('\n');
     let (runs, out) = (&certificate.runs, &certificate.left_out);
     let [none, one, two] = runs.by_faults;
-    for line in [
+    let by_delays = runs
+        .by_delays
+        .map(|[none, one, two]| format!("{none} of them delay no message, {one} one, {two} two"));
+    let same_order = out.same_order_plans.map(|plans| {
+        format!("nothing added to {plans} plans whose order of messages is that of another")
+    });
+    let lines = [
         format!("{} runs: {none} without a fault, {one} with one, {two} with two", runs.all),
         format!("{} valid, {} unknown, {} violated", runs.valid, runs.unknown, runs.violated),
         format!(
@@ -34,8 +39,11 @@ pub(super) fn text(certificate: &Certificate) -> String {
             "left out: {} places in gaps, {} plans whose last fault meets nothing, {} that cannot be",
             out.gap_places, out.idle_plans, out.colliding_plans
         ),
-        format!("digest {}", certificate.digest),
-    ] {
+    ];
+    let [counts, verdicts, fired, left_out] = lines;
+    let digest = format!("digest {}", certificate.digest);
+    let all = [Some(counts), by_delays, Some(verdicts), Some(fired), Some(left_out), same_order];
+    for line in all.into_iter().flatten().chain([digest]) {
         wrapped(&line, &mut text);
     }
     text.push_str("\nconditions\n");
@@ -43,6 +51,17 @@ pub(super) fn text(certificate: &Certificate) -> String {
         wrapped(&format!("- {condition}"), &mut text);
     }
     text
+}
+
+/// `1 fault and 2 delayed messages`.
+pub(super) fn at_most(bounds: &StatedBounds) -> String {
+    let faults =
+        format!("{} {}", bounds.faults, if bounds.faults == 1 { "fault" } else { "faults" });
+    match bounds.delays {
+        0 => faults,
+        1 => format!("{faults} and 1 delayed message"),
+        count => format!("{faults} and {count} delayed messages"),
+    }
 }
 
 /// Adds a paragraph.

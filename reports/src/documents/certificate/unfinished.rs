@@ -1,7 +1,8 @@
-//! The `fencepost.exploration` format, version 1: what was run where no certificate can be given.
-//! It holds what is needed to go on from it, and to add it up with others.
+//! The `fencepost.exploration` format: what was run where no certificate can be given.
+//! It holds what is needed to go on from it, and to add it up with others. Its versions are those
+//! of a certificate.
 
-use super::{LeftOut, Runs, Slice, StatedBounds, html};
+use super::{LeftOut, Runs, Slice, StatedBounds, VERSION, VERSION_WITH_DELAYS, html, is_zero};
 use crate::record::checksum::{Uncovered, checksum};
 use crate::show::view::View;
 use crate::summary::report::Tool;
@@ -11,8 +12,6 @@ use serde::{Deserialize, Serialize};
 
 /// The `format` field.
 pub const FORMAT: &str = "fencepost.exploration";
-/// The version of the format that this build writes.
-pub const VERSION: u32 = 1;
 /// The ways to write it.
 pub const VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", html::unfinished)];
@@ -23,8 +22,8 @@ pub struct Unfinished {
     /// Always `fencepost.exploration`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// Always 1.
-    #[schemars(extend("const" = VERSION))]
+    /// 1, or 2 if plans delay messages.
+    #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
     /// What wrote it.
     pub tool: Tool,
@@ -39,8 +38,9 @@ pub struct Unfinished {
     pub bounds: StatedBounds,
     /// Which part of the plans was asked for; 1 of 1 is all of them.
     pub shard: Shard,
-    /// How many units the plans with no fault, one and two make in all.
-    pub units: [u64; 3],
+    /// How many units the plans make in all: those with no fault, one and two, and of those with as
+    /// many faults first those that delay no message, if any does.
+    pub units: Vec<u64>,
     /// What the runs came to.
     pub runs: Runs,
     /// What was not run by a rule.
@@ -56,7 +56,11 @@ pub struct Unfinished {
 pub struct LooseUnit {
     /// How many faults its plans hold.
     pub faults: u8,
-    /// Which, counted from 0: a base run, a kind and target in a base run, or a first fault.
+    /// How many messages they delay; absent if none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub delays: u8,
+    /// Which, counted from 0: a base run, a kind and target in a base run, or a first fault or
+    /// delay.
     pub unit: u64,
     /// How many runs it took.
     pub runs: u64,
@@ -124,11 +128,11 @@ pub(crate) fn sample() -> Unfinished {
         reason: "stopped after 8 of 9 runs".to_owned(),
         bounds: certificate.bounds,
         shard: Shard { index: 2, count: 3 },
-        units: [1, 4, 0],
+        units: vec![1, 4, 0],
         runs: certificate.runs,
         left_out: certificate.left_out,
         slices: certificate.slices,
-        loose: vec![LooseUnit { faults: 1, unit: 2, runs: 1, digest }],
+        loose: vec![LooseUnit { faults: 1, delays: 0, unit: 2, runs: 1, digest }],
     };
     unfinished.sealed().unwrap()
 }

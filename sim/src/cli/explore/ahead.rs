@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     fn survey(pairs: u128) -> Survey {
-        Survey { runs: [12, 1_000, pairs], kept: 1_000, run_us: Some(100) }
+        Survey { runs: [12, 1_000, pairs, 0], kept: 1_000, run_us: Some(100) }
     }
 
     #[test]

@@ -30,6 +30,7 @@ pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
         client: client_of(&arguments.client, &scenario)?,
         families,
         faults,
+        delays: arguments.delays,
         longest: arguments.longest.unwrap_or(Span(Micros(ttl.saturating_mul(3) / 2))),
         grain: arguments.grain.unwrap_or(if faults > 1 { Grain::Coarse } else { Grain::Fine }),
         rules: Rule::ALL.into_iter().filter(|rule| !arguments.no_prune.contains(rule)).collect(),
@@ -63,6 +64,9 @@ pub(super) fn command(bounds: &Bounds) -> String {
     }
     if bounds.grain == Grain::Fine && bounds.faults > 1 {
         command.push_str(" --grain fine");
+    }
+    if bounds.delays > 0 {
+        command.push_str(&format!(" --delays {}", bounds.delays));
     }
     for rule in Rule::ALL.iter().filter(|rule| !bounds.rules.contains(rule)) {
         command.push_str(&format!(" --no-prune {}", rule.name()));

@@ -7,10 +7,10 @@ use crate::cli::output::{print, read_file, tell};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, Outcome};
 use crate::run::verdicts::tool;
-use crate::studies::explore::Exploration;
 use crate::studies::explore::certificate::{
     Checked, Extent, bounds_of, check as check_slices, parts_of,
 };
+use crate::studies::explore::{Exploration, Level};
 use fencepost_reports::documents::certificate::{Certificate, read};
 use std::path::Path;
 
@@ -40,8 +40,10 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
         ),
         Checked::Differs(slice) => (
             format!(
-                "not the same: the runs with {} faults, units {} to {}, come out otherwise",
-                slice.faults, slice.from, slice.to
+                "not the same: the runs with {}, units {} to {}, come out otherwise",
+                Level { faults: slice.faults, delays: slice.delays },
+                slice.from,
+                slice.to
             ),
             Outcome::Violated,
         ),

@@ -1,6 +1,7 @@
 //! What is enumerated: which faults, how many, how long, with which lock and scenario.
 
 use super::base::Base;
+use super::level::Level;
 use super::prune::Rule;
 use crate::run::RunSpec;
 use crate::run::fit::{Unfit, fits};
@@ -15,6 +16,12 @@ use std::rc::Rc;
 
 /// The most faults that a plan may hold.
 pub const FAULTS_MAX: u8 = 2;
+
+/// The most messages that a plan may delay.
+pub const DELAYS_MAX: u8 = 2;
+
+/// The most that a plan may hold of both.
+pub const DEPTH_MAX: usize = 3;
 
 /// The families whose faults are enumerated. The others are drawn from ranges that no timer divides
 /// into classes (rates of clocks, how slow a server is), or need a replicated deployment.
@@ -51,6 +58,8 @@ pub struct Bounds {
     pub families: Families,
     /// How many faults a plan holds at most.
     pub faults: u8,
+    /// How many messages a plan delays past their neighbours at most.
+    pub delays: u8,
     /// Deployment and workload; holds, waits and retries are fixed. Base runs vary its latency.
     pub scenario: Scenario,
     /// No fault lasts longer than this, delays a message by more, or steps a clock by more.
@@ -76,6 +85,12 @@ pub enum InvalidBounds {
     /// More faults than can be placed.
     #[error("faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
+    /// More delayed messages than can be placed, or too many of both.
+    #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
+    Delays(u8),
+    /// Messages are to be delayed, but all take the same.
+    #[error("latency '{0}': expected a range, like 200us..2ms, within which messages are delayed")]
+    NoReach(SpanRange),
     /// Faults are asked for, but none of any family.
     #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
     NoFamily,
@@ -114,6 +129,12 @@ impl Bounds {
         if self.faults > 0 && self.families.is_none() {
             return Err(InvalidBounds::NoFamily);
         }
+        if self.delays > DELAYS_MAX || self.most().depth() > DEPTH_MAX {
+            return Err(InvalidBounds::Delays(self.delays));
+        }
+        if self.delays > 0 && scenario.latency.min == scenario.latency.max {
+            return Err(InvalidBounds::NoReach(scenario.latency));
+        }
         if let Some(program) = scenario.program(self.client) {
             return Err(InvalidBounds::Program(program.name.clone()));
         }
@@ -138,13 +159,28 @@ impl Bounds {
         Ok(())
     }
 
+    /// How much a plan holds at most.
+    pub fn most(&self) -> Level {
+        Level { faults: self.faults, delays: self.delays }
+    }
+
+    /// The rules that can leave something out.
+    pub(super) fn acting_rules(&self) -> impl Iterator<Item = Rule> {
+        self.rules.iter().copied().filter(|rule| self.delays > 0 || *rule != Rule::Order)
+    }
+
     /// The run of a plan under the conditions of a base run.
     pub(super) fn spec(&self, base: &Base, plan: FaultPlan) -> RunSpec {
         let is_calm = plan.faults.is_empty();
+        let families = match self.delays {
+            0 => self.families.clone(),
+            // A late message is a fault of this family, whatever else there is.
+            _ => self.families.clone().with(Family::Latency),
+        };
         RunSpec {
             seed: self.seed,
             client: self.client,
-            families: if is_calm { Family::None.into() } else { self.families.clone() },
+            families: if is_calm { Family::None.into() } else { families },
             scenario: Rc::new(base.scenario.clone()),
             plan,
         }

@@ -1,7 +1,7 @@
 //! Certificates: what was done, in words and numbers, and whether it comes out again.
 
 use super::bounds::{Bounds, Grain, InvalidBounds};
-use super::ledger::{Ledger, Slice};
+use super::ledger::{Ledger, Slice, Units};
 use super::partial::{are_all, read_slice};
 use super::prune::Rule;
 use super::site::shortest_trap;
@@ -16,32 +16,34 @@ use fencepost_clients::find;
 use fencepost_faults::Family;
 use fencepost_faults::setting::Topology;
 use fencepost_reports::documents::certificate::{
-    Certificate, FORMAT, LeftOut, Runs, Slice as StatedSlice, StatedBounds, VERSION,
+    Certificate, FORMAT, LeftOut, Runs, Slice as StatedSlice, StatedBounds, version_of,
 };
 use fencepost_reports::sha256;
+use std::collections::BTreeSet;
 
 /// The certificate of work that found nothing. Its checksum is still missing.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
         format: FORMAT.to_owned(),
-        version: VERSION,
+        version: version_of(bounds.delays),
         tool: tool(),
         checksum: None,
         claim: claim(bounds, conditions.len()),
         not_covered: not_covered(bounds),
         bounds: stated(bounds, conditions),
-        runs: stated_runs(ledger.sum()),
-        left_out: stated_pruned(ledger.sum()),
+        runs: stated_runs(bounds, ledger.sum()),
+        left_out: stated_pruned(bounds, ledger.sum()),
         digest: sha256(digests.as_bytes()),
         slices: ledger.slices().map(stated_slice).collect(),
     }
 }
 
-pub(super) fn stated_runs(sum: &Sum) -> Runs {
+pub(super) fn stated_runs(bounds: &Bounds, sum: &Sum) -> Runs {
     Runs {
         all: sum.all_runs(),
         by_faults: sum.runs,
+        by_delays: (bounds.delays > 0).then_some(sum.by_delays),
         valid: sum.valid,
         unknown: sum.unknown,
         violated: sum.violated,
@@ -50,11 +52,12 @@ pub(super) fn stated_runs(sum: &Sum) -> Runs {
     }
 }
 
-pub(super) fn stated_pruned(sum: &Sum) -> LeftOut {
+pub(super) fn stated_pruned(bounds: &Bounds, sum: &Sum) -> LeftOut {
     LeftOut {
         gap_places: sum.pruned.places_in_gaps,
         idle_plans: sum.pruned.idle,
         colliding_plans: sum.pruned.colliding,
+        same_order_plans: (bounds.delays > 0).then_some(sum.pruned.same_order),
     }
 }
 
@@ -63,9 +66,10 @@ pub(super) fn stated(bounds: &Bounds, conditions: &[String]) -> StatedBounds {
         client: bounds.client.name.to_owned(),
         fault: bounds.families.to_string(),
         faults: bounds.faults,
+        delays: bounds.delays,
         longest_us: bounds.longest.0,
         grain: grain_name(bounds.grain),
-        rules: bounds.rules.iter().map(|rule| rule.name().to_owned()).collect(),
+        rules: bounds.acting_rules().map(|rule| rule.name().to_owned()).collect(),
         seed: bounds.seed,
         conditions: conditions.to_vec(),
         scenario: serde_json::json!(bounds.scenario),
@@ -78,7 +82,8 @@ fn grain_name(grain: Grain) -> String {
 
 pub(super) fn stated_slice(slice: &Slice) -> StatedSlice {
     StatedSlice {
-        faults: slice.faults as u8,
+        faults: slice.level.faults,
+        delays: slice.level.delays,
         from: slice.units.start as u64,
         to: slice.units.end as u64,
         runs: slice.runs,
@@ -106,10 +111,11 @@ fn claim(bounds: &Bounds, conditions: usize) -> String {
         scenario.hold
     );
     let client = bounds.client.name;
+    let orders = orders(bounds);
     if bounds.faults == 0 {
         return format!(
             "No run without a fault breaks a rule of {client} with {parties}, under {conditions} \
-             combinations of fixed latencies and starts."
+             combinations of fixed latencies and starts{orders}."
         );
     }
     let count = if bounds.faults == 1 { "one fault" } else { "at most two faults" };
@@ -123,10 +129,29 @@ fn claim(bounds: &Bounds, conditions: usize) -> String {
     format!(
         "No plan with {count} of {} breaks a rule of {client} with {parties}, under {conditions} \
          combinations of fixed latencies and starts: faults begin just before and just after every \
-         event of the run so far, at every target, with {lengths}, up to {}{}.",
+         event of the run so far, at every target, with {lengths}, up to {}{}{orders}.",
         bounds.families,
         bounds.longest,
         fixed(bounds)
+    )
+}
+
+/// Which messages come late.
+fn orders(bounds: &Bounds) -> String {
+    let latency = bounds.scenario.latency;
+    let count = match bounds.delays {
+        0 => return String::new(),
+        1 => "at most one message (what one machine sends another at one instant) arrives",
+        _ => "at most two messages (each what one machine sends another at one instant) arrive",
+    };
+    let places = match bounds.grain {
+        Grain::Fine => "together with and just after",
+        Grain::Coarse => "just after",
+    };
+    format!(
+        "; in each of these runs, {count} later than that, {places} every later message, timer and \
+         end of a lease at its receiver, no later than {} after it is sent",
+        latency.max
     )
 }
 
@@ -174,9 +199,13 @@ fn not_covered(bounds: &Bounds) -> String {
             format!(", other lengths of faults than these and longer ones than {}", bounds.longest)
         }
     };
+    let orders = match bounds.delays {
+        0 => "other message orders than those of these latencies and faults".to_owned(),
+        1 => "message orders that need more than one late message".to_owned(),
+        count => format!("message orders that need more than {count} late messages"),
+    };
     format!(
-        "Not covered: {faults}{lengths}; other message orders than those of these latencies and \
-         faults; more processes or cycles, other leases, holds, waits and starts; what else than \
+        "Not covered: {faults}{lengths}; {orders}; more processes or cycles, other leases, holds, waits and starts; what else than \
          seed {} may draw; and whatever the simulated servers, network and clocks do not model.",
         bounds.seed
     )
@@ -189,18 +218,23 @@ pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     scenario.validate().map_err(|error| format!("bounds.scenario: {error}"))?;
     let named = |rule: &String| {
         let found = Rule::ALL.into_iter().find(|one| one.name() == rule);
-        found.ok_or_else(|| format!("bounds.rules: '{rule}': expected gap or idle"))
+        found.ok_or_else(|| format!("bounds.rules: '{rule}': expected gap, idle or order"))
     };
+    let mut rules: BTreeSet<Rule> = stated.rules.iter().map(named).collect::<Result<_, _>>()?;
+    if stated.delays == 0 {
+        rules.insert(Rule::Order);
+    }
     let bounds = Bounds {
         client: find(&stated.client)
             .ok_or_else(|| format!("bounds.client: unknown lock '{}'", stated.client))?,
         families: stated.fault.parse().map_err(|error| format!("bounds.fault: {error}"))?,
         faults: stated.faults,
+        delays: stated.delays,
         scenario,
         longest: Span(stated.longest_us),
         grain: Grain::from_str(&stated.grain, false)
             .map_err(|_| format!("bounds.grain: '{}': expected fine or coarse", stated.grain))?,
-        rules: stated.rules.iter().map(named).collect::<Result<_, _>>()?,
+        rules,
         seed: stated.seed,
     };
     bounds.validate().map_err(|error: InvalidBounds| error.to_string())?;
@@ -255,13 +289,14 @@ pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// How many units there are: of plans with two faults as many as the certificate says, unless all
-/// first faults are placed.
-fn units(certificate: &Certificate, work: &Exploration<'_>) -> [usize; 3] {
+/// How many units there are: of plans to which two or more things are added as many as the
+/// certificate says, unless all that is added first is placed.
+fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
-    if !work.has_all_singles {
-        let pairs = certificate.slices.iter().filter(|slice| slice.faults == 2);
-        units[2] = pairs.map(|slice| slice.to as usize).max().unwrap_or(0);
+    let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);
+    for (level, count) in deep {
+        let own = certificate.slices.iter().map(read_slice).filter(|slice| slice.level == *level);
+        *count = own.map(|slice| slice.units.end).max().unwrap_or(0);
     }
     units
 }
@@ -278,7 +313,7 @@ pub fn check(
     if stop.is_asked() {
         return Ok(Checked::Stopped);
     }
-    let is_own = are_all(&certificate.slices, units(certificate, work))
+    let is_own = are_all(&certificate.slices, &units(certificate, work))
         && certificate.bounds.conditions == work.conditions()
         && certificate.claim == claim(bounds, work.conditions().len())
         && certificate.not_covered == not_covered(bounds);

@@ -2,19 +2,23 @@
 //! unit of the slices that are not. A shard, an interrupted exploration, a checkpoint and a
 //! certificate are the same ledger, filled to different degrees.
 
+use super::level::Level;
 use super::sum::Sum;
 use fencepost_reports::sha256;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How many slices the plans with so many faults are cut into at most.
-const SLICES: [usize; 3] = [1, 32, 64];
+/// How many slices the plans are cut into at most, by how much they hold.
+const SLICES: [usize; 4] = [1, 32, 64, 64];
+
+/// How many units there are, level by level.
+pub type Units = Vec<(Level, usize)>;
 
 /// A part of the work, which can be done again by itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// How many faults its plans hold.
-    pub faults: usize,
+    /// What its plans hold.
+    pub level: Level,
     /// Which units of those.
     pub units: Range<usize>,
     /// How many runs it took.
@@ -35,8 +39,8 @@ pub struct Unit {
 /// A unit that is in two ledgers which were to be added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twice {
-    /// How many faults its plans hold.
-    pub faults: usize,
+    /// What its plans hold.
+    pub level: Level,
     /// Which.
     pub unit: usize,
 }
@@ -44,12 +48,11 @@ pub struct Twice {
 /// What has been run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
-    /// How many units the plans with no fault, one and two make.
-    units: [usize; 3],
+    units: Units,
     /// What the runs came to.
     sum: Sum,
-    /// Every part of the work, in order: how many faults, which units, and what came of them.
-    parts: Vec<(usize, Range<usize>, Part)>,
+    /// Every part of the work, in order: what its plans hold, which units, and what came of them.
+    parts: Vec<(Level, Range<usize>, Part)>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,14 +63,15 @@ enum Part {
 
 impl Ledger {
     /// Nothing has been run of so many units.
-    pub fn new(units: [usize; 3]) -> Ledger {
-        let part = |(faults, range)| (faults, range, Part::Loose(BTreeMap::new()));
-        Ledger { units, sum: Sum::default(), parts: parts(units).into_iter().map(part).collect() }
+    pub fn new(units: Units) -> Ledger {
+        let part = |(level, range)| (level, range, Part::Loose(BTreeMap::new()));
+        let parts = parts(&units).into_iter().map(part).collect();
+        Ledger { units, sum: Sum::default(), parts }
     }
 
-    /// How many units there are, by the number of faults of their plans.
-    pub fn units(&self) -> [usize; 3] {
-        self.units
+    /// How many units there are, level by level.
+    pub fn units(&self) -> &Units {
+        &self.units
     }
 
     /// What the runs came to.
@@ -88,33 +92,33 @@ impl Ledger {
         })
     }
 
-    /// The units of slices that are not whole, in order: the number of faults, which, and what came
+    /// The units of slices that are not whole, in order: what their plans hold, which, and what came
     /// of it.
-    pub fn loose(&self) -> impl Iterator<Item = (usize, usize, &Unit)> {
-        self.parts.iter().flat_map(|(faults, _, part)| {
+    pub fn loose(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
+        self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
                 Part::Loose(loose) => Some(loose),
                 Part::Whole(_) => None,
             };
-            loose.into_iter().flatten().map(|(number, unit)| (*faults, *number, unit))
+            loose.into_iter().flatten().map(|(number, unit)| (*level, *number, unit))
         })
     }
 
-    /// The first units that were not run, and how many faults their plans hold.
-    pub fn missing(&self) -> Option<(usize, Range<usize>)> {
-        self.parts.iter().find_map(|(faults, range, part)| match part {
+    /// The first units that were not run, and what their plans hold.
+    pub fn missing(&self) -> Option<(Level, Range<usize>)> {
+        self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,
             Part::Loose(loose) => {
                 let from = range.clone().find(|unit| !loose.contains_key(unit))?;
                 let to = loose.range(from..).next().map_or(range.end, |(unit, _)| *unit);
-                Some((*faults, from..to))
+                Some((*level, from..to))
             }
         })
     }
 
     /// Whether a unit was run.
-    pub(super) fn has(&self, faults: usize, unit: usize) -> bool {
-        self.part(faults, unit).is_some_and(|place| match &self.parts[place].2 {
+    pub(super) fn has(&self, level: Level, unit: usize) -> bool {
+        self.part(level, unit).is_some_and(|place| match &self.parts[place].2 {
             Part::Whole(_) => true,
             Part::Loose(loose) => loose.contains_key(&unit),
         })
@@ -122,13 +126,13 @@ impl Ledger {
 
     /// Enters what came of a unit; false if there is no such unit, or it was run before.
     #[must_use]
-    pub(super) fn enter(&mut self, faults: usize, number: usize, unit: Unit) -> bool {
-        let Some(place) = self.part(faults, number) else { return false };
+    pub(super) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
+        let Some(place) = self.part(level, number) else { return false };
         let (_, range, part) = &mut self.parts[place];
         let Part::Loose(loose) = part else { return false };
         let is_new = loose.insert(number, unit).is_none();
         if loose.len() == range.len() {
-            *part = Part::Whole(slice(faults, range.clone(), loose.values()));
+            *part = Part::Whole(slice(level, range.clone(), loose.values()));
         }
         is_new
     }
@@ -136,7 +140,7 @@ impl Ledger {
     /// Enters a slice; false if the work is not cut like that, or some of it was run before.
     #[must_use]
     pub(super) fn enter_slice(&mut self, slice: Slice) -> bool {
-        let Some(place) = self.part(slice.faults, slice.units.start) else { return false };
+        let Some(place) = self.part(slice.level, slice.units.start) else { return false };
         let (_, range, part) = &mut self.parts[place];
         let is_new = *range == slice.units && *part == Part::Loose(BTreeMap::new());
         if is_new {
@@ -153,15 +157,15 @@ impl Ledger {
     /// Adds up what two ledgers of the same work hold.
     pub(super) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
         for slice in other.slices() {
-            let unit = slice.units.clone().find(|unit| self.has(slice.faults, *unit));
+            let unit = slice.units.clone().find(|unit| self.has(slice.level, *unit));
             let unit = unit.unwrap_or(slice.units.start);
             if !self.enter_slice(slice.clone()) {
-                return Err(Twice { faults: slice.faults, unit });
+                return Err(Twice { level: slice.level, unit });
             }
         }
-        for (faults, number, unit) in other.loose() {
-            if !self.enter(faults, number, unit.clone()) {
-                return Err(Twice { faults, unit: number });
+        for (level, number, unit) in other.loose() {
+            if !self.enter(level, number, unit.clone()) {
+                return Err(Twice { level, unit: number });
             }
         }
         self.add(&other.sum);
@@ -169,22 +173,22 @@ impl Ledger {
     }
 
     /// The part that a unit is in.
-    fn part(&self, faults: usize, unit: usize) -> Option<usize> {
+    fn part(&self, level: Level, unit: usize) -> Option<usize> {
         let is_before =
-            |(level, range, _): &(usize, Range<usize>, Part)| (*level, range.end) <= (faults, unit);
+            |(own, range, _): &(Level, Range<usize>, Part)| (*own, range.end) <= (level, unit);
         let place = self.parts.partition_point(is_before);
-        let (level, range, _) = self.parts.get(place)?;
-        (*level == faults && range.contains(&unit)).then_some(place)
+        let (own, range, _) = self.parts.get(place)?;
+        (*own == level && range.contains(&unit)).then_some(place)
     }
 }
 
-/// The parts that the work is cut into: how many faults their plans hold, and which units.
-pub(super) fn parts(units: [usize; 3]) -> Vec<(usize, Range<usize>)> {
-    let of = |faults: usize| {
-        let parts = cut(0..units[faults], SLICES[faults]);
-        parts.into_iter().map(move |units| (faults, units))
+/// The parts that the work is cut into: what their plans hold, and which units.
+pub(super) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
+    let of = |(level, units): &(Level, usize)| {
+        let (level, most) = (*level, SLICES[level.depth().min(SLICES.len() - 1)]);
+        cut(0..*units, most).into_iter().map(move |units| (level, units))
     };
-    (0..units.len()).flat_map(of).collect()
+    units.iter().flat_map(of).collect()
 }
 
 /// At most so many parts of about the same size, none of them empty.
@@ -196,7 +200,7 @@ fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
 
 /// The slice that these units make.
 pub(super) fn slice<'u>(
-    faults: usize,
+    level: Level,
     range: Range<usize>,
     units: impl Iterator<Item = &'u Unit>,
 ) -> Slice {
@@ -205,30 +209,36 @@ pub(super) fn slice<'u>(
         runs += unit.runs;
         digests.push_str(&unit.digest);
     }
-    Slice { faults, units: range, runs, digest: sha256(digests.as_bytes()) }
+    Slice { level, units: range, runs, digest: sha256(digests.as_bytes()) }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const UNITS: [usize; 3] = [2, 70, 0];
+    const NONE: Level = Level { faults: 0, delays: 0 };
+    const ONE: Level = Level { faults: 1, delays: 0 };
+    const TWO: Level = Level { faults: 2, delays: 0 };
+
+    fn units() -> Units {
+        vec![(NONE, 2), (ONE, 70), (TWO, 0)]
+    }
 
     fn unit(number: usize) -> Unit {
         Unit { runs: number as u64, digest: format!("{number:064}") }
     }
 
-    fn of(units: impl Iterator<Item = (usize, usize)>) -> Ledger {
-        let mut ledger = Ledger::new(UNITS);
-        for (faults, number) in units {
-            assert!(ledger.enter(faults, number, unit(number)));
+    fn of(some: impl Iterator<Item = (Level, usize)>) -> Ledger {
+        let mut ledger = Ledger::new(units());
+        for (level, number) in some {
+            assert!(ledger.enter(level, number, unit(number)));
             ledger.add(&Sum { valid: 1, ..Sum::default() });
         }
         ledger
     }
 
-    fn all() -> impl Iterator<Item = (usize, usize)> {
-        (0..2).map(|unit| (0, unit)).chain((0..70).map(|unit| (1, unit)))
+    fn all() -> impl Iterator<Item = (Level, usize)> {
+        (0..2).map(|unit| (NONE, unit)).chain((0..70).map(|unit| (ONE, unit)))
     }
 
     #[test]
@@ -253,11 +263,11 @@ mod tests {
     #[test]
     fn what_is_missing_or_there_twice_is_named() {
         let some = |from, to| all().filter(move |(_, unit)| !(from..to).contains(unit));
-        assert_eq!(of(some(40, 41)).missing(), Some((1, 40..41)));
-        assert_eq!(of(some(2, 70)).missing(), Some((1, 2..4)), "of the first slice");
-        assert!(!of(some(40, 41)).is_whole() && !Ledger::new([0; 3]).is_whole());
+        assert_eq!(of(some(40, 41)).missing(), Some((ONE, 40..41)));
+        assert_eq!(of(some(2, 70)).missing(), Some((ONE, 2..4)), "of the first slice");
+        assert!(!of(some(40, 41)).is_whole() && !Ledger::new(Units::new()).is_whole());
         let mut ledger = of(some(41, 70));
-        assert_eq!(ledger.absorb(&of(some(0, 40))), Err(Twice { faults: 1, unit: 40 }));
+        assert_eq!(ledger.absorb(&of(some(0, 40))), Err(Twice { level: ONE, unit: 40 }));
         let mut ledger = of(some(50, 51));
         assert!(ledger.absorb(&of(all())).is_err());
     }
@@ -265,12 +275,12 @@ mod tests {
     #[test]
     fn no_unit_is_entered_twice_and_none_that_there_is_not() {
         let mut ledger = of(all().take(10));
-        assert!(!ledger.enter(0, 0, unit(0)), "it is in a slice that is whole");
-        assert!(!ledger.enter(1, 7, unit(7)), "it was entered");
-        assert!(!ledger.enter(1, 70, unit(70)) && !ledger.enter(2, 0, unit(0)));
-        let slice = |units| Slice { faults: 1, units, runs: 1, digest: String::new() };
+        assert!(!ledger.enter(NONE, 0, unit(0)), "it is in a slice that is whole");
+        assert!(!ledger.enter(ONE, 7, unit(7)), "it was entered");
+        assert!(!ledger.enter(ONE, 70, unit(70)) && !ledger.enter(TWO, 0, unit(0)));
+        let slice = |units| Slice { level: ONE, units, runs: 1, digest: String::new() };
         assert!(!ledger.enter_slice(slice(40..41)), "the work is not cut like that");
-        let range = parts(UNITS).pop().unwrap().1;
+        let range = parts(&units()).pop().unwrap().1;
         assert!(ledger.enter_slice(slice(range.clone())) && !ledger.enter_slice(slice(range)));
     }
 }

@@ -9,8 +9,9 @@ use std::collections::BTreeSet;
 /// between any two of the instants at which the history tells of something, a timer of a process is
 /// due, or a lease ends. Ascending; the last is the longest.
 pub(super) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
-    let timers = longest.told.iter().chain(&longest.timers).chain(&longest.leases);
-    between(bounds, from, timers.copied().collect())
+    let timers = longest.timers.iter().map(|(at, _)| at);
+    let all = longest.told.iter().chain(timers).chain(&longest.leases);
+    between(bounds, from, all.copied().collect())
 }
 
 /// The same for a step of a clock that shows at once: the leases alone count.

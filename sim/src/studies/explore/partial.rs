@@ -3,11 +3,12 @@
 
 use super::bounds::Bounds;
 use super::certificate::{bounds_of, stated, stated_pruned, stated_runs, stated_slice};
-use super::ledger::{Ledger, Slice, Twice, Unit, parts};
+use super::ledger::{Ledger, Slice, Twice, Unit, Units, parts};
+use super::level::{Level, up_to};
 use super::sum::{Pruned, Sum};
 use crate::run::verdicts::tool;
 use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unfinished};
-use fencepost_reports::documents::certificate::{Slice as StatedSlice, changed_values};
+use fencepost_reports::documents::certificate::{Slice as StatedSlice, changed_values, version_of};
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
 /// Why an exploration cannot be gone on with, or be added up with others.
@@ -21,20 +22,19 @@ pub enum InvalidPartial {
     Impossible(String),
     /// Another file has it too.
     #[error(
-        "unit {} of the plans with {} faults is in a file before this one too: each may be \
-         counted once",
+        "unit {} of the plans with {} is in a file before this one too: each may be counted once",
         .0.unit,
-        .0.faults
+        .0.level
     )]
     Twice(Twice),
     /// Something is missing.
     #[error(
-        "units {from} to {to} of the plans with {faults} faults are missing: give the file that \
-         has them, or allow a partial sum"
+        "units {from} to {to} of the plans with {level} are missing: give the file that has them, \
+         or allow a partial sum"
     )]
     Missing {
-        /// How many faults its plans hold.
-        faults: usize,
+        /// What its plans hold.
+        level: Level,
         /// The first unit.
         from: usize,
         /// The unit after the last.
@@ -59,27 +59,35 @@ pub fn unfinished(
     (shard, ledger): (Shard, &Ledger),
     reason: &str,
 ) -> Unfinished {
-    let loose = |(faults, unit, done): (usize, usize, &Unit)| LooseUnit {
-        faults: faults as u8,
+    let loose = |(level, unit, done): (Level, usize, &Unit)| LooseUnit {
+        faults: level.faults,
+        delays: level.delays,
         unit: unit as u64,
         runs: done.runs,
         digest: done.digest.clone(),
     };
     Unfinished {
         format: unfinished::FORMAT.to_owned(),
-        version: unfinished::VERSION,
+        version: version_of(bounds.delays),
         tool: tool(),
         checksum: None,
         is_certificate: false,
         reason: reason.to_owned(),
         bounds: stated(bounds, conditions),
         shard,
-        units: ledger.units().map(|units| units as u64),
-        runs: stated_runs(ledger.sum()),
-        left_out: stated_pruned(ledger.sum()),
+        units: stated_units(bounds, ledger),
+        runs: stated_runs(bounds, ledger.sum()),
+        left_out: stated_pruned(bounds, ledger.sum()),
         slices: ledger.slices().map(stated_slice).collect(),
         loose: ledger.loose().map(loose).collect(),
     }
+}
+
+/// Without delays there are always three counts, whatever the number of faults is.
+fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
+    let counts = ledger.units().iter().map(|(_, units)| *units as u64);
+    let none = if bounds.delays == 0 { 3 - ledger.units().len() } else { 0 };
+    counts.chain(std::iter::repeat_n(0, none)).collect()
 }
 
 /// What an earlier process did of this shard.
@@ -88,11 +96,11 @@ pub fn resumed(
     (bounds, conditions): (&Bounds, &[String]),
     shard: Shard,
 ) -> Result<Ledger, InvalidPartial> {
-    let none = Ledger::new([0; 3]);
+    let none = Ledger::new(Units::new());
     let asked = unfinished(bounds, conditions, (shard, &none), &partial.reason);
     let is_about = |one: &Unfinished| serde_json::json!({ "tool": one.tool, "bounds": one.bounds, "shard": one.shard });
     belongs(is_about(partial), is_about(&asked))?;
-    ledger(partial)
+    ledger(bounds, partial)
 }
 
 /// Adds up parts of one exploration; their order does not matter. Errors: the place of the part at
@@ -105,16 +113,16 @@ pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, Inva
     let is_about = |one: &Unfinished| serde_json::json!({ "tool": one.tool, "bounds": one.bounds, "units": one.units });
     let mut own = first.clone();
     (own.tool, own.bounds) = (tool(), stated(&bounds, &conditions));
-    let mut sum = Ledger::new(counts(first).map_err(|why| (0, why))?);
+    let mut sum = Ledger::new(counts(&bounds, first).map_err(|why| (0, why))?);
     for (place, partial) in partials.iter().enumerate() {
         let at = |why| (place, why);
         belongs(is_about(partial), is_about(&own)).map_err(at)?;
-        let part = ledger(partial).map_err(at)?;
+        let part = ledger(&bounds, partial).map_err(at)?;
         sum.absorb(&part).map_err(|twice| (place, InvalidPartial::Twice(twice)))?;
     }
     match (gaps, sum.missing()) {
-        (Gaps::Refused, Some((faults, units))) => {
-            let missing = InvalidPartial::Missing { faults, from: units.start, to: units.end };
+        (Gaps::Refused, Some((level, units))) => {
+            let missing = InvalidPartial::Missing { level, from: units.start, to: units.end };
             Err((partials.len() - 1, missing))
         }
         _ => Ok(Merged { bounds, conditions, ledger: sum }),
@@ -132,42 +140,55 @@ fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), Inv
 const COUNT_MAX: u64 = 1 << 48;
 
 /// How many units it says there are. Errors: it counts more of something than there can be.
-fn counts(partial: &Unfinished) -> Result<[usize; 3], InvalidPartial> {
+fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
     let (runs, out) = (&partial.runs, &partial.left_out);
     let sums = [runs.all, runs.valid, runs.unknown, runs.fired, runs.contended];
-    let left_out = [out.gap_places, out.idle_plans, out.colliding_plans];
+    let same_order = out.same_order_plans.unwrap_or_default();
+    let left_out = [out.gap_places, out.idle_plans, out.colliding_plans, same_order];
     let slices = partial.slices.iter().map(|slice| slice.runs);
     let loose = partial.loose.iter().map(|unit| unit.runs);
     let counted = [&sums[..], &left_out, &partial.units].concat();
     match counted.into_iter().chain(slices).chain(loose).find(|count| *count > COUNT_MAX) {
         Some(count) => Err(InvalidPartial::Impossible(format!("it counts {count} of something"))),
-        None => Ok(partial.units.map(|units| units as usize)),
+        None => units_of(bounds, &partial.units)
+            .ok_or_else(|| InvalidPartial::Impossible("it counts units of other plans".to_owned())),
     }
 }
 
+/// How many units there are, level by level; `None` if those are not the levels of the bounds.
+fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
+    let levels = up_to(bounds.most());
+    let is_absent =
+        |place: usize| counts.get(place..).is_some_and(|rest| rest.iter().all(|one| *one == 0));
+    let counts = counts.iter().map(|count| *count as usize);
+    is_absent(levels.len()).then(|| levels.into_iter().zip(counts).collect())
+}
+
 /// The ledger that is written down.
-fn ledger(partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
+fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
     let impossible = |what: &str| Err(InvalidPartial::Impossible(what.to_owned()));
-    let mut ledger = Ledger::new(counts(partial)?);
+    let mut ledger = Ledger::new(counts(bounds, partial)?);
     for slice in &partial.slices {
         if !ledger.enter_slice(read_slice(slice)) {
             return impossible("a slice of units that there are not");
         }
     }
-    for LooseUnit { faults, unit, runs, digest } in &partial.loose {
+    for LooseUnit { faults, delays, unit, runs, digest } in &partial.loose {
         let done = Unit { runs: *runs, digest: digest.clone() };
-        if !ledger.enter(usize::from(*faults), *unit as usize, done) {
+        let level = Level { faults: *faults, delays: *delays };
+        if !ledger.enter(level, *unit as usize, done) {
             return impossible("a unit that there is not, or twice");
         }
     }
     let (runs, out) = (&partial.runs, &partial.left_out);
-    let mut by_faults = [0; 3];
-    let slices = ledger.slices().map(|slice| (slice.faults, slice.runs));
-    for (faults, runs) in slices.chain(ledger.loose().map(|(faults, _, unit)| (faults, unit.runs)))
-    {
-        by_faults[faults] += runs;
+    let (mut by_faults, mut by_delays) = ([0; 3], [0; 3]);
+    let slices = ledger.slices().map(|slice| (slice.level, slice.runs));
+    for (level, runs) in slices.chain(ledger.loose().map(|(level, _, unit)| (level, unit.runs))) {
+        by_faults[usize::from(level.faults)] += runs;
+        by_delays[usize::from(level.delays)] += runs;
     }
-    if by_faults != runs.by_faults || by_faults.iter().sum::<u64>() != runs.all {
+    let is_sum = by_faults == runs.by_faults && runs.by_delays.is_none_or(|own| own == by_delays);
+    if !is_sum || by_faults.iter().sum::<u64>() != runs.all {
         return impossible("its runs are not those of its slices and units");
     }
     if runs.violated != 0 || runs.valid + runs.unknown != runs.all {
@@ -175,6 +196,7 @@ fn ledger(partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
     }
     ledger.add(&Sum {
         runs: runs.by_faults,
+        by_delays,
         valid: runs.valid,
         unknown: runs.unknown,
         violated: runs.violated,
@@ -184,6 +206,7 @@ fn ledger(partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
             places_in_gaps: out.gap_places,
             idle: out.idle_plans,
             colliding: out.colliding_plans,
+            same_order: out.same_order_plans.unwrap_or_default(),
         },
     });
     Ok(ledger)
@@ -191,7 +214,7 @@ fn ledger(partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
 
 pub(super) fn read_slice(stated: &StatedSlice) -> Slice {
     Slice {
-        faults: usize::from(stated.faults),
+        level: Level { faults: stated.faults, delays: stated.delays },
         units: stated.from as usize..stated.to as usize,
         runs: stated.runs,
         digest: stated.digest.clone(),
@@ -199,10 +222,10 @@ pub(super) fn read_slice(stated: &StatedSlice) -> Slice {
 }
 
 /// Whether these slices are all that work of so many units is cut into.
-pub(super) fn are_all(slices: &[StatedSlice], units: [usize; 3]) -> bool {
+pub(super) fn are_all(slices: &[StatedSlice], units: &Units) -> bool {
     let cut = |slice: &StatedSlice| {
         let slice = read_slice(slice);
-        (slice.faults, slice.units)
+        (slice.level, slice.units)
     };
     slices.iter().map(cut).eq(parts(units))
 }

@@ -2,7 +2,9 @@
 
 use super::base::Base;
 use super::bounds::Bounds;
+use super::level::Level;
 use super::magnitude::{ends, steps};
+use super::order::{delays, links};
 use super::prune::{Rule, is_idle};
 use super::scout::{Scout, scout};
 use super::site::{Measure, Site, sites};
@@ -18,6 +20,8 @@ use std::collections::BTreeSet;
 pub struct Planned {
     /// Counted from 0.
     pub base: usize,
+    /// How much it holds.
+    pub level: Level,
     /// What goes wrong.
     pub plan: FaultPlan,
 }
@@ -26,7 +30,17 @@ pub struct Planned {
 #[derive(Default)]
 pub(super) struct Placed {
     pub(super) plans: Vec<FaultPlan>,
+    /// The numbers of those to which nothing is added.
+    pub(super) dead_ends: BTreeSet<usize>,
     pub(super) pruned: Pruned,
+}
+
+impl Placed {
+    /// The plans to which something is added.
+    pub(super) fn roots(&self) -> impl Iterator<Item = &FaultPlan> {
+        let plans = self.plans.iter().enumerate();
+        plans.filter(|(number, _)| !self.dead_ends.contains(number)).map(|(_, plan)| plan)
+    }
 }
 
 /// Every site of the bounds.
@@ -36,9 +50,16 @@ pub(super) fn all_sites(bounds: &Bounds) -> Vec<Site> {
     let unanswered = entry(bounds.client.deployment.coordinator()).unanswered;
     let answers = |site: &Site| match site.measure(scenario, bounds.longest.0) {
         Measure::Fixed(faults) => faults.iter().all(|fault| !unanswered.contains(&fault.kind())),
-        Measure::Ends | Measure::Steps => true,
+        Measure::Ends | Measure::Steps | Measure::Orders => true,
     };
     bounds.families.chosen().flat_map(|family| sites(family, &setting)).filter(answers).collect()
+}
+
+/// Every direction of a link on which messages are delayed.
+pub(super) fn order_sites(bounds: &Bounds) -> Vec<Site> {
+    let scenario = &bounds.scenario;
+    let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
+    links(&setting).into_iter().map(|(from, to)| Site::Overtaken { from, to }).collect()
 }
 
 /// What plans are added to: a plan with its run.
@@ -87,14 +108,18 @@ impl Ground<'_> {
     /// When a fault begins: just before and just after every event.
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
-        let Some(met) = site.met(self.scout).filter(|_| self.bounds.rules.contains(&Rule::Gap))
-        else {
+        // Only what is sent can be late.
+        let is_order = matches!(site, Site::Overtaken { .. });
+        let has_gaps = is_order || self.bounds.rules.contains(&Rule::Gap);
+        let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
         // Of all places before one event of what is hit, the last.
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
         kept.dedup();
-        pruned.places_in_gaps += (all.len() - kept.len()) as u64;
+        if !is_order {
+            pruned.places_in_gaps += (all.len() - kept.len()) as u64;
+        }
         kept
     }
 
@@ -106,6 +131,11 @@ impl Ground<'_> {
             Measure::Steps => {
                 let steps = steps(bounds, at, self.scout).into_iter();
                 Ok(steps.flat_map(|to| site.stepping(to.since(at))).collect())
+            }
+            Measure::Orders => {
+                let Site::Overtaken { from, to } = *site else { return Ok(Vec::new()) };
+                let delays = delays(bounds, self.base, ((from, to), at), self.scout).into_iter();
+                Ok(delays.filter_map(|span| site.lasting(span, quantum)).collect())
             }
             Measure::Ends => {
                 let lasting = |span: Micros| site.lasting(span, quantum);

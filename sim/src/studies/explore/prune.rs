@@ -16,17 +16,21 @@ pub enum Rule {
     /// node, no message on the link that is cut or slow, no command of the client whose reply is to
     /// be lost.
     Idle,
+    /// Nothing is added to a plan whose last delay makes the order of messages that the plan
+    /// without it has, or one with another delay in its place: what would be added is added there.
+    Order,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Rule; 2] = [Rule::Gap, Rule::Idle];
+    pub const ALL: [Rule; 3] = [Rule::Gap, Rule::Idle, Rule::Order];
 
     /// As `--no-prune` names it.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Gap => "gap",
             Rule::Idle => "idle",
+            Rule::Order => "order",
         }
     }
 }

@@ -18,8 +18,8 @@ pub(super) struct Scout {
     pub(super) messages: Vec<Message>,
     /// When the history tells of something.
     pub(super) told: BTreeSet<SimTime>,
-    /// When a timer of a process was due.
-    pub(super) timers: BTreeSet<SimTime>,
+    /// When a timer of a process was due, and of which.
+    pub(super) timers: BTreeSet<(SimTime, Node)>,
     /// When leases end, as servers and locks state it.
     pub(super) leases: BTreeSet<SimTime>,
 }
@@ -30,6 +30,13 @@ pub(super) struct Message {
     pub(super) to: Node,
     pub(super) sent: SimTime,
     pub(super) arrived: Option<SimTime>,
+}
+
+impl Scout {
+    /// When a timer of this process was due.
+    pub(super) fn timers_of(&self, process: Node) -> impl Iterator<Item = SimTime> {
+        self.timers.iter().filter(move |(_, node)| *node == process).map(|(at, _)| *at)
+    }
 }
 
 impl Message {
@@ -87,14 +94,10 @@ fn late(at_us: SimTime) -> TimedFault {
 }
 
 /// Turns of processes to which no message came: a timer was due.
-fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<SimTime> {
+fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();
-    turns
-        .iter()
-        .filter(|turn| turn.1.is_process() && !arrivals.contains(turn))
-        .map(|(at, _)| *at)
-        .collect()
+    turns.iter().filter(|turn| turn.1.is_process() && !arrivals.contains(turn)).copied().collect()
 }
 
 fn leases(history: &History) -> BTreeSet<SimTime> {

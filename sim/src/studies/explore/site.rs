@@ -29,6 +29,9 @@ pub(super) enum Site {
     Evict(Node),
     /// A server is flushed.
     Flush(Node),
+    /// What is sent at one instant from one to the other arrives after its neighbours: an order
+    /// that the network can make by itself.
+    Overtaken { from: Node, to: Node },
 }
 
 /// How long a trap for a reply is set at least, in quanta: the command whose arrival it precedes
@@ -112,6 +115,8 @@ pub(super) enum Measure {
     Ends,
     /// By how much a clock is stepped.
     Steps,
+    /// What it is delayed past.
+    Orders,
 }
 
 /// How long a trap for a reply is set at least.
@@ -143,6 +148,7 @@ impl Site {
             Site::Evict(node) => Measure::Fixed(vec![Fault::Evict { node: *node }]),
             Site::Flush(node) => Measure::Fixed(vec![Fault::FlushAll { node: *node }]),
             Site::Jump(_) => Measure::Steps,
+            Site::Overtaken { .. } => Measure::Orders,
             Site::Pause(_)
             | Site::Suspend(_)
             | Site::ClientCrash(_)
@@ -158,7 +164,7 @@ impl Site {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
             Site::Suspend(node) => Fault::Suspend { node: *node, duration_us: span },
             Site::ClientCrash(node) => Fault::Crash { node: *node, down_us: Some(span) },
-            Site::Late { from, to } => Fault::Delay {
+            Site::Late { from, to } | Site::Overtaken { from, to } => Fault::Delay {
                 from: vec![*from],
                 to: vec![*to],
                 extra_us_min: span,
@@ -213,7 +219,7 @@ impl Site {
         match self {
             Site::Pause(node) | Site::Jump(node) => Some(turns(*node)),
             Site::LostReply { server, client } => Some(arrived((*client, *server))),
-            Site::Late { from, to } => Some(sent((*from, *to))),
+            Site::Late { from, to } | Site::Overtaken { from, to } => Some(sent((*from, *to))),
             // The network looks at a cut when a message is sent, is due, or is tried again: at
             // turns of the two sides.
             Site::Cut { side_a, side_b, .. } => {

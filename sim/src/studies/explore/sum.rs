@@ -1,5 +1,6 @@
 //! What the runs of some plans came to.
 
+use super::level::Level;
 use super::trial::Trial;
 use fencepost_reports::Verdict;
 
@@ -13,6 +14,8 @@ pub struct Pruned {
     pub idle: u64,
     /// Plans that cannot be: two faults would hold the same thing at once.
     pub colliding: u64,
+    /// Plans to which nothing was added, because their order of messages is that of another plan.
+    pub same_order: u64,
 }
 
 /// What runs came to.
@@ -20,6 +23,8 @@ pub struct Pruned {
 pub struct Sum {
     /// How many were run, by the number of their faults: none, one, two.
     pub runs: [u64; 3],
+    /// The same, by the number of messages that they delay.
+    pub by_delays: [u64; 3],
     /// How many kept every rule and exercised the lock.
     pub valid: u64,
     /// How many kept every rule, but exercised nothing.
@@ -35,9 +40,10 @@ pub struct Sum {
 }
 
 impl Sum {
-    /// Counts a run of a plan with so many faults.
-    pub(super) fn count(&mut self, faults: usize, trial: &Trial) {
-        self.runs[faults.min(2)] += 1;
+    /// Counts a run of a plan that holds so much.
+    pub(super) fn count(&mut self, level: Level, trial: &Trial) {
+        self.runs[usize::from(level.faults.min(2))] += 1;
+        self.by_delays[usize::from(level.delays.min(2))] += 1;
         match trial.verdict {
             Verdict::Valid => self.valid += 1,
             Verdict::Unknown { .. } => self.unknown += 1,
@@ -49,7 +55,8 @@ impl Sum {
 
     /// Adds another sum.
     pub(super) fn absorb(&mut self, other: &Sum) {
-        for (own, theirs) in self.runs.iter_mut().zip(other.runs) {
+        let own = self.runs.iter_mut().chain(&mut self.by_delays);
+        for (own, theirs) in own.zip(other.runs.into_iter().chain(other.by_delays)) {
             *own += theirs;
         }
         self.valid += other.valid;
@@ -65,6 +72,7 @@ impl Sum {
         self.pruned.places_in_gaps += pruned.places_in_gaps;
         self.pruned.idle += pruned.idle;
         self.pruned.colliding += pruned.colliding;
+        self.pruned.same_order += pruned.same_order;
     }
 
     /// How many were run.

@@ -1,6 +1,7 @@
 //! How much work the bounds mean, judged by a sample before anything of it is done: a thousand
 //! plans or a hundred years.
 
+use super::level::{Kind, Level};
 use super::place::Planned;
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -25,17 +26,24 @@ const TRIALS: usize = 32;
 /// What the bounds mean.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// How many plans hold no fault, one, and two.
-    pub runs: [u128; 3],
-    /// How many plans are kept: those with one fault.
+    /// How many plans hold nothing, one fault or delay, two of both, and three.
+    pub runs: [u128; 4],
+    /// How many plans are kept: those with one.
     pub kept: u128,
     /// How many microseconds of processor time one of them takes, the search for its place
     /// included; `None` where the system cannot tell.
     pub run_us: Option<u64>,
 }
 
-/// Plans that add one fault to some others.
-#[derive(Default)]
+/// What was found of all levels.
+struct Found {
+    /// How many plans there are about, by how much they hold.
+    runs: [u128; 4],
+    /// Some of those that hold the most.
+    deepest: Sample,
+}
+
+/// Plans that add one fault or delay to some others.
 struct Sample {
     /// Those that were made.
     plans: Vec<Planned>,
@@ -45,11 +53,26 @@ struct Sample {
     placing_us: Option<u64>,
 }
 
+impl Default for Sample {
+    fn default() -> Sample {
+        Sample { plans: Vec::new(), about: 0, placing_us: Some(0) }
+    }
+}
+
+impl Sample {
+    /// Adds another one.
+    fn absorb(&mut self, other: Sample) {
+        self.plans.extend(other.plans);
+        self.about = self.about.saturating_add(other.about);
+        self.placing_us = self.placing_us.zip(other.placing_us).map(|(one, other)| one + other);
+    }
+}
+
 impl Survey {
     /// What one of so many shards means. Each keeps all first faults if others come after them.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
-        let kept = if self.runs[2] == 0 { share(self.kept) } else { self.kept };
+        let kept = if self.runs[2..] == [0, 0] { share(self.kept) } else { self.kept };
         Survey { runs: self.runs.map(share), kept, ..self }
     }
 
@@ -68,43 +91,59 @@ impl Survey {
 impl Exploration<'_> {
     /// Estimates the work, in a bounded number of runs, whatever the bounds are.
     pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
-        let calm = |base| Planned { base, plan: FaultPlan::default() };
+        let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();
-        let mut runs = [self.bases.len() as u128, 0, 0];
-        let mut deepest = Sample { plans: bases, ..Sample::default() };
-        for faults in 1..=usize::from(self.bounds.faults) {
-            let chosen = spread(deepest.plans.len(), if faults == 1 { BASES } else { FIRSTS });
-            let chosen: Vec<Planned> = chosen.map(|place| deepest.plans[place].clone()).collect();
-            let sample = self.sample(&chosen, stop)?;
-            runs[faults] =
-                runs[faults - 1].saturating_mul(sample.about) / chosen.len().max(1) as u128;
-            deepest = sample;
+        let all = self.bases.len() as u128;
+        let mut found = Found { runs: [all, 0, 0, 0], deepest: Sample::default() };
+        match self.bounds.most().depth() {
+            0 => found.deepest.plans = bases,
+            _ => self.look((bases, all), self.bounds.most(), &mut found, stop)?,
         }
+        let Found { runs, deepest } = found;
         let placed = deepest.plans.len().max(1) as u64;
         let placing = deepest.placing_us.map_or(0, |us| us / placed);
         let run_us = self.time(&deepest.plans, stop)?.map(|us| us + placing);
         Ok(Survey { runs, kept: runs[1], run_us })
     }
 
-    /// Adds one fault to each of these plans, at some places.
-    fn sample(&self, prefixes: &[Planned], stop: &Stop) -> Result<Sample, FailedPlan> {
+    /// Adds each kind of what is left to add to some plans, which stand for so many.
+    fn look(
+        &self,
+        (prefixes, count): (Vec<Planned>, u128),
+        left: Level,
+        found: &mut Found,
+        stop: &Stop,
+    ) -> Result<(), FailedPlan> {
+        for (kind, rest) in left.kinds() {
+            let depth = self.bounds.most().depth() - rest.depth();
+            let chosen = spread(prefixes.len(), if depth == 1 { BASES } else { FIRSTS });
+            let chosen: Vec<Planned> = chosen.map(|place| prefixes[place].clone()).collect();
+            let sample = self.sample(kind, &chosen, stop)?;
+            let about = count.saturating_mul(sample.about) / chosen.len().max(1) as u128;
+            found.runs[depth] = found.runs[depth].saturating_add(about);
+            match rest.depth() {
+                0 => found.deepest.absorb(sample),
+                _ => self.look((sample.plans, about), rest, found, stop)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds one of a kind to each of these plans, at some places.
+    fn sample(&self, kind: Kind, prefixes: &[Planned], stop: &Stop) -> Result<Sample, FailedPlan> {
+        let all = self.sites(kind).len();
         let most = (SITES / prefixes.len().max(1)).max(1);
         let numbers: Vec<usize> = (0..prefixes.len()).collect();
         let samples = in_parallel(self.jobs, &numbers, |number| {
             let prefix = &prefixes[*number];
             // Each prefix has sites of its own, so that all of them together have all of them.
-            let first = number * self.sites.len() / prefixes.len();
-            let sites = spread(self.sites.len(), most)
-                .map(|place| (first + place) % self.sites.len())
-                .collect::<Vec<_>>();
-            self.sample_of(prefix, &sites, stop)
+            let first = number * all / prefixes.len();
+            let sites = spread(all, most).map(|place| (first + place) % all).collect::<Vec<_>>();
+            self.sample_of(prefix, (kind, &sites), stop)
         });
-        let mut sum = Sample { placing_us: Some(0), ..Sample::default() };
+        let mut sum = Sample::default();
         for sample in samples {
-            let sample = sample?;
-            sum.plans.extend(sample.plans);
-            sum.about = sum.about.saturating_add(sample.about);
-            sum.placing_us = sum.placing_us.zip(sample.placing_us).map(|(one, other)| one + other);
+            sum.absorb(sample?);
         }
         Ok(sum)
     }
@@ -112,7 +151,7 @@ impl Exploration<'_> {
     fn sample_of(
         &self,
         prefix: &Planned,
-        sites: &[usize],
+        (kind, sites): (Kind, &[usize]),
         stop: &Stop,
     ) -> Result<Sample, FailedPlan> {
         let scout = self.scout(prefix.base, &prefix.plan)?;
@@ -127,12 +166,13 @@ impl Exploration<'_> {
             looked_at += 1;
             let ground = self.ground(prefix.base, &prefix.plan, &scout);
             let failed = |error| FailedPlan { planned: prefix.clone(), error };
-            let (about, plans) = ground.sample(&self.sites[*site], PLACES).map_err(failed)?;
+            let (about, plans) = ground.sample(&self.sites(kind)[*site], PLACES).map_err(failed)?;
             sample.about += about;
             let base = prefix.base;
-            sample.plans.extend(plans.into_iter().map(|plan| Planned { base, plan }));
+            let level = prefix.level.with(kind);
+            sample.plans.extend(plans.into_iter().map(|plan| Planned { base, level, plan }));
         }
-        sample.about = sample.about * self.sites.len() as u128 / looked_at.max(1);
+        sample.about = sample.about * self.sites(kind).len() as u128 / looked_at.max(1);
         Ok(Sample { placing_us: clock.micros(), ..sample })
     }
 

@@ -15,13 +15,15 @@ use crate::run::Recording;
 use crate::setup::scenario::{Hold, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use crate::studies::sweep::Stop;
-use fencepost_clients::find;
+use fencepost_clients::{Definition, find};
 use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
 use std::collections::BTreeSet;
 
+mod models;
+mod orders;
 mod shards;
 
 struct Silent;
@@ -47,6 +49,7 @@ fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
         client: find(client).expect("the lock is in the table"),
         families: fault.parse().expect("families"),
         faults,
+        delays: 0,
         scenario,
         longest: Span::secs(15),
         grain: Grain::Coarse,

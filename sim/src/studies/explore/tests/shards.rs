@@ -12,7 +12,7 @@ fn small() -> Bounds {
 }
 
 /// What a shard leaves behind.
-fn part(bounds: &Bounds, shard: Shard) -> Unfinished {
+pub(super) fn part(bounds: &Bounds, shard: Shard) -> Unfinished {
     let mut work = Exploration::unplaced(bounds, 2);
     work.place_all(shard, &Stop::new()).expect("it can be placed");
     let none = Ledger::new(work.units());
@@ -31,7 +31,7 @@ fn certified(Merged { bounds, conditions, ledger }: &Merged) -> Certificate {
     certificate(bounds, conditions, ledger)
 }
 
-fn merged(parts: &[Unfinished]) -> Certificate {
+pub(super) fn merged(parts: &[Unfinished]) -> Certificate {
     match merge(parts, Gaps::Refused) {
         Ok(merged) => certified(&merged),
         Err(why) => panic!("{why:?}"),
@@ -89,7 +89,7 @@ fn what_does_not_belong_together_is_not_added_up() {
         change(&mut parts[1]);
         parts
     };
-    assert!(refused(&parts[..2], 1).contains("with 0 faults are missing"));
+    assert!(refused(&parts[..2], 1).contains("with no fault are missing"));
     let twice = [parts.clone(), vec![parts[0].clone()]].concat();
     assert!(refused(&twice, 3).contains("in a file before this one too"));
     for (changed, says) in [

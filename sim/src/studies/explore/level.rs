@@ -1,0 +1,104 @@
+//! How many faults and delayed messages a plan holds, and in which order such plans are run.
+
+use std::fmt;
+
+/// What can be added to a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// A message arrives later than its latency says.
+    Delay,
+    /// Something goes wrong.
+    Fault,
+}
+
+impl Kind {
+    /// Both, in the order in which they are added.
+    pub(super) const ALL: [Kind; 2] = [Kind::Delay, Kind::Fault];
+}
+
+/// How much a plan holds. The order is that in which plans are run: few faults before few delays,
+/// because a delay within the range of latencies is no fault.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct Level {
+    /// Faults.
+    pub faults: u8,
+    /// Delayed messages.
+    pub delays: u8,
+}
+
+impl Level {
+    /// How much is added to a base run in all.
+    pub fn depth(self) -> usize {
+        usize::from(self.faults) + usize::from(self.delays)
+    }
+
+    /// What is left to add once one of this kind was; `None` if there is to be none.
+    pub(super) fn without(self, kind: Kind) -> Option<Level> {
+        match kind {
+            Kind::Fault => {
+                let faults = self.faults.checked_sub(1)?;
+                Some(Level { faults, ..self })
+            }
+            Kind::Delay => {
+                let delays = self.delays.checked_sub(1)?;
+                Some(Level { delays, ..self })
+            }
+        }
+    }
+
+    /// With one more of this kind.
+    pub(super) fn with(self, kind: Kind) -> Level {
+        match kind {
+            Kind::Fault => Level { faults: self.faults + 1, ..self },
+            Kind::Delay => Level { delays: self.delays + 1, ..self },
+        }
+    }
+
+    /// The kinds of which some are left to add.
+    pub(super) fn kinds(self) -> impl Iterator<Item = (Kind, Level)> {
+        Kind::ALL.into_iter().filter_map(move |kind| Some((kind, self.without(kind)?)))
+    }
+}
+
+/// `1 fault`, `no fault and 2 delayed messages`.
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.faults {
+            0 => f.write_str("no fault")?,
+            1 => f.write_str("1 fault")?,
+            count => write!(f, "{count} faults")?,
+        }
+        match self.delays {
+            0 => Ok(()),
+            1 => f.write_str(" and 1 delayed message"),
+            count => write!(f, " and {count} delayed messages"),
+        }
+    }
+}
+
+/// Every level up to this one, in the order in which they are run.
+pub(super) fn up_to(most: Level) -> Vec<Level> {
+    let of = |faults| (0..=most.delays).map(move |delays| Level { faults, delays });
+    (0..=most.faults).flat_map(of).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plans_with_fewer_faults_come_first() {
+        let levels = up_to(Level { faults: 1, delays: 2 });
+        let pairs: Vec<_> = levels.iter().map(|level| (level.faults, level.delays)).collect();
+        assert_eq!(pairs, [(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)]);
+        assert!(levels.is_sorted());
+    }
+
+    #[test]
+    fn what_is_left_to_add_is_less() {
+        let level = Level { faults: 1, delays: 0 };
+        assert_eq!(level.kinds().collect::<Vec<_>>(), [(Kind::Fault, Level::default())]);
+        assert_eq!(Level::default().kinds().count(), 0);
+        assert_eq!(Level { faults: 1, delays: 2 }.kinds().count(), 2);
+    }
+}

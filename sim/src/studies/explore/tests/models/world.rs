@@ -1,0 +1,435 @@
+//! A lock kept by servers that forget a key once its lease is over, as a model of its own: nothing
+//! of the simulator is in it. One server is the single-node lock, several are Redlock.
+//!
+//! Time goes in ticks. Each process takes the lock once: it asks every server at once, enters its
+//! section if a majority grants the lock while the lease is still valid, stays there for a tick and
+//! frees the lock; an attempt that fails is taken back, and made again while attempts are left. A message takes no
+//! tick or one, and what is due in a tick happens before the next. Whatever else may happen, in
+//! every order, is an action.
+
+use stateright::{Model, Property};
+
+/// The length of a lease.
+const LEASE: u8 = 4;
+/// How long a process stays in its section.
+const HOLD: u8 = 1;
+/// How long a pause lasts at most: longer than a lease.
+const PAUSE_MAX: u8 = 6;
+/// How long a server is away that comes back late.
+const AWAY: u8 = LEASE + 1;
+
+/// What may go wrong, once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Trouble {
+    /// A process stands still for up to [`PAUSE_MAX`] ticks.
+    Pause,
+    /// A process dies for good.
+    Crash,
+    /// A server is started again and has forgotten everything.
+    Forget,
+    /// The same, and it comes back only after a lease.
+    ForgetLate,
+    /// A reply is lost: its process hears that the connection is gone.
+    LoseReply,
+}
+
+/// A mistake in the lock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Mistake {
+    /// None.
+    None,
+    /// One server less than a majority is enough.
+    Quorum,
+    /// The key is deleted whoever owns it.
+    Delete,
+    /// The key is set whoever owns it.
+    Set,
+}
+
+/// A lock, and what may happen to it.
+#[derive(Clone, Debug)]
+pub(super) struct Lock {
+    pub(super) processes: usize,
+    pub(super) servers: usize,
+    /// How often a process asks at most.
+    pub(super) attempts: u8,
+    /// What may go wrong, at most once.
+    pub(super) trouble: Option<Trouble>,
+    pub(super) mistake: Mistake,
+}
+
+/// Everything at one instant. All times are spans from now on, in ticks, so that it does not matter
+/// when a state is reached.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct State {
+    processes: Vec<Process>,
+    servers: Vec<Server>,
+    /// What is under way, and how long it may still take.
+    messages: Vec<(Message, u8)>,
+    /// Whether the trouble is still to come.
+    has_trouble: bool,
+}
+
+/// A process.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Process {
+    phase: Phase,
+    attempts: u8,
+    /// For how long it stands still at most.
+    paused: Option<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum Phase {
+    /// Asks next, not before so long, and then within so long.
+    Idle { wait: u8, within: u8 },
+    /// Asked so long ago.
+    Asking { since: u8, granted: u8, denied: u8 },
+    /// In its section for so long.
+    Inside { left: u8 },
+    /// Done, or dead.
+    Done,
+}
+
+/// A server.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+struct Server {
+    /// Which attempt of whom has the key, and for how long.
+    key: Option<(u8, u8, u8)>,
+    /// For how long it is away.
+    away: u8,
+}
+
+/// A message between a process and a server. The attempt names it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub(super) struct Message {
+    process: u8,
+    server: u8,
+    attempt: u8,
+    what: What,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+enum What {
+    Ask,
+    Granted,
+    Denied,
+    Free,
+}
+
+/// What happens next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Action {
+    /// A message arrives.
+    Arrive(usize),
+    /// A reply is lost.
+    Lose(usize),
+    /// A process does what is due.
+    Step(usize),
+    Pause(usize),
+    Resume(usize),
+    Crash(usize),
+    Forget(usize),
+    /// Time passes.
+    Tick,
+}
+
+impl Lock {
+    fn quorum(&self) -> u8 {
+        let majority = self.servers as u8 / 2 + 1;
+        if self.mistake == Mistake::Quorum { majority - 1 } else { majority }
+    }
+}
+
+impl State {
+    /// Whether a process has something to do now.
+    fn is_due(&self, process: usize) -> bool {
+        let Process { phase, paused, .. } = self.processes[process];
+        paused.is_none()
+            && match phase {
+                Phase::Idle { wait, .. } => wait == 0,
+                Phase::Inside { left } => left == 0,
+                Phase::Asking { .. } | Phase::Done => false,
+            }
+    }
+
+    /// Whether a message can arrive: a process that stands still reads nothing, and a server that
+    /// is away is not there.
+    fn can_arrive(&self, message: &Message) -> bool {
+        match message.what {
+            What::Ask | What::Free => true,
+            What::Granted | What::Denied => {
+                self.processes[usize::from(message.process)].paused.is_none()
+            }
+        }
+    }
+
+    /// Whether time can pass: nothing is overdue.
+    fn can_tick(&self) -> bool {
+        let is_late = |(message, left): &(Message, u8)| *left == 0 && self.can_arrive(message);
+        let can_wait = |process: &Process| match process.phase {
+            Phase::Idle { wait, within } => wait + within > 0,
+            Phase::Inside { left } => left > 0,
+            Phase::Asking { .. } | Phase::Done => true,
+        };
+        !self.messages.iter().any(is_late)
+            && self.processes.iter().all(|process| match process.paused {
+                Some(left) => left > 0,
+                None => can_wait(process),
+            })
+    }
+
+    /// A tick passes.
+    fn tick(&mut self) {
+        for Process { phase, paused, .. } in &mut self.processes {
+            *paused = paused.map(|left| left - 1);
+            match phase {
+                Phase::Idle { wait: 0, within } => *within = within.saturating_sub(1),
+                Phase::Idle { wait, .. } => *wait -= 1,
+                // Longer than a lease is all the same.
+                Phase::Asking { since, .. } => *since = (*since + 1).min(LEASE),
+                Phase::Inside { left } => *left = left.saturating_sub(1),
+                Phase::Done => {}
+            }
+        }
+        for Server { key, away } in &mut self.servers {
+            *key = key.map(|(owner, attempt, left)| (owner, attempt, left - 1));
+            *key = key.filter(|(.., left)| *left > 0);
+            *away = away.saturating_sub(1);
+        }
+        for (_, left) in &mut self.messages {
+            *left = left.saturating_sub(1);
+        }
+    }
+
+    /// The one state that stands for all that differ only in which server, or which process, is
+    /// which.
+    fn representative(self) -> State {
+        let orders = permutations(self.processes.len());
+        orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
+    }
+
+    /// The same with process `i` called `order[i]`, and its servers sorted by what they are like.
+    fn renamed(&self, order: &[u8]) -> State {
+        let name = |process: u8| order[usize::from(process)];
+        let mut processes = self.processes.clone();
+        for (process, own) in self.processes.iter().zip(order) {
+            processes[usize::from(*own)] = *process;
+        }
+        let mut servers: Vec<(Server, Vec<(Message, u8)>)> = Vec::new();
+        for (server, number) in self.servers.iter().zip(0..) {
+            let key = server.key.map(|(owner, attempt, left)| (name(owner), attempt, left));
+            let own = self.messages.iter().filter(|(message, _)| message.server == number);
+            let renamed = own.map(|(message, left)| {
+                (Message { process: name(message.process), server: 0, ..*message }, *left)
+            });
+            let mut messages: Vec<_> = renamed.collect();
+            messages.sort_unstable();
+            servers.push((Server { key, ..*server }, messages));
+        }
+        servers.sort_unstable();
+        let messages = servers.iter().zip(0..).flat_map(|((_, messages), server)| {
+            messages.iter().map(move |(message, left)| (Message { server, ..*message }, *left))
+        });
+        let messages = messages.collect();
+        let servers = servers.iter().map(|(server, _)| *server).collect();
+        State { processes, servers, messages, ..*self }
+    }
+
+    fn send(&mut self, message: Message) {
+        self.messages.push((message, 1));
+    }
+
+    /// A process asks every server.
+    fn ask(&mut self, process: usize) {
+        let own = &mut self.processes[process];
+        own.attempts += 1;
+        own.phase = Phase::Asking { since: 0, granted: 0, denied: 0 };
+        self.tell_all(process, What::Ask);
+    }
+
+    fn tell_all(&mut self, process: usize, what: What) {
+        let attempt = self.processes[process].attempts;
+        for server in 0..self.servers.len() as u8 {
+            self.send(Message { process: process as u8, server, attempt, what });
+        }
+    }
+
+    /// A server does what it is asked. One that is away is not there: the connection is gone.
+    fn serve(&mut self, lock: &Lock, message: Message) {
+        let own = (message.process, message.attempt);
+        let Server { key, away } = &mut self.servers[usize::from(message.server)];
+        let is_away = *away > 0;
+        match message.what {
+            What::Ask => {
+                let is_free = key.is_none() || lock.mistake == Mistake::Set;
+                let what = if is_free && !is_away {
+                    *key = Some((own.0, own.1, LEASE));
+                    What::Granted
+                } else {
+                    What::Denied
+                };
+                self.send(Message { what, ..message });
+            }
+            What::Free if !is_away => {
+                let is_own = key.is_some_and(|(owner, attempt, _)| (owner, attempt) == own);
+                if is_own || lock.mistake == Mistake::Delete {
+                    *key = None;
+                }
+            }
+            What::Free | What::Granted | What::Denied => {}
+        }
+    }
+
+    /// A process hears a reply; one to an attempt that is over means nothing.
+    fn hear(&mut self, lock: &Lock, message: Message) {
+        let process = usize::from(message.process);
+        let own = &mut self.processes[process];
+        let Phase::Asking { since, mut granted, mut denied } = own.phase else { return };
+        if own.attempts != message.attempt {
+            return;
+        }
+        match message.what {
+            What::Granted => granted += 1,
+            _ => denied += 1,
+        }
+        own.phase = Phase::Asking { since, granted, denied };
+        if usize::from(granted + denied) < self.servers.len() {
+            return;
+        }
+        let is_valid = since + HOLD < LEASE;
+        if granted >= lock.quorum() && is_valid {
+            own.phase = Phase::Inside { left: HOLD };
+            return;
+        }
+        let is_last = own.attempts == lock.attempts;
+        own.phase = if is_last { Phase::Done } else { Phase::Idle { wait: 1, within: 0 } };
+        self.tell_all(process, What::Free);
+    }
+}
+
+impl Model for Lock {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let process =
+            Process { phase: Phase::Idle { wait: 0, within: 2 }, attempts: 0, paused: None };
+        vec![State {
+            processes: vec![process; self.processes],
+            servers: vec![Server { key: None, away: 0 }; self.servers],
+            messages: Vec::new(),
+            has_trouble: true,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        let messages = state.messages.iter().enumerate();
+        let arriving = messages.filter(|(_, (message, _))| state.can_arrive(message));
+        actions.extend(arriving.map(|(number, _)| Action::Arrive(number)));
+        for process in 0..state.processes.len() {
+            let own = state.processes[process];
+            if state.is_due(process) {
+                actions.push(Action::Step(process));
+            }
+            if own.paused.is_some() {
+                actions.push(Action::Resume(process));
+            }
+        }
+        let is_over = state.processes.iter().all(|own| own.phase == Phase::Done);
+        if state.can_tick() && !(is_over && state.messages.is_empty()) {
+            actions.push(Action::Tick);
+        }
+        let Some(trouble) = self.trouble.filter(|_| state.has_trouble) else { return };
+        let alive = (0..state.processes.len())
+            .filter(|process| state.processes[*process].phase != Phase::Done);
+        match trouble {
+            Trouble::Pause => actions.extend(alive.map(Action::Pause)),
+            Trouble::Crash => actions.extend(alive.map(Action::Crash)),
+            Trouble::Forget | Trouble::ForgetLate => {
+                actions.extend((0..state.servers.len()).map(Action::Forget));
+            }
+            Trouble::LoseReply => {
+                let messages = state.messages.iter().enumerate();
+                let replies = messages.filter(|(_, (message, _))| message.what == What::Granted);
+                actions.extend(replies.map(|(number, _)| Action::Lose(number)));
+            }
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        match action {
+            Action::Arrive(number) => {
+                let (message, _) = state.messages.remove(number);
+                match message.what {
+                    What::Ask | What::Free => state.serve(self, message),
+                    What::Granted | What::Denied => state.hear(self, message),
+                }
+            }
+            Action::Lose(number) => {
+                state.messages[number].0.what = What::Denied;
+            }
+            Action::Step(process) => match state.processes[process].phase {
+                Phase::Idle { .. } => state.ask(process),
+                _ => {
+                    state.processes[process].phase = Phase::Done;
+                    state.tell_all(process, What::Free);
+                }
+            },
+            Action::Pause(process) => {
+                state.processes[process].paused = Some(PAUSE_MAX);
+            }
+            Action::Resume(process) => state.processes[process].paused = None,
+            Action::Crash(process) => state.processes[process].phase = Phase::Done,
+            Action::Forget(server) => {
+                let late = self.trouble == Some(Trouble::ForgetLate);
+                let away = if late { AWAY } else { 0 };
+                state.servers[server] = Server { key: None, away };
+            }
+            Action::Tick => state.tick(),
+        }
+        if matches!(
+            action,
+            Action::Lose(_) | Action::Pause(_) | Action::Crash(_) | Action::Forget(_)
+        ) {
+            state.has_trouble = false;
+        }
+        Some(state.representative())
+    }
+
+    fn properties(&self) -> Vec<Property<Lock>> {
+        vec![
+            Property::always("one at a time", |_, state: &State| inside(state) < 2),
+            Property::sometimes("somebody enters", |_, state: &State| inside(state) == 1),
+            Property::sometimes("everybody enters", |_, state: &State| {
+                let mut attempts = state.processes.iter().map(|own| own.attempts);
+                inside(state) == 1 && attempts.all(|attempts| attempts > 0)
+            }),
+        ]
+    }
+}
+
+/// Every order of so few.
+fn permutations(count: usize) -> Vec<Vec<u8>> {
+    let mut all = vec![Vec::new()];
+    for next in 0..count as u8 {
+        all = all
+            .iter()
+            .flat_map(|some: &Vec<u8>| {
+                (0..=some.len()).map(|place| {
+                    let mut more = some.clone();
+                    more.insert(place, next);
+                    more
+                })
+            })
+            .collect();
+    }
+    all
+}
+
+/// How many processes are in their sections. One that stands still there is in it, too.
+fn inside(state: &State) -> usize {
+    let is_inside = |own: &&Process| matches!(own.phase, Phase::Inside { .. });
+    state.processes.iter().filter(is_inside).count()
+}

@@ -1,0 +1,248 @@
+//! Orders of messages: which are placed, which are left out, and what they show.
+
+use super::*;
+use crate::engine::Engine;
+use crate::setup::scenario::SlowLink;
+use crate::studies::explore::level::{Kind, Level};
+use crate::studies::explore::order::{delays, order, reach};
+use crate::studies::explore::place::{Placed, order_sites};
+use crate::studies::explore::site::Site;
+use fencepost_reports::digest;
+
+/// A range of latencies within which messages can overtake each other.
+fn ordered(client: &str, fault: &str, (faults, delays): (u8, u8)) -> Bounds {
+    let mut bounds = bounds(client, fault, faults);
+    bounds.scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+    Bounds { delays, ..bounds }
+}
+
+/// The plans that delay one message in the run of a base.
+fn late(bounds: &Bounds, base: &Base) -> Vec<FaultPlan> {
+    let calm = FaultPlan::default();
+    let scout = scout(bounds, base, &calm).expect("it runs");
+    let ground = Ground { bounds, base, prefix: &calm, scout: &scout };
+    let placed = order_sites(bounds).into_iter().map(|site| ground.place(&site).expect("it runs"));
+    placed.flat_map(|placed| placed.plans).collect()
+}
+
+/// When each message of a run arrives, by its link and its place on it.
+fn arrivals(scout: &Scout) -> Vec<((Node, Node), usize, SimTime)> {
+    let mut counts = std::collections::BTreeMap::new();
+    let of = |message: &super::super::scout::Message| {
+        let count = counts.entry(message.link()).or_insert(0);
+        *count += 1;
+        Some((message.link(), *count, message.arrived?))
+    };
+    scout.messages.iter().filter_map(of).collect()
+}
+
+#[test]
+fn a_late_message_passes_a_neighbour_and_is_no_later_than_the_latencies_allow() {
+    let bounds = ordered("single-node", "none", (0, 1));
+    let base = &bases(&bounds)[0];
+    let calm = scout(&bounds, base, &FaultPlan::default()).expect("it runs");
+    let plans = late(&bounds, base);
+    assert!(plans.len() > 20, "{}", plans.len());
+    for plan in plans {
+        let Fault::Delay { from, to, extra_us_max, .. } = &plan.faults[0].fault else {
+            panic!("{plan}")
+        };
+        let link = (from[0], to[0]);
+        assert!(*extra_us_max <= Micros(1_800), "{plan}");
+        let sent = |message: &&super::super::scout::Message| {
+            message.link() == link && message.sent == plan.faults[0].at_us
+        };
+        let own = calm.messages.iter().find(sent).expect("something is sent then");
+        let was = own.arrived.expect("it arrives");
+        let is = was + *extra_us_max;
+        let passed = |at: &SimTime| *at >= was && *at <= is;
+        let others = calm.messages.iter().filter(|one| one.to == link.1 && !sent(one));
+        let all = others.filter_map(|one| one.arrived).chain(calm.timers_of(link.1));
+        assert!(all.chain(calm.leases.iter().copied()).any(|at| passed(&at)), "{plan}");
+        let seen = scout(&bounds, base, &plan).expect("it runs");
+        let arrives = seen.messages.iter().find(sent).and_then(|one| one.arrived);
+        assert_eq!(arrives, Some(is), "{plan}");
+    }
+}
+
+/// Every order in which two processes' first commands can reach the server is made.
+#[test]
+fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noticed() {
+    let bounds = ordered("single-node", "none", (0, 1));
+    for base in &bases(&bounds)[..1] {
+        let calm = scout(&bounds, base, &FaultPlan::default()).expect("it runs");
+        let plans = late(&bounds, base);
+        let missing = |plans: &[FaultPlan]| {
+            let mut missing = Vec::new();
+            for (link, place, at) in arrivals(&calm) {
+                // Of messages that go to the same machine within reach of each other, each pair.
+                for (other, _, next) in arrivals(&calm) {
+                    let is_probe =
+                        [link, other].iter().any(|link| [link.0, link.1].contains(&Node::Probe));
+                    let span = reach(&bounds, base, link);
+                    if is_probe || other.1 != link.1 || other == link || next < at {
+                        continue;
+                    }
+                    let sent = calm.messages.iter().filter(|one| one.link() == link);
+                    let sent = sent.map(|one| one.sent).nth(place - 1).expect("it was sent");
+                    if next + bounds.scenario.quantum.0 > at + span
+                        || calm.turns.iter().all(|turn| turn.0 < sent)
+                    {
+                        continue;
+                    }
+                    let past = |plan: &FaultPlan| {
+                        let timed = &plan.faults[0];
+                        timed.fault.links() == [link]
+                            && timed.at_us == sent
+                            && at + timed.fault.linger() > next
+                    };
+                    if !plans.iter().any(past) {
+                        missing.push((link, place, other));
+                    }
+                }
+            }
+            missing
+        };
+        assert_eq!(missing(&plans), []);
+        let mut fewer = plans.clone();
+        let first = plans[0].faults[0].clone();
+        fewer.retain(|plan| {
+            plan.faults[0].at_us != first.at_us
+                || plan.faults[0].fault.links() != first.fault.links()
+        });
+        assert!(!missing(&fewer).is_empty(), "a message that is never late is noticed");
+    }
+}
+
+#[test]
+fn no_message_is_late_on_a_link_that_takes_the_most() {
+    let bounds = ordered("redlock", "none", (0, 1));
+    let all = bases(&bounds);
+    let slow = all.iter().find(|base| base.scenario.slow_link.is_some()).expect("there is one");
+    let [a, b] = slow.scenario.slow_link.map(SlowLink::nodes).expect("it has one");
+    assert_eq!(reach(&bounds, slow, (a, b)), Micros::ZERO);
+    assert_eq!(reach(&bounds, slow, (b, a)), Micros::ZERO);
+    assert_eq!(reach(&bounds, slow, (Node::Client(2), Node::Storage)), Micros(1_800));
+    assert!(late(&bounds, &all[1]).is_empty(), "every message takes the most");
+}
+
+#[test]
+fn grain_says_whether_messages_also_arrive_together() {
+    let fine = Bounds { grain: Grain::Fine, ..ordered("single-node", "none", (0, 1)) };
+    let coarse = Bounds { grain: Grain::Coarse, ..fine.clone() };
+    let base = &bases(&fine)[0];
+    let calm = scout(&fine, base, &FaultPlan::default()).expect("it runs");
+    let mut more = 0;
+    for message in &calm.messages {
+        let place = (message.link(), message.sent);
+        let (few, all) = (delays(&coarse, base, place, &calm), delays(&fine, base, place, &calm));
+        assert!(few.is_subset(&all));
+        more += all.len() - few.len();
+    }
+    assert!(more > 0);
+}
+
+#[test]
+fn the_order_of_a_run_is_that_of_its_messages_and_not_of_their_times() {
+    let bounds = ordered("single-node", "none", (0, 1));
+    let base = &bases(&bounds)[0];
+    let calm = FaultPlan::default();
+    let own = scout(&bounds, base, &calm).expect("it runs");
+    let of = |plan: &FaultPlan| order(&calm, &scout(&bounds, base, plan).expect("it runs"));
+    assert_eq!(of(&calm), order(&calm, &own));
+    let orders: BTreeSet<String> = late(&bounds, base).iter().map(of).collect();
+    assert!(orders.len() > 5, "delays make other orders: {}", orders.len());
+    assert!(orders.len() < late(&bounds, base).len(), "and some make the same");
+}
+
+#[test]
+fn sound_locks_keep_every_rule_in_every_order() {
+    for (client, fault, counts) in [
+        ("single-node", "none", (0, 2)),
+        ("redlock", "none", (0, 1)),
+        ("single-node", "lost-reply", (1, 1)),
+    ] {
+        let sum = *quiet(&ordered(client, fault, counts)).sum();
+        assert!(sum.valid > 0 && sum.violated == 0, "{client} under {fault}: {sum:?}");
+        assert_eq!(sum.by_delays.iter().sum::<u64>(), sum.all_runs());
+        assert!(sum.by_delays[usize::from(counts.1)] > 0, "{sum:?}");
+        assert!(sum.pruned.same_order > 0, "{sum:?}");
+    }
+}
+
+/// Everything that plans with one delay and one fault show, as the checkers name it.
+fn shown_after(bounds: &Bounds) -> BTreeSet<String> {
+    let mut work = Exploration::unplaced(bounds, 1);
+    work.place_all(Shard::WHOLE, &Stop::new()).expect("it can be placed");
+    let mut shown = BTreeSet::new();
+    for (base, first) in work.roots_of(Kind::Delay).filter(|(base, _)| *base == 0) {
+        let base = &work.bases[base];
+        let scout = scout(bounds, base, first).expect("it runs");
+        let ground = Ground { bounds, base, prefix: first, scout: &scout };
+        for site in work.sites(Kind::Fault) {
+            let Placed { plans, .. } = ground.place(site).expect("it runs");
+            shown.extend(plans.into_iter().flat_map(|plan| broken(bounds, base, plan)));
+        }
+    }
+    shown
+}
+
+#[test]
+fn leaving_out_equal_orders_loses_no_violation() {
+    for (client, fault, shows) in [
+        ("set-ex-del", "lost-reply", false),
+        ("setnx-expire", "lost-reply", true),
+        ("single-node", "clock-jump", true),
+    ] {
+        let few = ordered(client, fault, (1, 1));
+        let mut all = few.clone();
+        all.rules.remove(&Rule::Order);
+        let (pruned, whole) = (shown_after(&few), shown_after(&all));
+        assert_eq!(pruned, whole, "{client} under {fault}");
+        assert_eq!(!whole.is_empty(), shows, "{client} under {fault}: {whole:?}");
+    }
+}
+
+#[test]
+fn a_counterexample_that_needs_a_late_message_is_found_and_both_engines_show_it() {
+    // With one latency for all, nothing is late; within a wide range, a write that is sent in time
+    // arrives after the lease has ended.
+    let mut bounds = ordered("single-node", "none", (0, 1));
+    bounds.scenario.latency = SpanRange::new(Span(Micros(200)), Span::secs(12));
+    bounds.scenario.storage_timeout = Span::secs(20);
+    let planned = counterexample(&bounds);
+    assert_eq!(planned.level, Level { faults: 0, delays: 1 }, "{planned:?}");
+    let spec = bounds.spec(&bases(&bounds)[planned.base], planned.plan);
+    assert_eq!(spec.validate(), Ok(()));
+    let fast = spec.run(Engine::Fast).expect("it runs");
+    let turmoil = spec.run(Engine::Turmoil).expect("turmoil runs it too");
+    assert_eq!(digest(&fast.history), digest(&turmoil.history));
+    assert_eq!(judge(&turmoil.history).verdict, Verdict::Violated);
+}
+
+#[test]
+fn a_certificate_of_orders_says_so_and_comes_out_again_whole_or_in_shards() {
+    let bounds = ordered("single-node", "lost-reply", (1, 1));
+    let work = Exploration::new(&bounds, 2, &Stop::new()).expect("it can be placed");
+    let quiet = quiet(&bounds);
+    let written = certificate(&bounds, &work.conditions(), &quiet);
+    assert_eq!((written.version, written.bounds.delays), (2, 1));
+    assert!(written.claim.contains("at most one message"), "{}", written.claim);
+    assert!(written.not_covered.contains("more than one late message"), "{}", written.not_covered);
+    let checked = check(&written, (&bounds, &work), Extent::Whole, &Silent, &Stop::new());
+    assert!(matches!(checked, Ok(Checked::Same { .. })), "{checked:?}");
+    let parts: Vec<_> =
+        (1..=3).map(|index| shards::part(&bounds, Shard { index, count: 3 })).collect();
+    assert_eq!(shards::merged(&parts), written);
+}
+
+#[test]
+fn a_site_of_orders_has_no_plans_where_nothing_is_sent() {
+    let bounds = ordered("single-node", "none", (0, 1));
+    let base = &bases(&bounds)[0];
+    let calm = FaultPlan::default();
+    let scout = scout(&bounds, base, &calm).expect("it runs");
+    let ground = Ground { bounds: &bounds, base, prefix: &calm, scout: &scout };
+    let nowhere = Site::Overtaken { from: Node::Redis(1), to: Node::Storage };
+    assert!(ground.place(&nowhere).expect("it runs").plans.is_empty());
+}
