@@ -31,9 +31,12 @@
 //! | `FENCEPOST_SEEDS=0..100000` | runs other seeds than the test says: many at night, few at noon |
 
 mod again;
+mod every_plan;
 mod failure;
 mod outcome;
 
+pub use crate::studies::explore::Level;
+pub use every_plan::{EveryPlan, EveryPlanFailure};
 pub use failure::{Deviation, TestFailure, What};
 pub use fencepost_faults::FaultPlan;
 pub use fencepost_reports::{Cause, Kind};

@@ -20,7 +20,7 @@ use crate::run::verdicts::{Findings, report};
 use crate::setup::shard::shard;
 use crate::studies::explore::partial::resumed;
 use crate::studies::explore::{
-    self, Answer, Exploration, FailedPlan, Ledger, Planned, Survey, Units,
+    self, Answer, Exploration, FailedPlan, InvalidBounds, Ledger, Planned, Survey, Units,
 };
 use crate::studies::sweep::Stop;
 use ask::{bounds, command};
@@ -45,6 +45,9 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     }
     if let Some(paths) = &arguments.diff {
         return diff::diff(paths);
+    }
+    if let Some(program) = &arguments.program {
+        return Err(Failure::wrong(InvalidBounds::Program(program.clone())));
     }
     let bounds = bounds(arguments)?;
     let shard = shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?;

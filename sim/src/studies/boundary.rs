@@ -196,14 +196,19 @@ fn stated_validity(
     Ok(outcome.history.events.iter().filter_map(|event| stated(&event.what)).max())
 }
 
-/// How long a process is in its critical section at most, if nothing holds it up: the longest hold,
-/// which ends with the stated validity (with the ttl if none is stated), and the messages to and
-/// from the storage.
+/// How many messages are under way one after the other between the grant at the server and the end
+/// of the section: the reply, a connection to the storage and its answer, and two requests with
+/// theirs.
+const MESSAGES_OF_A_HOLD: u64 = 7;
+
+/// How long after the grant a process leaves its critical section at most, if nothing holds it up:
+/// the longest hold, which ends with the stated validity (with the ttl if none is stated), and the
+/// messages before, in and after it.
 fn longest_hold(scenario: &Scenario, validity: Option<Micros>) -> Micros {
     let valid = validity.unwrap_or(scenario.ttl.0);
     match scenario.hold {
         Hold::Drawn(range) => {
-            let messages = Micros(scenario.latency.max.0.0 * 4);
+            let messages = Micros(scenario.latency.max.0.0 * MESSAGES_OF_A_HOLD);
             (range.max.0 + messages).min(valid)
         }
         Hold::UntilValidity => valid,

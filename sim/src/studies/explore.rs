@@ -28,7 +28,7 @@ mod work;
 #[cfg(test)]
 mod tests;
 
-pub use bounds::{Bounds, Grain, InvalidBounds};
+pub use bounds::{Bounds, Grain, InvalidBounds, small_scenario};
 pub use ledger::{Ledger, Slice, Units};
 pub use level::Level;
 pub use place::Planned;

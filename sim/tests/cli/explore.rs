@@ -43,12 +43,40 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
         (one.stdout.replace("\"violated\": 0", "\"violated\": 1"), "was edited or damaged"),
         (one.stdout[..one.stdout.len() / 2].to_owned(), "cut short"),
         (one.stdout.replace("fencepost.certificate", "fencepost.sweep"), "fencepost.sweep"),
-        (one.stdout.replace("\"version\": 1,", "\"version\": 2,"), "version 2"),
+        (one.stdout.replace("\"version\": 1,", "\"version\": 3,"), "version 3"),
     ] {
         let refused = check(&text, &[]);
         assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
         assert!(refused.stderr.contains(says), "{}", refused.stderr);
         assert_eq!(refused.stderr.lines().count(), 1);
+    }
+}
+
+#[test]
+fn late_messages_are_counted_stated_and_checked() {
+    let asked = ["explore", "--delays", "1", "--quiet", "--format", "json"];
+    let written = fencepost(&asked);
+    assert_eq!((written.status, written.stderr.as_str()), (0, ""));
+    let found = json(&written.stdout);
+    assert_eq!((&found["version"], &found["bounds"]["delays"]), (&json("2"), &json("1")));
+    let counts = found["runs"]["by_delays"].as_array().unwrap();
+    let sum: u64 = counts.iter().filter_map(Value::as_u64).sum();
+    assert_eq!((Some(sum), &counts[2]), (found["runs"]["all"].as_u64(), &json("0")));
+    let schema = json(&fencepost(&["schema", "certificate"]).stdout);
+    assert!(jsonschema::validator_for(&schema).unwrap().is_valid(&found));
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("one.json"), &written.stdout).unwrap();
+    let check = ["explore", "--check", "one.json", "--whole", "--quiet"];
+    assert_eq!(fencepost_in(folder.path(), &check).status, 0);
+    for (asked, says) in [
+        (&["--delays", "3"][..], "3 is not in 0..=2"),
+        (&["--delays", "1", "--latency", "1ms"], "latency '1ms': expected a range"),
+        (&["--delays", "2", "--fault", "pause", "--faults", "2"], "together"),
+        (&["--program", "true"], "program 'true': expected --client"),
+    ] {
+        let refused = fencepost(&[&["explore"], asked].concat());
+        assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{says}");
+        assert!(refused.stderr.contains(says), "{says}: {}", refused.stderr);
     }
 }
 

@@ -2,7 +2,10 @@
 //! command that shows the seed again.
 
 use fencepost::clients::find;
-use fencepost::testing::{Cause, Deviation, Expect, FaultPlan, Kind, LockTest, TestFailure, What};
+use fencepost::testing::{
+    Cause, Deviation, EveryPlan, EveryPlanFailure, Expect, FaultPlan, Kind, Level, LockTest,
+    TestFailure, What,
+};
 use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::documents::read::read_report;
 use std::path::Path;
@@ -181,4 +184,35 @@ fn the_command_of_a_failure_shows_the_seed_again() {
         "{again}"
     );
     assert!(again.contains(line), "the replay fails with the same command: {again}");
+}
+
+#[test]
+fn every_plan_of_a_sound_lock_is_certified_and_of_a_flawed_one_the_first_is_shown() {
+    let every = |lock| EveryPlan::new(find(lock).unwrap()).faults("client-crash");
+    let short = |scenario: &mut fencepost::Scenario| {
+        scenario.latency = "1ms".parse().unwrap();
+    };
+    let written = every("single-node").scenario(short).check().unwrap();
+    assert!(written.runs.valid > 0 && written.checksum.is_some());
+    assert_eq!(written.bounds.client, "single-node");
+    let found = every("setnx-expire").scenario(short).check().unwrap_err();
+    let EveryPlanFailure::Counterexample { level, kinds, plan, .. } = found else {
+        panic!("{found}")
+    };
+    assert_eq!((level, kinds), (Level { faults: 1, delays: 0 }, vec![Kind::Stuck]));
+    assert_eq!(serde_json::from_str::<FaultPlan>(&plan).unwrap().faults.len(), 1);
+}
+
+#[test]
+fn every_plan_refuses_what_cannot_be_enumerated() {
+    let every = || EveryPlan::new(find("single-node").unwrap());
+    let most = |faults, delays| every().faults("pause").at_most(Level { faults, delays });
+    let drift = every().faults("clock-drift").check().unwrap_err().to_string();
+    assert!(drift.contains("explore places pause"), "{drift}");
+    let many = most(3, 0).check().unwrap_err().to_string();
+    assert!(many.contains("faults '3'"), "{many}");
+    let both = most(2, 2).check().unwrap_err().to_string();
+    assert!(both.contains("at most 3 faults and delays together"), "{both}");
+    let alone = every().scenario(|scenario| scenario.processes = 1).check().unwrap_err();
+    assert!(matches!(alone, EveryPlanFailure::Unexercised(_)), "{alone}");
 }

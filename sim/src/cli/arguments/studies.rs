@@ -149,6 +149,9 @@ pub(crate) struct ExploreArguments {
     /// How many faults a plan holds at most: 0, 1 or 2 [default: 1, or 0 with --fault none].
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(0..=2))]
     pub(crate) faults: Option<u8>,
+    /// Refused: a program of the user's own cannot be explored.
+    #[arg(long, value_name = "CMD", hide = true)]
+    pub(crate) program: Option<String>,
     /// How many messages a plan delays past their neighbours at most, within the range of
     /// latencies: 0, 1 or 2.
     #[arg(long, value_name = "D", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]

@@ -104,7 +104,7 @@ pub enum InvalidBounds {
     },
     /// A lock that is a program of the user's own.
     #[error(
-        "client '{0}': expected a lock of the table; a program keeps clocks of its own, so \
+        "program '{0}': expected --client with a lock of the table; a program keeps clocks of its own, so \
      that a place in one run is no place in another"
     )]
     Program(String),
@@ -184,6 +184,21 @@ impl Bounds {
             scenario: Rc::new(base.scenario.clone()),
             plan,
         }
+    }
+}
+
+/// What is explored unless something else is asked for: few processes and short, because every
+/// event is a place for a fault, and fixed.
+pub fn small_scenario() -> Scenario {
+    let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
+    Scenario {
+        processes: 2,
+        cycles: 1,
+        masters: 3,
+        think: fixed(1),
+        hold: Hold::Drawn(fixed(4_000)),
+        retry: fixed(2_000),
+        ..Scenario::default()
     }
 }
 

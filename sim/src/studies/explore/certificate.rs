@@ -145,12 +145,14 @@ fn orders(bounds: &Bounds) -> String {
         _ => "at most two messages (each what one machine sends another at one instant) arrive",
     };
     let places = match bounds.grain {
-        Grain::Fine => "together with and just after",
-        Grain::Coarse => "just after",
+        Grain::Fine => {
+            "together with any later message, timer or end of a lease at its receiver, \
+                        or just after it"
+        }
+        Grain::Coarse => "just after any later message, timer or end of a lease at its receiver",
     };
     format!(
-        "; in each of these runs, {count} later than that, {places} every later message, timer and \
-         end of a lease at its receiver, no later than {} after it is sent",
+        "; in each of these runs {count} late, {places}, by no more than latencies of up to {} allow",
         latency.max
     )
 }

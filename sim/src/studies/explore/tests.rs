@@ -2,7 +2,7 @@
 //! plans that no rule leaves out.
 
 use super::base::{Base, bases};
-use super::bounds::{Bounds, Grain};
+use super::bounds::{Bounds, Grain, small_scenario};
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use super::ledger::Ledger;
 use super::place::{Ground, Planned, all_sites, boundaries};
@@ -12,7 +12,7 @@ use super::trial::trial;
 use super::work::{Answer, Exploration, Progress};
 use crate::engine::Engine;
 use crate::run::Recording;
-use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::scenario::Scenario;
 use crate::setup::span::{Span, SpanRange};
 use crate::studies::sweep::Stop;
 use fencepost_clients::{Definition, find};
@@ -34,17 +34,8 @@ impl Progress for Silent {
 
 /// One latency, so that there are two base runs.
 fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
-    let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
-    let scenario = Scenario {
-        processes: 2,
-        cycles: 1,
-        masters: 3,
-        think: fixed(1),
-        hold: Hold::Drawn(fixed(4_000)),
-        retry: fixed(2_000),
-        latency: fixed(1),
-        ..Scenario::default()
-    };
+    let fixed = SpanRange::new(Span::millis(1), Span::millis(1));
+    let scenario = Scenario { latency: fixed, ..small_scenario() };
     Bounds {
         client: find(client).expect("the lock is in the table"),
         families: fault.parse().expect("families"),

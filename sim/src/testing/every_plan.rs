@@ -1,0 +1,175 @@
+//! Every plan of a stated size, from a user's own `#[test]`.
+
+use super::failure::TestFailure;
+use crate::engine::Engine;
+use crate::setup::scenario::Scenario;
+use crate::setup::span::Span;
+use crate::studies::explore::certificate::certificate;
+use crate::studies::explore::{
+    Answer, Bounds, Exploration, FailedPlan, Grain, Ledger, Level, Planned, Progress, Rule,
+    small_scenario,
+};
+use crate::studies::sweep::Stop;
+use fencepost_clients::Definition;
+use fencepost_faults::{Families, Family, Micros, Seed};
+use fencepost_reports::documents::certificate::Certificate;
+use fencepost_reports::summary::sweep::Shard;
+use fencepost_reports::{Kind, judge};
+
+/// A test that runs every plan of a stated size at every place of a small run where it can matter,
+/// as `fencepost explore` does: two processes of one cycle unless [`EveryPlan::scenario`] says
+/// otherwise. It passes with a certificate, and fails with the plan that breaks a rule.
+///
+/// ```
+/// use fencepost::testing::EveryPlan;
+///
+/// let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
+/// let certificate = EveryPlan::new(lock).faults("lost-reply").run();
+/// assert!(certificate.runs.valid > 0);
+/// # Ok::<(), &str>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "a test that is not run tests nothing"]
+pub struct EveryPlan {
+    lock: &'static Definition,
+    families: String,
+    most: Option<Level>,
+    scenario: Scenario,
+    jobs: usize,
+}
+
+/// Why a test of every plan fails.
+#[derive(Debug, thiserror::Error)]
+pub enum EveryPlanFailure {
+    /// A plan breaks rules; none with fewer faults does.
+    #[error("{lock}: a plan with {level} breaks a rule: {kinds:?}; {conditions}; as JSON: {plan}")]
+    Counterexample {
+        /// The lock.
+        lock: String,
+        /// How much the plan holds.
+        level: Level,
+        /// The rules.
+        kinds: Vec<Kind>,
+        /// The latencies and starts of the run, in words.
+        conditions: String,
+        /// The plan, which [`super::LockTest::plan`] takes.
+        plan: String,
+    },
+    /// No run exercised the lock: the test proves nothing.
+    #[error("{0}: no run exercised the lock")]
+    Unexercised(String),
+    /// The test asks for something that there is not, or a run could not be made.
+    #[error(transparent)]
+    Test(#[from] TestFailure),
+}
+
+struct Silent;
+
+impl Progress for Silent {
+    fn run_done(&self, _: bool) {}
+}
+
+impl EveryPlan {
+    /// Every plan without a fault.
+    pub fn new(lock: &'static Definition) -> EveryPlan {
+        EveryPlan {
+            lock,
+            families: Family::None.name().to_owned(),
+            most: None,
+            scenario: small_scenario(),
+            jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// The families that faults are of, joined by `+`. See docs/explore.md for those that there are.
+    pub fn faults(self, families: &str) -> EveryPlan {
+        EveryPlan { families: families.to_owned(), ..self }
+    }
+
+    /// How many faults and late messages a plan holds at most: by default one fault, if there are
+    /// families, and no late message.
+    pub fn at_most(self, most: Level) -> EveryPlan {
+        EveryPlan { most: Some(most), ..self }
+    }
+
+    /// Changes the deployment, the workload or a number.
+    pub fn scenario(mut self, change: impl FnOnce(&mut Scenario)) -> EveryPlan {
+        change(&mut self.scenario);
+        self
+    }
+
+    /// How many threads run the plans. What comes out does not depend on it.
+    pub fn jobs(self, jobs: usize) -> EveryPlan {
+        EveryPlan { jobs: jobs.max(1), ..self }
+    }
+
+    /// Runs all of them and gives the certificate. Panics if a plan breaks a rule, with that plan,
+    /// and if nothing was exercised.
+    #[track_caller]
+    pub fn run(self) -> Certificate {
+        self.check().unwrap_or_else(|failure| panic!("{failure}"))
+    }
+
+    /// As [`EveryPlan::run`], but gives the failure.
+    pub fn check(&self) -> Result<Certificate, EveryPlanFailure> {
+        let bounds = self.bounds()?;
+        let never = Stop::new();
+        let work = Exploration::new(&bounds, self.jobs, &never).map_err(failed)?;
+        let ledger = Ledger::new(work.units());
+        let answer = work.explore(Shard::WHOLE, ledger, &Silent, &never).map_err(failed)?;
+        match answer {
+            Answer::Counterexample(planned) => Err(self.counterexample(&work, &planned)?),
+            Answer::Quiet(ledger) | Answer::Stopped(ledger) if ledger.sum().valid > 0 => {
+                let written = certificate(&bounds, &work.conditions(), &ledger).sealed();
+                Ok(written.map_err(|error| TestFailure::Wrong(error.to_string()))?)
+            }
+            _ => Err(EveryPlanFailure::Unexercised(self.lock.name.to_owned())),
+        }
+    }
+
+    fn bounds(&self) -> Result<Bounds, TestFailure> {
+        let wrong = |error: &dyn std::fmt::Display| TestFailure::Wrong(error.to_string());
+        let families: Families = self.families.parse().map_err(|error| wrong(&error))?;
+        self.scenario.validate().map_err(|error| wrong(&error))?;
+        let faults = u8::from(!families.is_none());
+        let most = self.most.unwrap_or(Level { faults, delays: 0 });
+        let ttl = self.scenario.ttl.0.0;
+        let bounds = Bounds {
+            client: self.lock,
+            families,
+            faults: most.faults,
+            delays: most.delays,
+            longest: Span(Micros(ttl.saturating_mul(3) / 2)),
+            grain: if most.depth() > 1 { Grain::Coarse } else { Grain::Fine },
+            rules: Rule::ALL.into(),
+            seed: Seed(0),
+            scenario: self.scenario.clone(),
+        };
+        bounds.validate().map_err(|error| wrong(&error))?;
+        Ok(bounds)
+    }
+
+    /// What a plan breaks.
+    fn counterexample(
+        &self,
+        work: &Exploration<'_>,
+        planned: &Planned,
+    ) -> Result<EveryPlanFailure, TestFailure> {
+        let spec = work.spec(planned);
+        let outcome = spec.run(Engine::Fast);
+        let outcome =
+            outcome.map_err(|error| failed(FailedPlan { planned: planned.clone(), error }))?;
+        let plan = serde_json::to_string(&planned.plan);
+        Ok(EveryPlanFailure::Counterexample {
+            lock: self.lock.name.to_owned(),
+            level: planned.level,
+            kinds: judge(&outcome.history).violations.iter().map(|one| one.kind).collect(),
+            conditions: work.conditions().swap_remove(planned.base),
+            plan: plan.map_err(|error| TestFailure::Wrong(error.to_string()))?,
+        })
+    }
+}
+
+fn failed(FailedPlan { planned, error }: FailedPlan) -> TestFailure {
+    TestFailure::Wrong(format!("base run {}: {error}", planned.base))
+}
