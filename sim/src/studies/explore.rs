@@ -11,6 +11,7 @@
 mod base;
 pub mod bounds;
 pub mod certificate;
+mod firsts;
 mod ledger;
 mod level;
 mod magnitude;

@@ -2,7 +2,8 @@
 //! plans or a hundred years.
 
 use super::level::{Kind, Level};
-use super::place::Planned;
+use super::place::{Placed, Planned};
+use super::prune::Rule;
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
 use crate::studies::parallel::in_parallel;
@@ -17,6 +18,8 @@ const FIRSTS: usize = 16;
 const SITES: usize = 64;
 /// How many places of each.
 const PLACES: usize = 4;
+/// How many plans with a late message are looked at, to see how many orders they make.
+const ORDERS: usize = 512;
 /// After so much processor time for one of those plans no other target is looked at: long runs have
 /// many places, with many lengths each.
 const SAMPLE_US_MAX: u64 = 250_000;
@@ -121,12 +124,42 @@ impl Exploration<'_> {
             let sample = self.sample(kind, &chosen, stop)?;
             let about = count.saturating_mul(sample.about) / chosen.len().max(1) as u128;
             found.runs[depth] = found.runs[depth].saturating_add(about);
-            match rest.depth() {
-                0 => found.deepest.absorb(sample),
-                _ => self.look((sample.plans, about), rest, found, stop)?,
+            if rest.depth() == 0 {
+                found.deepest.absorb(sample);
+                continue;
             }
+            let about = match kind {
+                Kind::Delay => self.roots_of_about(about, stop)?,
+                Kind::Fault => about,
+            };
+            self.look((sample.plans, about), rest, found, stop)?;
         }
         Ok(())
+    }
+
+    /// To about how many of so many plans with a late message something is added: the others have
+    /// the order of messages of one of those. Judged by some of the first base run.
+    fn roots_of_about(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
+        if !self.bounds.rules.contains(&Rule::Order) {
+            return Ok(about);
+        }
+        let (base, calm) = (0, FaultPlan::default());
+        let scout = self.scout(base, &calm)?;
+        let (mut placed, mut left) = (Vec::new(), ORDERS);
+        for site in self.sites(Kind::Delay) {
+            if stop.is_asked() {
+                break;
+            }
+            let mut one = self.place(base, &calm, &scout, site)?;
+            one.plans.truncate(left);
+            left -= one.plans.len();
+            placed.push(one);
+        }
+        let mut all: Vec<&mut Placed> = placed.iter_mut().collect();
+        self.end_same_orders((base, &calm, &scout), &mut all, self.jobs)?;
+        let roots = placed.iter().map(|one| one.roots().count() as u128).sum::<u128>();
+        let plans = placed.iter().map(|one| one.plans.len() as u128).sum::<u128>();
+        Ok(about.saturating_mul(roots) / plans.max(1))
     }
 
     /// Adds one of a kind to each of these plans, at some places.

@@ -250,3 +250,15 @@ fn a_site_of_orders_has_no_plans_where_nothing_is_sent() {
     let nowhere = Site::Overtaken { from: Node::Redis(1), to: Node::Storage };
     assert!(ground.place(&nowhere).expect("it runs").plans.is_empty());
 }
+
+#[test]
+fn a_survey_counts_each_order_once() {
+    for (client, fault, counts) in
+        [("single-node", "none", (0, 2)), ("fencing", "lost-reply", (1, 1))]
+    {
+        let bounds = ordered(client, fault, counts);
+        let survey = Exploration::unplaced(&bounds, 2).survey(&Stop::new()).expect("it runs");
+        let (about, exact) = (survey.all_runs(), u128::from(quiet(&bounds).sum().all_runs()));
+        assert!(about * 3 >= exact && about <= exact * 3, "{client}: {about}, not {exact}");
+    }
+}
