@@ -304,7 +304,7 @@ fn what_cannot_be_enumerated_is_refused_in_one_line() {
         (&["--set", "slow-link=client-1/redis-1"], &["client-1/redis-1", "in turn"]),
         (&["--set", "slow-link=client-1"], &["client-1", "client-1/redis-1"]),
         (&["--format", "svg"], &["svg", "json"]),
-        (&["--delays", "1"], &["--delays"]),
+        (&["--delays", "1"], &["latency '1ms'", "expected a range"]),
         (
             &["--fault", "client-crash", "--faults", "2"],
             &["runs, about", "MiB", "--yes", "--shard"],

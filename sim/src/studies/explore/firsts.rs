@@ -2,7 +2,7 @@
 //! into units. To plans of the same order of messages nothing more is added but once.
 
 use super::ledger::{Slice, Units};
-use super::level::{Kind, Level, up_to};
+use super::level::{Added, Level, up_to};
 use super::order::order;
 use super::place::Placed;
 use super::prune::Rule;
@@ -48,7 +48,7 @@ impl Exploration<'_> {
     /// Places these first faults, or delays.
     fn place_units(
         &mut self,
-        kind: Kind,
+        kind: Added,
         needed: &[Range<usize>],
         stop: &Stop,
     ) -> Result<(), FailedPlan> {
@@ -78,7 +78,7 @@ impl Exploration<'_> {
         if self.bounds.most().depth() < 2 || !self.bounds.rules.contains(&Rule::Order) {
             return Ok(());
         }
-        let mut delays = std::mem::take(&mut self.firsts[Kind::Delay as usize]);
+        let mut delays = std::mem::take(&mut self.firsts[Added::Delay as usize]);
         let calm = FaultPlan::default();
         for of_base in delays.chunk_by_mut(|one, other| one.0 == other.0) {
             if stop.is_asked() {
@@ -89,7 +89,7 @@ impl Exploration<'_> {
             let mut placed: Vec<&mut Placed> = of_base.iter_mut().map(|one| &mut one.1).collect();
             self.end_same_orders((base, &calm, &scout), &mut placed, self.jobs)?;
         }
-        self.firsts[Kind::Delay as usize] = delays;
+        self.firsts[Added::Delay as usize] = delays;
         Ok(())
     }
 
@@ -116,7 +116,7 @@ impl Exploration<'_> {
     }
 
     /// What can be added of a kind.
-    pub(super) fn sites(&self, kind: Kind) -> &[Site] {
+    pub(super) fn sites(&self, kind: Added) -> &[Site] {
         &self.sites[kind as usize]
     }
 
@@ -126,7 +126,7 @@ impl Exploration<'_> {
         for (level, units) in self.units() {
             let units = own(shard, units);
             let firsts =
-                Kind::ALL.into_iter().find(|kind| level.without(*kind) == Some(Level::default()));
+                Added::ALL.into_iter().find(|kind| level.without(*kind) == Some(Level::default()));
             runs[level.depth()] += match (level.depth(), firsts) {
                 (0, _) => units.len() as u128,
                 (1, Some(kind)) => {
@@ -154,14 +154,14 @@ impl Exploration<'_> {
     }
 
     /// How many plans of a kind something is added to.
-    fn roots(&self, kind: Kind) -> usize {
+    fn roots(&self, kind: Added) -> usize {
         let placed = self.firsts[kind as usize].iter();
         placed.map(|(_, placed)| placed.plans.len() - placed.dead_ends.len()).sum()
     }
 
     /// The plans of a kind that something is added to, and the base run of each.
     #[cfg(test)]
-    pub(super) fn roots_of(&self, kind: Kind) -> impl Iterator<Item = (usize, &FaultPlan)> {
+    pub(super) fn roots_of(&self, kind: Added) -> impl Iterator<Item = (usize, &FaultPlan)> {
         let placed = self.firsts[kind as usize].iter();
         placed.flat_map(|(base, placed)| placed.roots().map(|plan| (*base, plan)))
     }

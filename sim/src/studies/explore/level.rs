@@ -4,16 +4,16 @@ use std::fmt;
 
 /// What can be added to a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Kind {
+pub(super) enum Added {
     /// A message arrives later than its latency says.
     Delay,
     /// Something goes wrong.
     Fault,
 }
 
-impl Kind {
+impl Added {
     /// Both, in the order in which they are added.
-    pub(super) const ALL: [Kind; 2] = [Kind::Delay, Kind::Fault];
+    pub(super) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
 /// How much a plan holds. The order is that in which plans are run: few faults before few delays,
@@ -33,13 +33,13 @@ impl Level {
     }
 
     /// What is left to add once one of this kind was; `None` if there is to be none.
-    pub(super) fn without(self, kind: Kind) -> Option<Level> {
+    pub(super) fn without(self, kind: Added) -> Option<Level> {
         match kind {
-            Kind::Fault => {
+            Added::Fault => {
                 let faults = self.faults.checked_sub(1)?;
                 Some(Level { faults, ..self })
             }
-            Kind::Delay => {
+            Added::Delay => {
                 let delays = self.delays.checked_sub(1)?;
                 Some(Level { delays, ..self })
             }
@@ -47,16 +47,16 @@ impl Level {
     }
 
     /// With one more of this kind.
-    pub(super) fn with(self, kind: Kind) -> Level {
+    pub(super) fn with(self, kind: Added) -> Level {
         match kind {
-            Kind::Fault => Level { faults: self.faults + 1, ..self },
-            Kind::Delay => Level { delays: self.delays + 1, ..self },
+            Added::Fault => Level { faults: self.faults + 1, ..self },
+            Added::Delay => Level { delays: self.delays + 1, ..self },
         }
     }
 
     /// The kinds of which some are left to add.
-    pub(super) fn kinds(self) -> impl Iterator<Item = (Kind, Level)> {
-        Kind::ALL.into_iter().filter_map(move |kind| Some((kind, self.without(kind)?)))
+    pub(super) fn kinds(self) -> impl Iterator<Item = (Added, Level)> {
+        Added::ALL.into_iter().filter_map(move |kind| Some((kind, self.without(kind)?)))
     }
 }
 
@@ -97,7 +97,7 @@ mod tests {
     #[test]
     fn what_is_left_to_add_is_less() {
         let level = Level { faults: 1, delays: 0 };
-        assert_eq!(level.kinds().collect::<Vec<_>>(), [(Kind::Fault, Level::default())]);
+        assert_eq!(level.kinds().collect::<Vec<_>>(), [(Added::Fault, Level::default())]);
         assert_eq!(Level::default().kinds().count(), 0);
         assert_eq!(Level { faults: 1, delays: 2 }.kinds().count(), 2);
     }

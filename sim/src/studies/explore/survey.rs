@@ -1,7 +1,7 @@
 //! How much work the bounds mean, judged by a sample before anything of it is done: a thousand
 //! plans or a hundred years.
 
-use super::level::{Kind, Level};
+use super::level::{Added, Level};
 use super::place::{Placed, Planned};
 use super::prune::Rule;
 use super::trial::trial;
@@ -129,8 +129,8 @@ impl Exploration<'_> {
                 continue;
             }
             let about = match kind {
-                Kind::Delay => self.roots_of_about(about, stop)?,
-                Kind::Fault => about,
+                Added::Delay => self.roots_of_about(about, stop)?,
+                Added::Fault => about,
             };
             self.look((sample.plans, about), rest, found, stop)?;
         }
@@ -146,7 +146,7 @@ impl Exploration<'_> {
         let (base, calm) = (0, FaultPlan::default());
         let scout = self.scout(base, &calm)?;
         let (mut placed, mut left) = (Vec::new(), ORDERS);
-        for site in self.sites(Kind::Delay) {
+        for site in self.sites(Added::Delay) {
             if stop.is_asked() {
                 break;
             }
@@ -163,7 +163,7 @@ impl Exploration<'_> {
     }
 
     /// Adds one of a kind to each of these plans, at some places.
-    fn sample(&self, kind: Kind, prefixes: &[Planned], stop: &Stop) -> Result<Sample, FailedPlan> {
+    fn sample(&self, kind: Added, prefixes: &[Planned], stop: &Stop) -> Result<Sample, FailedPlan> {
         let all = self.sites(kind).len();
         let most = (SITES / prefixes.len().max(1)).max(1);
         let numbers: Vec<usize> = (0..prefixes.len()).collect();
@@ -184,7 +184,7 @@ impl Exploration<'_> {
     fn sample_of(
         &self,
         prefix: &Planned,
-        (kind, sites): (Kind, &[usize]),
+        (kind, sites): (Added, &[usize]),
         stop: &Stop,
     ) -> Result<Sample, FailedPlan> {
         let scout = self.scout(prefix.base, &prefix.plan)?;

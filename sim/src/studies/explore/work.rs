@@ -8,7 +8,7 @@
 use super::base::{Base, bases};
 use super::bounds::Bounds;
 use super::ledger::{Ledger, Slice, Unit};
-use super::level::{Kind, Level};
+use super::level::{Added, Level};
 use super::place::{Ground, Placed, Planned, all_sites, order_sites};
 use super::prune::Rule;
 use super::scout::{Scout, scout};
@@ -49,9 +49,9 @@ pub struct Exploration<'b> {
     pub(super) bounds: &'b Bounds,
     pub(super) jobs: usize,
     pub(super) bases: Vec<Base>,
-    /// What can be added, by [`Kind`].
+    /// What can be added, by [`Added`].
     pub(super) sites: [Vec<Site>; 2],
-    /// The plans with one fault or delay, by [`Kind`]: for every base run, for every site.
+    /// The plans with one fault or delay, by [`Added`]: for every base run, for every site.
     pub(super) firsts: [Vec<(usize, Placed)>; 2],
     /// Whether all of those are there; what is added after them is counted only then.
     pub(super) has_all_firsts: bool,
@@ -250,14 +250,14 @@ impl<'b> Exploration<'b> {
     fn run_deeper(
         &self,
         at: (usize, &FaultPlan, &Scout),
-        (kind, rest): (Kind, Level),
+        (kind, rest): (Added, Level),
         unit: &mut Running<'_>,
     ) -> Result<(), FailedPlan> {
         let (base, prefix, scout) = at;
         let sites = self.sites(kind).iter();
         let placed = sites.map(|site| self.place(base, prefix, scout, site));
         let mut placed = placed.collect::<Result<Vec<Placed>, _>>()?;
-        if kind == Kind::Delay && self.bounds.rules.contains(&Rule::Order) {
+        if kind == Added::Delay && self.bounds.rules.contains(&Rule::Order) {
             let mut all: Vec<&mut Placed> = placed.iter_mut().collect();
             self.end_same_orders(at, &mut all, 1)?;
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::setup::scenario::Hold;
 use crate::setup::scenario::SlowLink;
-use crate::studies::explore::level::Kind;
+use crate::studies::explore::level::Added;
 use crate::studies::explore::order::{delays, order, reach};
 use crate::studies::explore::place::{Placed, order_sites};
 use crate::studies::explore::site::Site;
@@ -175,11 +175,11 @@ fn shown_after(bounds: &Bounds) -> BTreeSet<String> {
     let mut work = Exploration::unplaced(bounds, 1);
     work.place_all(Shard::WHOLE, &Stop::new()).expect("it can be placed");
     let mut shown = BTreeSet::new();
-    for (base, first) in work.roots_of(Kind::Delay).filter(|(base, _)| *base == 0) {
+    for (base, first) in work.roots_of(Added::Delay).filter(|(base, _)| *base == 0) {
         let base = &work.bases[base];
         let scout = scout(bounds, base, first).expect("it runs");
         let ground = Ground { bounds, base, prefix: first, scout: &scout };
-        for site in work.sites(Kind::Fault) {
+        for site in work.sites(Added::Fault) {
             let Placed { plans, .. } = ground.place(site).expect("it runs");
             shown.extend(plans.into_iter().flat_map(|plan| broken(bounds, base, plan)));
         }
