@@ -121,6 +121,23 @@ fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     assert!(quiet(&bounds).sum().valid > 0);
 }
 
+/// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may stand
+/// still for what is left, and for the reply to whoever takes over. That is 1.988 s, and it breaks
+/// four quanta later. `boundary --vary pause` counts the seven messages too.
+#[test]
+fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
+    let mut bounds = bounds("single-node", "pause", 1);
+    let fixed = |micros| SpanRange::new(Span(Micros(micros)), Span(Micros(micros)));
+    bounds.scenario.latency = fixed(2_000);
+    bounds.scenario.hold = crate::setup::scenario::Hold::Drawn(fixed(8_000_000));
+    (bounds.scenario.think, bounds.scenario.retry) = (fixed(1_800), fixed(1_996_100));
+    let longest = |micros| Bounds { longest: Span(Micros(micros)), ..bounds.clone() };
+    let quantum = bounds.scenario.quantum.0.0;
+    let left = 10_000_000 - 8_000_000 - 7 * 2_000 + 2_000;
+    assert!(quiet(&longest(left + 3 * quantum)).sum().valid > 0);
+    assert_eq!(counterexample(&longest(left + 4 * quantum)).level.faults, 1);
+}
+
 /// Every violation that the plans with one fault show, as the checkers name them.
 fn shown(bounds: &Bounds, base: &Base) -> BTreeSet<String> {
     let calm = FaultPlan::default();
