@@ -40,6 +40,8 @@ pub enum Stream {
     Lengths,
     /// Which incidents are aimed, and at which places.
     Aim,
+    /// Which links go first, where links have priorities.
+    Priorities,
 }
 
 impl Seed {
@@ -69,6 +71,7 @@ impl Stream {
             Stream::Latency(from, to) => (8, code(from), code(to)),
             Stream::Lengths => (9, 0, 0),
             Stream::Aim => (10, 0, 0),
+            Stream::Priorities => (11, 0, 0),
         };
         kind << 56 | a << 28 | b
     }

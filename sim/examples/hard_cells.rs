@@ -1,12 +1,13 @@
-//! How many runs and how much processor time it takes to see a violation, uniform against aimed.
+//! How many runs and how much processor time it takes to see a violation, uniform against aimed and
+//! pct.
 //!
 //! ```text
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
 //! ```
 //!
 //! prints a Markdown table: for each hard cell (or those whose name contains CELL) the medians over
-//! 20 trials of the runs and of the processor time to the first violation, and the two-sided p of
-//! the Mann-Whitney rank test for both. Trial n begins at seed 1,000,000 n. It ends after 2,000
+//! 20 trials of the runs and of the processor time to the first violation with each strategy, and
+//! for all but uniform the two-sided p of the Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. It ends after 2,000
 //! runs at the latest; one that has not found anything by then counts as slower than all others,
 //! and a median that would be of such trials is told as more than what they took. The runs depend
 //! on nothing else; the processor time is that of this machine.
@@ -59,6 +60,9 @@ const CELLS: &[Hard] = &[
     },
 ];
 
+/// How faults are placed and messages ordered, side by side.
+const STRATEGIES: [Strategy; 3] = [Strategy::Uniform, Strategy::Aimed, Strategy::Pct];
+
 /// What one trial came to.
 #[derive(Clone, Copy)]
 struct Trial {
@@ -71,22 +75,24 @@ fn main() -> Result<(), Box<dyn Error>> {
     let argument = |place| std::env::args().nth(place);
     let number = |place, default| argument(place).map_or(Ok(default), |text| text.parse());
     let (trials, runs_max, name) = (number(1, 20)?, number(2, 2_000)?, argument(3));
-    println!(
-        "| what has to happen | lock x faults | runs, uniform | runs, aimed | p | CPU, uniform | \
-         CPU, aimed | p |"
-    );
-    println!("| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |");
+    let columns = |unit: &str| {
+        let [uniform, aimed, pct] =
+            STRATEGIES.map(|strategy| format!("{unit}, {}", strategy.name()));
+        format!("{uniform} | {aimed} | p | {pct} | p")
+    };
+    println!("| what has to happen | lock x faults | {} | {} |", columns("runs"), columns("CPU"));
+    println!("| --- | --- {}|", "| ---: ".repeat(10));
     for cell in CELLS {
         let cell_name = format!("{} x {}", cell.client, cell.fault);
         if name.as_ref().is_some_and(|name| !cell_name.contains(name)) {
             continue;
         }
-        let sides = [Strategy::Uniform, Strategy::Aimed].map(|strategy| {
+        let sides = STRATEGIES.map(|strategy| {
             let one = |trial| run_trial(cell, strategy, trial * 1_000_000, runs_max);
             (0..trials).into_par_iter().map(one).collect::<Result<Vec<Trial>, String>>()
         });
-        let [uniform, aimed] = sides;
-        println!("{}", row(cell, &cell_name, [&uniform?, &aimed?]));
+        let [uniform, aimed, pct] = sides;
+        println!("{}", row(cell, &cell_name, [&uniform?, &aimed?, &pct?]));
     }
     Ok(())
 }
@@ -112,28 +118,25 @@ fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Tr
     Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
 }
 
-fn row(cell: &Hard, name: &str, sides: [&[Trial]; 2]) -> String {
-    let runs = |trial: &Trial| if trial.found { trial.runs } else { u64::MAX };
-    let cpu = |trial: &Trial| if trial.found { trial.cpu_us } else { u64::MAX };
-    let told = |of: &dyn Fn(&Trial) -> u64, unit: &dyn Fn(u64) -> String, least: u64| {
-        sides.map(|side| match median(side.iter().map(of).collect()) {
-            u64::MAX => format!("> {}", unit(least)),
-            median => unit(median),
-        })
-    };
-    let seconds = |us: u64| format!("{:.2} s", us as f64 / 1e6);
-    let longest = |of: fn(&Trial) -> u64| {
-        let all = sides.into_iter().flatten().filter(|trial| !trial.found).map(of);
-        all.min().unwrap_or(0)
-    };
-    let [runs_a, runs_b] = told(&runs, &|runs| runs.to_string(), longest(|trial| trial.runs));
-    let [cpu_a, cpu_b] = told(&cpu, &seconds, longest(|trial| trial.cpu_us));
-    let p = |of: &dyn Fn(&Trial) -> u64| {
-        let [one, other] = sides.map(|side| side.iter().map(of).collect::<Vec<u64>>());
-        chance_of(&one, &other)
-    };
-    let (what, p_runs, p_cpu) = (cell.what, p(&runs), p(&cpu));
-    format!("| {what} | `{name}` | {runs_a} | {runs_b} | {p_runs} | {cpu_a} | {cpu_b} | {p_cpu} |")
+fn row(cell: &Hard, name: &str, sides: [&[Trial]; 3]) -> String {
+    let runs = columns(sides, |trial| trial.runs, |runs| runs.to_string());
+    let cpu = columns(sides, |trial| trial.cpu_us, |us| format!("{:.2} s", us as f64 / 1e6));
+    format!("| {} | `{name}` | {runs} | {cpu} |", cell.what)
+}
+
+/// The medians of one measure with every strategy, and the p of all but the first.
+fn columns(sides: [&[Trial]; 3], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> String) -> String {
+    let unfound = sides.into_iter().flatten().filter(|trial| !trial.found);
+    let least = unfound.map(of).min().unwrap_or(0);
+    let measure = |trial: &Trial| if trial.found { of(trial) } else { u64::MAX };
+    let measured = sides.map(|side| side.iter().map(measure).collect::<Vec<u64>>());
+    let told = measured.each_ref().map(|values| match median(values.clone()) {
+        u64::MAX => format!("> {}", unit(least)),
+        median => unit(median),
+    });
+    let [uniform, aimed, pct] = &measured;
+    let [p_aimed, p_pct] = [aimed, pct].map(|other| chance_of(uniform, other));
+    format!("{} | {} | {p_aimed} | {} | {p_pct}", told[0], told[1], told[2])
 }
 
 /// The median, of an even number the lower of the two in the middle.

@@ -13,7 +13,8 @@ use crate::run::fit::{Unfit, fits};
 use crate::setup::lengths;
 use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Scenario, SlowLink, Standby, Strategy};
+use crate::setup::scenario::{Scenario, Standby, Strategy};
+use crate::world::network::Pace;
 use crate::world::recorder::Recorder;
 use crate::world::{network, node_clock};
 use fencepost_clients::{Definition, Keeps};
@@ -58,6 +59,8 @@ pub struct RunOutcome {
     pub turns: Vec<(SimTime, Node)>,
     /// The lives of the user's own programs, if the lock is in such.
     pub programs: Vec<Life>,
+    /// How often a planted mistake was made, if one is planted.
+    pub altered: u64,
 }
 
 /// What a run writes down. The history is the same either way.
@@ -128,7 +131,7 @@ impl RunSpec {
         plan.faults.retain(|timed| !unanswered.contains(&timed.fault.kind()));
         let drawn = RunSpec { seed, client, families: families.clone(), scenario, plan };
         match drawn.scenario.strategy {
-            Strategy::Uniform => drawn,
+            Strategy::Uniform | Strategy::Pct => drawn,
             Strategy::Aimed => drawn.aimed(&setting),
         }
     }
@@ -198,8 +201,9 @@ impl RunSpec {
             roster: roster.clone(),
             desk: Rc::default(),
             lives: Rc::default(),
+            marks: Rc::default(),
         };
-        let lives = deployment.lives.clone();
+        let (lives, marks) = (deployment.lives.clone(), deployment.marks.clone());
         let latency = self.scenario.latency;
         let setup = Setup {
             seed: self.seed,
@@ -211,7 +215,7 @@ impl RunSpec {
             plan: self.plan.clone(),
             healed_at,
             limit: SimTime(self.scenario.max_time.0.0),
-            slow_link: self.scenario.slow_link.map(SlowLink::nodes),
+            pace: self.pace(),
             records: Records {
                 wire: recording != Recording::History,
                 turns: recording == Recording::Turns,
@@ -232,7 +236,17 @@ impl RunSpec {
             turns.iter().map(|(at, host)| (*at, state.node(*host))).collect()
         });
         let programs = lives.take();
-        Ok(RunOutcome { history, virtual_time, messages, events, trace, turns, programs })
+        let altered = marks.altered();
+        Ok(RunOutcome { history, virtual_time, messages, events, trace, turns, programs, altered })
+    }
+
+    /// What decides how long a message takes. Where one link is slow, no other counts.
+    fn pace(&self) -> Pace {
+        match (self.scenario.slow_link, self.scenario.strategy) {
+            (Some(link), _) => Pace::SlowOnly(link.nodes()),
+            (None, Strategy::Pct) => Pace::Priorities,
+            (None, Strategy::Uniform | Strategy::Aimed) => Pace::Drawn,
+        }
     }
 
     /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of

@@ -12,6 +12,7 @@ pub(crate) mod kernel;
 pub(crate) mod network;
 pub(crate) mod node_clock;
 mod note_wire;
+mod priorities;
 pub(crate) mod recorder;
 pub(crate) mod server;
 mod service;

@@ -5,6 +5,7 @@ use crate::hosts::nemesis::Nemesis;
 use crate::setup::roster::Roster;
 use crate::world::host::Software;
 use crate::world::kernel::Kernel;
+use crate::world::network::Pace;
 use crate::world::recorder::Recorder;
 use crate::world::state::Parts;
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
@@ -36,8 +37,8 @@ pub(crate) struct Setup {
     pub(crate) healed_at: SimTime,
     /// The run is stopped here at the latest.
     pub(crate) limit: SimTime,
-    /// The one link that is slow, if the others are fast.
-    pub(crate) slow_link: Option<[Node; 2]>,
+    /// What decides how long a message takes.
+    pub(crate) pace: Pace,
     /// What is written down besides the history.
     pub(crate) records: Records,
 }
@@ -55,7 +56,7 @@ impl Setup {
             plan: FaultPlan::default(),
             healed_at: SimTime::ZERO,
             limit: SimTime::ZERO,
-            slow_link: None,
+            pace: Pace::Drawn,
             records: Records::default(),
         }
     }
@@ -68,7 +69,7 @@ impl Setup {
             seed: self.seed,
             quantum: self.quantum,
             latency: self.latency,
-            slow_link: self.slow_link,
+            pace: self.pace,
             hosts: self.hosts,
             carrier,
             recorder: self.recorder,

@@ -1,6 +1,7 @@
 //! Sets a world up: which hosts there are and what each runs.
 
 use crate::hosts::coordinators::{Entry, Ground, entry};
+use crate::hosts::mutants::{Marks, planted};
 use crate::hosts::programs::desk::Desk;
 use crate::hosts::programs::host::{Shared, live};
 use crate::hosts::programs::record::Lives;
@@ -11,7 +12,7 @@ use crate::setup::roster::Roster;
 use crate::setup::scenario::Scenario;
 use crate::world::host::Software;
 use crate::world::recorder::Recorder;
-use crate::world::server::Server;
+use crate::world::server::{Factory, Server};
 use bytes::Bytes;
 use fencepost_clients::{Definition, Env, Lock, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
@@ -32,6 +33,8 @@ pub(crate) struct Deployment {
     pub(crate) desk: Rc<Desk>,
     /// What programs leave behind.
     pub(crate) lives: Rc<Lives>,
+    /// What a planted mistake leaves behind.
+    pub(crate) marks: Rc<Marks>,
 }
 
 /// Every process of a run.
@@ -95,7 +98,8 @@ impl Deployment {
     }
 
     fn machine(&self, node: Node) -> Software {
-        self.server((self.coordinator().machine)(&self.ground(), node))
+        let factory = (self.coordinator().machine)(&self.ground(), node);
+        self.server(planted(self.scenario.mutant, node, factory, &self.marks))
     }
 
     fn coordinator(&self) -> &'static Entry {
@@ -128,12 +132,13 @@ impl Deployment {
         let initial = self.scenario.workload.initial();
         let (rule, recorder) = (self.scenario.storage, self.recorder.clone());
         let desk = self.scenario.program(self.client).map(|_| self.desk.clone());
-        self.server(Box::new(move |_, _| {
+        let factory: Factory = Box::new(move |_, _| {
             Box::new(Storage::new(rule, initial, recorder.clone()).for_programs(desk.clone()))
-        }))
+        });
+        self.server(planted(self.scenario.mutant, Node::Storage, factory, &self.marks))
     }
 
-    fn server(&self, factory: crate::world::server::Factory) -> Software {
+    fn server(&self, factory: Factory) -> Software {
         let (service_time, sync_time) = (self.scenario.service_time.0, self.scenario.sync_time.0);
         Software::Machine(Box::new(Server::new(service_time, sync_time, factory)))
     }

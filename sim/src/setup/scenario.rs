@@ -3,6 +3,7 @@
 
 pub(crate) mod hashed;
 pub(crate) mod length;
+mod mutant;
 pub(crate) mod program;
 mod section;
 mod slow_link;
@@ -10,6 +11,7 @@ mod standby;
 mod strategy;
 mod switches;
 
+pub use mutant::Mutant;
 pub use section::Section;
 pub use slow_link::{InvalidSlowLink, SlowLink};
 pub use standby::{OldPrimary, Standby};
@@ -155,6 +157,9 @@ pub struct Scenario {
     /// The user's own programs that may be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<Program>,
+    /// The mistake that is planted, where the tests themselves are tested.
+    #[serde(skip)]
+    pub mutant: Option<Mutant>,
 }
 
 /// How long a process stays in its critical section.
@@ -273,6 +278,7 @@ impl Default for Scenario {
             partition: None,
             keeps: BTreeSet::new(),
             programs: Vec::new(),
+            mutant: None,
         }
     }
 }

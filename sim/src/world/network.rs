@@ -6,6 +6,7 @@
 //! [`CONNECT_RETRY_CAP`]), and what follows queues behind it. So a healed link may stay silent for
 //! up to the cap.
 
+use super::priorities::Priorities;
 use fencepost_faults::{Micros, Node, Seed, SimTime, Stream, draw};
 use rand_chacha::ChaCha8Rng;
 
@@ -18,14 +19,30 @@ pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 /// The longest span between two retransmissions of a connect.
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
+/// What decides how long a message takes, within the least and the most.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Pace {
+    /// A draw for each message.
+    Drawn,
+    /// It takes the most on the link between these two, and the least elsewhere.
+    SlowOnly([Node; 2]),
+    /// The priority of its link.
+    Priorities,
+}
+
+/// The same, with what it needs to know.
+enum Paced {
+    Drawn,
+    SlowOnly([Node; 2]),
+    Priorities(Priorities),
+}
+
 /// All links between the hosts of a run, both directions apart.
 pub(crate) struct Network {
     seed: Seed,
     quantum: Micros,
     latency_quanta: (u64, u64),
-    /// The ends of the one link on which every message takes the most, if on all others every one
-    /// takes the least.
-    slow_link: Option<[Node; 2]>,
+    pace: Paced,
     nodes: Vec<Node>,
     /// Row: from, column: to.
     directions: Vec<Direction>,
@@ -57,25 +74,38 @@ impl Network {
             seed,
             quantum,
             latency_quanta: (quanta(latency.0), quanta(latency.1)),
-            slow_link: None,
+            pace: Paced::Drawn,
             nodes,
             directions,
             had_obstacles: false,
         }
     }
 
-    /// From now on a message takes the most on the link between these two, and the least elsewhere.
-    pub(crate) fn slow_only(&mut self, link: [Node; 2]) {
-        self.slow_link = Some(link);
+    /// The same network, in which something else decides how long a message takes.
+    pub(crate) fn paced(self, pace: Pace) -> Network {
+        let pace = match pace {
+            Pace::Drawn => Paced::Drawn,
+            Pace::SlowOnly(link) => Paced::SlowOnly(link),
+            Pace::Priorities => Paced::Priorities(Priorities::new(self.seed, self.nodes.len())),
+        };
+        Network { pace, ..self }
     }
 
-    /// The least and the most that a message takes, in quanta.
-    fn range(&self, from: usize, to: usize) -> (u64, u64) {
+    /// The least and the most that the next message takes, in quanta.
+    fn range(&mut self, from: usize, to: usize) -> (u64, u64) {
         let (low, high) = self.latency_quanta;
-        let Some([a, b]) = self.slow_link else { return (low, high) };
-        let ends = [self.nodes[from].machine(), self.nodes[to].machine()];
-        let is_slow = ends == [a, b] || ends == [b, a];
-        if is_slow { (high, high) } else { (low, low) }
+        match &mut self.pace {
+            Paced::Drawn => (low, high),
+            Paced::SlowOnly([a, b]) => {
+                let ends = [self.nodes[from].machine(), self.nodes[to].machine()];
+                let is_slow = ends == [*a, *b] || ends == [*b, *a];
+                if is_slow { (high, high) } else { (low, low) }
+            }
+            Paced::Priorities(priorities) => {
+                let exact = low + priorities.sends(from, to, high.saturating_sub(low));
+                (exact, exact)
+            }
+        }
     }
 
     /// How long a message that is sent now takes.

@@ -4,7 +4,7 @@
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
 use super::host::{Host, Software};
-use super::network::Network;
+use super::network::{Network, Pace};
 use super::server::{Arrival, Server};
 use super::socket::{Message, Socket};
 use super::tasks::Tasks;
@@ -53,7 +53,7 @@ pub(crate) struct Parts {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
     pub(crate) latency: (Micros, Micros),
-    pub(crate) slow_link: Option<[Node; 2]>,
+    pub(crate) pace: Pace,
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) carrier: Box<dyn Carrier>,
     pub(crate) recorder: Rc<Recorder>,
@@ -65,10 +65,8 @@ impl State {
         let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
         let addresses =
             nodes.iter().zip(1..).map(|(node, index)| (node.to_string(), index)).collect();
-        let mut network = Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency);
-        if let Some(link) = parts.slow_link {
-            network.slow_only(link);
-        }
+        let network =
+            Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency).paced(parts.pace);
         let hosts =
             parts.hosts.into_iter().map(|(node, software)| Host::new(node, software)).collect();
         State {

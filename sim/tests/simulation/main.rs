@@ -8,6 +8,7 @@
 #[path = "../cli/answer.rs"]
 mod answer;
 mod pinned;
+mod priorities;
 
 mod aimed;
 mod anomalies;
@@ -25,6 +26,7 @@ mod gallery;
 mod lock_tests;
 mod minimal;
 mod must_find;
+mod priorities;
 mod redlock_optimum;
 mod remedies;
 mod sections;

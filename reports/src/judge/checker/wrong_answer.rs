@@ -1,12 +1,14 @@
 //! A definite answer is so: who is told that it did not get the lock has none of it standing, who
-//! is told that it no longer held the lock did not remove it itself, and what is told to be given
-//! back does not stand on.
+//! is told that it no longer held the lock did not remove it itself and has none of it standing
+//! either, and what is told to be given back does not stand on.
 //!
 //! An answer that leaves open what became of it (`info`) is never wrong. Of many servers a quorum
 //! has to speak against the answer. Of one lock that is replicated only the server counts that had
 //! it, and only while no other one grants it: which of two primaries is right is not asked here.
 //! What a process takes back before it asks for the lock again is no contradiction: the command
-//! was on its way.
+//! was on its way. Who is told that it no longer held the lock, while what it wrote stands, is told
+//! wrong only where one server alone ever had the lock, or a quorum: a replica that was promoted
+//! without it answers what is so for it.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -108,9 +110,8 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     };
     let removed: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(own).filter(removed).collect();
     let process = section.process;
-    if !is_given_back {
-        let is_wrong = is_quorum(timeline, &removed) && is_settled(timeline, process, invoked);
-        return is_wrong.then(|| {
+    if !is_given_back && is_quorum(timeline, &removed) {
+        return is_settled(timeline, process, invoked).then(|| {
             let what = format!(
                 "{process} was told that it no longer held the lock, which this very release had \
                  removed at {}.",
@@ -123,22 +124,46 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     if timeline.is_inner(section) || is_quorum(timeline, &removed) {
         return None;
     }
-    // That it stood on is told by its lease.
-    let is_told = |span: &KeySpan<'_>| match span.to {
-        Some((_, end)) => matches!(end, KeyEnd::Changed { change: Change::Expired, .. }),
-        None => span.runs_out.is_some(),
-    };
-    let here =
-        |span: &&KeySpan<'_>| span.by == Some(process) && span.from < invoked && is_told(span);
-    let standing = timeline.keys.iter().filter(own).filter(here);
-    let standing: Vec<&KeySpan<'_>> = standing.filter(|span| stays(timeline, span, told)).collect();
+    if !is_given_back && may_be_another_server(timeline) {
+        return None;
+    }
+    let standing = stands_on(timeline, process, (invoked, told), owner);
     speaks_against(timeline, &standing, told).then(|| {
+        let told_so = match is_given_back {
+            true => "it had given the lock back",
+            false => "it no longer held the lock",
+        };
         let what = format!(
-            "{process} was told that it had given the lock back, but it stood on at {}.",
+            "{process} was told that {told_so}, but it stood on at {}.",
             servers(&standing)
         );
         finding(process, told, what, standing.iter().map(|span| span.from))
     })
+}
+
+/// Whether the server that answers a release need not be the one at which the lock stands.
+fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
+    let nodes: BTreeSet<Node> = timeline.keys.iter().map(|span| span.node).collect();
+    timeline.history.header.quorum <= 1 && nodes.len() > 1
+}
+
+/// What an owner wrote before its release and what stands when that is answered. That it stood on
+/// is told by its lease.
+fn stands_on<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    process: Node,
+    (invoked, told): (Moment, Moment),
+    owner: &str,
+) -> Vec<&'t KeySpan<'h>> {
+    let is_told = |span: &KeySpan<'_>| match span.to {
+        Some((_, end)) => matches!(end, KeyEnd::Changed { change: Change::Expired, .. }),
+        None => span.runs_out.is_some(),
+    };
+    let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
+    let here =
+        |span: &&KeySpan<'_>| span.by == Some(process) && span.from < invoked && is_told(span);
+    let standing = timeline.keys.iter().filter(own).filter(here);
+    standing.filter(|span| stays(timeline, span, told)).collect()
 }
 
 /// When an operation was answered for certain, and whether that it was done.
@@ -285,6 +310,12 @@ mod tests {
         assert_eq!(wrong_answers(left().removed(4, "a", 2).fails(5, 1)), 0, "another did");
         let before = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
         assert_eq!(wrong_answers(before.fails(5, 1)), 0);
+        assert_eq!(wrong_answers(left().fails(5, 1).expires(11, "a")), 1, "it stood on");
+        assert_eq!(wrong_answers(left().fails(5, 1).tells_leases()), 1, "it stands for ever");
+        let taken_back = left().fails(5, 1).removed(6, "a", 1);
+        assert_eq!(wrong_answers(taken_back), 0, "the command was on its way");
+        let promoted = left().fails(5, 1).grants_at(6, 2, 2, "b").expires(11, "a");
+        assert_eq!(wrong_answers(promoted), 0, "another server may have answered");
         let late = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(4, 1, "a");
         let late = late.leaves(5, 1).removed(6, "a", 1).fails(7, 1);
         assert_eq!(wrong_answers(late), 0, "the first release may have removed it");

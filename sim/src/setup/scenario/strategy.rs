@@ -1,10 +1,10 @@
-//! Where in a run the faults of a plan strike.
+//! Where in a run the faults of a plan strike, and which messages go first.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where in a run the faults of a plan strike.
+/// Where in a run the faults of a plan strike, and which messages go first.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
@@ -15,6 +15,9 @@ pub enum Strategy {
     Uniform,
     /// Half of them there, half at commands and phases of the protocol, each as likely.
     Aimed,
+    /// Where their families draw them; but instead of drawing each message's latency, give every
+    /// link a priority, which decides how long its messages take, and change it at a few points.
+    Pct,
 }
 
 impl Strategy {
@@ -23,6 +26,7 @@ impl Strategy {
         match self {
             Strategy::Uniform => "uniform",
             Strategy::Aimed => "aimed",
+            Strategy::Pct => "pct",
         }
     }
 

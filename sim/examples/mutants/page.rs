@@ -1,0 +1,181 @@
+//! The page about all mutants.
+
+use crate::fate::{Fate, Kill, Outcome};
+use crate::reasons::reason;
+use crate::study::{FIRST, SECOND};
+use fencepost::clients::{CLIENTS, find};
+use fencepost::hosts::mutants::{Operator, Side, operators};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+
+const HEAD: &str = include_str!("page.md");
+
+/// How many there are of what.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Score {
+    /// All.
+    pub mutants: usize,
+    /// Killed.
+    pub killed: usize,
+    /// No run differed.
+    pub equivalent: usize,
+    /// Runs differed, and a reason is known why that breaks no rule.
+    pub explained: usize,
+    /// What is left.
+    pub open: usize,
+}
+
+impl Score {
+    /// Of these.
+    pub fn of<'o>(outcomes: impl IntoIterator<Item = &'o Outcome>) -> Score {
+        outcomes.into_iter().fold(Score::default(), |mut score, outcome| {
+            score.mutants += 1;
+            match &outcome.fate {
+                Fate::Killed(_) => score.killed += 1,
+                Fate::Equivalent => score.equivalent += 1,
+                Fate::Survived(_) if reason(outcome).is_some() => score.explained += 1,
+                Fate::Survived(_) => score.open += 1,
+            }
+            score
+        })
+    }
+
+    /// How many in a thousand of those were killed that are not shown or said to be equivalent.
+    pub fn per_mille(&self) -> usize {
+        self.killed * 1_000 / (self.killed + self.open).max(1)
+    }
+
+    fn row(&self, name: &str) -> String {
+        let Score { mutants, killed, equivalent, explained, open } = self;
+        let tenths = self.per_mille();
+        let share = format!("{}.{} %", tenths / 10, tenths % 10);
+        format!(
+            "| {name} | {mutants} | {killed} | {equivalent} | {explained} | {open} | {share} |\n"
+        )
+    }
+}
+
+/// The page.
+pub fn page(outcomes: &[Outcome]) -> String {
+    let locks: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome.lock.as_str()).collect();
+    let numbers = [
+        ("{first}", FIRST.mutant.to_string()),
+        ("{first-of-lock}", FIRST.lock.to_string()),
+        ("{second}", SECOND.mutant.to_string()),
+        ("{second-of-lock}", SECOND.lock.to_string()),
+        ("{locks}", locks.len().to_string()),
+        ("{all-locks}", CLIENTS.len().to_string()),
+    ];
+    let fill = |page: String, (name, number): &(&str, String)| page.replace(name, number);
+    let mut page = numbers.iter().fold(HEAD.to_owned(), fill);
+    let parts =
+        [scores(outcomes), times(outcomes), places(outcomes), table(outcomes), rest(outcomes)];
+    parts.iter().for_each(|part| page.push_str(part));
+    page
+}
+
+fn scores(outcomes: &[Outcome]) -> String {
+    let mut out =
+        "\n## The score\n\n| locks on | mutants | killed | equivalent | explained | open | \
+                   killed of killed and open |\n\
+                   | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+            .to_owned();
+    let mut by_coordinator: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
+    for outcome in outcomes {
+        let coordinator = find(&outcome.lock).map(|lock| lock.deployment.coordinator().name());
+        by_coordinator.entry(coordinator.unwrap_or("others")).or_default().push(outcome);
+    }
+    for (coordinator, outcomes) in by_coordinator {
+        out += &Score::of(outcomes).row(coordinator);
+    }
+    out + &Score::of(outcomes).row("all")
+}
+
+/// How long it took to kill, in classes of a factor of about three.
+fn times(outcomes: &[Outcome]) -> String {
+    const CLASSES_MS: [u64; 8] = [1, 3, 10, 30, 100, 300, 1_000, u64::MAX];
+    let mut counts = [0; CLASSES_MS.len()];
+    let killed = outcomes.iter().filter(|outcome| matches!(outcome.fate, Fate::Killed(_)));
+    for outcome in killed {
+        let class = CLASSES_MS.iter().position(|most| outcome.cpu_us <= most.saturating_mul(1_000));
+        counts[class.unwrap_or(CLASSES_MS.len() - 1)] += 1;
+    }
+    let mut out =
+        "\n## Processor time to the kill\n\n| at most | mutants |\n| ---: | ---: |\n".to_owned();
+    for (most, count) in CLASSES_MS.iter().zip(counts) {
+        let most = if *most == u64::MAX { "more".to_owned() } else { format!("{most} ms") };
+        let _ = writeln!(out, "| {most} | {count} |");
+    }
+    out
+}
+
+/// Under which faults and by which rules they were killed.
+fn places(outcomes: &[Outcome]) -> String {
+    let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut cells: BTreeMap<(&str, &str), [usize; 2]> = BTreeMap::new();
+    for outcome in outcomes {
+        let Fate::Killed(Kill { fault, scenario, strategy, rule, .. }) = &outcome.fate else {
+            continue;
+        };
+        *rules.entry(rule).or_default() += 1;
+        let sides = cells.entry((fault, scenario)).or_default();
+        sides[usize::from(strategy == "aimed")] += 1;
+    }
+    let mut out =
+        "\n## Under which faults\n\nThe first cell that killed, in the order in which they \
+                   are tried.\n\n| faults | scenario | uniform | aimed |\n\
+                   | --- | --- | ---: | ---: |\n"
+            .to_owned();
+    let order = crate::study::CONDITIONS.iter().map(|one| (one.fault, one.scenario));
+    for (fault, scenario) in order {
+        let [uniform, aimed] = cells.get(&(fault, scenario)).copied().unwrap_or_default();
+        let set = if scenario.is_empty() { String::new() } else { format!("`{scenario}`") };
+        let _ = writeln!(out, "| {fault} | {set} | {uniform} | {aimed} |");
+    }
+    out += "\n## By which rule\n\n| rule | mutants |\n| --- | ---: |\n";
+    for (rule, count) in rules {
+        let _ = writeln!(out, "| {rule} | {count} |");
+    }
+    out
+}
+
+/// Every operator.
+fn table(outcomes: &[Outcome]) -> String {
+    let mut out = "\n## The operators\n\n| operator | who | the mistake | mutants | killed | \
+                   equivalent | explained | open |\n\
+                   | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
+        .to_owned();
+    for Operator { name, about, side, .. } in operators() {
+        let score = Score::of(outcomes.iter().filter(|outcome| outcome.operator == *name));
+        let who = match side {
+            Side::Lock => "lock",
+            Side::Server => "server",
+        };
+        let Score { mutants, killed, equivalent, explained, open } = score;
+        let _ = writeln!(
+            out,
+            "| `{name}` | {who} | {about} | {mutants} | {killed} | {equivalent} | {explained} | \
+             {open} |"
+        );
+    }
+    out
+}
+
+/// What was not killed.
+fn rest(outcomes: &[Outcome]) -> String {
+    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    for outcome in outcomes {
+        let why = match &outcome.fate {
+            Fate::Killed(_) => continue,
+            Fate::Equivalent => "no run differed",
+            Fate::Survived(_) => reason(outcome).unwrap_or("**open**"),
+        };
+        groups.entry((&outcome.operator, why)).or_default().push(&outcome.lock);
+    }
+    let mut out =
+        "\n## What was not killed\n\n| operator | locks | why |\n| --- | --- | --- |\n".to_owned();
+    for ((operator, why), locks) in groups {
+        let _ = writeln!(out, "| `{operator}` | {} | {why} |", locks.join(", "));
+    }
+    out
+}

@@ -1,0 +1,70 @@
+//! Mutants that must be killed, and one that must not.
+
+use crate::fate::{Fate, HEAD, Kill, Outcome, read};
+use crate::page::Score;
+use crate::study::{Bench, FIRST};
+use fencepost::clients::find;
+use fencepost::hosts::mutants::operators;
+
+fn outcome(lock: &str, operator: &str) -> Option<Outcome> {
+    let operator = operators().find(|one| one.name == operator).expect("an operator");
+    Bench::new(find(lock).expect("a lock"), FIRST).one(operator)
+}
+
+#[test]
+fn mistakes_that_one_run_shows_are_found() {
+    for (lock, operator) in [
+        ("single-node", "nx-dropped"),
+        ("single-node", "grant-read-as-refusal"),
+        ("single-node", "script-get-sees-nothing"),
+        ("single-node", "release-unsent"),
+        ("single-node", "forgets"),
+        ("fencing", "ttl-tenth"),
+        ("fencing", "token-constant"),
+        ("fencing", "release-of-wrong-owner"),
+        ("redlock", "refusal-read-as-grant"),
+        ("redlock", "take-unsent"),
+        ("curator-mutex", "sequence-dropped"),
+        ("curator-mutex", "own-node-first"),
+        ("curator-mutex", "delete-of-wrong-node"),
+        ("memcached-cas", "add-is-set"),
+    ] {
+        let fate = outcome(lock, operator).map(|one| one.fate);
+        assert!(matches!(fate, Some(Fate::Killed(_))), "{lock} {operator}: {fate:?}");
+    }
+}
+
+#[test]
+fn an_operator_that_changes_nothing_makes_no_mutant_and_a_harmless_one_is_not_killed() {
+    assert_eq!(outcome("single-node", "queue-jumped"), None);
+    let fate = outcome("single-node", "switch-unheard").map(|one| one.fate);
+    assert!(matches!(fate, Some(Fate::Survived(_))), "{fate:?}");
+}
+
+#[test]
+fn a_line_is_read_as_it_was_written_and_another_is_refused() {
+    let kill = Kill {
+        fault: "pause".to_owned(),
+        scenario: String::new(),
+        strategy: "aimed".to_owned(),
+        seed: 1,
+        rule: "overlap".to_owned(),
+    };
+    let fates = [Fate::Killed(kill), Fate::Equivalent, Fate::Survived(7)];
+    let outcomes: Vec<Outcome> = fates
+        .into_iter()
+        .map(|fate| Outcome {
+            lock: "redlock".to_owned(),
+            operator: "nx-dropped".to_owned(),
+            fate,
+            runs: 3,
+            cpu_us: 9,
+        })
+        .collect();
+    let lines: String = outcomes.iter().map(Outcome::line).collect();
+    assert_eq!(read(&format!("{HEAD}{lines}")), Ok(outcomes.clone()));
+    assert!(read(&format!("{HEAD}redlock\tnx-dropped\tlost\n")).is_err());
+    let score = Score::of(&outcomes);
+    assert_eq!((score.mutants, score.killed, score.equivalent, score.open), (3, 1, 1, 1));
+    assert_eq!(score.per_mille(), 500);
+}

@@ -1,0 +1,149 @@
+//! Mistakes that any server can make, whatever it speaks: in its clock, its disk, its memory.
+
+use super::operator::{At, Of, Operator, Side};
+use super::wire::Marks;
+use fencepost_machine::{
+    ConnectionId, Input, Machine, MonotonicTime, Now, OperatorAction, Output, Outputs, WallTime,
+};
+
+/// What is changed.
+pub(super) enum Rule {
+    /// Its clocks go at this many ten thousandths of the right speed.
+    Speed(u64),
+    /// A sync of the disk is said to be done before it is.
+    FsyncLies,
+    /// It starts with an empty disk, whatever it wrote.
+    StartsEmpty,
+    /// Each so many-th command of a client is carried out twice, and answered once.
+    Twice(u64),
+    /// All that it holds is gone after each so many commands of clients.
+    Forgets(u64),
+}
+
+const fn any(name: &'static str, about: &'static str, rule: Rule) -> Operator {
+    let rule = super::operator::Rule::Any(rule);
+    Operator { name, about, side: Side::Server, of: Of::Any, at: At::Servers, rule }
+}
+
+/// The operators.
+pub(super) const TABLE: &[Operator] = &[
+    any("clock-doubled", "the server's clocks go twice as fast", Rule::Speed(20_000)),
+    any("clock-quick", "the server's clocks go faster by a tenth", Rule::Speed(11_000)),
+    any("clock-halved", "the server's clocks go at half the speed", Rule::Speed(5_000)),
+    any("clock-stuck", "the server's clocks go at a thousandth of the speed", Rule::Speed(10)),
+    any("fsync-lies", "a sync of the disk is said to be done before it is", Rule::FsyncLies),
+    any("starts-empty", "the server starts without what its disk holds", Rule::StartsEmpty),
+    any("carried-out-twice", "every fifth command is carried out twice", Rule::Twice(5)),
+    any("forgets", "all is lost after every 40 commands", Rule::Forgets(40)),
+    any("forgets-one", "one server loses all after every 40 commands", Rule::Forgets(40))
+        .at(At::First)
+        .of(Of::Independent),
+];
+
+/// A server whose clock, disk or memory is not as it should be.
+pub(super) enum Bent {
+    Not,
+    Speed { begin: Now, ten_thousandths: u64 },
+    FsyncLies,
+    Twice { every: u64, heard: u64 },
+    Forgets { after: u64, heard: u64 },
+}
+
+impl Bent {
+    pub(super) fn new(rule: &Rule, begin: Now) -> Bent {
+        match *rule {
+            Rule::Speed(ten_thousandths) => Bent::Speed { begin, ten_thousandths },
+            Rule::FsyncLies => Bent::FsyncLies,
+            Rule::StartsEmpty => Bent::Not,
+            Rule::Twice(every) => Bent::Twice { every, heard: 0 },
+            Rule::Forgets(after) => Bent::Forgets { after, heard: 0 },
+        }
+    }
+
+    /// What it takes the time for.
+    pub(super) fn now(&mut self, now: Now) -> Now {
+        let Bent::Speed { begin, ten_thousandths } = self else { return now };
+        let passed = now.monotonic.0.saturating_sub(begin.monotonic.0);
+        let shown = passed * *ten_thousandths / 10_000;
+        let stepped = now.wall.0 - begin.wall.0 - passed as i64;
+        Now {
+            wall: WallTime(begin.wall.0 + stepped + shown as i64),
+            monotonic: MonotonicTime(begin.monotonic.0 + shown),
+        }
+    }
+
+    /// Lets something happen to the server.
+    pub(super) fn handle(
+        &mut self,
+        inner: &mut dyn Machine,
+        (input, now, is_client): (Input<'_>, Now, &dyn Fn(ConnectionId) -> bool),
+        marks: &Marks,
+        out: &mut Outputs,
+    ) {
+        let asked = match input {
+            Input::Received { connection, .. } if is_client(connection) => Some(connection),
+            _ => None,
+        };
+        let can_forget = inner.supports(OperatorAction::FlushAll);
+        let is_turn = asked.is_some() && self.is_turn(can_forget);
+        if is_turn {
+            marks.alter();
+        }
+        match self {
+            Bent::Twice { .. } if is_turn => {
+                inner.handle(input, now, out);
+                let first = out.list.len();
+                inner.handle(input, now, out);
+                let mut place = 0;
+                out.list.retain(|output| {
+                    place += 1;
+                    place <= first || !matches!(output, Output::Send { .. })
+                });
+                return;
+            }
+            Bent::Forgets { .. } if is_turn => {
+                inner.handle(Input::Operator { action: OperatorAction::FlushAll }, now, out);
+            }
+            _ => {}
+        }
+        let first = out.list.len();
+        inner.handle(input, now, out);
+        match self {
+            Bent::Speed { ten_thousandths, .. } => {
+                slow_timers(&mut out.list[first..], *ten_thousandths, marks);
+            }
+            Bent::FsyncLies => lie(inner, now, marks, out),
+            _ => {}
+        }
+    }
+
+    /// Whether the command that is heard now is one of those that it is about.
+    fn is_turn(&mut self, can_forget: bool) -> bool {
+        let (every, heard) = match self {
+            Bent::Twice { every, heard } => (every, heard),
+            Bent::Forgets { after, heard } if can_forget => (after, heard),
+            _ => return false,
+        };
+        *heard += 1;
+        *heard % *every == 0
+    }
+}
+
+/// What the server sleeps by its own clock, by that of its host.
+fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
+    for output in list {
+        if let Output::WakeAfter { micros } = output {
+            *micros = (*micros * 10_000).div_ceil(ten_thousandths);
+        }
+        marks.alter();
+    }
+}
+
+/// Tells the server that each sync is done, and never asks the disk for it.
+fn lie(inner: &mut dyn Machine, now: Now, marks: &Marks, out: &mut Outputs) {
+    while let Some(place) = out.list.iter().position(|output| *output == Output::DiskSync) {
+        out.list.remove(place);
+        marks.alter();
+        inner.handle(Input::DiskSynced, now, out);
+    }
+}

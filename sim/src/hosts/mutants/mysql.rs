@@ -1,0 +1,41 @@
+//! Mistakes of locks on MySQL, and of the server itself: in the texts of statements, and in what
+//! they are answered.
+
+use super::operator::{Operator, Rule, lock, server};
+use fencepost_clients::Coordinator;
+
+type Edits = &'static [(&'static str, &'static str)];
+
+const fn asks(name: &'static str, about: &'static str, edits: Edits) -> Operator {
+    lock(Coordinator::MySql, name, about, Rule::Asks(edits))
+}
+
+const fn hears(name: &'static str, about: &'static str, edits: Edits) -> Operator {
+    lock(Coordinator::MySql, name, about, Rule::Answers(edits))
+}
+
+const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
+    server(Coordinator::MySql, name, about, rule)
+}
+
+/// The packet of a row of one value, and the same with the other value.
+const NO: &str = "\x02\0\0\x04\x010";
+const YES: &str = "\x02\0\0\x04\x011";
+
+/// The operators.
+pub(super) const TABLE: &[Operator] = &[
+    asks("my-release-unsent", "does not give the lock back", &[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
+    asks(
+        "my-owner-unchecked",
+        "does not look whose the lock is",
+        &[("= CONNECTION_ID()", "IS NOT NULL")],
+    ),
+    hears("my-refusal-read-as-grant", "reads a refusal as a grant", &[(NO, YES)]),
+    hears("my-grant-read-as-refusal", "reads a grant as a refusal", &[(YES, NO)]),
+    on("get-lock-shared", "GET_LOCK says yes to all", Rule::Answers(&[(NO, YES)])),
+    on(
+        "release-does-nothing",
+        "RELEASE_LOCK leaves the lock",
+        Rule::Asks(&[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
+    ),
+];

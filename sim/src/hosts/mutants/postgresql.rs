@@ -1,0 +1,123 @@
+//! Mistakes of locks on PostgreSQL, and of PostgreSQL itself: in the texts of statements, and in
+//! what they are answered.
+
+use super::operator::{Operator, Rule, lock, server};
+use fencepost_clients::Coordinator;
+
+type Edits = &'static [(&'static str, &'static str)];
+
+const fn asks(name: &'static str, about: &'static str, edits: Edits) -> Operator {
+    lock(Coordinator::PostgreSql, name, about, Rule::Asks(edits))
+}
+
+const fn hears(name: &'static str, about: &'static str, edits: Edits) -> Operator {
+    lock(Coordinator::PostgreSql, name, about, Rule::Answers(edits))
+}
+
+const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
+    server(Coordinator::PostgreSql, name, about, rule)
+}
+
+/// A row of one value, which is false, and the same with true.
+const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
+const TRUE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01t";
+
+/// The operators.
+pub(super) const TABLE: &[Operator] = &[
+    asks("for-update-dropped", "reads the row without locking it", &[(" FOR UPDATE", "")]),
+    asks(
+        "owner-not-looked-at",
+        "changes the row whoever it belongs to",
+        &[("AND CLIENT_ID=$3", "AND LOCK_KEY=$1"), ("AND locked_by = $2", "AND name = $1")],
+    ),
+    asks(
+        "expiry-not-looked-at",
+        "takes a row that is not expired",
+        &[
+            ("CREATED_DATE<$", "CREATED_DATE>$"),
+            ("EXPIRED_AFTER<$", "EXPIRED_AFTER>$"),
+            ("lock_until <= $4", "lock_until >  $4"),
+            ("lock_until <= timezone", "lock_until >  timezone"),
+        ],
+    ),
+    asks(
+        "expired-never-taken",
+        "never takes an expired row",
+        &[
+            ("CREATED_DATE<$", "CREATED_DATE=$"),
+            ("EXPIRED_AFTER<$", "EXPIRED_AFTER=$"),
+            ("lock_until <= $4", "lock_until  = $4"),
+            ("lock_until <= timezone", "lock_until  = timezone"),
+        ],
+    ),
+    asks(
+        "isolation-dropped",
+        "does not ask for a serializable transaction",
+        &[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")],
+    ),
+    asks(
+        "row-not-deleted",
+        "deletes no row",
+        &[("DELETE FROM INT_LOCK WHERE REGION=$2", "DELETE FROM INT_LOCK WHERE REGION=$1")],
+    ),
+    asks(
+        "pg-ttl-tenth",
+        "takes the lock for a tenth of the time",
+        &[("0000 milliseconds", "000 milliseconds ")],
+    ),
+    asks(
+        "pg-wrong-unlock",
+        "gives another key back",
+        &[("pg_advisory_unlock($1)", "pg_advisory_unlock(1)")],
+    ),
+    asks(
+        "idle-bound-dropped",
+        "the server never ends an idle transaction",
+        &[("SET LOCAL idle_in_transaction_session_timeout = '", "SET LOCAL lock_timeout = '")],
+    ),
+    hears("false-read-as-true", "reads a refusal as a grant", &[(FALSE, TRUE)]),
+    hears("true-read-as-false", "reads a grant as a refusal", &[(TRUE, FALSE)]),
+    hears(
+        "none-read-as-one",
+        "counts a row that was not changed",
+        &[("UPDATE 0", "UPDATE 1"), ("INSERT 0 0", "INSERT 0 1")],
+    ),
+    hears(
+        "one-read-as-none",
+        "does not count the row that it changed",
+        &[("UPDATE 1", "UPDATE 0"), ("INSERT 0 1", "INSERT 0 0")],
+    ),
+    hears(
+        "deleted-read-as-none",
+        "says that it had lost what it gave back",
+        &[("DELETE 1", "DELETE 0")],
+    ),
+    hears(
+        "none-deleted-read-as-one",
+        "says that it gave back what it had lost",
+        &[("DELETE 0", "DELETE 1")],
+    ),
+    on(
+        "row-lock-ignored",
+        "SELECT ... FOR UPDATE locks nothing",
+        Rule::Asks(&[(" FOR UPDATE", "")]),
+    ),
+    on(
+        "advisory-lock-shared",
+        "pg_try_advisory_lock says yes to all",
+        Rule::Answers(&[(FALSE, TRUE)]),
+    ),
+    on(
+        "isolation-ignored",
+        "SERIALIZABLE is read committed",
+        Rule::Asks(&[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")]),
+    ),
+    on(
+        "conflict-overwrites",
+        "ON CONFLICT DO UPDATE looks at no condition",
+        Rule::Asks(&[
+            ("WHERE shedlock.lock_until <= $4", ""),
+            ("AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)", ""),
+        ]),
+    ),
+];

@@ -1,0 +1,105 @@
+//! Mistakes of locks in keeping what they took, and in giving it back.
+
+use super::Rule;
+use super::changes::{ANYBODY, given_back, other_key, scaled};
+use super::line::{by, misheard, unsent, words};
+use crate::hosts::mutants::operator::{At, Of, Operator};
+use crate::hosts::mutants::resp::Purpose;
+
+/// What is done wrong in keeping it and in giving it back.
+pub(in crate::hosts::mutants) const KEEPING: &[Operator] = &[
+    words("compare-dropped", "gives the lock back whoever has it", |call| {
+        call.purpose == Purpose::Release && call.edit(&ANYBODY)
+    }),
+    words("compare-inverted", "gives the lock back if another has it", |call| {
+        let edits = [("== ARGV[1]", "~= ARGV[1]"), ("ARGV[3]) == 0", "ARGV[3]) == 1")];
+        call.purpose == Purpose::Release && call.edit(&edits)
+    }),
+    words("delete-instead-of-script", "deletes the key instead of running the script", |call| {
+        let is_script = call.purpose == Purpose::Release && call.is_script();
+        if is_script {
+            call.words = vec![b"DEL".to_vec(), call.words[3].clone()];
+        }
+        is_script
+    }),
+    words("release-of-wrong-key", "gives another key back", |call| {
+        call.purpose == Purpose::Release && other_key(call)
+    }),
+    words("release-of-wrong-owner", "gives the lock back under another name", |call| {
+        let place = call.owner_at().filter(|_| call.purpose == Purpose::Release);
+        place.is_some_and(|place| {
+            call.words[place].push(b'x');
+            true
+        })
+    }),
+    unsent("release-unsent", "does not give the lock back", given_back),
+    unsent("release-unsent-once", "does not give it back to one server", given_back)
+        .at(At::First)
+        .of(Of::Independent),
+    misheard(
+        "not-held-read-as-released",
+        "says that it released what it had lost",
+        |call, reply| {
+            let is_not_held = matches!(reply, b":0\r\n" | b"$-1\r\n");
+            (call.purpose == Purpose::Release && is_not_held).then_some(":1\r\n")
+        },
+    ),
+    misheard(
+        "released-read-as-not-held",
+        "says that it had lost what it released",
+        |call, reply| {
+            let told = if call.does("hexists") { "$-1\r\n" } else { ":0\r\n" };
+            (call.purpose == Purpose::Release && reply == b":1\r\n").then_some(told)
+        },
+    ),
+    by("owner-not-compared", "takes every owner that it reads for itself", Rule::OwnerIsMine),
+    misheard("owner-not-seen", "sees no owner where there is one", |call, reply| {
+        (call.name() == "GET" && reply.starts_with(b"$")).then_some("$-1\r\n")
+    }),
+    unsent("renewal-unsent", "does not renew the lease", |call| {
+        let set = if call.name() == "SET" { "+OK\r\n" } else { ":1\r\n" };
+        (call.purpose == Purpose::Renew).then_some(set)
+    }),
+    words("renewal-tenth", "renews the lease for a tenth of the time", |call| {
+        call.purpose == Purpose::Renew && scaled(call, 1, 10)
+    }),
+    words("renewal-tenfold", "renews the lease for ten times as long", |call| {
+        call.purpose == Purpose::Renew && scaled(call, 10, 1)
+    }),
+    words("renewal-not-compared", "renews the lease whoever has it", |call| {
+        call.purpose == Purpose::Renew && call.edit(&ANYBODY)
+    }),
+    words("renewal-of-wrong-key", "renews another key", |call| {
+        call.purpose == Purpose::Renew && other_key(call)
+    }),
+    misheard(
+        "renewal-refused-unheard",
+        "does not hear that a renewal was refused",
+        |call, reply| (call.purpose == Purpose::Renew && reply == b":0\r\n").then_some(":1\r\n"),
+    ),
+    misheard(
+        "renewal-granted-unheard",
+        "does not hear that a renewal was granted",
+        |call, reply| (call.purpose == Purpose::Renew && reply == b":1\r\n").then_some(":0\r\n"),
+    ),
+    words("wakes-nobody", "wakes nobody who waits for the lock", |call| {
+        call.edit(&[("redis.call(\"publish\"", "redis.call(\"exists\"")])
+    }),
+    words("queue-not-left", "stays in the queue when it is done", |call| {
+        call.edit(&[("redis.call(\"lpop\",KEYS[2])", "local kept = 0")])
+    }),
+    words("queue-jumped", "does not look who is first in the queue", |call| {
+        call.edit(&[(
+            "(redis.call(\"exists\",KEYS[2]) == 0 or redis.call(\"lindex\",KEYS[2],0) == ARGV[2])",
+            "true",
+        )])
+    }),
+    unsent("stays-with-old-primary", "asks no Sentinel where the primary is", |call| {
+        let first = "*2\r\n$7\r\nredis-1\r\n$4\r\n6379\r\n";
+        let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(b"get-master-addr-by-name");
+        call.words.get(1).is_some_and(is_it).then_some(first)
+    })
+    .at(At::Sentinels),
+    by("switch-unheard", "does not hear that the primary changed", Rule::Silent("+switch-master"))
+        .at(At::Sentinels),
+];

@@ -1,0 +1,49 @@
+//! Mistakes in what reaches the guarded storage: tokens, and its rule.
+
+use super::operator::{At, Of, Operator, Rule, Side};
+use super::redis;
+use super::resp::{Call, number};
+
+const fn words(
+    name: &'static str,
+    about: &'static str,
+    side: Side,
+    rule: fn(&mut Call) -> bool,
+) -> Operator {
+    let rule = Rule::Redis(redis::Rule::Words(rule));
+    Operator { name, about, side, of: Of::Tokens, at: At::Storage, rule }
+}
+
+/// The operators.
+pub(super) const TABLE: &[Operator] = &[
+    words("token-not-sent", "sends no token with its writes", Side::Lock, |call| {
+        is_write(call) && token(call, |_| None)
+    }),
+    words("token-not-sent-to-read", "sends no token with its reads", Side::Lock, |call| {
+        !is_write(call) && token(call, |_| None)
+    }),
+    words("token-of-the-highest", "sends a token higher than all others", Side::Lock, |call| {
+        token(call, |_| Some(u64::from(u32::MAX)))
+    }),
+    words("token-backwards", "sends tokens that fall instead of rising", Side::Lock, |call| {
+        token(call, |token| Some(u64::from(u32::MAX) - token))
+    }),
+    words("token-coarse", "sends tokens that four acquisitions share", Side::Lock, |call| {
+        token(call, |token| Some(token / 4))
+    }),
+    words("tokens-unchecked", "the storage looks at no token", Side::Server, |call| {
+        token(call, |_| None)
+    }),
+];
+
+fn is_write(call: &Call) -> bool {
+    call.name() == "WRITE"
+}
+
+/// Another token, or none.
+fn token(call: &mut Call, other: fn(u64) -> Option<u64>) -> bool {
+    let Some(word) = call.words.get_mut(3) else { return false };
+    let Some(token) = number(word) else { return false };
+    *word = other(token).map_or_else(|| b"-".to_vec(), |token| token.to_string().into_bytes());
+    true
+}
