@@ -29,13 +29,13 @@ const RANGES: u64 = 20;
 /// What the rows of sessions under a partition leave open.
 const PARTITIONS: &str = "\
 A session ends in a plain partition only if its holder is cut off for longer than the session
-lasts. At default settings holds are shorter than that, and `curator-mutex` is all but quiet (1
-overlap in 200 seeds); the two rows of E2 under `partition` with holds of 11 s to 19 s show it. A
-holder that leaves at SUSPENDED (`curator-suspended`) is all but quiet there where one server serves
-all (2 overlaps in 600 seeds). Of an ensemble it is not, in 10 of 200 seeds, against 25 of
-`curator-mutex`: who waits in the queue may go on with the node of a session that is over for its
-client and not yet for the servers (as in the seeds 25 and 57), and enters with it; when that node
-goes, no connection is suspended.
+lasts. At default settings holds are shorter than that, and `curator-mutex` is all but quiet (with
+`--strategy uniform`, as in all that follows, 1 overlap in 200 seeds); the two rows of E2 under
+`partition` with holds of 11 s to 19 s show it. A holder that leaves at SUSPENDED
+(`curator-suspended`) is all but quiet there where one server serves all (2 overlaps in 600 seeds).
+Of an ensemble it is not, in 10 of 200 seeds, against 25 of `curator-mutex`: who waits in the queue
+may go on with the node of a session that is over for its client and not yet for the servers (as in
+the seeds 25 and 57), and enters with it; when that node goes, no connection is suspended.
 ";
 
 /// What late means in whole seconds.

@@ -16,6 +16,7 @@ use crate::setup::roster::Roster;
 use crate::setup::scenario::{Scenario, Standby, Strategy};
 use crate::world::network::Pace;
 use crate::world::recorder::Recorder;
+use crate::world::wire_log::Detail;
 use crate::world::{network, node_clock};
 use fencepost_clients::{Definition, Keeps};
 use fencepost_faults::setting::Topology;
@@ -68,10 +69,22 @@ pub struct RunOutcome {
 pub enum Recording {
     /// The history.
     History,
+    /// The history, and when messages with content were under way between whom.
+    Commands,
     /// The history, and every message on the wire.
     Wire,
-    /// Those, and when which node had a turn. Only the fast engine tells of turns.
+    /// All of that, and when which node had a turn. Only the fast engine tells of turns.
     Turns,
+}
+
+impl Recording {
+    fn detail(self) -> Option<Detail> {
+        match self {
+            Recording::History => None,
+            Recording::Commands => Some(Detail::Times),
+            Recording::Wire | Recording::Turns => Some(Detail::Words),
+        }
+    }
 }
 
 /// A run that cannot be made.
@@ -120,20 +133,36 @@ impl RunSpec {
         families: &Families,
         scenario: Rc<Scenario>,
     ) -> RunSpec {
+        let drawn = RunSpec::under(FaultPlan::default(), seed, client, families, scenario);
+        let setting = drawn.scenario.setting(drawn.topology());
+        match drawn.scenario.strategy {
+            Strategy::Uniform | Strategy::Pct => drawn.uniform(&setting),
+            Strategy::Aimed => drawn.aimed(&setting),
+        }
+    }
+
+    /// The run of a seed under a plan that it does not draw.
+    pub fn under(
+        plan: FaultPlan,
+        seed: Seed,
+        client: &'static Definition,
+        families: &Families,
+        scenario: Rc<Scenario>,
+    ) -> RunSpec {
         let usage = fit::usage(&scenario, client);
         let scenario = match lengths::drawn_for(usage, families).is_empty() {
             true => scenario,
             false => Rc::new(lengths::drawn(seed, usage, families, &scenario)),
         };
-        let setting = scenario.setting(scenario.topology(client, families));
-        let mut plan = generate(seed, families, &setting);
-        let unanswered = entry(client.deployment.coordinator()).unanswered;
+        RunSpec { seed, client, families: families.clone(), scenario, plan }
+    }
+
+    /// The run with every incident where its family draws it.
+    fn uniform(self, setting: &Setting) -> RunSpec {
+        let mut plan = generate(self.seed, &self.families, setting);
+        let unanswered = self.coordinator().unanswered;
         plan.faults.retain(|timed| !unanswered.contains(&timed.fault.kind()));
-        let drawn = RunSpec { seed, client, families: families.clone(), scenario, plan };
-        match drawn.scenario.strategy {
-            Strategy::Uniform | Strategy::Pct => drawn,
-            Strategy::Aimed => drawn.aimed(&setting),
-        }
+        RunSpec { plan, ..self }
     }
 
     /// The run with half of its incidents moved to where they hurt.
@@ -216,10 +245,7 @@ impl RunSpec {
             healed_at,
             limit: SimTime(self.scenario.max_time.0.0),
             pace: self.pace(),
-            records: Records {
-                wire: recording != Recording::History,
-                turns: recording == Recording::Turns,
-            },
+            records: Records { wire: recording.detail(), turns: recording == Recording::Turns },
         };
         let kernel = setup.run(engine)?;
         let (virtual_time, messages, events) =

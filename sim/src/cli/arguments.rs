@@ -220,9 +220,6 @@ pub(crate) struct CommonArguments {
     pub(crate) programs: ProgramArguments,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// Where in a run faults strike [default: uniform]. See docs/search.md.
-    #[arg(long, value_name = "S")]
-    pub(crate) strategy: Option<Strategy>,
     /// Which engine runs it [default: turmoil for run, fast for sweep].
     #[arg(long, value_name = "E")]
     pub(crate) engine: Option<Engine>,
@@ -302,6 +299,9 @@ pub(crate) struct ScenarioArguments {
     /// How the storage treats fencing tokens [default: fenced].
     #[arg(long, value_name = "S", value_parser = choice::<StorageRule>())]
     pub(crate) storage: Option<StorageRule>,
+    /// Where in a run faults strike [default: aimed]. See docs/search.md.
+    #[arg(long, value_name = "S")]
+    pub(crate) strategy: Option<Strategy>,
     /// The deployment and workload as TOML; flags win over --set, --set over the file.
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,

@@ -28,7 +28,6 @@ impl Options {
     pub(crate) fn read(arguments: &CommonArguments, engine: Engine) -> Result<Options, Failure> {
         let mut scenario = scenario(&arguments.deployment)?;
         scenario.programs = programs(&arguments.programs)?;
-        scenario.strategy = arguments.strategy.unwrap_or(scenario.strategy);
         let faults = families(&arguments.fault)?;
         let only = coordinator(arguments.coordinator.as_deref())?;
         if let (Some(only), Some(program)) = (only, scenario.programs.first()) {

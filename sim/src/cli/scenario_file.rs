@@ -21,9 +21,8 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
         table.insert(key, value);
     }
     let keys: Vec<String> = table.keys().cloned().collect();
-    let mut scenario: Scenario = table.try_into().map_err(|error: toml::de::Error| {
-        Failure::wrong(format!("--set: {}", in_words(error.message())))
-    })?;
+    let mut scenario = Scenario::of_table(table)
+        .map_err(|error| Failure::wrong(format!("--set: {}", in_words(error.message()))))?;
     apply_flags(&mut scenario, arguments);
     let asked = asked_for(&keys, arguments, &scenario);
     scenario.keeps.extend(asked);
@@ -164,6 +163,7 @@ fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
     }
     set(&mut scenario.workload, arguments.workload);
     set(&mut scenario.storage, arguments.storage);
+    set(&mut scenario.strategy, arguments.strategy);
 }
 
 #[cfg(test)]

@@ -23,7 +23,7 @@ use super::variation::near;
 use crate::run::RunSpec;
 use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
-use fencepost_faults::{Node, Seed};
+use fencepost_faults::{FaultPlan, Node, Seed};
 use fencepost_reports::summary::report::{Nearby, OnThisPlan, Remedy};
 use fencepost_reports::{Action, History, Kind, Verdict, Violation, What, judge};
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,11 +51,20 @@ pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 /// Any thread may ask.
 #[derive(Default)]
 pub struct Rates {
-    made: Mutex<BTreeMap<String, Made>>,
+    made: Shared<Vec<Option<Ending>>>,
+    /// What goes wrong in them; the same with every safeguard.
+    plans: Shared<Vec<(Seed, FaultPlan)>>,
 }
+
+/// What several threads may ask for and one of them makes, by what it follows from.
+type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
 /// The endings of the other seeds, in their order, once somebody has made them.
 type Made = Arc<OnceLock<Vec<Option<Ending>>>>;
+
+fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner).entry(key).or_default().clone()
+}
 
 /// How a run ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -202,17 +211,26 @@ impl Guarded {
 impl Rates {
     /// How the other seeds end, with a safeguard or without.
     fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Made {
-        let key = key(spec, safeguard, extent);
-        let made = self
-            .made
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .entry(key)
-            .or_default()
-            .clone();
+        let made = place(&self.made, key(spec, safeguard, extent));
+        made.get_or_init(|| {
+            let plans = self.plans(spec, extent);
+            let others = plans.get().into_iter().flatten();
+            others
+                .map(|(seed, plan)| Ending::of_spec(&other(spec, *seed, plan, safeguard)))
+                .collect()
+        });
+        made
+    }
+
+    /// What the other seeds draw.
+    fn plans(&self, spec: &RunSpec, extent: Extent) -> Arc<OnceLock<Vec<(Seed, FaultPlan)>>> {
+        let made = place(&self.plans, key(spec, None, extent));
         made.get_or_init(|| {
             let others = other_seeds(spec.seed).take(extent.seeds);
-            others.map(|seed| Ending::of_spec(&other(spec, seed, safeguard))).collect()
+            let scenario = keeping(spec);
+            let drawn =
+                |seed| RunSpec::draw(seed, spec.client, &spec.families, scenario.clone()).plan;
+            others.map(|seed| (seed, drawn(seed))).collect()
         });
         made
     }
@@ -235,11 +253,15 @@ fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
 
 /// The run of another seed: the same lock, faults and scenario. Lengths that the run's own seed
 /// drew are kept.
-fn other(spec: &RunSpec, seed: Seed, safeguard: Option<&Safeguard>) -> RunSpec {
-    let keeps = Length::ALL.into_iter().collect();
-    let scenario = Rc::new(Scenario { keeps, ..(*spec.scenario).clone() });
-    let drawn = RunSpec::draw(seed, spec.client, &spec.families, scenario);
+fn other(spec: &RunSpec, seed: Seed, plan: &FaultPlan, safeguard: Option<&Safeguard>) -> RunSpec {
+    let drawn = RunSpec::under(plan.clone(), seed, spec.client, &spec.families, keeping(spec));
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
+}
+
+/// The scenario of a run, whose lengths are to be drawn no more.
+fn keeping(spec: &RunSpec) -> Rc<Scenario> {
+    let keeps = Length::ALL.into_iter().collect();
+    Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
 }
 
 fn nearby(spec: &RunSpec, extent: Extent) -> Vec<Option<Ending>> {

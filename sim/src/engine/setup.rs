@@ -8,14 +8,15 @@ use crate::world::kernel::Kernel;
 use crate::world::network::Pace;
 use crate::world::recorder::Recorder;
 use crate::world::state::Parts;
+use crate::world::wire_log::{Detail, WireLog};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
 /// What a world writes down besides its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
-    /// Every message on the wire.
-    pub(crate) wire: bool,
+    /// The messages on the wire, so much of each.
+    pub(crate) wire: Option<Detail>,
     /// When which host had a turn. Only the fast engine does.
     pub(crate) turns: bool,
 }
@@ -75,7 +76,7 @@ impl Setup {
             recorder: self.recorder,
         });
         kernel.with(|state| {
-            state.wire = self.records.wire.then(Box::default);
+            state.wire = self.records.wire.map(|detail| Box::new(WireLog::new(detail)));
             state.turns = self.records.turns.then(Vec::new);
         });
         let nemesis = Nemesis::new(self.plan, self.healed_at, self.roster.clone(), &kernel);

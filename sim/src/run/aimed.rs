@@ -1,11 +1,11 @@
-//! `--strategy aimed`: half of what goes wrong goes wrong where the protocol can be hurt.
+//! Aimed plans: half of what goes wrong goes wrong where the protocol can be hurt.
 //!
-//! The plan is that of the families; about every second incident of it is moved. The window is cut
-//! into as many parts as there are incidents to move, one for each. A scout runs the plan as it is
-//! by then up to the end of a part, [`places`] says who was where, and the incident goes to one of
-//! the places of its part. What begins earlier is settled by then, and two runs are the same up to
-//! the first thing in which they differ: so an incident meets what it was aimed at, unless it has
-//! a lead (a lag, a cut) that changes what follows.
+//! The plan is that of the families; about every second incident of it is moved. The early part of
+//! the window is cut into as many parts as there are incidents to move, one for each. A scout runs
+//! the plan as it is by then up to the end of a part, [`places`] says who was where, and the
+//! incident goes to one of the places of its part. What begins earlier is settled by then, and two
+//! runs are the same up to the first thing in which they differ: so an incident meets what it was
+//! aimed at, unless it has a lead (a lag, a cut) that changes what follows.
 
 use super::places::places;
 use super::{Recording, RunSpec};
@@ -22,6 +22,9 @@ use std::rc::Rc;
 /// in each other's way.
 const SCOUTS_MAX: usize = 4;
 
+/// A window of this length, or half of a longer one if that is more, is early enough.
+const EARLY: Micros = Micros::from_secs(30);
+
 /// The plan of a run with some of its incidents moved. Where a scout cannot be run, the incidents
 /// stay where they were drawn: the run itself will say what is wrong.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
@@ -29,7 +32,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     let (to_move, mut others): (Vec<_>, Vec<_>) =
         drawn.into_iter().partition(|incident| is_aimed(&mut rng, incident));
     let scouts = to_move.len().min(SCOUTS_MAX);
-    for (number, part) in parts(setting.window, scouts).into_iter().enumerate() {
+    for (number, part) in parts(early(setting.window), scouts).into_iter().enumerate() {
         let places = scout(spec, &others, part);
         let own = to_move.iter().skip(number).step_by(scouts);
         for incident in own {
@@ -40,6 +43,14 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
         }
     }
     of(&others)
+}
+
+/// The part of a window to which incidents are moved: a scout costs as much as the time that it
+/// runs, and who takes a lock again and again comes to the same places early and late.
+fn early(window: Window) -> Window {
+    let length = window.length().0;
+    let early = (length / 2).max(length.min(EARLY.0));
+    Window { end_us: window.begin_us + Micros(early), ..window }
 }
 
 /// The plan of these incidents.
@@ -73,7 +84,7 @@ fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));
     let scout = RunSpec { plan, scenario: Rc::new(scenario), ..spec.clone() };
-    match scout.run_recording(Engine::Fast, Recording::Wire) {
+    match scout.run_recording(Engine::Fast, Recording::Commands) {
         Ok(outcome) => places(&outcome.history, &outcome.trace.unwrap_or_default()),
         Err(_) => Vec::new(),
     }

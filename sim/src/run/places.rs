@@ -5,7 +5,7 @@
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};
-use fencepost_reports::{Action, Change, Event, History, Trace, What, WireMessage};
+use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// Commands beyond this number in one operation count as of this number: who waits for long asks
@@ -43,7 +43,7 @@ struct Asked {
 fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
     let mut all: BTreeMap<Node, Vec<Asked>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
-    for message in trace.messages.iter().filter(|message| has_content(message)) {
+    for message in &trace.messages {
         let (from, to, sent) = (message.from, message.to, message.sent_us);
         if is_process(from) && is_asked(to) {
             let own = all.entry(from).or_default();
@@ -61,11 +61,6 @@ fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
         }
     }
     all
-}
-
-/// Whether it is no mere opening or end of a connection.
-fn has_content(message: &WireMessage) -> bool {
-    !matches!(message.label.as_str(), "connect" | "accepted" | "refused" | "end" | "reset")
 }
 
 /// Sentinels keep no lock.

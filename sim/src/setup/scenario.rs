@@ -131,8 +131,9 @@ pub struct Scenario {
     pub switches: Switches,
     /// How far into the run faults may begin.
     pub fault_window: SpanRange,
-    /// Where in the run they do.
-    #[serde(skip_serializing_if = "Strategy::is_uniform")]
+    /// Where in the run they do. A report that does not say means uniform; for a scenario file see
+    /// [`Scenario::of_table`].
+    #[serde(default = "Strategy::unsaid", skip_serializing_if = "Strategy::is_unsaid")]
     pub strategy: Strategy,
     /// How long processes are paused or suspended; by default up to 2.5 leases.
     pub pause: Option<SpanRange>,
@@ -267,7 +268,7 @@ impl Default for Scenario {
             wait_timeout: ms(200),
             switches: Switches::Heard,
             fault_window: SpanRange::new(Span::secs(2), Span::secs(60)),
-            strategy: Strategy::Uniform,
+            strategy: Strategy::Aimed,
             pause: None,
             replication_lag: None,
             drift_ppm: 30_000,
@@ -284,6 +285,13 @@ impl Default for Scenario {
 }
 
 impl Scenario {
+    /// The scenario of a file or of `--set`: what it does not name is as built in.
+    pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
+        let built_in = || Strategy::default().name().into();
+        table.entry("strategy").or_insert_with(built_in);
+        table.try_into()
+    }
+
     /// The program that a lock is, if it is one of the user's own.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
@@ -452,9 +460,14 @@ impl Scenario {
     /// What differs from the built-in scenario or was asked for all the same, as keys and values of
     /// `--set`.
     pub fn deviations(&self) -> Vec<(String, String)> {
-        let as_map = |scenario: &Scenario| match serde_json::to_value(scenario) {
-            Ok(serde_json::Value::Object(map)) => map,
-            _ => serde_json::Map::new(),
+        let as_map = |scenario: &Scenario| {
+            let mut map = match serde_json::to_value(scenario) {
+                Ok(serde_json::Value::Object(map)) => map,
+                _ => serde_json::Map::new(),
+            };
+            // A report leaves out one of its names.
+            map.insert("strategy".to_owned(), scenario.strategy.name().into());
+            map
         };
         let (own, built_in) = (as_map(self), as_map(&Scenario::default()));
         let text = |value: &serde_json::Value| {

@@ -131,8 +131,7 @@ fn scenario(settings: &[(&str, &str)]) -> Result<Scenario, String> {
     let value = |text: &str| text.parse::<i64>().map_or_else(|_| text.into(), toml::Value::Integer);
     let table: toml::Table =
         settings.iter().map(|(key, text)| ((*key).to_owned(), value(text))).collect();
-    let scenario: Scenario =
-        table.try_into().map_err(|error: toml::de::Error| error.message().to_owned())?;
+    let scenario = Scenario::of_table(table).map_err(|error| error.message().to_owned())?;
     scenario.validate().map_err(|error| error.to_string())?;
     Ok(scenario)
 }

@@ -84,10 +84,10 @@ impl Again<'_> {
 
     /// The run of a seed.
     pub(super) fn spec(&self, seed: Seed, families: &Families) -> RunSpec {
-        let drawn = RunSpec::draw(seed, self.lock, families, Rc::new(self.scenario.clone()));
+        let scenario = Rc::new(self.scenario.clone());
         match self.plan {
-            Some(plan) => RunSpec { plan: plan.clone(), ..drawn },
-            None => drawn,
+            Some(plan) => RunSpec::under(plan.clone(), seed, self.lock, families, scenario),
+            None => RunSpec::draw(seed, self.lock, families, scenario),
         }
     }
 

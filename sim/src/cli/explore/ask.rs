@@ -4,7 +4,7 @@ use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
 use crate::cli::options::client_of;
 use crate::cli::scenario_file::scenario;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Scenario, Strategy};
 use crate::setup::span::Span;
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Micros, Seed};
@@ -44,13 +44,20 @@ pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
 /// The scenario: explore's own settings, then the file, then --set, then the flags.
 fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
     let given = &arguments.deployment;
+    let is_told = given.set.iter().any(|text| text.trim_start().starts_with("strategy"));
+    if given.strategy.is_some() || is_told {
+        let why = "explore puts faults at every place: expected no strategy";
+        return Err(Failure::wrong(why));
+    }
     let own = DEFAULTS.iter().map(|(key, value)| format!("{key}={value}"));
     let masters = arguments.masters.map(|masters| format!("masters={masters}"));
     let set = match &given.scenario {
         None => own.chain(given.set.clone()).chain(masters).collect(),
         Some(_) => given.set.iter().cloned().chain(masters).collect(),
     };
-    scenario(&ScenarioArguments { set, ..given.clone() })
+    let scenario = scenario(&ScenarioArguments { set, ..given.clone() })?;
+    // Every plan is run, none is drawn.
+    Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 
 /// The command that explores the same bounds.
@@ -84,7 +91,7 @@ pub(super) fn command(bounds: &Bounds) -> String {
 fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let mut all = scenario.deviations();
     let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);
-    all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value));
+    all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value) && key != "strategy");
     // What is built in, and so no deviation, where explore has another value of its own.
     let built_in = Scenario::default();
     let back = [

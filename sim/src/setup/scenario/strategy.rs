@@ -11,9 +11,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
     /// Where their families draw them, mostly uniformly in time.
-    #[default]
     Uniform,
     /// Half of them there, half at commands and phases of the protocol, each as likely.
+    #[default]
     Aimed,
     /// Where their families draw them; but instead of drawing each message's latency, give every
     /// link a priority, which decides how long its messages take, and change it at a few points.
@@ -30,8 +30,14 @@ impl Strategy {
         }
     }
 
+    /// What a report means that does not say: those of before there was another, and those of
+    /// uniform runs ever since.
+    pub(super) fn unsaid() -> Strategy {
+        Strategy::Uniform
+    }
+
     /// Whether it need not be written down.
-    pub(super) fn is_uniform(&self) -> bool {
-        *self == Strategy::Uniform
+    pub(super) fn is_unsaid(&self) -> bool {
+        *self == Strategy::unsaid()
     }
 }

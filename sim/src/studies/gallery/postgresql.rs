@@ -86,7 +86,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "shedlock-db-time",
         fault: "failover",
         settings: &[("old-primary", "stopped")],
-        seed: 16,
+        seed: 18,
         kind: Kind::LostUpdate,
         cause: Cause::AsyncReplicationLoss,
         remedy: "Let a commit wait until the standby has it (`synchronous_standby_names`), and stop \

@@ -29,7 +29,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "set-px-get-del",
         fault: "pause",
         settings: &[("latency", "5ms..60ms")],
-        seed: 13,
+        seed: 0,
         kind: Kind::ForeignRelease,
         cause: Cause::HolderPause,
         remedy: "A script that compares and deletes: no other command comes between the two.",
@@ -134,7 +134,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "redlock-no-validity-check",
         fault: "latency",
         settings: SHORT_LEASES,
-        seed: 32,
+        seed: 6,
         kind: Kind::Overlap,
         cause: Cause::Latency,
         remedy: "Step 3 of Redlock: the time that was spent is taken off the ttl, and a majority \
@@ -150,7 +150,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "redlock",
         fault: "restart",
         settings: &[("persistence", "aof-everysec")],
-        seed: 60,
+        seed: 11,
         kind: Kind::Overlap,
         cause: Cause::RestartWithoutDelay,
         remedy: "`appendfsync always` syncs before it answers. With `everysec` a master stays \

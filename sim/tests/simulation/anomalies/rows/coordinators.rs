@@ -2,8 +2,8 @@
 //! etcd (E7).
 
 use super::{
-    FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, case, delayed_restart, overrun, row,
-    slow_messages, synced_always, within,
+    FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
+    overrun, row, slow_messages, synced_always, within,
 };
 use fencepost::Scenario;
 use fencepost::setup::scenario::{Hold, OldPrimary, Standby};
@@ -191,7 +191,7 @@ pub(super) const ROWS: &[Row] = &[
         "partition",
         HARM,
         Some(within("curator-fencing", cut_off_from_three)),
-        20,
+        40,
     ),
     row(
         "E3",
@@ -247,7 +247,7 @@ pub(super) const ROWS: &[Row] = &[
 /// second longer for that of a holder which died.
 pub(super) const LATE_EXPIRY: Slow = Slow {
     id: "E1",
-    flawed: case("memcached-cas"),
-    twin: case("memcached-add"),
+    flawed: within("memcached-cas", anywhere),
+    twin: within("memcached-add", anywhere),
     fault: "client-crash",
 };
