@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 
 /// The first line of the file.
-pub const HEAD: &str =
+pub(crate) const HEAD: &str =
     "lock\toperator\tfate\tfault\tscenario\tstrategy\tseed\trule\tdiffered\truns\tcpu_us\n";
 
 /// What became of a mutant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Fate {
+pub(crate) enum Fate {
     /// A run broke a rule that the lock itself keeps there.
     Killed(Kill),
     /// The mistake was made, and no run differed.
@@ -19,37 +19,37 @@ pub enum Fate {
 
 /// Which run killed a mutant.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Kill {
+pub(crate) struct Kill {
     /// The faults.
-    pub fault: String,
+    pub(crate) fault: String,
     /// What differs from the built-in scenario.
-    pub scenario: String,
+    pub(crate) scenario: String,
     /// Where the faults strike.
-    pub strategy: String,
+    pub(crate) strategy: String,
     /// The first seed that did.
-    pub seed: u64,
+    pub(crate) seed: u64,
     /// The rule that it broke.
-    pub rule: String,
+    pub(crate) rule: String,
 }
 
 /// One mutant and what became of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     /// The lock.
-    pub lock: String,
+    pub(crate) lock: String,
     /// The operator.
-    pub operator: String,
+    pub(crate) operator: String,
     /// What became of it.
-    pub fate: Fate,
+    pub(crate) fate: Fate,
     /// How many runs that took.
-    pub runs: u64,
+    pub(crate) runs: u64,
     /// How much processor time, in microseconds.
-    pub cpu_us: u64,
+    pub(crate) cpu_us: u64,
 }
 
 impl Outcome {
     /// As a line of the file.
-    pub fn line(&self) -> String {
+    pub(crate) fn line(&self) -> String {
         let (name, kill, differed) = match &self.fate {
             Fate::Killed(kill) => ("killed", Some(kill), 0),
             Fate::Equivalent => ("equivalent", None, 0),
@@ -68,7 +68,7 @@ impl Outcome {
 }
 
 /// Reads what `run` wrote. Errors name the line.
-pub fn read(text: &str) -> Result<Vec<Outcome>, String> {
+pub(crate) fn read(text: &str) -> Result<Vec<Outcome>, String> {
     let lines = text.lines().enumerate().skip(1);
     lines.map(|(place, line)| outcome(line).ok_or(format!("line {}: {line}", place + 1))).collect()
 }

@@ -12,22 +12,22 @@ const HEAD: &str = include_str!("page.md");
 
 /// How many there are of what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Score {
+pub(crate) struct Score {
     /// All.
-    pub mutants: usize,
+    pub(crate) mutants: usize,
     /// Killed.
-    pub killed: usize,
+    pub(crate) killed: usize,
     /// No run differed.
-    pub equivalent: usize,
+    pub(crate) equivalent: usize,
     /// Runs differed, and a reason is known why that breaks no rule.
-    pub explained: usize,
+    pub(crate) explained: usize,
     /// What is left.
-    pub open: usize,
+    pub(crate) open: usize,
 }
 
 impl Score {
     /// Of these.
-    pub fn of<'o>(outcomes: impl IntoIterator<Item = &'o Outcome>) -> Score {
+    pub(crate) fn of<'o>(outcomes: impl IntoIterator<Item = &'o Outcome>) -> Score {
         outcomes.into_iter().fold(Score::default(), |mut score, outcome| {
             score.mutants += 1;
             match &outcome.fate {
@@ -41,7 +41,7 @@ impl Score {
     }
 
     /// How many in a thousand of those were killed that are not shown or said to be equivalent.
-    pub fn per_mille(&self) -> usize {
+    pub(crate) fn per_mille(&self) -> usize {
         self.killed * 1_000 / (self.killed + self.open).max(1)
     }
 
@@ -56,7 +56,7 @@ impl Score {
 }
 
 /// The page.
-pub fn page(outcomes: &[Outcome]) -> String {
+pub(crate) fn page(outcomes: &[Outcome]) -> String {
     let locks: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome.lock.as_str()).collect();
     let numbers = [
         ("{first}", FIRST.mutant.to_string()),

@@ -33,7 +33,7 @@ const REASONS: &[Reason] = &[
 ];
 
 /// Why a mutant that survived breaks no rule, if that is known.
-pub fn reason(outcome: &Outcome) -> Option<&'static str> {
+pub(crate) fn reason(outcome: &Outcome) -> Option<&'static str> {
     let is_its = |reason: &&Reason| {
         reason.operators.contains(&outcome.operator.as_str())
             && (reason.locks.is_empty() || reason.locks.contains(&outcome.lock.as_str()))

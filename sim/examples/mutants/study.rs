@@ -20,25 +20,25 @@ use std::rc::Rc;
 
 /// How many seeds there are for a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Budget {
+pub(crate) struct Budget {
     /// Of a mutant.
-    pub mutant: u64,
+    pub(crate) mutant: u64,
     /// Of the lock itself: what it breaks in any of them is not held against its mutants.
-    pub lock: u64,
+    pub(crate) lock: u64,
 }
 
 /// What each mutant gets first.
-pub const FIRST: Budget = Budget { mutant: 2, lock: 6 };
+pub(crate) const FIRST: Budget = Budget { mutant: 2, lock: 6 };
 /// What those get that it does not kill.
-pub const SECOND: Budget = Budget { mutant: 4, lock: 12 };
+pub(crate) const SECOND: Budget = Budget { mutant: 4, lock: 12 };
 
 /// Faults and a scenario, under which runs are comparable.
 #[derive(Clone, Copy)]
-pub struct Condition {
+pub(crate) struct Condition {
     /// The families.
-    pub fault: &'static str,
+    pub(crate) fault: &'static str,
     /// What differs from the built-in scenario, as TOML.
-    pub scenario: &'static str,
+    pub(crate) scenario: &'static str,
     /// Which locks it means something to.
     fits: fn(&Definition) -> bool,
 }
@@ -65,7 +65,7 @@ const fn on_primary(fault: &'static str, scenario: &'static str) -> Condition {
 }
 
 /// All of them, in the order in which they are tried.
-pub const CONDITIONS: &[Condition] = &[
+pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", ""),
     under("none", "hold = \"until-validity\""),
     under("none", "hold = \"9s..9800ms\""),
@@ -105,10 +105,10 @@ const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
 /// A cell: a condition, and where faults strike.
-pub type Cell = (usize, Strategy);
+pub(crate) type Cell = (usize, Strategy);
 
 /// A lock, and what it does without a mistake, as far as it was asked.
-pub struct Bench {
+pub(crate) struct Bench {
     lock: &'static Definition,
     budget: Budget,
     cells: BTreeMap<(usize, bool), Known>,
@@ -129,13 +129,13 @@ struct Ran {
 
 impl Bench {
     /// Of a lock.
-    pub fn new(lock: &'static Definition, budget: Budget) -> Bench {
+    pub(crate) fn new(lock: &'static Definition, budget: Budget) -> Bench {
         Bench { lock, budget, cells: BTreeMap::new() }
     }
 
     /// One mutant; `None` if the mistake is never made in this lock. Panics if a run cannot be
     /// made, which is a mistake of the simulator's.
-    pub fn one(&mut self, operator: &'static Operator) -> Option<Outcome> {
+    pub(crate) fn one(&mut self, operator: &'static Operator) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
         }
@@ -229,12 +229,12 @@ impl Bench {
 }
 
 /// Every mutant of a lock.
-pub fn mutants_of(lock: &'static Definition) -> Vec<Outcome> {
+pub(crate) fn mutants_of(lock: &'static Definition) -> Vec<Outcome> {
     outcomes(lock, operators_for(lock))
 }
 
 /// Those that some operators make of it.
-pub fn outcomes(
+pub(crate) fn outcomes(
     lock: &'static Definition,
     operators: impl Iterator<Item = &'static Operator>,
 ) -> Vec<Outcome> {

@@ -8,7 +8,6 @@
 #[path = "../cli/answer.rs"]
 mod answer;
 mod pinned;
-mod priorities;
 
 mod aimed;
 mod anomalies;

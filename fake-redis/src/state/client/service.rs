@@ -101,7 +101,8 @@ mod tests {
 
     #[test]
     fn nothing_is_read_while_anything_waits() {
-        let undone: [(fn(&mut Service), fn(&mut Service)); 3] = [
+        type Change = fn(&mut Service);
+        let undone: [(Change, Change); 3] = [
             (Service::queue, Service::take),
             (Service::postpone, Service::resume),
             (Service::block, Service::unblock),
