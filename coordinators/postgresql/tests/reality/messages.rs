@@ -35,7 +35,8 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     split(bytes).last().is_some_and(|(kind, _)| *kind == b'Z')
 }
 
-/// Messages as text, without process ids, ids of tables, and where in its source a server is.
+/// Messages as text, without process ids, ids of tables, the release of a server, and where in its
+/// source it is.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let messages = split(bytes);
     let length: usize = messages.iter().map(|(_, body)| body.len() + 5).sum();
@@ -49,9 +50,20 @@ fn one(kind: u8, body: &[u8]) -> String {
         b'E' | b'N' => error(body),
         b'T' => columns(body),
         b'K' => String::new(),
+        b'S' => parameter(body),
         _ => String::from_utf8_lossy(body).into_owned(),
     };
     format!("{} {text:?}", kind as char)
+}
+
+/// A parameter and its value. Of the server's version the first number counts: Debian brings newer
+/// releases of the same major version, which the model follows in all but the name.
+fn parameter(body: &[u8]) -> String {
+    let text = String::from_utf8_lossy(body).into_owned();
+    match text.strip_prefix("server_version\0").and_then(|version| version.split_once('.')) {
+        Some((major, _)) => format!("server_version\0{major}"),
+        None => text,
+    }
 }
 
 /// The fields of an error. A context is left out, and the detail of a deadlock.

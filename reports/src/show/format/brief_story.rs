@@ -88,12 +88,17 @@ fn write_story(
     let (kind, cause) = (violation.kind.name(), violation.cause.name());
     let (client, id) = (&run.client, &violation.id);
     let title = format!("{client}: {kind} by {cause}");
-    let room = page.width.saturating_sub(title.chars().count());
     let id = format!("[{id}]");
-    writeln!(
-        out,
-        "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}{DIM}{id:>room$}{DIM:#}"
-    )?;
+    write!(out, "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}")?;
+    // The fingerprint stands at the right edge, of the next line if the title leaves no room.
+    let room = match page.width.saturating_sub(title.chars().count()) {
+        room if room > id.chars().count() => room,
+        _ => {
+            writeln!(out)?;
+            page.width
+        }
+    };
+    writeln!(out, "{DIM}{id:>room$}{DIM:#}")?;
     if let Some(like) = earlier.like {
         let there = format!("the {kind} of {} above", like.run.client);
         field(page, out, "same as", &format!("{there}, in cause and smallest faults"))?;
