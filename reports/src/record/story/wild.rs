@@ -178,7 +178,7 @@ impl Teller {
     }
 
     fn writes(&mut self, story: Story, node: Node, detail: u16) -> Story {
-        let based_on = self.value - i64::from(detail % 3 == 0);
+        let based_on = self.value - i64::from(detail.is_multiple_of(3));
         self.value += 1;
         story.writes(self.now, node, based_on, self.value)
     }
