@@ -61,4 +61,4 @@ pub use stream::Replication;
 pub use watch::{Held, LockTable, Watch};
 
 /// The version that is modelled, as the server tells it.
-pub(crate) const VERSION: &str = "15.18 (Debian 15.18-0+deb12u1)";
+pub(crate) const VERSION: &str = "15.20 (Debian 15.20-0+deb12u1)";

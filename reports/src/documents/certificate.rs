@@ -103,7 +103,7 @@ pub struct Runs {
     pub unknown: u64,
     /// Those that broke a rule: none.
     pub violated: u64,
-    /// Those in which a fault was fired.
+    /// Those in which a fault was fired, or a message was late.
     pub fired: u64,
     /// Those in which at least two processes acquired the lock.
     pub contended: u64,

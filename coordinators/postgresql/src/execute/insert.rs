@@ -182,6 +182,7 @@ impl Execution<'_> {
             };
             let is_seen = self.sees(table, live);
             let Some((assignments, condition)) = &plan.update else {
+                self.read_rival(table, live)?;
                 if !is_seen && self.is_strict() {
                     return Err(serialization("update").into());
                 }

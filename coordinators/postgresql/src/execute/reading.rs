@@ -157,10 +157,7 @@ impl Execution<'_> {
         let mut next = Some(root);
         while let Some(version) = next {
             if self.touch_version(id, table, version)? {
-                let made = self.core.heap.version(table, version).map(|version| version.made.0);
-                if made.is_some() && made != self.session.xid() {
-                    self.core.serializable.read(id, Target::Row(table, version));
-                }
+                self.note_read(id, table, version);
                 return Ok(Some(version));
             }
             next = self.follower(table, version);
@@ -184,6 +181,25 @@ impl Execution<'_> {
             serializable.conflict_out(id, writer, is_concurrent).map_err(refused)?;
         }
         Ok(sight.is_visible)
+    }
+
+    /// Whoever does nothing because of a row has read that row, as in PostgreSQL 15.20 (15.18 did
+    /// not count that as a read). Errors: 40001.
+    pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
+        let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
+        let Some(id) = tracked else { return Ok(()) };
+        if self.touch_version(id, table, version)? {
+            self.note_read(id, table, version);
+        }
+        Ok(())
+    }
+
+    /// Whoever changes a version later comes after its reader. One's own need not be remembered.
+    fn note_read(&mut self, id: Tracked, table: TableId, version: VersionId) {
+        let made = self.core.heap.version(table, version).map(|version| version.made.0);
+        if made.is_some() && made != self.session.xid() {
+            self.core.serializable.read(id, Target::Row(table, version));
+        }
     }
 
     fn sight(&self, table: TableId, version: VersionId) -> Option<Sight> {

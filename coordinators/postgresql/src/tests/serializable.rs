@@ -134,6 +134,24 @@ fn rejects_a_second_insert_of_a_key_that_both_had_looked_for() {
     assert!(last_of(&steps(false)).contains("23505"), "nobody has looked");
 }
 
+/// As in 15.20: 15.18 spoke of a concurrent update in both cases.
+#[test]
+fn rejects_doing_nothing_because_of_a_row_of_a_pivot() {
+    let steps = |looks: bool| {
+        let look = looks.then_some((0, "SELECT b FROM u WHERE a = 2"));
+        let mut steps = vec![(0, BEGIN), (1, BEGIN)];
+        steps.extend([(0, "INSERT INTO u VALUES (3, 3)"), (1, "INSERT INTO u VALUES (2, 2)")]);
+        steps.extend(look);
+        steps.push((0, "COMMIT"));
+        steps.push((1, "INSERT INTO u VALUES (3, 3) ON CONFLICT DO NOTHING"));
+        steps
+    };
+    let said = last_of(&steps(true));
+    assert!(said.starts_with("40001 Reason code: Canceled on conflict out to pivot "), "{said}");
+    let said = last_of(&steps(false));
+    assert!(said.contains("due to concurrent update"), "{said}");
+}
+
 #[test]
 fn accepts_a_write_skew_with_a_transaction_that_is_not_serializable() {
     for other in ["BEGIN ISOLATION LEVEL REPEATABLE READ", "BEGIN"] {

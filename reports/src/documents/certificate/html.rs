@@ -1,6 +1,6 @@
 //! A certificate as a self-contained page.
 
-use super::text::at_most;
+use super::text::{at_most, fired};
 use super::unfinished::Unfinished;
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
 use crate::show::format::html::{heads, page};
@@ -79,7 +79,7 @@ fn runs(runs: &Runs, out: &LeftOut) -> Markup {
         ("valid", runs.valid),
         ("unknown", runs.unknown),
         ("violated", runs.violated),
-        ("a fault was fired", runs.fired),
+        (fired(runs), runs.fired),
         ("at least two processes acquired the lock", runs.contended),
         ("left out: places in gaps", out.gap_places),
         ("left out: plans whose last fault meets nothing", out.idle_plans),

@@ -1,6 +1,6 @@
 //! A certificate for people.
 
-use super::{Certificate, StatedBounds};
+use super::{Certificate, Runs, StatedBounds};
 
 /// How wide the text is at most.
 const WIDTH: usize = 96;
@@ -32,8 +32,10 @@ pub(super) fn text(certificate: &Certificate) -> String {
         format!("{} runs: {none} without a fault, {one} with one, {two} with two", runs.all),
         format!("{} valid, {} unknown, {} violated", runs.valid, runs.unknown, runs.violated),
         format!(
-            "a fault was fired in {}; at least two processes acquired the lock in {}",
-            runs.fired, runs.contended
+            "{} in {}; at least two processes acquired the lock in {}",
+            fired(runs),
+            runs.fired,
+            runs.contended
         ),
         format!(
             "left out: {} places in gaps, {} plans whose last fault meets nothing, {} that cannot be",
@@ -61,6 +63,14 @@ pub(super) fn at_most(bounds: &StatedBounds) -> String {
         0 => faults,
         1 => format!("{faults} and 1 delayed message"),
         count => format!("{faults} and {count} delayed messages"),
+    }
+}
+
+/// What went wrong in the runs that are counted as such: a late message counts as a fault does.
+pub(super) fn fired(runs: &Runs) -> &'static str {
+    match runs.by_delays {
+        None => "a fault was fired",
+        Some(_) => "a fault was fired or a message was late",
     }
 }
 

@@ -2,6 +2,7 @@
 //! It holds what is needed to go on from it, and to add it up with others. Its versions are those
 //! of a certificate.
 
+use super::text::fired;
 use super::{LeftOut, Runs, Slice, StatedBounds, VERSION, VERSION_WITH_DELAYS, html, is_zero};
 use crate::record::checksum::{Uncovered, checksum};
 use crate::show::view::View;
@@ -95,7 +96,7 @@ fn text(unfinished: &Unfinished) -> String {
     let (tool, bounds, runs) = (&unfinished.tool, &unfinished.bounds, &unfinished.runs);
     format!(
         "{} {}: {} under {}: no certificate: {}\n\
-         {} runs: {} valid, {} unknown, {} violated; a fault was fired in {}\n\
+         {} runs: {} valid, {} unknown, {} violated; {} in {}\n\
          shard {} of {}; {} of {} units\n",
         tool.name,
         tool.version,
@@ -106,6 +107,7 @@ fn text(unfinished: &Unfinished) -> String {
         runs.valid,
         runs.unknown,
         runs.violated,
+        fired(runs),
         runs.fired,
         unfinished.shard.index,
         unfinished.shard.count,

@@ -42,12 +42,18 @@ fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
     let (processes, cycles) = (number("processes")?, number("cycles")?);
+    let counted = |count: u64, one: &str, many: &str| match count {
+        1 => format!("1 {one}"),
+        _ => format!("{count} {many}"),
+    };
+    let who = [counted(processes, "process", "processes"), counted(cycles, "cycle", "cycles")];
+    let who = who.join(" x ");
     let own_lease = |run: &RunReport| run.lengths.contains_key("ttl") || !run.programs.is_empty();
     if report.runs.iter().any(own_lease) {
-        return Some(format!("{processes} processes x {cycles} cycles"));
+        return Some(who);
     }
     let ttl = scenario.get("ttl")?.as_str()?;
-    Some(format!("{processes} processes x {cycles} cycles, ttl {ttl}"))
+    Some(format!("{who}, ttl {ttl}"))
 }
 
 /// A line for each lock under each family of faults.
@@ -226,6 +232,9 @@ mod tests {
         report.config =
             serde_json::json!({ "scenario": { "processes": 3, "cycles": 20, "ttl": "10s" } });
         assert_eq!(world(&report).as_deref(), Some("3 processes x 20 cycles, ttl 10s"));
+        report.config["scenario"]["cycles"] = 1.into();
+        assert_eq!(world(&report).as_deref(), Some("3 processes x 1 cycle, ttl 10s"));
+        report.config["scenario"]["cycles"] = 20.into();
         report.runs[0].lengths.insert("ttl".to_owned(), "4s".to_owned());
         assert_eq!(world(&report).as_deref(), Some("3 processes x 20 cycles"), "it was drawn");
     }
