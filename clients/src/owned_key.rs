@@ -81,6 +81,7 @@ pub(crate) fn set_if_absent_words<'w>(
     [b"SET", key.as_bytes(), owner, b"NX", b"PX", ttl_ms.as_bytes()]
 }
 
+#[inline(always)]
 pub(crate) fn was_set(outcome: Result<Reply, CallError>) -> Result<bool, CallError> {
     match outcome? {
         reply if reply.is_ok() => Ok(true),

@@ -109,6 +109,7 @@ enum Word {
 
 /// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is
 /// refused, what is repeated is not.
+#[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
     first: usize,
@@ -216,6 +217,7 @@ const fn packed(word: &[u8]) -> u64 {
 
 /// When a key shall expire, in wall-clock milliseconds. This is `getExpireMillisecondsOrReply` in
 /// t_string.c.
+#[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
     (unit, anchor): (Unit, Anchor),

@@ -15,6 +15,15 @@ pub(crate) enum Fate {
     Equivalent,
     /// So many runs differed, and none broke a rule that the lock itself keeps.
     Survived(u64),
+    /// No sweep killed it, and the explorer found a plan that breaks a rule.
+    Found(Kill),
+    /// No sweep killed it, and no plan within some bounds breaks a rule.
+    Quiet {
+        /// In how many runs of the sweeps it made a difference.
+        differed: u64,
+        /// The names of the bounds, joined by `+`.
+        within: String,
+    },
 }
 
 /// Which run killed a mutant.
@@ -50,18 +59,18 @@ pub(crate) struct Outcome {
 impl Outcome {
     /// As a line of the file.
     pub(crate) fn line(&self) -> String {
-        let (name, kill, differed) = match &self.fate {
-            Fate::Killed(kill) => ("killed", Some(kill), 0),
-            Fate::Equivalent => ("equivalent", None, 0),
-            Fate::Survived(differed) => ("survived", None, *differed),
+        let of = |kill: &Kill| {
+            let Kill { fault, scenario, strategy, seed, rule } = kill;
+            format!("{fault}\t{scenario}\t{strategy}\t{seed}\t{rule}")
         };
-        let kill = kill.map_or_else(
-            || "\t\t\t\t".to_owned(),
-            |kill| {
-                let Kill { fault, scenario, strategy, seed, rule } = kill;
-                format!("{fault}\t{scenario}\t{strategy}\t{seed}\t{rule}")
-            },
-        );
+        let none = "\t\t\t\t".to_owned();
+        let (name, kill, differed) = match &self.fate {
+            Fate::Killed(kill) => ("killed", of(kill), 0),
+            Fate::Found(kill) => ("found", of(kill), 0),
+            Fate::Equivalent => ("equivalent", none, 0),
+            Fate::Survived(differed) => ("survived", none, *differed),
+            Fate::Quiet { differed, within } => ("quiet", format!("\t{within}\t\t\t"), *differed),
+        };
         let Outcome { lock, operator, runs, cpu_us, .. } = self;
         format!("{lock}\t{operator}\t{name}\t{kill}\t{differed}\t{runs}\t{cpu_us}\n")
     }
@@ -78,16 +87,21 @@ fn outcome(line: &str) -> Option<Outcome> {
     let row: BTreeMap<&str, &str> = names.zip(line.split('\t')).collect();
     let word = |name: &str| row.get(name).map(|word| (*word).to_owned());
     let number = |name: &str| row.get(name)?.parse::<u64>().ok();
-    let fate = match *row.get("fate")? {
-        "equivalent" => Fate::Equivalent,
-        "survived" => Fate::Survived(number("differed")?),
-        "killed" => Fate::Killed(Kill {
+    let kill = || {
+        Some(Kill {
             fault: word("fault")?,
             scenario: word("scenario")?,
             strategy: word("strategy")?,
             seed: number("seed")?,
             rule: word("rule")?,
-        }),
+        })
+    };
+    let fate = match *row.get("fate")? {
+        "equivalent" => Fate::Equivalent,
+        "survived" => Fate::Survived(number("differed")?),
+        "quiet" => Fate::Quiet { differed: number("differed")?, within: word("scenario")? },
+        "killed" => Fate::Killed(kill()?),
+        "found" => Fate::Found(kill()?),
         _ => return None,
     };
     Some(Outcome {

@@ -3,14 +3,17 @@
 //!
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
-//! $mutants run [LOCK ...] > docs/mutants.tsv
+//! $mutants run [LOCK ...] > swept.tsv
+//! $mutants explore swept.tsv > docs/mutants.tsv
 //! $mutants page docs/mutants.tsv > docs/mutants.md
 //! ```
 //!
-//! The first writes a line for each mutant of every lock (or of those that are named),
-//! the second makes a page of it. The operators are in `sim/src/hosts/mutants`; how a mutant is
-//! judged is in `study.rs`. But for the processor time, everything follows from the seeds.
+//! The first writes a line for each mutant of every lock (or of those that are named), the second
+//! puts those that no sweep killed to the explorer, the third makes a page of it. The operators are
+//! in `sim/src/hosts/mutants`; how a mutant is judged is in `study.rs` and `bounds.rs`. But for the
+//! processor time, everything follows from the seeds.
 
+mod bounds;
 mod fate;
 mod page;
 mod reasons;
@@ -18,22 +21,27 @@ mod study;
 #[cfg(test)]
 mod tests;
 
+use bounds::Explorer;
+use fate::Outcome;
 use fencepost::clients::{CLIENTS, Definition};
-use rayon::prelude::*;
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use study::mutants_of;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
     let done = match words[..] {
-        ["page", file] => show(file),
+        ["page", file] => page_of(file),
+        ["explore", file] => explore(file),
         ["run", ref names @ ..] => {
             run(names);
             Ok(())
         }
-        _ => Err("expected run [LOCK ...], or page FILE".into()),
+        _ => Err("expected run [LOCK ...], explore FILE, or page FILE".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -46,20 +54,56 @@ fn main() -> ExitCode {
 
 fn run(names: &[&str]) {
     let is_asked = |lock: &&Definition| names.is_empty() || names.contains(&lock.name);
-    let locks: Vec<&'static Definition> = CLIENTS.iter().filter(is_asked).collect();
-    print!("{}", fate::HEAD);
-    // What is done is printed soon: the whole takes long.
-    for some in locks.chunks(rayon::current_num_threads()) {
-        let lines = some.par_iter().map(|lock| {
-            let outcomes = mutants_of(lock);
-            eprintln!("{}: {} mutants", lock.name, outcomes.len());
-            outcomes.iter().map(|outcome| outcome.line()).collect::<String>()
-        });
-        lines.collect::<Vec<String>>().iter().for_each(|lines| print!("{lines}"));
-    }
+    for_each_lock(CLIENTS.iter().filter(is_asked).collect(), mutants_of);
 }
 
-fn show(file: &str) -> Result<(), Box<dyn Error>> {
+fn explore(file: &str) -> Result<(), Box<dyn Error>> {
+    let mut of_lock: BTreeMap<String, Vec<Outcome>> = BTreeMap::new();
+    for outcome in fate::read(&std::fs::read_to_string(file)?)? {
+        of_lock.entry(outcome.lock.clone()).or_default().push(outcome);
+    }
+    let is_there = |lock: &&Definition| of_lock.contains_key(lock.name);
+    for_each_lock(CLIENTS.iter().filter(is_there).collect(), |lock| {
+        let mut explorer = Explorer::new(lock);
+        of_lock[lock.name].iter().map(|outcome| explorer.explored(outcome.clone())).collect()
+    });
+    Ok(())
+}
+
+/// Prints the lines of all locks, in their order and each as soon as it can be: the whole takes
+/// long.
+fn for_each_lock(
+    locks: Vec<&'static Definition>,
+    outcomes: impl Fn(&'static Definition) -> Vec<Outcome> + Sync,
+) {
+    print!("{}", fate::HEAD);
+    let (next, done) = (AtomicUsize::new(0), Mutex::new((0, BTreeMap::new())));
+    let work = || {
+        while let Some(place) =
+            Some(next.fetch_add(1, Ordering::Relaxed)).filter(|place| *place < locks.len())
+        {
+            let lock = locks[place];
+            let outcomes = outcomes(lock);
+            eprintln!("{}: {} mutants", lock.name, outcomes.len());
+            let lines: String = outcomes.iter().map(Outcome::line).collect();
+            let mut done = done.lock().expect("no thread has panicked");
+            let (printed, waiting) = &mut *done;
+            waiting.insert(place, lines);
+            while let Some(lines) = waiting.remove(printed) {
+                print!("{lines}");
+                *printed += 1;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        for _ in 0..threads {
+            scope.spawn(work);
+        }
+    });
+}
+
+fn page_of(file: &str) -> Result<(), Box<dyn Error>> {
     let text = std::fs::read_to_string(file)?;
     print!("{}", page::page(&fate::read(&text)?));
     Ok(())

@@ -1,5 +1,6 @@
 //! The page about all mutants.
 
+use crate::bounds::{BOUNDS, Bound};
 use crate::fate::{Fate, Kill, Outcome};
 use crate::reasons::reason;
 use crate::study::{FIRST, SECOND};
@@ -19,8 +20,12 @@ pub(crate) struct Score {
     pub(crate) killed: usize,
     /// No run differed.
     pub(crate) equivalent: usize,
+    /// No plan within some bounds breaks a rule.
+    pub(crate) quiet: usize,
     /// Runs differed, and a reason is known why that breaks no rule.
     pub(crate) explained: usize,
+    /// What the explorer found, and no sweep.
+    pub(crate) found: usize,
     /// What is left.
     pub(crate) open: usize,
 }
@@ -32,7 +37,9 @@ impl Score {
             score.mutants += 1;
             match &outcome.fate {
                 Fate::Killed(_) => score.killed += 1,
+                Fate::Found(_) => score.found += 1,
                 Fate::Equivalent => score.equivalent += 1,
+                Fate::Quiet { .. } => score.quiet += 1,
                 Fate::Survived(_) if reason(outcome).is_some() => score.explained += 1,
                 Fate::Survived(_) => score.open += 1,
             }
@@ -40,17 +47,19 @@ impl Score {
         })
     }
 
-    /// How many in a thousand of those were killed that are not shown or said to be equivalent.
+    /// How many in a thousand were killed by sweeps, of those that are not shown or said to be
+    /// equivalent.
     pub(crate) fn per_mille(&self) -> usize {
-        self.killed * 1_000 / (self.killed + self.open).max(1)
+        self.killed * 1_000 / (self.killed + self.found + self.open).max(1)
     }
 
     fn row(&self, name: &str) -> String {
-        let Score { mutants, killed, equivalent, explained, open } = self;
+        let Score { mutants, killed, equivalent, quiet, explained, found, open } = self;
         let tenths = self.per_mille();
         let share = format!("{}.{} %", tenths / 10, tenths % 10);
         format!(
-            "| {name} | {mutants} | {killed} | {equivalent} | {explained} | {open} | {share} |\n"
+            "| {name} | {mutants} | {killed} | {equivalent} | {quiet} | {explained} | {found} | \
+             {open} | {share} |\n"
         )
     }
 }
@@ -65,6 +74,7 @@ pub(crate) fn page(outcomes: &[Outcome]) -> String {
         ("{second-of-lock}", SECOND.lock.to_string()),
         ("{locks}", locks.len().to_string()),
         ("{all-locks}", CLIENTS.len().to_string()),
+        ("{bounds}", bounds()),
     ];
     let fill = |page: String, (name, number): &(&str, String)| page.replace(name, number);
     let mut page = numbers.iter().fold(HEAD.to_owned(), fill);
@@ -74,11 +84,16 @@ pub(crate) fn page(outcomes: &[Outcome]) -> String {
     page
 }
 
+fn bounds() -> String {
+    let line = |bound: &Bound| format!("  - `{}`: {}\n", bound.name, bound.about);
+    BOUNDS.iter().map(line).collect()
+}
+
 fn scores(outcomes: &[Outcome]) -> String {
     let mut out =
-        "\n## The score\n\n| locks on | mutants | killed | equivalent | explained | open | \
-                   killed of killed and open |\n\
-                   | --- | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+        "\n## The score\n\n| locks on | mutants | killed | equivalent | quiet | explained | \
+                   found | open | killed of killed, found and open |\n\
+                   | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
             .to_owned();
     let mut by_coordinator: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
     for outcome in outcomes {
@@ -151,11 +166,11 @@ fn table(outcomes: &[Outcome]) -> String {
             Side::Lock => "lock",
             Side::Server => "server",
         };
-        let Score { mutants, killed, equivalent, explained, open } = score;
+        let Score { mutants, killed, equivalent, quiet, explained, found, open } = score;
         let _ = writeln!(
             out,
-            "| `{name}` | {who} | {about} | {mutants} | {killed} | {equivalent} | {explained} | \
-             {open} |"
+            "| `{name}` | {who} | {about} | {mutants} | {killed} | {equivalent} | {quiet} | \
+             {explained} | {found} | {open} |"
         );
     }
     out
@@ -163,12 +178,14 @@ fn table(outcomes: &[Outcome]) -> String {
 
 /// What was not killed.
 fn rest(outcomes: &[Outcome]) -> String {
-    let mut groups: BTreeMap<(&str, &str), Vec<&str>> = BTreeMap::new();
+    let mut groups: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for outcome in outcomes {
         let why = match &outcome.fate {
             Fate::Killed(_) => continue,
-            Fate::Equivalent => "no run differed",
-            Fate::Survived(_) => reason(outcome).unwrap_or("**open**"),
+            Fate::Found(Kill { scenario, rule, .. }) => format!("**found** by {scenario}: {rule}"),
+            Fate::Equivalent => "no run differed".to_owned(),
+            Fate::Quiet { within, .. } => format!("quiet within {}", within.replace('+', ", ")),
+            Fate::Survived(_) => reason(outcome).unwrap_or("**open**").to_owned(),
         };
         groups.entry((&outcome.operator, why)).or_default().push(&outcome.lock);
     }

@@ -243,7 +243,7 @@ pub(crate) fn outcomes(
         let outcome: Outcome = first.one(operator)?;
         match outcome.fate {
             Fate::Killed(_) => Some(outcome),
-            Fate::Equivalent | Fate::Survived(_) => second.one(operator),
+            _ => second.one(operator),
         }
     };
     operators.filter_map(outcome).collect()
