@@ -13,8 +13,10 @@ pub(crate) enum Fate {
     Killed(Kill),
     /// The mistake was made, and no run differed.
     Equivalent,
-    /// So many runs differed, and none broke a rule that the lock itself keeps.
+    /// So many runs differed, and those in which the mistake was made broke no rule.
     Survived(u64),
+    /// So many runs differed, and what they broke are rules that the lock itself breaks there.
+    Masked(u64),
     /// No sweep killed it, and the explorer found a plan that breaks a rule.
     Found(Kill),
     /// No sweep killed it, and no plan within some bounds breaks a rule.
@@ -69,6 +71,7 @@ impl Outcome {
             Fate::Found(kill) => ("found", of(kill), 0),
             Fate::Equivalent => ("equivalent", none, 0),
             Fate::Survived(differed) => ("survived", none, *differed),
+            Fate::Masked(differed) => ("masked", none, *differed),
             Fate::Quiet { differed, within } => ("quiet", format!("\t{within}\t\t\t"), *differed),
         };
         let Outcome { lock, operator, runs, cpu_us, .. } = self;
@@ -99,6 +102,7 @@ fn outcome(line: &str) -> Option<Outcome> {
     let fate = match *row.get("fate")? {
         "equivalent" => Fate::Equivalent,
         "survived" => Fate::Survived(number("differed")?),
+        "masked" => Fate::Masked(number("differed")?),
         "quiet" => Fate::Quiet { differed: number("differed")?, within: word("scenario")? },
         "killed" => Fate::Killed(kill()?),
         "found" => Fate::Found(kill()?),

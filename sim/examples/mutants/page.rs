@@ -3,7 +3,7 @@
 use crate::bounds::{BOUNDS, Bound};
 use crate::fate::{Fate, Kill, Outcome};
 use crate::reasons::reason;
-use crate::study::{FIRST, SECOND};
+use crate::study::{FIRST, MORE_OFTEN, OF_LOCK, SECOND};
 use fencepost::clients::{CLIENTS, find};
 use fencepost::hosts::mutants::{Operator, Side, operators};
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,8 @@ pub(crate) struct Score {
     pub(crate) quiet: usize,
     /// Runs differed, and a reason is known why that breaks no rule.
     pub(crate) explained: usize,
+    /// Its runs break only what the lock breaks itself.
+    pub(crate) masked: usize,
     /// What the explorer found, and no sweep.
     pub(crate) found: usize,
     /// What is left.
@@ -40,7 +42,10 @@ impl Score {
                 Fate::Found(_) => score.found += 1,
                 Fate::Equivalent => score.equivalent += 1,
                 Fate::Quiet { .. } => score.quiet += 1,
-                Fate::Survived(_) if reason(outcome).is_some() => score.explained += 1,
+                Fate::Survived(_) | Fate::Masked(_) if reason(outcome).is_some() => {
+                    score.explained += 1
+                }
+                Fate::Masked(_) => score.masked += 1,
                 Fate::Survived(_) => score.open += 1,
             }
             score
@@ -50,16 +55,17 @@ impl Score {
     /// How many in a thousand were killed by sweeps, of those that are not shown or said to be
     /// equivalent.
     pub(crate) fn per_mille(&self) -> usize {
-        self.killed * 1_000 / (self.killed + self.found + self.open).max(1)
+        let missed = self.masked + self.found + self.open;
+        self.killed * 1_000 / (self.killed + missed).max(1)
     }
 
     fn row(&self, name: &str) -> String {
-        let Score { mutants, killed, equivalent, quiet, explained, found, open } = self;
+        let Score { mutants, killed, equivalent, quiet, explained, masked, found, open } = self;
         let tenths = self.per_mille();
         let share = format!("{}.{} %", tenths / 10, tenths % 10);
         format!(
-            "| {name} | {mutants} | {killed} | {equivalent} | {quiet} | {explained} | {found} | \
-             {open} | {share} |\n"
+            "| {name} | {mutants} | {killed} | {equivalent} | {quiet} | {explained} | {masked} | \
+             {found} | {open} | {share} |\n"
         )
     }
 }
@@ -68,10 +74,10 @@ impl Score {
 pub(crate) fn page(outcomes: &[Outcome]) -> String {
     let locks: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome.lock.as_str()).collect();
     let numbers = [
-        ("{first}", FIRST.mutant.to_string()),
-        ("{first-of-lock}", FIRST.lock.to_string()),
-        ("{second}", SECOND.mutant.to_string()),
-        ("{second-of-lock}", SECOND.lock.to_string()),
+        ("{first}", FIRST.to_string()),
+        ("{second}", SECOND.to_string()),
+        ("{more-often}", MORE_OFTEN.to_string()),
+        ("{of-lock}", OF_LOCK.to_string()),
         ("{locks}", locks.len().to_string()),
         ("{all-locks}", CLIENTS.len().to_string()),
         ("{bounds}", bounds()),
@@ -92,8 +98,8 @@ fn bounds() -> String {
 fn scores(outcomes: &[Outcome]) -> String {
     let mut out =
         "\n## The score\n\n| locks on | mutants | killed | equivalent | quiet | explained | \
-                   found | open | killed of killed, found and open |\n\
-                   | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
+                   masked | found | open | killed of those not equivalent, quiet or explained |\n\
+                   | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
             .to_owned();
     let mut by_coordinator: BTreeMap<&str, Vec<&Outcome>> = BTreeMap::new();
     for outcome in outcomes {
@@ -166,11 +172,11 @@ fn table(outcomes: &[Outcome]) -> String {
             Side::Lock => "lock",
             Side::Server => "server",
         };
-        let Score { mutants, killed, equivalent, quiet, explained, found, open } = score;
+        let Score { mutants, killed, equivalent, quiet, explained, masked, found, open } = score;
         let _ = writeln!(
             out,
             "| `{name}` | {who} | {about} | {mutants} | {killed} | {equivalent} | {quiet} | \
-             {explained} | {found} | {open} |"
+             {explained} | {masked} | {found} | {open} |"
         );
     }
     out
@@ -185,6 +191,7 @@ fn rest(outcomes: &[Outcome]) -> String {
             Fate::Found(Kill { scenario, rule, .. }) => format!("**found** by {scenario}: {rule}"),
             Fate::Equivalent => "no run differed".to_owned(),
             Fate::Quiet { within, .. } => format!("quiet within {}", within.replace('+', ", ")),
+            Fate::Masked(_) => reason(outcome).unwrap_or("**masked**").to_owned(),
             Fate::Survived(_) => reason(outcome).unwrap_or("**open**").to_owned(),
         };
         groups.entry((&outcome.operator, why)).or_default().push(&outcome.lock);

@@ -2,7 +2,7 @@
 //!
 //! A *mutant* is a lock and an operator that changed something in a run of it. It is **killed** by
 //! a run that breaks a rule which the lock without the mistake breaks in no run of that cell, in more
-//! seeds than the mutant gets ([`Budget`]). If no run differs from that of the lock without the
+//! seeds than the mutant gets, or by many runs that break one which the lock breaks seldom. If no run differs from that of the lock without the
 //! mistake, it is **equivalent** within the budget. What is left **survives**.
 
 use crate::fate::{Fate, Kill, Outcome};
@@ -18,19 +18,17 @@ use fencepost_reports::{History, Kind, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// How many seeds there are for a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Budget {
-    /// Of a mutant.
-    pub(crate) mutant: u64,
-    /// Of the lock itself: what it breaks in any of them is not held against its mutants.
-    pub(crate) lock: u64,
-}
-
-/// What each mutant gets first.
-pub(crate) const FIRST: Budget = Budget { mutant: 2, lock: 6 };
-/// What those get that it does not kill.
-pub(crate) const SECOND: Budget = Budget { mutant: 4, lock: 12 };
+/// How many seeds of a cell the lock itself gets: what it breaks in any of them is not held
+/// against its mutants.
+pub(crate) const OF_LOCK: u64 = 48;
+/// How many seeds of a cell each mutant gets first.
+pub(crate) const FIRST: u64 = 2;
+/// How many those get that are not killed by these.
+pub(crate) const SECOND: u64 = 8;
+/// How many those get whose runs break only what the lock breaks itself: they may do it more often.
+pub(crate) const MORE_OFTEN: u64 = 16;
+/// How probable it may be that as many runs of the mutant as that, or more, break a rule by chance.
+const CHANCE: f64 = 1e-6;
 
 /// Faults and a scenario, under which runs are comparable.
 #[derive(Clone, Copy)]
@@ -110,13 +108,13 @@ pub(crate) type Cell = (usize, Strategy);
 /// A lock, and what it does without a mistake, as far as it was asked.
 pub(crate) struct Bench {
     lock: &'static Definition,
-    budget: Budget,
     cells: BTreeMap<(usize, bool), Known>,
 }
 
 /// What a lock does in a cell.
 struct Known {
-    kinds: BTreeSet<Kind>,
+    /// In how many of its runs it breaks which rule.
+    kinds: BTreeMap<Kind, u64>,
     /// As many runs as a mutant gets.
     histories: Vec<History>,
 }
@@ -129,20 +127,21 @@ struct Ran {
 
 impl Bench {
     /// Of a lock.
-    pub(crate) fn new(lock: &'static Definition, budget: Budget) -> Bench {
-        Bench { lock, budget, cells: BTreeMap::new() }
+    pub(crate) fn new(lock: &'static Definition) -> Bench {
+        Bench { lock, cells: BTreeMap::new() }
     }
 
-    /// One mutant; `None` if the mistake is never made in this lock. Panics if a run cannot be
+    /// One mutant, in so many seeds of each cell ([`SECOND`] at most); `None` if the mistake is never made in this lock. Panics if a run cannot be
     /// made, which is a mistake of the simulator's.
-    pub(crate) fn one(&mut self, operator: &'static Operator) -> Option<Outcome> {
+    pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
         }
         let (mut runs, mut cpu_us, mut made, mut differed) = (0, 0, 0, 0);
+        let mut is_masked = false;
         let mut fate = None;
         'cells: for cell in self.cells() {
-            for seed in 0..self.budget.mutant {
+            for seed in 0..seeds {
                 let clock = ThreadClock::start();
                 let ran = self.run(cell, seed, Some(Mutant(operator.name)));
                 runs += 1;
@@ -150,7 +149,8 @@ impl Bench {
                 made += ran.altered;
                 let known = self.known(cell);
                 differed += u64::from(known.histories[seed as usize] != ran.history);
-                let new = ran.kinds.difference(&known.kinds).next();
+                let new = ran.kinds.iter().find(|kind| !known.kinds.contains_key(kind));
+                is_masked |= ran.altered > 0 && !ran.kinds.is_empty();
                 if let Some(kind) = new.filter(|_| ran.altered > 0) {
                     fate = Some(Fate::Killed(kill(cell, seed, *kind)));
                     break 'cells;
@@ -161,10 +161,37 @@ impl Bench {
             (Some(fate), _, _) => fate,
             (None, 0, _) => return None,
             (None, _, 0) => Fate::Equivalent,
+            (None, _, differed) if is_masked => Fate::Masked(differed),
             (None, _, differed) => Fate::Survived(differed),
         };
         let (lock, operator) = (self.lock.name.to_owned(), operator.name.to_owned());
         Some(Outcome { lock, operator, fate, runs, cpu_us })
+    }
+
+    /// A cell in which a mutant breaks a rule that the lock breaks there, too, so much more often
+    /// that it cannot be chance; and how many runs it took to know.
+    fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
+        let mut runs = 0;
+        for cell in self.cells() {
+            let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
+            for seed in 0..MORE_OFTEN {
+                let ran = self.run(cell, seed, Some(Mutant(operator.name)));
+                runs += 1;
+                if ran.altered > 0 {
+                    ran.kinds.iter().for_each(|kind| *kinds.entry(*kind).or_default() += 1);
+                }
+            }
+            let known = self.known(cell);
+            for (kind, broken) in kinds {
+                let of_lock = known.kinds.get(&kind).copied().unwrap_or(0);
+                if chance([broken, MORE_OFTEN], [of_lock, OF_LOCK]) < CHANCE {
+                    let mut kill = kill(cell, 0, kind);
+                    kill.rule += " more often";
+                    return (Some(kill), runs);
+                }
+            }
+        }
+        (None, runs)
     }
 
     /// Whether the mistake is made at all.
@@ -192,11 +219,11 @@ impl Bench {
     fn known(&mut self, cell: Cell) -> &Known {
         let key = (cell.0, cell.1 == Strategy::Aimed);
         if !self.cells.contains_key(&key) {
-            let mut known = Known { kinds: BTreeSet::new(), histories: Vec::new() };
-            for seed in 0..self.budget.lock {
+            let mut known = Known { kinds: BTreeMap::new(), histories: Vec::new() };
+            for seed in 0..OF_LOCK {
                 let ran = self.run(cell, seed, None);
-                known.kinds.extend(ran.kinds);
-                if seed < self.budget.mutant {
+                ran.kinds.iter().for_each(|kind| *known.kinds.entry(*kind).or_default() += 1);
+                if seed < SECOND {
                     known.histories.push(ran.history);
                 }
             }
@@ -238,15 +265,38 @@ pub(crate) fn outcomes(
     lock: &'static Definition,
     operators: impl Iterator<Item = &'static Operator>,
 ) -> Vec<Outcome> {
-    let (mut first, mut second) = (Bench::new(lock, FIRST), Bench::new(lock, SECOND));
+    let mut bench = Bench::new(lock);
     let outcome = |operator| {
-        let outcome: Outcome = first.one(operator)?;
-        match outcome.fate {
-            Fate::Killed(_) => Some(outcome),
-            _ => second.one(operator),
+        let first = bench.one(operator, FIRST)?;
+        if let Fate::Killed(_) = first.fate {
+            return Some(first);
         }
+        let second = bench.one(operator, SECOND)?;
+        let Fate::Masked(_) = second.fate else { return Some(second) };
+        let clock = ThreadClock::start();
+        let (kill, runs) = bench.more_often(operator);
+        let (runs, cpu_us) = (second.runs + runs, second.cpu_us + clock.micros().unwrap_or(0));
+        let fate = kill.map_or(second.fate, Fate::Killed);
+        Some(Outcome { fate, runs, cpu_us, ..second })
     };
     operators.filter_map(outcome).collect()
+}
+
+/// The probability of at least so many broken runs among those of the mutant, if all that are broken
+/// fell among its runs and those of the lock by chance (Fisher's exact test, one-sided). Each is
+/// broken runs, of how many.
+pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
+    let all = broken + broken_of_lock;
+    let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);
+    let as_many_or_more = (broken..=of.min(all)).map(ways).sum::<f64>();
+    as_many_or_more / choose(of + of_lock, all)
+}
+
+fn choose(of: u64, some: u64) -> f64 {
+    if some > of {
+        return 0.0;
+    }
+    (0..some).map(|taken| (of - taken) as f64 / (taken + 1) as f64).product()
 }
 
 fn kill((place, strategy): Cell, seed: u64, kind: Kind) -> Kill {

@@ -2,13 +2,13 @@
 
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
 use crate::page::Score;
-use crate::study::{Bench, FIRST};
+use crate::study::{Bench, FIRST, chance};
 use fencepost::clients::find;
 use fencepost::hosts::mutants::operators;
 
 fn outcome(lock: &str, operator: &str) -> Option<Outcome> {
     let operator = operators().find(|one| one.name == operator).expect("an operator");
-    Bench::new(find(lock).expect("a lock"), FIRST).one(operator)
+    Bench::new(find(lock).expect("a lock")).one(operator, FIRST)
 }
 
 #[test]
@@ -50,7 +50,14 @@ fn a_line_is_read_as_it_was_written_and_another_is_refused() {
         seed: 1,
         rule: "overlap".to_owned(),
     };
-    let fates = [Fate::Killed(kill), Fate::Equivalent, Fate::Survived(7)];
+    let fates = [
+        Fate::Killed(kill.clone()),
+        Fate::Equivalent,
+        Fate::Survived(7),
+        Fate::Masked(3),
+        Fate::Found(kill),
+        Fate::Quiet { differed: 2, within: "orders+restart".to_owned() },
+    ];
     let outcomes: Vec<Outcome> = fates
         .into_iter()
         .map(|fate| Outcome {
@@ -65,6 +72,17 @@ fn a_line_is_read_as_it_was_written_and_another_is_refused() {
     assert_eq!(read(&format!("{HEAD}{lines}")), Ok(outcomes.clone()));
     assert!(read(&format!("{HEAD}redlock\tnx-dropped\tlost\n")).is_err());
     let score = Score::of(&outcomes);
-    assert_eq!((score.mutants, score.killed, score.equivalent, score.open), (3, 1, 1, 1));
-    assert_eq!(score.per_mille(), 500);
+    assert_eq!((score.mutants, score.killed, score.equivalent, score.open), (6, 1, 1, 1));
+    assert_eq!((score.masked, score.found, score.quiet), (1, 1, 1));
+    assert_eq!(score.per_mille(), 250);
+}
+
+#[test]
+fn what_is_more_often_by_chance_is_told_from_what_is_not() {
+    // Of 70 ways to choose 4 of 8 one has all of them on one side, and 17 have three or more.
+    assert!((chance([4, 4], [0, 4]) - 1.0 / 70.0).abs() < 1e-12);
+    assert!((chance([3, 4], [1, 4]) - 17.0 / 70.0).abs() < 1e-12);
+    assert!((chance([0, 16], [0, 48]) - 1.0).abs() < 1e-12);
+    assert!(chance([16, 16], [12, 48]) < 1e-6);
+    assert!(chance([8, 16], [12, 48]) > 1e-2);
 }

@@ -1,0 +1,191 @@
+//! What no sweep kills, put to the explorer: every plan of a stated size, in small runs.
+//!
+//! A mutant whose lock keeps every rule within a bound must break one there, or it is quiet. That
+//! means something only where the mistake is made: in the base run, or in drawn runs of the same
+//! faults.
+
+use crate::fate::{Fate, Kill, Outcome};
+use fencepost::RunSpec;
+use fencepost::clients::Definition;
+use fencepost::engine::Engine;
+use fencepost::hosts::mutants::{Operator, operators};
+use fencepost::setup::scenario::{Hold, Mutant, Scenario};
+use fencepost::setup::span::{Span, SpanRange};
+use fencepost::studies::explore::{Level, small_scenario};
+use fencepost::testing::{EveryPlan, EveryPlanFailure};
+use fencepost_faults::{Families, Micros, Seed};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// Which plans are run: two processes of one cycle that hold for 4 s, unless it says otherwise.
+pub(crate) struct Bound {
+    /// Its name, as the page and the lines have it.
+    pub(crate) name: &'static str,
+    /// The families.
+    pub(crate) fault: &'static str,
+    /// What it adds to that.
+    pub(crate) about: &'static str,
+    /// How many messages are late at most.
+    pub(crate) delays: u8,
+    change: fn(&mut Scenario),
+}
+
+const fn under(fault: &'static str) -> Bound {
+    Bound { name: fault, fault, about: "one fault", delays: 0, change: |_| {} }
+}
+
+/// All of them, in the order in which they are explored. Faults are one at most.
+pub(crate) const BOUNDS: &[Bound] = &[
+    Bound {
+        name: "orders",
+        fault: "none",
+        about: "latencies of 200 us to 2 ms, one message late, a retry of 300 ms",
+        delays: 1,
+        change: |scenario| {
+            scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+            scenario.retry = fixed(Span::millis(300));
+        },
+    },
+    Bound {
+        name: "long-holds",
+        fault: "none",
+        about: "holds of 12 s, longer than a lease",
+        delays: 0,
+        change: |scenario| scenario.hold = Hold::Drawn(fixed(Span::secs(12))),
+    },
+    Bound {
+        name: "cycles",
+        fault: "none",
+        about: "three processes of three cycles",
+        delays: 0,
+        change: |scenario| {
+            scenario.processes = 3;
+            scenario.cycles = 3;
+        },
+    },
+    under("lost-reply"),
+    under("client-crash"),
+    under("restart"),
+    under("pause"),
+];
+
+/// In how many drawn runs of a bound the mistake is looked for.
+const LOOKED_AT: u64 = 4;
+
+const fn fixed(span: Span) -> SpanRange {
+    SpanRange { min: span, max: span }
+}
+
+/// A lock, and within which bounds it keeps every rule, as far as that was asked.
+pub(crate) struct Explorer {
+    lock: &'static Definition,
+    keeps: BTreeMap<usize, bool>,
+}
+
+impl Explorer {
+    /// Of a lock.
+    pub(crate) fn new(lock: &'static Definition) -> Explorer {
+        Explorer { lock, keeps: BTreeMap::new() }
+    }
+
+    /// What becomes of a mutant that no sweep killed.
+    pub(crate) fn explored(&mut self, outcome: Outcome) -> Outcome {
+        let differed = match outcome.fate {
+            Fate::Survived(differed) | Fate::Masked(differed) => differed,
+            _ => return outcome,
+        };
+        let named = |operator: &&Operator| operator.name == outcome.operator;
+        let Some(operator) = operators().find(named) else { return outcome };
+        let (mut plans, mut within) = (0, Vec::new());
+        let mut found = None;
+        for (place, bound) in BOUNDS.iter().enumerate() {
+            if !self.is_made(bound, operator) || !self.keeps(place) {
+                continue;
+            }
+            match self.every_plan(bound, Some(operator)) {
+                Explored::Quiet(runs) => {
+                    plans += runs;
+                    within.push(bound.name);
+                }
+                Explored::Broken(rule) => {
+                    found = Some(kill(bound, rule));
+                    break;
+                }
+                Explored::Idle => {}
+            }
+        }
+        let fate = match found {
+            Some(kill) => Fate::Found(kill),
+            None if within.is_empty() => outcome.fate,
+            None => Fate::Quiet { differed, within: within.join("+") },
+        };
+        Outcome { fate, runs: outcome.runs + plans, ..outcome }
+    }
+
+    /// Whether the lock itself keeps every rule within a bound.
+    fn keeps(&mut self, place: usize) -> bool {
+        if let Some(keeps) = self.keeps.get(&place) {
+            return *keeps;
+        }
+        let keeps = matches!(self.every_plan(&BOUNDS[place], None), Explored::Quiet(_));
+        self.keeps.insert(place, keeps);
+        keeps
+    }
+
+    fn is_made(&self, bound: &Bound, operator: &Operator) -> bool {
+        let mut scenario = small(bound, Some(operator));
+        scenario.fault_window = SpanRange::new(Span::millis(1), Span::secs(5));
+        let scenario = Rc::new(scenario);
+        let families: Families = bound.fault.parse().expect("families");
+        (0..LOOKED_AT).any(|seed| {
+            let spec = RunSpec::draw(Seed(seed), self.lock, &families, scenario.clone());
+            // What does not go together is told by the exploration.
+            spec.run(Engine::Fast).is_ok_and(|outcome| outcome.altered > 0)
+        })
+    }
+
+    fn every_plan(&self, bound: &Bound, operator: Option<&Operator>) -> Explored {
+        let level = Level { faults: u8::from(bound.fault != "none"), delays: bound.delays };
+        let test = EveryPlan::new(self.lock)
+            .faults(bound.fault)
+            .at_most(level)
+            .scenario(|scenario| *scenario = small(bound, operator))
+            .jobs(1);
+        match test.check() {
+            Ok(certificate) => Explored::Quiet(certificate.runs.all),
+            Err(EveryPlanFailure::Counterexample { kinds, .. }) => {
+                Explored::Broken(kinds.iter().map(|kind| kind.name()).collect())
+            }
+            // The lock is never had, or the bound does not go with it.
+            Err(EveryPlanFailure::Unexercised(_) | EveryPlanFailure::Test(_)) => Explored::Idle,
+        }
+    }
+}
+
+/// What came of all plans of a bound.
+enum Explored {
+    /// So many runs, and no rule was broken.
+    Quiet(u64),
+    /// The rules that the first plan breaks which breaks any.
+    Broken(Vec<&'static str>),
+    /// Nothing was exercised.
+    Idle,
+}
+
+fn small(bound: &Bound, operator: Option<&Operator>) -> Scenario {
+    let mut scenario = small_scenario();
+    scenario.latency = fixed(Span::millis(1));
+    (bound.change)(&mut scenario);
+    scenario.mutant = operator.map(|operator| Mutant(operator.name));
+    scenario
+}
+
+fn kill(bound: &Bound, rules: Vec<&'static str>) -> Kill {
+    Kill {
+        fault: bound.fault.to_owned(),
+        scenario: bound.name.to_owned(),
+        strategy: "explored".to_owned(),
+        seed: 0,
+        rule: rules.join("+"),
+    }
+}
