@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What takes hours: each fuzz target for an hour (or SECONDS), generated scripts beside a real
-# redis-server, property tests with cases that .ci/run never draws, and a stranger's crate that tests
-# its own lock. Says what it found; exit status 1 if that is anything. What crashed a target is in
+# redis-server, property tests with cases that .ci/run never draws, every mutant that is killed once
+# more, a sample of every certificate, and a stranger's crate that tests its own lock. Says what it found; exit status 1 if that is anything. What crashed a target is in
 # fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to the corpora.
 #   ci/nightly.sh [SECONDS [SCRIPTS]]
 set -uo pipefail
@@ -14,6 +14,12 @@ nice -n 15 fuzz/run.sh replay || failed=1
 nice -n 15 fuzz/run.sh fuzz "$seconds" || failed=1
 nice -n 15 fuzz/run.sh beside "$scripts" "$(date +%s)" || failed=1
 PROPTEST_CASES=20000 nice -n 15 cargo test --quiet --workspace --lib --locked || failed=1
+cargo build --quiet --release --locked -p fencepost --bin fencepost --example mutants || failed=1
+release=${CARGO_TARGET_DIR:-target}/release
+nice -n 15 "$release/examples/mutants" check docs/mutants.tsv || failed=1
+for certificate in docs/certificates/*.json; do
+  nice -n 15 "$release/fencepost" explore --check "$certificate" --quiet || failed=1
+done
 nice -n 15 ci/tasks.sh failover picture program lock || failed=1
 found=$(find fuzz/found -name 'crash-*' -type f)
 if [ -n "$found" ]; then

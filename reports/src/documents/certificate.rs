@@ -5,6 +5,7 @@
 
 mod diff;
 mod html;
+pub mod published;
 mod read;
 mod text;
 pub mod unfinished;

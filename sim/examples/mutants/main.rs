@@ -9,8 +9,9 @@
 //! ```
 //!
 //! The first writes a line for each mutant of every lock (or of those that are named), the second
-//! puts those that no sweep killed to the explorer, the third makes a page of it. The operators are
-//! in `sim/src/hosts/mutants`; how a mutant is judged is in `study.rs` and `bounds.rs`. But for the
+//! puts those that no sweep killed to the explorer, the third makes a page of it. `check FILE` runs
+//! every run again that killed, and exits with 2 if one does not. The operators are in
+//! `sim/src/hosts/mutants`; how a mutant is judged is in `study.rs` and `bounds.rs`. But for the
 //! processor time, everything follows from the seeds.
 
 mod bounds;
@@ -37,11 +38,12 @@ fn main() -> ExitCode {
     let done = match words[..] {
         ["page", file] => page_of(file),
         ["explore", file] => explore(file),
+        ["check", file] => check(file),
         ["run", ref names @ ..] => {
             run(names);
             Ok(())
         }
-        _ => Err("expected run [LOCK ...], explore FILE, or page FILE".into()),
+        _ => Err("expected run [LOCK ...], explore FILE, check FILE, or page FILE".into()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -101,6 +103,14 @@ fn for_each_lock(
             scope.spawn(work);
         }
     });
+}
+
+fn check(file: &str) -> Result<(), Box<dyn Error>> {
+    let unlike = study::unlike(&fate::read(&std::fs::read_to_string(file)?)?);
+    match unlike[..] {
+        [] => Ok(()),
+        _ => Err(format!("not killed again:\n{}", unlike.join("\n")).into()),
+    }
 }
 
 fn page_of(file: &str) -> Result<(), Box<dyn Error>> {

@@ -7,8 +7,9 @@
 
 use crate::fate::{Fate, Kill, Outcome};
 use fencepost::RunSpec;
+use fencepost::clients::find;
 use fencepost::engine::Engine;
-use fencepost::hosts::mutants::{Operator, operators_for};
+use fencepost::hosts::mutants::{Operator, operators, operators_for};
 use fencepost::setup::scenario::{Mutant, Scenario, Strategy};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::ThreadClock;
@@ -29,6 +30,8 @@ pub(crate) const SECOND: u64 = 8;
 pub(crate) const MORE_OFTEN: u64 = 16;
 /// How probable it may be that as many runs of the mutant as that, or more, break a rule by chance.
 const CHANCE: f64 = 1e-6;
+/// What is added to a rule that is broken more often than by the lock.
+const MORE_OFTEN_SAID: &str = " more often";
 
 /// Faults and a scenario, under which runs are comparable.
 #[derive(Clone, Copy)]
@@ -186,12 +189,29 @@ impl Bench {
                 let of_lock = known.kinds.get(&kind).copied().unwrap_or(0);
                 if chance([broken, MORE_OFTEN], [of_lock, OF_LOCK]) < CHANCE {
                     let mut kill = kill(cell, 0, kind);
-                    kill.rule += " more often";
+                    kill.rule += MORE_OFTEN_SAID;
                     return (Some(kill), runs);
                 }
             }
         }
         (None, runs)
+    }
+
+    /// Whether the run that killed a mutant breaks the same rule again.
+    pub(crate) fn kills_again(&self, operator: &'static Operator, kill: &Kill) -> bool {
+        let is_its = |(place, strategy): &Cell| {
+            let Condition { fault, scenario, .. } = CONDITIONS[*place];
+            (fault, scenario, strategy.name()) == (&kill.fault, &kill.scenario, &kill.strategy)
+        };
+        let Some(cell) = self.cells().into_iter().find(is_its) else { return false };
+        let broken = |seed| {
+            let ran = self.run(cell, seed, Some(Mutant(operator.name)));
+            ran.altered > 0 && ran.kinds.iter().any(|kind| kill.rule.starts_with(kind.name()))
+        };
+        match kill.rule.ends_with(MORE_OFTEN_SAID) {
+            true => (0..MORE_OFTEN).any(broken),
+            false => broken(kill.seed),
+        }
     }
 
     /// Whether the mistake is made at all.
@@ -280,6 +300,19 @@ pub(crate) fn outcomes(
         Some(Outcome { fate, runs, cpu_us, ..second })
     };
     operators.filter_map(outcome).collect()
+}
+
+/// Those of some killed mutants that are not killed again by the run that is said to have done it.
+pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
+    let mut unlike = Vec::new();
+    for Outcome { lock, operator, fate, .. } in outcomes {
+        let Fate::Killed(kill) = fate else { continue };
+        let known = find(lock).zip(operators().find(|one| one.name == *operator));
+        if !known.is_some_and(|(lock, operator)| Bench::new(lock).kills_again(operator, kill)) {
+            unlike.push(format!("{lock} {operator}: {kill:?}"));
+        }
+    }
+    unlike
 }
 
 /// The probability of at least so many broken runs among those of the mutant, if all that are broken

@@ -1,8 +1,8 @@
 //! Mutants that must be killed, and one that must not.
 
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
-use crate::page::Score;
-use crate::study::{Bench, FIRST, chance};
+use crate::page::{Score, page};
+use crate::study::{Bench, FIRST, chance, unlike};
 use fencepost::clients::find;
 use fencepost::hosts::mutants::operators;
 
@@ -85,4 +85,46 @@ fn what_is_more_often_by_chance_is_told_from_what_is_not() {
     assert!((chance([0, 16], [0, 48]) - 1.0).abs() < 1e-12);
     assert!(chance([16, 16], [12, 48]) < 1e-6);
     assert!(chance([8, 16], [12, 48]) > 1e-2);
+}
+
+const PUBLISHED: &str = include_str!("../../../docs/mutants.tsv");
+
+#[test]
+fn the_published_score_is_that_of_the_published_mutants_and_no_lower_than_stated() {
+    let outcomes = read(PUBLISHED).expect("docs/mutants.tsv");
+    assert_eq!(page(&outcomes), include_str!("../../../docs/mutants.md"));
+    let score = Score::of(&outcomes);
+    assert!(score.mutants >= 1_000, "{score:?}");
+    assert!(score.per_mille() >= 900, "{score:?}");
+}
+
+/// `mutants check docs/mutants.tsv` runs all of them.
+#[test]
+fn a_sample_of_the_published_kills_kills_again() {
+    let outcomes = read(PUBLISHED).expect("docs/mutants.tsv");
+    let killed = outcomes.iter().filter(|outcome| matches!(outcome.fate, Fate::Killed(_)));
+    let sample: Vec<Outcome> = killed.skip(7).step_by(23).cloned().collect();
+    assert!(sample.len() > 50);
+    assert_eq!(unlike(&sample), Vec::<String>::new());
+}
+
+#[test]
+fn a_kill_that_is_none_is_noticed() {
+    let kill = Kill {
+        fault: "none".to_owned(),
+        scenario: String::new(),
+        strategy: "uniform".to_owned(),
+        seed: 0,
+        rule: "overlap".to_owned(),
+    };
+    let of = |operator: &str, kill: &Kill| Outcome {
+        lock: "single-node".to_owned(),
+        operator: operator.to_owned(),
+        fate: Fate::Killed(kill.clone()),
+        runs: 1,
+        cpu_us: 1,
+    };
+    assert_eq!(unlike(&[of("nx-dropped", &kill)]), Vec::<String>::new());
+    let elsewhere = Kill { rule: "starved".to_owned(), ..kill.clone() };
+    assert_eq!(unlike(&[of("switch-unheard", &kill), of("nx-dropped", &elsewhere)]).len(), 2);
 }

@@ -119,6 +119,8 @@ fn two_certificates_are_compared_line_by_line() {
 
 /// Of certificates of more runs only a sample is done again.
 const RUNS_MAX: u64 = 3_000;
+/// Those of more runs than this are done again, in samples, by `ci/nightly.sh`.
+const SAMPLED_MAX: u64 = 600_000;
 
 #[test]
 fn the_published_certificates_come_out_again_the_small_ones_whole() {
@@ -133,6 +135,9 @@ fn the_published_certificates_come_out_again_the_small_ones_whole() {
         let written = fencepost_reports::documents::certificate::read(&text);
         let written = written.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(written.runs.violated, 0, "{}", path.display());
+        if written.runs.all > SAMPLED_MAX {
+            continue;
+        }
         let is_small = written.runs.all <= RUNS_MAX;
         small += usize::from(is_small);
         let name = path.to_str().expect("it is text");
@@ -337,4 +342,51 @@ fn a_certificate_a_counterexample_and_an_exploration_without_either_are_pages() 
     assert!(status == 1 && counterexample.contains("single-node under pause"));
     let (status, neither) = page(&["--fault", "lost-reply", "--faults", "1", "--processes", "1"]);
     assert!(status == 3 && neither.contains("No certificate: no run exercised the lock"));
+}
+
+#[test]
+fn the_table_of_published_certificates_is_that_of_the_folder() {
+    use fencepost_reports::documents::certificate::{Certificate, published::PUBLISHED, read};
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/certificates");
+    let row = |name: &str, written: &Certificate| {
+        let bounds = &written.bounds;
+        let count = |count: u8, what: &str| match count {
+            0 => None,
+            1 => Some(format!("1 {what}")),
+            more => Some(format!("{more} {what}s")),
+        };
+        let most = [count(bounds.faults, "fault"), count(bounds.delays, "late message")];
+        let most: Vec<String> = most.into_iter().flatten().collect();
+        let most = if most.is_empty() { "no fault".to_owned() } else { most.join(" and ") };
+        let scenario = &bounds.scenario;
+        let mut words = vec![most, format!("{} processes", scenario["processes"])];
+        let is_redlock = bounds.client == "redlock";
+        words.extend(is_redlock.then(|| format!("{} masters", scenario["masters"])));
+        if bounds.fault == "restart" {
+            let delay = scenario["restart-delay"].as_str().filter(|delay| *delay != "0us");
+            words.extend(delay.map(|delay| format!("back after {delay}")));
+            let persistence = scenario["persistence"].as_str().filter(|kept| *kept != "none");
+            words.extend(persistence.map(str::to_owned));
+        }
+        let (lock, fault, words) = (&bounds.client, &bounds.fault, words.join(", "));
+        format!("    of({lock:?}, {fault:?}, {name:?}, {words:?}),\n")
+    };
+    let mut rows: Vec<String> = Vec::new();
+    for entry in std::fs::read_dir(&folder).expect("the folder is there") {
+        let path = entry.expect("it can be read").path();
+        if path.extension().is_none_or(|extension| extension != "json") {
+            continue;
+        }
+        let name = path.file_stem().and_then(|name| name.to_str()).expect("it is text");
+        let text = std::fs::read_to_string(&path).expect("it is text");
+        rows.push(row(name, &read(&text).expect("it is a certificate")));
+    }
+    rows.sort();
+    let table: String = rows.concat();
+    let said = |one: &fencepost_reports::documents::certificate::published::Published| {
+        let (lock, fault, name, words) = (one.client, one.fault, one.name, one.bounds);
+        format!("    of({lock:?}, {fault:?}, {name:?}, {words:?}),\n")
+    };
+    let published: String = PUBLISHED.iter().map(said).collect();
+    assert_eq!(published, table, "the table should be\n{table}");
 }

@@ -1,6 +1,7 @@
 //! The matrix as Markdown: one table to look over, then one for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
+use crate::documents::certificate::published::published;
 use crate::show::format::markdown::cell as escaped;
 use crate::show::format::plot::percent;
 use std::fmt::Write;
@@ -23,7 +24,9 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     }
     page.push_str(
         "\n*not seen*: it says that something can go wrong, and none of these seeds shows it. \
-         *silent*: it says nothing about this lock under this fault.\n",
+         *silent*: it says nothing about this lock under this fault. *certified*: every plan \
+         of that size was run, in small runs ([what that means](explore.md)); every other quiet \
+         cell is sampled only.\n",
     );
     for client in matrix.clients() {
         one(matrix, client, &mut page);
@@ -99,10 +102,24 @@ fn one(matrix: &Matrix, client: &str, page: &mut String) {
             "| {} | {} | {rate} | {} | {} | {} | {} |",
             escaped(&cell.fault),
             cell.verdict.name(),
-            escaped(&findings(cell)),
+            escaped(&findings(cell)) + &certified(cell),
             cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
             escaped(&known),
             cell.agreement.words()
         );
+    }
+}
+
+/// What is certified of a quiet cell. The page stands beside the folder of the certificates.
+fn certified(cell: &MatrixCell) -> String {
+    if cell.verdict != CellVerdict::Quiet {
+        return String::new();
+    }
+    let links = published(&cell.client, &cell.fault)
+        .map(|one| format!("[{}]({})", one.bounds, one.file()))
+        .collect::<Vec<_>>();
+    match links[..] {
+        [] => String::new(),
+        _ => format!("; certified: {}; the rest is sampled", links.join(", ")),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::compare;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
+use crate::documents::certificate::published::published;
 use crate::judge::phases::PHASES;
 use crate::summary::sweep::{Cell, Rate, Sweep};
 use anstyle::Style;
@@ -137,6 +138,7 @@ fn write_cell(
     if cell.violated == 0 {
         let limits = cell.blind_spots.iter();
         found.extend(limits.map(|limit| format!("{DIM}not put to the test: {limit}{DIM:#}")));
+        found.extend(certified(cell).map(|text| format!("{DIM}{text}{DIM:#}")));
     }
     found.extend(cell.failure_in_words().map(|words| format!("{YELLOW}{words}{YELLOW:#}")));
     found.extend(seeds_to_first(cell).map(|text| format!("{DIM}{text}{DIM:#}")));
@@ -151,6 +153,15 @@ fn write_cell(
         }
     }
     Ok(())
+}
+
+/// What is certified of a quiet cell, and that the rest is not.
+fn certified(cell: &Cell) -> Option<String> {
+    let files: Vec<String> = published(&cell.client, &cell.fault)
+        .map(|one| format!("{} (docs/{})", one.bounds, one.file()))
+        .collect();
+    let has_any = cell.valid > 0 && !files.is_empty();
+    has_any.then(|| format!("certified in small runs: {}; the rest is sampled", files.join(", ")))
 }
 
 fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
