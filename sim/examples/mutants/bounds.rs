@@ -5,6 +5,7 @@
 //! faults.
 
 use crate::fate::{Fate, Kill, Outcome};
+use crate::study::Bench;
 use fencepost::RunSpec;
 use fencepost::clients::Definition;
 use fencepost::engine::Engine;
@@ -66,7 +67,7 @@ pub(crate) const BOUNDS: &[Bound] = &[
     under("lost-reply"),
     under("client-crash"),
     under("restart"),
-    under("pause"),
+    under("latency"),
 ];
 
 /// In how many drawn runs of a bound the mistake is looked for.
@@ -79,16 +80,17 @@ const fn fixed(span: Span) -> SpanRange {
 /// A lock, and within which bounds it keeps every rule, as far as that was asked.
 pub(crate) struct Explorer {
     lock: &'static Definition,
+    bench: Bench,
     keeps: BTreeMap<usize, bool>,
 }
 
 impl Explorer {
     /// Of a lock.
     pub(crate) fn new(lock: &'static Definition) -> Explorer {
-        Explorer { lock, keeps: BTreeMap::new() }
+        Explorer { lock, bench: Bench::new(lock), keeps: BTreeMap::new() }
     }
 
-    /// What becomes of a mutant that no sweep killed.
+    /// What becomes of a mutant that no run of a sweep killed by itself.
     pub(crate) fn explored(&mut self, outcome: Outcome) -> Outcome {
         let differed = match outcome.fate {
             Fate::Survived(differed) | Fate::Masked(differed) => differed,
@@ -96,6 +98,9 @@ impl Explorer {
         };
         let named = |operator: &&Operator| operator.name == outcome.operator;
         let Some(operator) = operators().find(named) else { return outcome };
+        if let Some(kill) = self.bench.falls_silent(operator) {
+            return Outcome { fate: Fate::Killed(kill), ..outcome };
+        }
         let (mut plans, mut within) = (0, Vec::new());
         let mut found = None;
         for (place, bound) in BOUNDS.iter().enumerate() {

@@ -15,7 +15,7 @@ use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::ThreadClock;
 use fencepost_clients::{Coordinator, Definition, Deployment};
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::{History, Kind, judge};
+use fencepost_reports::{History, Kind, Verdict, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
@@ -30,6 +30,9 @@ pub(crate) const SECOND: u64 = 8;
 pub(crate) const MORE_OFTEN: u64 = 16;
 /// How probable it may be that as many runs of the mutant as that, or more, break a rule by chance.
 const CHANCE: f64 = 1e-6;
+/// What a mutant is killed by whose runs are unknown so much more often: a sweep says of such a cell
+/// that nothing was exercised.
+const UNKNOWN: &str = "unknown";
 /// What is added to a rule that is broken more often than by the lock.
 const MORE_OFTEN_SAID: &str = " more often";
 
@@ -118,12 +121,16 @@ pub(crate) struct Bench {
 struct Known {
     /// In how many of its runs it breaks which rule.
     kinds: BTreeMap<Kind, u64>,
+    /// How many of its runs are unknown.
+    unknown: u64,
     /// As many runs as a mutant gets.
     histories: Vec<History>,
 }
 
 struct Ran {
     kinds: BTreeSet<Kind>,
+    /// Whether it is neither valid nor violated.
+    is_unknown: bool,
     history: History,
     altered: u64,
 }
@@ -197,6 +204,25 @@ impl Bench {
         (None, runs)
     }
 
+    /// A cell in which the runs of a mutant are unknown so much more often than those of the lock
+    /// that it cannot be chance.
+    pub(crate) fn falls_silent(&mut self, operator: &'static Operator) -> Option<Kill> {
+        for cell in self.cells() {
+            let is_silent = |seed: &u64| {
+                let ran = self.run(cell, *seed, Some(Mutant(operator.name)));
+                ran.is_unknown && ran.altered > 0
+            };
+            if !is_silent(&0) {
+                continue;
+            }
+            let silent = (0..SECOND).filter(is_silent).count() as u64;
+            if chance([silent, SECOND], [self.known(cell).unknown, OF_LOCK]) < CHANCE {
+                return Some(Kill { rule: UNKNOWN.to_owned(), ..kill(cell, 0, Kind::Overlap) });
+            }
+        }
+        None
+    }
+
     /// Whether the run that killed a mutant breaks the same rule again.
     pub(crate) fn kills_again(&self, operator: &'static Operator, kill: &Kill) -> bool {
         let is_its = |(place, strategy): &Cell| {
@@ -206,7 +232,9 @@ impl Bench {
         let Some(cell) = self.cells().into_iter().find(is_its) else { return false };
         let broken = |seed| {
             let ran = self.run(cell, seed, Some(Mutant(operator.name)));
-            ran.altered > 0 && ran.kinds.iter().any(|kind| kill.rule.starts_with(kind.name()))
+            let is_it = |kind: &Kind| kill.rule.starts_with(kind.name());
+            let is_unknown = ran.is_unknown && kill.rule == UNKNOWN;
+            ran.altered > 0 && (is_unknown || ran.kinds.iter().any(is_it))
         };
         match kill.rule.ends_with(MORE_OFTEN_SAID) {
             true => (0..MORE_OFTEN).any(broken),
@@ -239,10 +267,11 @@ impl Bench {
     fn known(&mut self, cell: Cell) -> &Known {
         let key = (cell.0, cell.1 == Strategy::Aimed);
         if !self.cells.contains_key(&key) {
-            let mut known = Known { kinds: BTreeMap::new(), histories: Vec::new() };
+            let mut known = Known { kinds: BTreeMap::new(), unknown: 0, histories: Vec::new() };
             for seed in 0..OF_LOCK {
                 let ran = self.run(cell, seed, None);
                 ran.kinds.iter().for_each(|kind| *known.kinds.entry(*kind).or_default() += 1);
+                known.unknown += u64::from(ran.is_unknown);
                 if seed < SECOND {
                     known.histories.push(ran.history);
                 }
@@ -269,6 +298,7 @@ impl Bench {
         let judged = judge(&outcome.history);
         Ran {
             kinds: judged.violations.iter().map(|violation| violation.kind).collect(),
+            is_unknown: judged.verdict == Verdict::Unknown,
             altered: outcome.altered,
             history: outcome.history,
         }
