@@ -298,7 +298,7 @@ impl Bench {
         let judged = judge(&outcome.history);
         Ran {
             kinds: judged.violations.iter().map(|violation| violation.kind).collect(),
-            is_unknown: judged.verdict == Verdict::Unknown,
+            is_unknown: matches!(judged.verdict, Verdict::Unknown { .. }),
             altered: outcome.altered,
             history: outcome.history,
         }
