@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # What takes hours: each fuzz target for an hour (or SECONDS), generated scripts beside a real
-# redis-server, property tests with cases that .ci/run never draws, and a stranger's crate that tests
-# its own lock. Says what it found; exit status 1 if that is anything. What crashed a target is in
-# fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to the corpora.
+# redis-server, property tests with cases that .ci/run never draws, a stranger's crate that tests its
+# own lock, and one new thing of each sort in a copy of this checkout. Says what it found; exit status
+# 1 if that is anything. What crashed a target is in fuzz/found/crash-*; `fuzz/run.sh minimise` adds
+# what reached something new to the corpora.
 #   ci/nightly.sh [SECONDS [SCRIPTS]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -15,6 +16,7 @@ nice -n 15 fuzz/run.sh fuzz "$seconds" || failed=1
 nice -n 15 fuzz/run.sh beside "$scripts" "$(date +%s)" || failed=1
 PROPTEST_CASES=20000 nice -n 15 cargo test --quiet --workspace --lib --locked || failed=1
 nice -n 15 ci/tasks.sh failover picture program lock || failed=1
+nice -n 15 ci/one-of-each.sh || failed=1
 found=$(find fuzz/found -name 'crash-*' -type f)
 if [ -n "$found" ]; then
   failed=1

@@ -7,7 +7,7 @@
 mod setting;
 mod workload;
 
-pub use setting::{Keeping, StorageRule};
+pub use setting::{Checks, Keeping, StorageRule};
 pub use workload::Workload;
 
 use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
