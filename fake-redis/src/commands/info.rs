@@ -2,8 +2,8 @@
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
-use crate::state::pubsub::Kind;
 use crate::state::server::{Call, Command, Server};
+use crate::state::subscription::Kind;
 use std::fmt::Write;
 
 /// The rows of this family.

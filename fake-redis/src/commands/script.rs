@@ -113,7 +113,7 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
     let Some(busy) = call.server.long_script.interrupted() else {
         return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
     };
-    if call.server.client(busy.caller).role.must_be_obeyed() {
+    if call.server.client(busy.caller).role().must_be_obeyed() {
         return Err(CommandError::fixed(SENT_BY_PRIMARY));
     }
     if busy.has_written {
