@@ -64,10 +64,10 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-/// One client. Who it is never changes, but that it may become a replica. What it watches, listens to
-/// and tracks stands a second time in the tables of `Watches`, `PubSub` and `Tracking`, which one
-/// place each of `keys` and `commands` changes with it. Open is what a command may set as it likes:
-/// a name, a database, a protocol; and what keeps invariants of its own.
+/// One client. Who it is never changes, but that it may become a replica. What it watches, listens
+/// to and tracks stands a second time in the tables of `Watches`, `PubSub` and `Tracking`, which
+/// one place each of `keys` and `commands` changes with it. Open is what a command may set as it
+/// likes: a name, a database, a protocol; and what keeps invariants of its own.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,

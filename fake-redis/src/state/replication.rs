@@ -34,8 +34,8 @@ const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
 /// What a server knows of its replicas, or of its primary. It is the one or the other: whoever
-/// changes sides does it by [`Replication::follow`] and [`Replication::lead`], which change all that
-/// hangs on it. The stream grows here only, for the history and for the replicas alike.
+/// changes sides does it by [`Replication::follow`] and [`Replication::lead`], which change all
+/// that hangs on it. The stream grows here only, for the history and for the replicas alike.
 #[derive(Debug)]
 pub(crate) struct Replication {
     /// The primary that this server follows.

@@ -1,7 +1,8 @@
 //! The table of checkers.
 //!
-//! One invariant is one file. A new checker is a file and a line of the list below. If no checker had
-//! its rule yet, that is a member of [`Kind`]; the file says what it means, and the line that it does.
+//! One invariant is one file. A new checker is a file and a line of the list below. If no checker
+//! had its rule yet, that is a member of [`Kind`]; the file says what it means, and the line that
+//! it does.
 
 mod deadlock;
 mod duplicate_number;

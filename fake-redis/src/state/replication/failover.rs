@@ -51,8 +51,8 @@ impl Replication {
         self.failover = Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
     }
 
-    /// Goes on with a failover, if there is one: hands over if the replica has everything, or if the
-    /// time is up and that was asked for.
+    /// Goes on with a failover, if there is one: hands over if the replica has everything, or if
+    /// the time is up and that was asked for.
     pub(crate) fn advance_failover(&mut self, now_ms: i64) -> Advance {
         let waits = |one: &&Failover| one.phase == Phase::WaitingForSync;
         let Some(failover) = self.failover.as_ref().filter(waits) else { return Advance::Wait };

@@ -188,8 +188,8 @@ impl Replication {
         self.link.outgoing.take().map(|outgoing| outgoing.id)
     }
 
-    /// The link is gone, and what came over it and was not applied. What was applied stays valid, so
-    /// that the primary may be asked to go on from there. Returns whether the link was up.
+    /// The link is gone, and what came over it and was not applied. What was applied stays valid,
+    /// so that the primary may be asked to go on from there. Returns whether the link was up.
     pub(crate) fn lose_link(&mut self, now_seconds: i64) -> bool {
         let was_up = self.link.is_up();
         let heard_at = self.link.heard_at;

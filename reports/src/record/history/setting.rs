@@ -1,5 +1,5 @@
-//! What a history says of the storage and of the servers. A new storage rule is one entry of the list
-//! below.
+//! What a history says of the storage and of the servers. A new storage rule is one entry of the
+//! list below.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
-//! What a lock guards. A new workload is one entry of the list below: what it starts from and what is
-//! written back. What it must keep is a checker of its own (`judge/checker`), if no other says it.
+//! What a lock guards. A new workload is one entry of the list below: what it starts from and what
+//! is written back. What it must keep is a checker of its own (`judge/checker`), if no other says
+//! it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

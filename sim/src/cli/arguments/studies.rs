@@ -175,8 +175,8 @@ pub(crate) struct ExploreArguments {
     /// The seed of what little is drawn, such as names of owners.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part m of n, 1 <= m <= n; `fencepost merge` makes the certificate of all parts. Also
-    /// read from the variables that sweep reads.
+    /// Run only part m of n, 1 <= m <= n; `fencepost merge` makes the certificate of all parts.
+    /// Also read from the variables that sweep reads.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// Where to write what is done so far: an exploration that --resume goes on from, and that
