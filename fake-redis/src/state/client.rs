@@ -314,3 +314,23 @@ impl Client {
         self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_reply_is_skipped_unless_all_are() {
+        let mut client = Client::fixed(Role::Normal, WallTime(0));
+        client.set_reply_mode(ReplyMode::SkipNext);
+        let told = [(); 3].map(|()| {
+            client.end_command();
+            client.reply_mode()
+        });
+        assert_eq!(told, [ReplyMode::Skip, ReplyMode::On, ReplyMode::On]);
+        client.set_reply_mode(ReplyMode::Off);
+        client.set_reply_mode(ReplyMode::SkipNext);
+        client.end_command();
+        assert_eq!(client.reply_mode(), ReplyMode::Off);
+    }
+}

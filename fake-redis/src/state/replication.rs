@@ -5,6 +5,8 @@ mod history;
 mod link;
 mod replica;
 mod step;
+#[cfg(test)]
+mod tests;
 mod transfer;
 mod waiting;
 
