@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # What takes hours: each fuzz target for an hour (or SECONDS), generated scripts beside a real
 # redis-server, property tests with cases that .ci/run never draws, every mutant that is killed once
-# more, a sample of every certificate, and a stranger's crate that tests its own lock. Says what it found; exit status 1 if that is anything. What crashed a target is in
-# fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to the corpora.
+# more, a sample of every certificate, a stranger's crate that tests its own lock, and one new thing
+# of each sort in a copy of this checkout. Says what it found; exit status 1 if that is anything. What
+# crashed a target is in fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to
+# the corpora.
 #   ci/nightly.sh [SECONDS [SCRIPTS]]
 set -uo pipefail
 cd "$(dirname "$0")/.."
@@ -21,6 +23,7 @@ for certificate in docs/certificates/*.json; do
   nice -n 15 "$release/fencepost" explore --check "$certificate" --quiet || failed=1
 done
 nice -n 15 ci/tasks.sh failover picture program lock || failed=1
+nice -n 15 ci/one-of-each.sh || failed=1
 found=$(find fuzz/found -name 'crash-*' -type f)
 if [ -n "$found" ]; then
   failed=1

@@ -3,9 +3,10 @@
 //! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may
 //! ask of the machine that it runs on.
 //!
-//! Entry points: [`find`] and [`CLIENTS`] are the table, whose every [`Definition`] builds a lock. Who writes one starts at [`lock`], and finds [`Session`], [`Script`],
-//! [`Retry`] and [`owned_key`] for Redis, and for other coordinators the session in the folder of
-//! each. Who runs one implements [`World`]. The crate has no features.
+//! Entry points: [`find`] and [`CLIENTS`] are the table, whose every [`Definition`] builds a lock.
+//! Who writes one starts at [`lock`], and finds [`Session`], [`Script`], [`Retry`] and
+//! [`owned_key`] for Redis, and for other coordinators the session in the folder of each. Who runs
+//! one implements [`World`]. The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -324,7 +324,10 @@ mod tests {
         }
 
         #[test]
-        fn a_reply_split_anywhere_is_the_same_reply(text in "[a-z\r\n]{0,12}", cut in 0_usize..100) {
+        fn a_reply_split_anywhere_is_the_same_reply(
+            text in "[a-z\r\n]{0,12}",
+            cut in 0_usize..100,
+        ) {
             let whole = format!("*2\r\n${}\r\n{}\r\n:5\r\n", text.len(), text);
             let cut = cut.min(whole.len() - 1);
             let mut buffer = BytesMut::from(&whole.as_bytes()[..cut]);

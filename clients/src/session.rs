@@ -212,7 +212,10 @@ impl Drop for InUse<'_> {
 /// Whether a reply says that the server is a replica, or on its way to being one.
 fn denies_being_primary(outcome: &Result<Reply, CallError>) -> bool {
     let codes = ["READONLY", "MASTERDOWN", "UNBLOCKED"];
-    matches!(outcome, Err(CallError::Server(error)) if codes.iter().any(|code| error.starts_with(code)))
+    matches!(
+        outcome,
+        Err(CallError::Server(error)) if codes.iter().any(|code| error.starts_with(code))
+    )
 }
 
 #[cfg(test)]

@@ -264,9 +264,10 @@ mod tests {
         let (world, mut first) = one_redis("spring-registry", normal);
         let mut second = first.of_thread(world.env().of_thread(2)).unwrap();
         let held = granted(world.run(first.acquire("lock")));
-        assert!(
-            matches!(world.run(second.acquire("lock")), Acquisition::Refused(reason) if reason.contains("thread"))
-        );
+        assert!(matches!(
+            world.run(second.acquire("lock")),
+            Acquisition::Refused(reason) if reason.contains("thread")
+        ));
         assert_eq!(world.run(first.release(held.clone())), Release::Released);
         let theirs = granted(world.run(second.acquire("lock")));
         assert_eq!(theirs.owner, held.owner, "one id for the process");

@@ -376,6 +376,9 @@ pub fn find(name: &str) -> Option<&'static Definition> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::path::Path;
+
+    const TABLE: &str = include_str!("table.rs");
 
     #[test]
     fn every_lock_is_found_under_its_own_name_only() {
@@ -399,5 +402,31 @@ mod tests {
                 "{twin:?}"
             );
         }
+    }
+
+    /// The definitions are public, so that the compiler does not miss one that nobody names.
+    #[test]
+    fn every_lock_is_in_the_table() {
+        let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+        let mut found = 0;
+        while let Some(folder) = folders.pop() {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    folders.push(path);
+                    continue;
+                }
+                let text = std::fs::read_to_string(&path).unwrap();
+                let names = text.lines().filter_map(|line| {
+                    line.strip_prefix("pub const ")?.strip_suffix(": Definition = Definition {")
+                });
+                for name in names {
+                    let name = format!("{}::{name}", path.file_stem().unwrap().to_string_lossy());
+                    assert!(TABLE.contains(&format!("{name},")), "{name} is not in the table");
+                    found += 1;
+                }
+            }
+        }
+        assert_eq!(found, CLIENTS.len());
     }
 }

@@ -1,7 +1,7 @@
 //! What a server stores, and the forms in which it is written.
 //!
-//! `value` are the types of values, `keyspace` the keys with their times of expiry. In: changes that
-//! were decided elsewhere. Out: what is there. Nothing here knows of clients or commands.
+//! `value` are the types of values, `keyspace` the keys with their times of expiry. In: changes
+//! that were decided elsewhere. Out: what is there. Nothing here knows of clients or commands.
 
 pub(crate) mod extended;
 pub(crate) mod glob;

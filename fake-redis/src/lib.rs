@@ -1,5 +1,5 @@
-//! A Redis server that runs in your test: in a simulation of your own, behind real TCP, or as a pure
-//! state machine.
+//! A Redis server that runs in your test: in a simulation of your own, behind real TCP, or as a
+//! pure state machine.
 //!
 //! # In a simulation of your own
 //!
@@ -58,10 +58,10 @@
 //! (state, input, wall clock) -> outputs: the keyspace, expiry, scripts, replication, persistence
 //! and Sentinel. No async, no I/O, no clock and no ambient randomness in the machine itself.
 //!
-//! Entry points: [`Node`] is a server and [`Sentinel`] a Sentinel, both a [`Machine`] that is handed
-//! an [`Input`] and answers with [`Outputs`]; [`NodeConfig`] and [`SentinelConfig`] say how they are
-//! set up; [`host::serve`] makes one a host of another world, and [`serve::start`] puts them behind
-//! real sockets.
+//! Entry points: [`Node`] is a server and [`Sentinel`] a Sentinel, both a [`Machine`] that is
+//! handed an [`Input`] and answers with [`Outputs`]; [`NodeConfig`] and [`SentinelConfig`] say how
+//! they are set up; [`host::serve`] makes one a host of another world, and [`serve::start`] puts
+//! them behind real sockets.
 //!
 //! Feature `planted-leak`: scripts can be made to share tables, for tests that show that such a
 //! leak is caught (`planted`). No feature is on by default.

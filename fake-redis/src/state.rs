@@ -21,6 +21,7 @@ pub(crate) mod roster;
 pub(crate) mod scripts;
 pub(crate) mod server;
 pub(crate) mod statistics;
+pub(crate) mod subscription;
 pub(crate) mod timers;
 pub(crate) mod tracking;
 pub(crate) mod turn;

@@ -1,4 +1,5 @@
-//! The table of fault families: one theme each, one file each.
+//! The table of fault families: one theme each, one file each. A new one is a file and an entry of
+//! the list below.
 //!
 //! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the
 //! table), so adding one to a run or taking one away leaves what the others draw as it was. New
@@ -28,6 +29,7 @@ mod absence;
 mod incident;
 mod strike;
 
+use self::Drawing::{Own, Swarm};
 use crate::fault::Fault;
 use crate::seed::Stream;
 use crate::setting::{Setting, Topology};
@@ -44,41 +46,63 @@ pub type Drawn = Vec<(SimTime, Fault)>;
 /// How a family draws: from its own stream, for a setting.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
-/// A theme of faults: what `--fault` names. Its number is that of its stream, so that the set only
-/// grows at its end.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    PartialOrd,
-    Ord,
-    Debug,
-    Display,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-)]
-#[strum(serialize_all = "kebab-case")]
-#[expect(missing_docs, reason = "`Family::about` says what each is")]
-pub enum Family {
-    None,
-    Pause,
-    ReplicationLag,
-    Failover,
-    ClockDrift,
-    ClockJump,
-    Restart,
-    Partition,
-    LostReply,
-    Latency,
-    StorageDelay,
-    Suspend,
-    ClientCrash,
-    SlowServer,
-    Eviction,
-    All,
-    Operator,
+/// Every family, what it is in one line for people, and how its part of a plan comes about.
+macro_rules! families {
+    ($($member:ident = $about:literal, $drawing:expr;)*) => {
+        /// A theme of faults: what `--fault` names. Its number is that of its stream, so that the
+        /// set only grows at its end.
+        #[derive(
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            PartialOrd,
+            Ord,
+            Debug,
+            Display,
+            EnumString,
+            IntoStaticStr,
+            VariantArray,
+        )]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum Family {
+            $(#[doc = $about] $member,)*
+        }
+
+        impl Family {
+            fn row(self) -> (&'static str, Drawing) {
+                match self {
+                    $(Family::$member => ($about, $drawing),)*
+                }
+            }
+        }
+    };
+}
+
+families! {
+    None = "nothing goes wrong: interleaving and latency alone", Own(none::draw);
+    Pause = "a process stands still, often for longer than its lease", Own(pause::draw);
+    ReplicationLag = "replicas fall behind their primary", Own(replication_lag::draw);
+    Failover = "the primary crashes behind a lagging replica, or is cut off with one client",
+        Own(failover::draw);
+    ClockDrift = "clocks run fast and slow, within a relative bound", Own(clock_drift::draw);
+    ClockJump = "wall clocks are stepped, mostly forward and at servers", Own(clock_jump::draw);
+    Restart = "servers crash or lose power, and come back", Own(restart::draw);
+    Partition = "the network splits, one way or both ways", Own(partition::draw);
+    LostReply = "a command is applied and its reply never arrives", Own(lost_reply::draw);
+    Latency = "messages to and between servers take longer, and arrive in another order",
+        Own(latency::draw);
+    StorageDelay = "requests to the guarded storage arrive late", Own(storage_delay::draw);
+    Suspend = "a virtual machine is frozen, its monotonic clock included", Own(suspend::draw);
+    ClientCrash = "processes die, some of them for good", Own(client_crash::draw);
+    SlowServer = "every command at a server takes longer", Own(slow_server::draw);
+    Eviction = "servers evict expiring keys, or are flushed", Own(eviction::draw);
+    All = "swarm testing: each seed draws which families are on and how hard, and how long leases, \
+           holds and waits are",
+        Swarm;
+    Operator = "an operator types what no lock expects: SCRIPT FLUSH, CLIENT KILL, FAILOVER, \
+                REPLICAOF, CONFIG SET",
+        Own(operator::draw);
 }
 
 /// Every family, in the order of their numbers.
@@ -137,63 +161,6 @@ impl Family {
     /// The stream that it draws from.
     pub(crate) fn stream(self) -> Stream {
         Stream::Plan(self as u16)
-    }
-
-    fn row(self) -> (&'static str, Drawing) {
-        use Drawing::{Own, Swarm};
-        match self {
-            Family::None => ("nothing goes wrong: interleaving and latency alone", Own(none::draw)),
-            Family::Pause => {
-                ("a process stands still, often for longer than its lease", Own(pause::draw))
-            }
-            Family::ReplicationLag => {
-                ("replicas fall behind their primary", Own(replication_lag::draw))
-            }
-            Family::Failover => (
-                "the primary crashes behind a lagging replica, or is cut off with one client",
-                Own(failover::draw),
-            ),
-            Family::ClockDrift => {
-                ("clocks run fast and slow, within a relative bound", Own(clock_drift::draw))
-            }
-            Family::ClockJump => {
-                ("wall clocks are stepped, mostly forward and at servers", Own(clock_jump::draw))
-            }
-            Family::Restart => ("servers crash or lose power, and come back", Own(restart::draw)),
-            Family::Partition => ("the network splits, one way or both ways", Own(partition::draw)),
-            Family::LostReply => {
-                ("a command is applied and its reply never arrives", Own(lost_reply::draw))
-            }
-            Family::Latency => (
-                "messages to and between servers take longer, and arrive in another order",
-                Own(latency::draw),
-            ),
-            Family::StorageDelay => {
-                ("requests to the guarded storage arrive late", Own(storage_delay::draw))
-            }
-            Family::Suspend => {
-                ("a virtual machine is frozen, its monotonic clock included", Own(suspend::draw))
-            }
-            Family::ClientCrash => {
-                ("processes die, some of them for good", Own(client_crash::draw))
-            }
-            Family::SlowServer => {
-                ("every command at a server takes longer", Own(slow_server::draw))
-            }
-            Family::Eviction => {
-                ("servers evict expiring keys, or are flushed", Own(eviction::draw))
-            }
-            Family::All => (
-                "swarm testing: each seed draws which families are on and how hard, and how long \
-                 leases, holds and waits are",
-                Swarm,
-            ),
-            Family::Operator => (
-                "an operator types what no lock expects: SCRIPT FLUSH, CLIENT KILL, FAILOVER, \
-                 REPLICAOF, CONFIG SET",
-                Own(operator::draw),
-            ),
-        }
     }
 }
 

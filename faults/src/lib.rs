@@ -2,7 +2,10 @@
 //!
 //! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`],
 //! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
-//! The crate has no features.
+//!
+//! Entry points: a [`Setting`] is what a plan is drawn for, [`FAMILIES`] what it is drawn from, and
+//! [`generate`](fn@generate) draws it; [`incidents`] and [`aim`] are its steps, where somebody else
+//! says where faults strike. [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -18,8 +18,8 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Every fault is over by then, and no clock is stepped by more: a hundred days. What is beyond would
-/// fit neither the agenda of a run nor the clocks of its nodes.
+/// Every fault is over by then, and no clock is stepped by more: a hundred days. What is beyond
+/// would fit neither the agenda of a run nor the clocks of its nodes.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.

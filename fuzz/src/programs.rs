@@ -347,8 +347,8 @@ impl Author<'_, '_> {
             8 => {
                 let (first, second) = (self.call(1), self.expression(1));
                 format!(
-                    "local co = coroutine.create(function(...) {first} coroutine.yield({second}) end) \
-                     v = {{coroutine.resume(co, {second})}} coroutine.resume(co)"
+                    "local co = coroutine.create(function(...) {first} coroutine.yield({second}) \
+                     end) v = {{coroutine.resume(co, {second})}} coroutine.resume(co)"
                 )
             }
             _ => format!("v = (function(...) return select('#', ...) end)({})", self.call(1)),

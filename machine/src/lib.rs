@@ -29,8 +29,8 @@
 //! with what the disk held.
 //!
 //! Besides these: [`Attendant`] and [`Interlude`] for what happens in the middle of an input,
-//! [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The crate has no
-//! features.
+//! [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The
+//! crate has no features.
 
 #![forbid(unsafe_code)]
 

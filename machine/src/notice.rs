@@ -1,4 +1,5 @@
-//! What the parts of a deployment tell the judge of each other. Nobody in the simulated world sees it.
+//! What the parts of a deployment tell the judge of each other. Nobody in the simulated world sees
+//! it.
 
 /// A turn in the life of a deployment.
 #[derive(Clone, PartialEq, Eq, Debug)]

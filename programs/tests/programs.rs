@@ -197,7 +197,8 @@ fn what_is_printed_is_kept_up_to_a_bound() {
 #[test]
 fn a_gigabyte_that_is_printed_is_counted_and_not_kept() {
     let source = "#include <unistd.h>\nstatic char a[1 << 20];\nint main() { \
-                  for (int i = 0; i < 1024; i++) if (write(1, a, sizeof a) != sizeof a) return 1; }";
+                  for (int i = 0; i < 1024; i++) if (write(1, a, sizeof a) != sizeof a) return 1; \
+                  }";
     let Some(run) = run_c(source) else { return };
     assert_eq!(run.ending, Ending::Exited(0));
     assert_eq!((run.stdout.len(), run.dropped), (64 << 10, (1 << 30) - (64 << 10)));
@@ -235,8 +236,8 @@ fn nothing_is_left_running() {
 
 #[test]
 fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
-    let python = "import threading, time, random, uuid, os\nt = [threading.Thread(target=time.sleep, \
-                  args=(i,)) for i in range(3)]\n[x.start() for x in t]\n[x.join() for x in t]\n\
+    let python = "import threading, time, random, uuid, os\nt = \
+                  [threading.Thread(target=time.sleep, args=(i,)) for i in range(3)]\n[x.start() for x in t]\n[x.join() for x in t]\n\
                   print(time.time(), random.random(), uuid.uuid4(), uuid.uuid1(), os.getpid())";
     let node = "setTimeout(() => console.log(Date.now(), Math.random(), \
                 require('crypto').randomUUID()), 1500)";

@@ -2,8 +2,13 @@
 //!
 //! A run walks through the rooms in this order: it is [`record`]ed, [`judge`](mod@judge)d and
 //! [`explain`]ed; the [`summary`] is what is published of it, and [`show`] writes that down in a
-//! format. [`documents`] are all other published files. No room uses a later one. The crate has no
-//! features.
+//! format. [`documents`] are all other published files. No room uses a later one.
+//!
+//! Entry points: [`judge()`](judge()) says what of a [`History`] broke a rule, and [`judge_by`] by
+//! which checkers; [`RunFacts`], [`Diagnosis`] and [`Recordings`] are the [`Stages`] from which a
+//! [`RunReport`] is joined; a [`Report`] and a [`Sweep`] are written by what is in
+//! [`FORMATS`](show::format::FORMATS). [`expected`] is what the literature says, [`validate`] and
+//! [`digest`] are for histories that come from a file. The crate has no features.
 
 #![forbid(unsafe_code)]
 

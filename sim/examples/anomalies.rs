@@ -75,8 +75,8 @@ fn main() {
          anomalies -- {length}`.\n"
     );
     println!(
-        "`cargo test --test simulation anomalies -- --include-ignored` looks at the seeds from 0 to \
-         the\nnumber in the last column.\n"
+        "`cargo test --test simulation anomalies -- --include-ignored` looks at the seeds from 0 \
+         to the\nnumber in the last column.\n"
     );
     println!(
         "| | lock | fault | settings | shows | median | least and most | twin | shows it in | \

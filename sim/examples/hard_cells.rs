@@ -7,10 +7,11 @@
 //!
 //! prints a Markdown table: for each hard cell (or those whose name contains CELL) the medians over
 //! 20 trials of the runs and of the processor time to the first violation with each strategy, and
-//! for all but uniform the two-sided p of the Mann-Whitney rank test against uniform. Trial n begins at seed 1,000,000 n. It ends after 2,000
-//! runs at the latest; one that has not found anything by then counts as slower than all others,
-//! and a median that would be of such trials is told as more than what they took. The runs depend
-//! on nothing else; the processor time is that of this machine.
+//! for all but uniform the two-sided p of the Mann-Whitney rank test against uniform. Trial n
+//! begins at seed 1,000,000 n. It ends after 2,000 runs at the latest; one that has not found
+//! anything by then counts as slower than all others, and a median that would be of such trials is
+//! told as more than what they took. The runs depend on nothing else; the processor time is that of
+//! this machine.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};

@@ -34,8 +34,8 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-mutex",
-    about: "etcd's concurrency.Mutex: keys below a prefix, the oldest holds, each waits for the one \
-     before it",
+    about: "etcd's concurrency.Mutex: keys below a prefix, the oldest holds, each waits for the \
+     one before it",
     deployment: Deployment::Etcd(ServerLock::Unchecked),
     has_tokens: false,
     is_fair: false,

@@ -1,6 +1,6 @@
-//! Redlock as some libraries have it. What concerns time, quorum and giving back is as they have it; connections and
-//! timeouts are those of this crate. In all three, one random value serves all attempts of an
-//! acquire.
+//! Redlock as some libraries have it. What concerns time, quorum and giving back is as they have
+//! it; connections and timeouts are those of this crate. In all three, one random value serves all
+//! attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall
 //!   clock**; drift 1 % and 2 ms; 3 attempts, 200 ms apart, not random; a lock taken **while one

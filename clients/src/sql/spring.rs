@@ -62,8 +62,8 @@ const DUPLICATE: &str = "23505";
 /// The generation of 4.3.
 pub const FOUR: Definition = Definition {
     name: "jdbc-4",
-    about: "Spring's JdbcLockRegistry 4.3: DELETE of what is expired by the client's clock, UPDATE, \
-     INSERT",
+    about: "Spring's JdbcLockRegistry 4.3: DELETE of what is expired by the client's clock, \
+     UPDATE, INSERT",
     deployment: Deployment::PostgreSql(Keeps::RowByClients),
     has_tokens: false,
     is_fair: false,

@@ -56,7 +56,8 @@ pub const DEFINITION: Definition = Definition {
 /// The entry of the lock whose waiters all watch the same.
 pub const HERD: Definition = Definition {
     name: "zookeeper-herd",
-    about: "zookeeper-naive whose waiters watch the whole queue, so that each change wakes them all",
+    about: "zookeeper-naive whose waiters watch the whole queue, so that each change wakes them \
+            all",
     build: |env, servers, settings| build(env, servers, settings, Wait::AllChildren),
     ..DEFINITION
 };

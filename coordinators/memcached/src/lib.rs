@@ -7,8 +7,8 @@
 //! UDP, SASL, slab classes and the segmented LRU (which item of many is evicted may differ), and
 //! the commands that tune a running server. All of these are answered with `ERROR`.
 //!
-//! Entry points: [`Config`] and [`Memcached`], a [`Machine`](fencepost_machine::Machine). The crate has
-//! no features.
+//! Entry points: [`Config`] and [`Memcached`], a [`Machine`](fencepost_machine::Machine). The crate
+//! has no features.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};

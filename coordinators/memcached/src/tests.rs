@@ -77,7 +77,10 @@ proptest! {
     }
 
     #[test]
-    fn a_line_without_an_end_ends_the_connection(length in 2_049_usize..9_000, size in 1_usize..3_000) {
+    fn a_line_without_an_end_ends_the_connection(
+        length in 2_049_usize..9_000,
+        size in 1_usize..3_000,
+    ) {
         let line = vec![b'x'; length];
         let after: &[u8] = b"\r\nversion\r\n";
         prop_assert_eq!(answers(line.chunks(size).chain([after])), b"");

@@ -1,10 +1,10 @@
 //! Statements about tables: from what was written to what is done, row by row.
 //!
 //! [`prepare`] finds the table, binds the names of columns to their places (`bind`), and makes a
-//! [`Run`]. A run goes from row to row (`scan`, `insert`); where a row is locked by somebody else it
-//! stops, and looks at the same row again once it may go on: what it has locked until then it finds
-//! that it has. A statement that fails takes back what it did, and keeps its locks; one that is
-//! refused because of a deadlock loses its whole transaction.
+//! [`Run`]. A run goes from row to row (`scan`, `insert`); where a row is locked by somebody else
+//! it stops, and looks at the same row again once it may go on: what it has locked until then it
+//! finds that it has. A statement that fails takes back what it did, and keeps its locks; one that
+//! is refused because of a deadlock loses its whole transaction.
 
 mod assign;
 mod bind;

@@ -7,12 +7,12 @@
 //! somebody kills it. A lock belongs to its session: it ends with the connection, as soon as the
 //! server notices that end, or with the server.
 //!
-//! A statement about a table goes another way (`execute`): from row to row, whose versions and locks
-//! are in the `store`, as InnoDB has them. What was committed is on the disk.
+//! A statement about a table goes another way (`execute`): from row to row, whose versions and
+//! locks are in the `store`, as InnoDB has them. What was committed is on the disk.
 //!
-//! What is not modelled is refused with error 1235, and prepared statements with 1295. Only `root` is
-//! let in, without a password. docs/fidelity.md lists what that is, and where MySQL 8 differs from
-//! MariaDB.
+//! What is not modelled is refused with error 1235, and prepared statements with 1295. Only `root`
+//! is let in, without a password. docs/fidelity.md lists what that is, and where MySQL 8 differs
+//! from MariaDB.
 //!
 //! Entry points: [`Config`] and [`Mysql`], a [`Machine`](fencepost_machine::Machine). The crate has
 //! no features.

@@ -9,8 +9,8 @@
 //!
 //! What a lock can notice is modelled: READ COMMITTED, which looks at a changed row anew,
 //! REPEATABLE READ, which refuses to, and SERIALIZABLE, which cancels transactions that could not
-//! have run one after the other (`store/serializable.rs`); unique keys that wait for each other; row,
-//! table and advisory locks; every timeout of a session; rollback when a connection ends. Not
+//! have run one after the other (`store/serializable.rs`); unique keys that wait for each other;
+//! row, table and advisory locks; every timeout of a session; rollback when a connection ends. Not
 //! modelled, and refused with SQLSTATE 0A000: joins, subqueries, views, triggers, foreign keys,
 //! cursors in SQL, COPY, numbers with a point, time zones other than UTC. Everybody is let in
 //! (`trust`).

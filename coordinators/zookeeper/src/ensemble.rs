@@ -1,10 +1,11 @@
 //! How the members of an ensemble agree: they elect a leader, which proposes transactions; what a
 //! majority has on its disks is committed, in the same order everywhere.
 //!
-//! A member that looks for a leader takes part in an [`election`](crate::member::election). Who is elected waits for a
-//! majority to follow ([`leader`]); the others call it and come level with it ([`follower`]). All
-//! of that begins anew when either hears nothing of the other for too long. Members speak through
-//! the port that clients use, and say so first ([`links`](crate::member::links)).
+//! A member that looks for a leader takes part in an [`election`](crate::member::election). Who is
+//! elected waits for a majority to follow ([`leader`]); the others call it and come level with it
+//! ([`follower`]). All of that begins anew when either hears nothing of the other for too long.
+//! Members speak through the port that clients use, and say so first
+//! ([`links`](crate::member::links)).
 
 mod follower;
 mod leader;

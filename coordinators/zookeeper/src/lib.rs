@@ -5,8 +5,8 @@
 //! `prepare` (what comes of it) to `ensemble` (agreement) and back into `tree`, from where watchers
 //! and the client are told. What is not modelled is listed in docs/fidelity.md.
 //!
-//! Entry points: [`Config`] and [`ZooKeeper`], a [`Machine`](fencepost_machine::Machine). The crate has
-//! no features.
+//! Entry points: [`Config`] and [`ZooKeeper`], a [`Machine`](fencepost_machine::Machine). The crate
+//! has no features.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};

@@ -25,7 +25,7 @@ impl Call<'_> {
         let client = self.client();
         let is_in_exec =
             client.last_command().is_none_or(|command| command.name.as_bytes() != &*name);
-        if client.connection.is_none() || is_in_exec {
+        if client.connection().is_none() || is_in_exec {
             (wait.give_up)(self.reply);
             return Ok(());
         }

@@ -16,11 +16,9 @@ impl Server {
             self.outbox.send(Output::Close { connection });
             return;
         }
-        let key = self.roster.connect(connection, self.clock.now());
+        let key = self.roster.connect(connection, peer, self.clock.now());
         let needs_password = self.config.requirepass.is_some();
-        let client = self.client_mut(key);
-        client.peer.push_str(peer);
-        client.authenticated = !needs_password;
+        self.client_mut(key).authenticated = !needs_password;
     }
 
     /// Bytes arrived on a connection; those of connections that are closed already are nobody's.
@@ -65,7 +63,7 @@ impl Server {
     pub(crate) fn close_after_replies(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
         client.service.close();
-        if let Some(connection) = client.connection {
+        if let Some(connection) = client.connection() {
             self.outbox.send(Output::Close { connection });
             self.forget_client(key);
         }
@@ -107,11 +105,11 @@ impl Server {
     /// Removes every trace of a client.
     pub(crate) fn forget_client(&mut self, key: ClientKey) {
         let client = self.roster.remove(key);
-        self.watches.forget(key, &client.watching);
-        self.pubsub.forget(key, &client.subscriptions);
+        self.watches.forget(key, client.watching());
+        self.pubsub.forget(key, client.subscriptions());
         self.blocking.forget(key);
-        if let Some(wishes) = &client.tracking {
-            self.forget_tracking(key, client.id, wishes);
+        if let Some(wishes) = client.tracking() {
+            self.forget_tracking(key, client.id(), wishes);
         }
         self.forget_replica(key);
     }

@@ -39,10 +39,9 @@ impl Server {
     /// Blocks a client until what it wrote is where it is to be, or the time is up. Replicas are
     /// asked for an acknowledgement at once.
     pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
-        let offset = self.client(key).write_offset;
+        let offset = self.client(key).write_offset();
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
-        self.replication.waiting.push(Waiting { client: key, offset, goal, until_ms });
-        self.replication.wants_acknowledgements = true;
+        self.replication.wait(Waiting { client: key, offset, goal, until_ms });
         self.client_mut(key).service.block();
         self.schedule_waits();
     }
@@ -51,13 +50,13 @@ impl Server {
     pub(crate) fn serve_waiting(&mut self) {
         let is_served = |waiting: &&Waiting| self.is_reached(waiting.goal, waiting.offset);
         let served: Vec<Waiting> =
-            self.replication.waiting.iter().filter(is_served).cloned().collect();
+            self.replication.waiting().iter().filter(is_served).cloned().collect();
         self.answer(&served);
     }
 
     /// Answers those who waited for our own disk, if it has come far enough.
     pub(crate) fn serve_waiting_for_disk(&mut self) {
-        if !self.replication.waiting.is_empty() {
+        if !self.replication.waiting().is_empty() {
             self.serve_waiting();
         }
     }
@@ -67,7 +66,7 @@ impl Server {
         let waits_for_disk =
             |waiting: &&Waiting| matches!(waiting.goal, Goal::Synced { local: true, .. });
         let refused: Vec<Waiting> =
-            self.replication.waiting.iter().filter(waits_for_disk).cloned().collect();
+            self.replication.waiting().iter().filter(waits_for_disk).cloned().collect();
         for waiting in &refused {
             self.release(waiting, Some(WAITAOF_WITHOUT_FILE));
         }
@@ -78,7 +77,7 @@ impl Server {
         let now = self.now_ms();
         let is_over = |waiting: &Waiting| waiting.until_ms.is_some_and(|until| until <= now);
         let over: Vec<Waiting> =
-            self.replication.waiting.iter().filter(|waiting| is_over(waiting)).cloned().collect();
+            self.replication.waiting().iter().filter(|waiting| is_over(waiting)).cloned().collect();
         self.answer(&over);
         self.schedule_waits();
     }
@@ -86,7 +85,7 @@ impl Server {
     /// This server is no longer a primary: who waits is disconnected
     /// (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_waiting(&mut self) {
-        for waiting in std::mem::take(&mut self.replication.waiting) {
+        for waiting in self.replication.end_all_waits() {
             let mut reply = self.spares.reply();
             reply.protocol = self.client(waiting.client).protocol;
             reply.error(
@@ -107,7 +106,7 @@ impl Server {
 
     /// Ends a client's wait with how far its writes have got, or with an error.
     fn release(&mut self, waiting: &Waiting, error: Option<CommandError>) {
-        self.replication.waiting.retain(|other| other != waiting);
+        self.replication.end_wait(waiting);
         let mut reply = self.spares.reply();
         reply.protocol = self.client(waiting.client).protocol;
         match error {
@@ -122,7 +121,7 @@ impl Server {
 
     fn schedule_waits(&mut self) {
         if let Some(first) =
-            self.replication.waiting.iter().filter_map(|waiting| waiting.until_ms).min()
+            self.replication.waiting().iter().filter_map(|waiting| waiting.until_ms).min()
         {
             self.timers.set_at_latest(Timer::BlockedClient, WallTime(first.saturating_mul(1_000)));
         }

@@ -12,6 +12,7 @@ use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
 use crate::state::pause::PauseScope;
 use crate::state::server::{Call, Command};
+use crate::state::subscription::Kind;
 use crate::state::tracking::Mode;
 use std::fmt::Write;
 
@@ -120,7 +121,7 @@ fn setinfo(call: &mut Call<'_>) -> CommandResult {
 }
 
 fn id(call: &mut Call<'_>) -> CommandResult {
-    let id = call.client().id;
+    let id = call.client().id();
     call.reply.integer(id as i64);
     Ok(())
 }
@@ -140,14 +141,14 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let seconds =
         |since: fencepost_machine::WallTime| (server.clock.now().0 - since.0).max(0) / 1_000_000;
     let queued = if client.transaction.is_open() { client.transaction.len() as i64 } else { -1 };
-    let listens = &client.subscriptions;
+    let listens = client.subscriptions();
     let mut line = String::new();
     let _ = write!(
         line,
         "id={} addr={} laddr={}:{} fd={} name={} age={} idle={} flags={} db={} sub={} psub={} \
          ssub={} multi={queued} ",
-        client.id,
-        client.peer,
+        client.id(),
+        client.peer(),
         server.config.host,
         server.config.port,
         key.0 + 4,
@@ -156,9 +157,9 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         seconds(client.active_at()),
         flag_letters(client),
         client.db,
-        listens.channels.len(),
-        listens.patterns.len(),
-        listens.shard_channels.len(),
+        listens.of(Kind::Channel).len(),
+        listens.of(Kind::Pattern).len(),
+        listens.of(Kind::ShardChannel).len(),
     );
     let _ = write!(
         line,
@@ -181,16 +182,16 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
 
 fn flag_letters(client: &Client) -> String {
     let marks = [
-        (client.role == Role::Replica, 'S'),
-        (client.subscriptions.any(), 'P'),
+        (client.role() == Role::Replica, 'S'),
+        (client.subscriptions().any(), 'P'),
         (client.transaction.is_open(), 'x'),
         (client.service.waits(), 'b'),
         (client.transaction.is_overtaken(), 'd'),
         (client.service.is_closing(), 'c'),
         (client.no_evict, 'e'),
-        (client.tracking.is_some(), 't'),
-        (client.tracking.as_ref().is_some_and(|wishes| wishes.is_broken), 'R'),
-        (client.tracking.as_ref().is_some_and(|wishes| wishes.mode == Mode::Broadcast), 'B'),
+        (client.tracking().is_some(), 't'),
+        (client.tracking().as_ref().is_some_and(|wishes| wishes.is_broken), 'R'),
+        (client.tracking().as_ref().is_some_and(|wishes| wishes.mode == Mode::Broadcast), 'B'),
     ];
     let letters: String =
         marks.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| *letter).collect();
@@ -199,10 +200,10 @@ fn flag_letters(client: &Client) -> String {
 
 /// The kinds of client that CLIENT LIST TYPE and CLIENT KILL TYPE tell apart.
 fn kind_of(client: &Client) -> &'static str {
-    match client.role {
+    match client.role() {
         Role::Replica => "replica",
         Role::Primary => "master",
-        _ if client.subscriptions.any() => "pubsub",
+        _ if client.subscriptions().any() => "pubsub",
         _ => "normal",
     }
 }
@@ -221,7 +222,7 @@ fn parse_kind(name: &[u8]) -> Result<&'static str, CommandError> {
 /// All connected clients in the order in which they came.
 fn connected(call: &Call<'_>) -> Vec<ClientKey> {
     let mut keys: Vec<ClientKey> = call.server.roster.connected().collect();
-    keys.sort_by_key(|key| call.server.client(*key).id);
+    keys.sort_by_key(|key| call.server.client(*key).id());
     keys
 }
 
@@ -245,7 +246,7 @@ fn listed_ids(call: &Call<'_>, connected: &[ClientKey]) -> Result<Vec<ClientKey>
     let mut keys = Vec::new();
     for argument in call.args.from(3).iter() {
         let id = parse_integer(argument).ok_or(CommandError::fixed("ERR Invalid client ID"))?;
-        keys.extend(connected.iter().find(|key| call.server.client(**key).id as i64 == id));
+        keys.extend(connected.iter().find(|key| call.server.client(**key).id() as i64 == id));
     }
     Ok(keys)
 }
@@ -265,9 +266,9 @@ impl Filter<'_> {
     fn takes(&self, call: &Call<'_>, key: ClientKey) -> bool {
         let client = call.server.client(key);
         let local = format!("{}:{}", call.server.config.host, call.server.config.port);
-        self.id.is_none_or(|id| client.id == id)
+        self.id.is_none_or(|id| client.id() == id)
             && self.kind.is_none_or(|kind| kind_of(client) == kind)
-            && self.address.is_none_or(|address| client.peer.as_bytes() == address)
+            && self.address.is_none_or(|address| client.peer().as_bytes() == address)
             && self.local_address.is_none_or(|address| local.as_bytes() == address)
             && self.user.is_none_or(|user| user == b"default" && client.authenticated)
             && !(self.keep_me && key == call.client)
@@ -339,11 +340,10 @@ fn reply_mode(call: &mut Call<'_>) -> CommandResult {
     let mode = match &*call.arg(2).to_ascii_lowercase() {
         b"on" => ReplyMode::On,
         b"off" => ReplyMode::Off,
-        b"skip" if call.client().reply_mode == ReplyMode::Off => ReplyMode::Off,
         b"skip" => ReplyMode::SkipNext,
         _ => return Err(SYNTAX),
     };
-    call.client().reply_mode = mode;
+    call.client().set_reply_mode(mode);
     call.reply.ok();
     Ok(())
 }
@@ -388,7 +388,7 @@ fn unblock(call: &mut Call<'_>) -> CommandResult {
         _ => Unblocking::Timeout,
     };
     let id = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
-    let key = connected(call).into_iter().find(|key| call.server.client(*key).id as i64 == id);
+    let key = connected(call).into_iter().find(|key| call.server.client(*key).id() as i64 == id);
     let was_blocked = key.is_some_and(|key| call.server.unblock_client(key, how));
     call.reply.integer(i64::from(was_blocked));
     Ok(())

@@ -79,7 +79,7 @@ fn rewrite(call: &mut Call<'_>) -> CommandResult {
         return Err(CommandError::fixed("ERR The server is running without a config file"));
     }
     let config =
-        NodeConfig { replica_of: server.replication.primary.clone(), ..server.config.clone() };
+        NodeConfig { replica_of: server.replication.primary().cloned(), ..server.config.clone() };
     server.outbox.want(Output::DiskConfig { config: file::write(&config) });
     call.reply.ok();
     Ok(())

@@ -5,7 +5,7 @@ use crate::protocol::error::{
     CommandError, CommandResult, DB_OUT_OF_RANGE, NOT_AN_INTEGER, SYNTAX,
 };
 use crate::protocol::reply::Protocol;
-use crate::state::client::{Client, ReplyMode};
+use crate::state::client::Client;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
@@ -158,7 +158,7 @@ fn hello_options<'a>(call: &mut Call<'a>) -> Result<Option<&'a [u8]>, CommandErr
 }
 
 fn write_greeting(call: &mut Call<'_>) {
-    let id = call.client().id;
+    let id = call.client().id();
     let protocol = if call.reply.protocol == Protocol::Resp3 { 3 } else { 2 };
     let role: &[u8] = if call.server.is_replica() { b"replica" } else { b"master" };
     let version = call.server.config.version.text();
@@ -200,12 +200,7 @@ fn reset(call: &mut Call<'_>) -> CommandResult {
     call.server.untrack(key);
     let needs_password = call.server.config.requirepass.is_some();
     let client: &mut Client = call.client();
-    client.db = 0;
-    client.protocol = Protocol::Resp2;
-    client.reply_mode = ReplyMode::On;
-    client.name.clear();
-    client.no_evict = false;
-    client.authenticated = !needs_password;
+    client.reset(!needs_password);
     call.reply.protocol = Protocol::Resp2;
     call.reply.status("RESET");
     Ok(())

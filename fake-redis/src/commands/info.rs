@@ -2,8 +2,8 @@
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
-use crate::state::pubsub::Kind;
 use crate::state::server::{Call, Command, Server};
+use crate::state::subscription::Kind;
 use std::fmt::Write;
 
 /// The rows of this family.
@@ -64,10 +64,14 @@ fn server(server: &Server, text: &mut String) {
     let uptime = server.clock.uptime_seconds();
     let _ = write!(
         text,
-        "redis_version:{}\r\nredis_git_sha1:00000000\r\nredis_git_dirty:0\r\nredis_build_id:0\r\nredis_mode:standalone\r\n\
-         os:fake-redis\r\narch_bits:64\r\nmonotonic_clock:simulated\r\nmultiplexing_api:none\r\nprocess_id:1\r\n\
-         process_supervised:no\r\nrun_id:{}\r\ntcp_port:{}\r\nserver_time_usec:{}\r\nuptime_in_seconds:{uptime}\r\n\
-         uptime_in_days:{}\r\nhz:10\r\nconfigured_hz:10\r\nlru_clock:{}\r\nexecutable:fake-redis\r\nconfig_file:\r\n\
+        "redis_version:{}\r\nredis_git_sha1:00000000\r\nredis_git_dirty:0\r\n\
+        redis_build_id:0\r\nredis_mode:standalone\r\n\
+         os:fake-redis\r\narch_bits:64\r\nmonotonic_clock:simulated\r\n\
+         multiplexing_api:none\r\nprocess_id:1\r\n\
+         process_supervised:no\r\nrun_id:{}\r\ntcp_port:{}\r\nserver_time_usec:{}\r\n\
+         uptime_in_seconds:{uptime}\r\n\
+         uptime_in_days:{}\r\nhz:10\r\nconfigured_hz:10\r\nlru_clock:{}\r\n\
+         executable:fake-redis\r\nconfig_file:\r\n\
          io_threads_active:0\r\n",
         server.config.version.text(),
         server.life.run_id(),
@@ -81,7 +85,8 @@ fn server(server: &Server, text: &mut String) {
 fn clients(server: &Server, text: &mut String) {
     let _ = write!(
         text,
-        "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\nclient_recent_max_input_buffer:0\r\n\
+        "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\n\
+        client_recent_max_input_buffer:0\r\n\
          client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:{}\r\nclients_in_timeout_table:0\r\n",
         server.roster.connected_count(),
         server.config.max_clients,
@@ -101,8 +106,10 @@ fn memory(server: &Server, text: &mut String) {
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
     let _ = write!(
         text,
-        "used_memory:{used}\r\nused_memory_dataset:{used}\r\nnumber_of_cached_scripts:{}\r\nnumber_of_functions:0\r\n\
-         number_of_libraries:0\r\nmaxmemory:{}\r\nmaxmemory_policy:{}\r\nmem_allocator:rust\r\nlazyfree_pending_objects:0\r\n\
+        "used_memory:{used}\r\nused_memory_dataset:{used}\r\nnumber_of_cached_scripts:{}\r\n\
+        number_of_functions:0\r\n\
+         number_of_libraries:0\r\nmaxmemory:{}\r\nmaxmemory_policy:{}\r\nmem_allocator:rust\r\n\
+         lazyfree_pending_objects:0\r\n\
          lazyfreed_objects:0\r\n",
         server.scripts.len(),
         server.config.maxmemory,
@@ -115,9 +122,12 @@ fn stats(server: &Server, text: &mut String) {
     let (keys, items, prefixes) = server.tracking.totals();
     let _ = write!(
         text,
-        "total_connections_received:{}\r\ntotal_commands_processed:{}\r\ninstantaneous_ops_per_sec:0\r\n\
-         rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:{}\r\nevicted_clients:0\r\nkeyspace_hits:{}\r\n\
-         keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\npubsubshard_channels:{}\r\n\
+        "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n\
+        instantaneous_ops_per_sec:0\r\n\
+         rejected_connections:{}\r\nexpired_keys:{}\r\nevicted_keys:{}\r\nevicted_clients:0\r\n\
+         keyspace_hits:{}\r\n\
+         keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\n\
+         pubsubshard_channels:{}\r\n\
          tracking_total_keys:{}\r\ntracking_total_items:{}\r\ntracking_total_prefixes:{}\r\n\
          total_error_replies:{}\r\n",
         counters.connections_received,

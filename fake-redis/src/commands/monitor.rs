@@ -13,7 +13,7 @@ pub(crate) static COMMANDS: &[Command] =
 
 fn monitor(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
-    if call.client().connection.is_some() {
+    if call.client().connection().is_some() {
         call.server.roster.add_monitor(key);
     }
     call.reply.ok();

@@ -4,12 +4,11 @@ use super::help;
 use crate::data::glob;
 use crate::protocol::error::CommandResult;
 use crate::protocol::reply::Reply;
-use crate::state::client::Names;
 use crate::state::client_key::ClientKey;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::effects::Targets;
-use crate::state::pubsub::Kind;
 use crate::state::server::{Call, Command, Server};
+use crate::state::subscription::Kind;
 
 const LISTEN: Flags =
     Flags::PUBSUB.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
@@ -47,22 +46,12 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// What a client listens to, of one kind.
-fn names_of(server: &mut Server, key: ClientKey, kind: Kind) -> &mut Names {
-    let subscriptions = &mut server.client_mut(key).subscriptions;
-    match kind {
-        Kind::Channel => &mut subscriptions.channels,
-        Kind::Pattern => &mut subscriptions.patterns,
-        Kind::ShardChannel => &mut subscriptions.shard_channels,
-    }
-}
-
 /// The count in confirmations: channels and patterns together, shard channels apart.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
-    let subscriptions = &server.client(key).subscriptions;
+    let subscriptions = server.client(key).subscriptions();
     match kind {
-        Kind::ShardChannel => subscriptions.shard_channels.len(),
-        _ => subscriptions.channels.len() + subscriptions.patterns.len(),
+        Kind::ShardChannel => subscriptions.of(kind).len(),
+        _ => subscriptions.of(Kind::Channel).len() + subscriptions.of(Kind::Pattern).len(),
     }
 }
 
@@ -80,7 +69,7 @@ fn subscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
         Kind::ShardChannel => "ssubscribe",
     };
     for name in call.args.from(1).iter() {
-        if names_of(call.server, call.client, kind).insert(name.into()) {
+        if call.client().subscribe(kind, name) {
             call.server.pubsub.add(kind, name, call.client);
         }
         let count = count_of(call.server, call.client, kind);
@@ -96,7 +85,7 @@ fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
         Kind::ShardChannel => "sunsubscribe",
     };
     let names: Vec<Box<[u8]>> = match call.args.len() {
-        1 => names_of(call.server, call.client, kind).iter().cloned().collect(),
+        1 => call.client().subscriptions().of(kind).iter().cloned().collect(),
         _ => call.args.from(1).iter().map(Into::into).collect(),
     };
     if names.is_empty() {
@@ -104,7 +93,7 @@ fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
         confirm(call.reply, word, None, count);
     }
     for name in names {
-        if names_of(call.server, call.client, kind).swap_remove(&name) {
+        if call.client().unsubscribe(kind, &name) {
             call.server.pubsub.remove(kind, &name, call.client);
         }
         let count = count_of(call.server, call.client, kind);
@@ -116,7 +105,7 @@ fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
 impl Server {
     /// Ends everything that a client listens to, without telling it.
     pub(crate) fn unsubscribe_all(&mut self, key: ClientKey) {
-        let subscriptions = std::mem::take(&mut self.client_mut(key).subscriptions);
+        let subscriptions = self.client_mut(key).unsubscribe_all();
         self.pubsub.forget(key, &subscriptions);
     }
 }

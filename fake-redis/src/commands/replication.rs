@@ -198,7 +198,7 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 }
 
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
-    let offset = call.client().write_offset;
+    let offset = call.client().write_offset();
     let name = call.arg(0).to_ascii_lowercase();
     // A client that is in the middle of another command of its own is in EXEC.
     let is_in_exec =

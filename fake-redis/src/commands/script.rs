@@ -91,8 +91,8 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Until 7.0 replicas and the append-only file were told which scripts were loaded by name, and that
-/// all were forgotten; what EVAL had taught a server they never were.
+/// Until 7.0 replicas and the append-only file were told which scripts were loaded by name, and
+/// that all were forgotten; what EVAL had taught a server they never were.
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();
@@ -113,7 +113,7 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
     let Some(busy) = call.server.long_script.interrupted() else {
         return Err(CommandError::fixed("NOTBUSY No scripts in execution right now."));
     };
-    if call.server.client(busy.caller).role.must_be_obeyed() {
+    if call.server.client(busy.caller).role().must_be_obeyed() {
         return Err(CommandError::fixed(SENT_BY_PRIMARY));
     }
     if busy.has_written {

@@ -96,7 +96,7 @@ fn redirection(call: &Call<'_>, text: &[u8]) -> Result<u64, CommandError> {
 
 /// What a client wants, if it fits together and to how it tracks already.
 fn wishes(call: &Call<'_>, options: &Options<'_>) -> Result<Wishes, CommandError> {
-    let now = call.server.client(call.client).tracking.as_deref();
+    let now = call.server.client(call.client).tracking();
     if !options.broadcast && !options.prefixes.is_empty() {
         return Err(PREFIX_WITHOUT_BROADCAST);
     }
@@ -157,7 +157,7 @@ fn check_prefixes(now: Option<&Wishes>, prefixes: &[&[u8]]) -> Result<(), Comman
 
 pub(super) fn caching(call: &mut Call<'_>) -> CommandResult {
     let word = call.arg(2).to_ascii_lowercase();
-    let wishes = call.client().tracking.as_deref_mut().ok_or(CACHING_WITHOUT_TRACKING)?;
+    let wishes = call.client().tracking_mut().ok_or(CACHING_WITHOUT_TRACKING)?;
     match (&*word, wishes.mode) {
         (b"yes", Mode::OptIn) | (b"no", Mode::OptOut) => wishes.caching = true,
         (b"yes", _) => return Err(YES_WITHOUT_OPTIN),
@@ -176,15 +176,15 @@ pub(super) fn getredir(call: &mut Call<'_>) -> CommandResult {
 
 /// The number of the client that is told instead, 0 for none; -1 if a client does not track.
 pub(super) fn redirect_of(call: &Call<'_>, key: ClientKey) -> i64 {
-    call.server.client(key).tracking.as_ref().map_or(-1, |wishes| wishes.redirect as i64)
+    call.server.client(key).tracking().as_ref().map_or(-1, |wishes| wishes.redirect as i64)
 }
 
 pub(super) fn trackinginfo(call: &mut Call<'_>) -> CommandResult {
-    let wishes = call.client().tracking.clone();
+    let wishes = call.client().tracking().cloned();
     let redirect = redirect_of(call, call.client);
     let reply = &mut *call.reply;
     let mut flags = vec![if wishes.is_some() { "on" } else { "off" }];
-    let marks = wishes.as_deref().map_or(Vec::new(), |wishes| {
+    let marks = wishes.as_ref().map_or(Vec::new(), |wishes| {
         vec![
             (wishes.mode == Mode::Broadcast, "bcast"),
             (wishes.mode == Mode::OptIn, "optin"),

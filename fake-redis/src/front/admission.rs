@@ -42,7 +42,7 @@ impl Server {
             _ => self.resolve(args)?,
         };
         let client = self.client(key);
-        let (role, in_transaction) = (client.role, client.transaction.is_open());
+        let (role, in_transaction) = (client.role(), client.transaction.is_open());
         if !role.must_be_obeyed() {
             self.check_client(client, command)?;
             self.check_server(key, command)?;
@@ -109,7 +109,7 @@ impl Server {
         }
         self.check_state(command)?;
         let touches_keys = nature.may_replicate || command.flags.intersects(Flags::READONLY);
-        if client.role == Role::Replica && touches_keys {
+        if client.role() == Role::Replica && touches_keys {
             return Err(error::REPLICA_KEYSPACE);
         }
         Ok(())

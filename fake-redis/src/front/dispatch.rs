@@ -5,7 +5,6 @@ use crate::keys::tracking::forget_caching;
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::protocol::error::{CommandError, EXEC_ABORT};
 use crate::protocol::reply::Reply;
-use crate::state::client::ReplyMode;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
@@ -73,11 +72,7 @@ impl Server {
         self.tell_pending(key);
         let client = self.client_mut(key);
         forget_caching(client);
-        client.reply_mode = match client.reply_mode {
-            ReplyMode::SkipNext => ReplyMode::Skip,
-            ReplyMode::Skip => ReplyMode::On,
-            mode => mode,
-        };
+        client.end_command();
         if client.service.is_closing() {
             self.close_after_replies(key);
         } else if client.reader.pending() > 0 && !client.service.is_blocked() {

@@ -25,7 +25,7 @@ impl Server {
 
     fn monitor_line(&self, key: ClientKey, args: Args<'_>) -> Vec<u8> {
         let client = self.client(key);
-        let from = if client.role == Role::Script { "lua" } else { client.peer.as_str() };
+        let from = if client.role() == Role::Script { "lua" } else { client.peer() };
         let (seconds, micros) =
             (self.clock.now().0.div_euclid(1_000_000), self.clock.now().0.rem_euclid(1_000_000));
         let mut line = format!("+{seconds}.{micros:06} [{} {from}]", client.db).into_bytes();

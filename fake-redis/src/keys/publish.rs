@@ -3,8 +3,8 @@
 use crate::data::glob;
 use crate::protocol::reply::{Protocol, Reply};
 use crate::state::client_key::ClientKey;
-use crate::state::pubsub::Kind;
 use crate::state::server::Server;
+use crate::state::subscription::Kind;
 
 impl Server {
     /// Sends a message to everybody who listens to a channel; returns to how many. This is

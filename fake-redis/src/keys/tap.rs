@@ -42,7 +42,7 @@ impl Server {
             key: Bytes::copy_from_slice(key),
             change,
             value: Some(rendered(&entry.value)),
-            by: self.turn.acting().and_then(|key| self.client(key).connection),
+            by: self.turn.acting().and_then(|key| self.client(key).connection()),
             expires_at_ms,
             primary: !self.is_replica(),
             token: None,

@@ -23,23 +23,23 @@ impl Server {
     /// it has.
     pub(crate) fn track(&mut self, key: ClientKey, mut wishes: Wishes) {
         let client = self.client_mut(key);
-        let id = client.id;
+        let id = client.id();
         if wishes.mode == Mode::Broadcast {
             if wishes.prefixes.is_empty() {
                 wishes.prefixes.insert(Box::default());
             }
-            let old = client.tracking.take().map(|old| old.prefixes).unwrap_or_default();
+            let old = client.untrack().map(|old| old.prefixes).unwrap_or_default();
             wishes.prefixes.extend(old);
         }
         self.tracking.begin((id, key), &wishes);
-        self.client_mut(key).tracking = Some(Box::new(wishes));
+        self.client_mut(key).track(wishes);
     }
 
     /// Turns tracking off for a client.
     pub(crate) fn untrack(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
-        let id = client.id;
-        let Some(wishes) = client.tracking.take() else { return };
+        let id = client.id();
+        let Some(wishes) = client.untrack() else { return };
         self.forget_tracking(key, id, &wishes);
     }
 
@@ -61,7 +61,7 @@ impl Server {
             return;
         }
         let Some(client) = self.turn.acting().map(|key| self.client(key)) else { return };
-        let wants = client.tracking.as_ref().is_some_and(|wishes| match wishes.mode {
+        let wants = client.tracking().is_some_and(|wishes| match wishes.mode {
             Mode::Read => true,
             Mode::OptIn => wishes.caching,
             Mode::OptOut => !wishes.caching,
@@ -70,7 +70,7 @@ impl Server {
         if !wants {
             return;
         }
-        let id = client.id;
+        let id = client.id();
         // Before 7.2 a command that a script calls has all keys of the script remembered.
         if is_scripts && self.config.version < RedisVersion::V7_2 {
             self.tracking.remember_those_of_script(id);
@@ -93,7 +93,7 @@ impl Server {
         }
         let acting = self.turn.acting();
         for reader in self.tracking.change(key, acting) {
-            let wishes = self.client(reader).tracking.as_deref();
+            let wishes = self.client(reader).tracking();
             let Some(wishes) = wishes.filter(|wishes| wishes.mode != Mode::Broadcast) else {
                 continue;
             };
@@ -143,7 +143,7 @@ impl Server {
         }
         for Prefix { listeners, changed } in self.tracking.take_changes() {
             for listener in listeners {
-                let no_loop = self.client(listener).tracking.as_ref().is_some_and(|it| it.no_loop);
+                let no_loop = self.client(listener).tracking().is_some_and(|it| it.no_loop);
                 let keys: Vec<&[u8]> = changed
                     .iter()
                     .filter(|(_, by)| !(no_loop && **by == Some(listener)))
@@ -166,7 +166,7 @@ impl Server {
     /// Sends a message to a client that tracks, or to the one that it names: `sendTrackingMessage`.
     fn tell_changed(&mut self, key: ClientKey, what: &Bytes) {
         let client = self.client(key);
-        let redirect = client.tracking.as_ref().map_or(0, |wishes| wishes.redirect);
+        let redirect = client.tracking().map_or(0, |wishes| wishes.redirect);
         let listener = match redirect {
             0 => key,
             id => match self.client_of_id(id) {
@@ -174,15 +174,15 @@ impl Server {
                 None => return self.tell_broken(key, id),
             },
         };
-        let Client { protocol, subscriptions, .. } = self.client(listener);
+        let listener_client = self.client(listener);
         let mut message = Reply::default();
-        message.protocol = *protocol;
-        match protocol {
+        message.protocol = listener_client.protocol;
+        match listener_client.protocol {
             Protocol::Resp3 => {
                 message.push(2);
                 message.bulk(b"invalidate");
             }
-            Protocol::Resp2 if redirect != 0 && subscriptions.any() => {
+            Protocol::Resp2 if redirect != 0 && listener_client.subscriptions().any() => {
                 message.push(3);
                 message.bulk(b"message");
                 message.bulk(CHANNEL);
@@ -196,7 +196,7 @@ impl Server {
     /// The client that is told instead is gone.
     fn tell_broken(&mut self, key: ClientKey, id: u64) {
         let client = self.client_mut(key);
-        if let Some(wishes) = &mut client.tracking {
+        if let Some(wishes) = client.tracking_mut() {
             wishes.is_broken = true;
         }
         if client.protocol == Protocol::Resp3 {
@@ -211,18 +211,18 @@ impl Server {
 
     /// The connected client of a number.
     pub(crate) fn client_of_id(&self, id: u64) -> Option<ClientKey> {
-        self.roster.connected().find(|key| self.client(*key).id == id)
+        self.roster.connected().find(|key| self.client(*key).id() == id)
     }
 }
 
 /// CLIENT CACHING holds for one command: for a transaction until its end.
 pub(crate) fn forget_caching(client: &mut Client) {
-    if client.tracking.is_none() || client.transaction.is_open() {
+    if client.tracking().is_none() || client.transaction.is_open() {
         return;
     }
     let is_about_clients =
         client.last_command().is_some_and(|command| command.full_name.starts_with("client|"));
-    if let Some(wishes) = client.tracking.as_mut().filter(|_| !is_about_clients) {
+    if let Some(wishes) = client.tracking_mut().filter(|_| !is_about_clients) {
         wishes.caching = false;
     }
 }

@@ -11,15 +11,14 @@ impl Server {
             return;
         }
         let was_expired = self.database(db).get(key).is_some_and(|entry| self.is_expired(entry));
-        self.client_mut(client).watching.push(Watch { db, key: key.into(), was_expired });
+        self.client_mut(client).watch(Watch { db, key: key.into(), was_expired });
         self.watches.add(client, db, key);
     }
 
     /// Forgets all that a client watches.
     pub(crate) fn unwatch(&mut self, client: ClientKey) {
-        let watching = std::mem::take(&mut self.client_mut(client).watching);
+        let watching = self.client_mut(client).unwatch();
         self.watches.forget(client, &watching);
-        self.client_mut(client).transaction.forgive();
     }
 
     /// A key was changed: the transactions of those who watch it will not happen.
@@ -48,7 +47,7 @@ impl Server {
     /// Whether a key that a client watches has expired since, though nobody noticed. This is
     /// `isWatchedKeyExpired` in multi.c.
     pub(crate) fn has_expired_watch(&self, client: ClientKey) -> bool {
-        self.client(client).watching.iter().any(|watch| {
+        self.client(client).watching().iter().any(|watch| {
             let entry = self.database(watch.db).get(&watch.key);
             !watch.was_expired && entry.is_some_and(|entry| self.is_expired(entry))
         })

@@ -80,9 +80,9 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// With `appendfsync everysec` the file is synced at most once in each second of the wall clock:
-    /// at once, or by the first look of `serverCron` in the next second if it was in this one. A sync
-    /// that is still under way counts for the second, too.
+    /// With `appendfsync everysec` the file is synced at most once in each second of the wall
+    /// clock: at once, or by the first look of `serverCron` in the next second if it was in this
+    /// one. A sync that is still under way counts for the second, too.
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -108,9 +108,9 @@ impl Server {
     }
 
     /// A full resynchronisation has replaced all data by what the primary sent: so it does on disk
-    /// (`restartAOFAfterSYNC`). The received snapshot becomes the file of snapshots also of a server
-    /// that takes none itself, and is what it finds when it starts again, however old it is by then
-    /// (`rdb-del-sync-files no`).
+    /// (`restartAOFAfterSYNC`). The received snapshot becomes the file of snapshots also of a
+    /// server that takes none itself, and is what it finds when it starts again, however old it is
+    /// by then (`rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {

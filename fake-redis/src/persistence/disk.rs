@@ -41,8 +41,10 @@ impl Server {
         let appends = u8::from(self.persistence.wants_stream());
         let _ = write!(
             text,
-            "loading:{}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\nrdb_bgsave_in_progress:0\r\n\
-             rdb_last_save_time:{}\r\nrdb_last_bgsave_status:ok\r\naof_enabled:{appends}\r\naof_rewrite_in_progress:0\r\n\
+            "loading:{}\r\nasync_loading:0\r\nrdb_changes_since_last_save:{}\r\n\
+            rdb_bgsave_in_progress:0\r\n\
+             rdb_last_save_time:{}\r\nrdb_last_bgsave_status:ok\r\naof_enabled:{appends}\r\n\
+             aof_rewrite_in_progress:0\r\n\
              aof_last_write_status:ok\r\n",
             u8::from(self.life.is_loading()),
             self.changes.unsaved(),

@@ -250,7 +250,10 @@ mod tests {
         }
 
         #[test]
-        fn what_is_taken_off_plainly_is_what_redis_protocol_takes_off(first in reply(), second in reply()) {
+        fn what_is_taken_off_plainly_is_what_redis_protocol_takes_off(
+            first in reply(),
+            second in reply(),
+        ) {
             let mut ours = BytesMut::from([first, second].concat().as_slice());
             let mut theirs = ours.clone();
             if let Some(frame) = take_plain(&mut ours) {

@@ -7,7 +7,7 @@ use fencepost_machine::WallTime;
 impl Server {
     /// Starts replication when the server is up.
     pub(crate) fn start_replication(&mut self) {
-        self.replication.no_replicas_since = self.clock.seconds();
+        self.replication.start(self.clock.seconds());
         self.tell_role();
         self.connect_to_primary();
         self.schedule_replication();
@@ -24,14 +24,14 @@ impl Server {
         self.check_replicas();
         self.send_snapshots_in_time();
         self.count_good_replicas();
-        self.replication.cron_runs += 1;
+        self.replication.count_cron_run();
         self.schedule_replication();
     }
 
     /// Sees to it that the cron goes on after a step back of the wall clock, by which its deadline
     /// now lies far ahead: Redis runs it by the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
-        if self.is_replica() || !self.replication.replicas.is_empty() {
+        if self.replication.runs_cron() {
             self.timers.limit(
                 Timer::Replication,
                 WallTime(self.clock.now().0 + self.replication.period_micros()),
@@ -44,7 +44,7 @@ impl Server {
     /// the primary.
     pub(crate) fn flush_replication(&mut self) {
         self.flush_stream();
-        if let Some(message) = self.replication.link.take_message() {
+        if let Some(message) = self.replication.take_message() {
             self.outbox.send(message);
         }
     }

@@ -1,8 +1,6 @@
 //! A replica's connection to its primary.
 
 use crate::config::RedisVersion;
-use crate::protocol::outgoing::Outgoing;
-use crate::protocol::request::RequestReader;
 use crate::state::client_key::ClientKey;
 use crate::state::replication::Stage;
 use crate::state::server::Server;
@@ -12,22 +10,14 @@ impl Server {
     /// Opens a connection to the primary if there is to be one and there is none
     /// (`connectWithMaster`).
     pub(crate) fn connect_to_primary(&mut self) {
-        let Some((host, port)) = self.replication.primary.clone() else { return };
-        if !matches!(self.replication.link.stage, Stage::Unconnected) {
-            return;
-        }
-        let outgoing =
-            Outgoing::connect(&mut self.replication.ids, &host, port, self.outbox.outputs());
-        self.replication.link.outgoing = Some(outgoing);
-        self.replication.link.stage = Stage::Connecting;
-        self.replication.link.heard_at = self.clock.seconds();
+        self.replication.connect(self.clock.seconds(), self.outbox.outputs());
     }
 
     /// Closes the connection to the primary, if there is one, and forgets what came over it and was
     /// not applied.
     pub(crate) fn drop_link(&mut self) {
-        if let Some(outgoing) = self.replication.link.outgoing.take() {
-            self.outbox.send(Output::Close { connection: outgoing.id });
+        if let Some(connection) = self.replication.take_outgoing() {
+            self.outbox.send(Output::Close { connection });
         }
         self.link_lost();
     }
@@ -35,14 +25,7 @@ impl Server {
     /// The link is gone. What was applied stays valid, so that the primary may be asked to go on
     /// from there (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
-        let link = &mut self.replication.link;
-        let was_up = link.is_up();
-        link.outgoing = None;
-        link.stage = Stage::Unconnected;
-        link.reader = RequestReader::default();
-        link.unapplied.clear();
-        if was_up {
-            self.replication.down_since = Some(self.clock.seconds());
+        if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
         }
     }
@@ -53,8 +36,8 @@ impl Server {
         if !self.is_replica() {
             return;
         }
-        let silent_for = self.clock.seconds() - self.replication.link.heard_at;
-        if !matches!(self.replication.link.stage, Stage::Unconnected)
+        let silent_for = self.replication.silent_for(self.clock.seconds());
+        if !matches!(self.replication.stage(), Stage::Unconnected)
             && silent_for > i64::from(self.config.repl_timeout)
         {
             self.drop_link();
@@ -69,8 +52,7 @@ impl Server {
         let synced =
             self.persistence.synced_offset().filter(|_| self.config.version >= RedisVersion::V7_2);
         let synced = synced.map(|synced| synced.to_string());
-        let link = &mut self.replication.link;
-        if let (true, Some(outgoing)) = (link.is_up(), &mut link.outgoing) {
+        if let Some(outgoing) = self.replication.streaming() {
             let mut words: Vec<&[u8]> = vec![b"REPLCONF", b"ACK", offset.as_bytes()];
             if let Some(synced) = &synced {
                 words.extend([b"FACK", synced.as_bytes()]);
@@ -81,9 +63,6 @@ impl Server {
 
     /// The stream begins, after a snapshot or right away.
     pub(crate) fn begin_streaming(&mut self) {
-        self.replication.history.keep(self.config.backlog_size);
-        self.replication.link.stage = Stage::Streaming;
-        self.replication.down_since = None;
-        self.replication.may_continue = true;
+        self.replication.begin_streaming(self.config.backlog_size);
     }
 }

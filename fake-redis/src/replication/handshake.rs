@@ -9,17 +9,15 @@ use redis_protocol::resp2::types::BytesFrame;
 impl Server {
     /// The connection is open: is anybody there?
     pub(crate) fn begin_handshake(&mut self) {
-        let link = &mut self.replication.link;
-        let Some(outgoing) = &mut link.outgoing else { return };
-        outgoing.connected();
-        outgoing.command(&[b"PING"], Step::Pong);
-        link.stage = Stage::Handshake;
+        if let Some(outgoing) = self.replication.begin_handshake() {
+            outgoing.command(&[b"PING"], Step::Pong);
+        }
     }
 
     /// Takes the replies that have arrived, up to that to PSYNC: what follows it is no RESP.
     pub(crate) fn read_handshake(&mut self) {
-        while matches!(self.replication.link.stage, Stage::Handshake) {
-            let Some(outgoing) = &mut self.replication.link.outgoing else { return };
+        while matches!(self.replication.stage(), Stage::Handshake) {
+            let Some(outgoing) = self.replication.outgoing() else { return };
             // A primary that is not ready yet keeps the connection alive with empty lines.
             let blank = outgoing.undecoded().iter().take_while(|byte| **byte == b'\n').count();
             outgoing.undecoded().advance(blank);
@@ -47,7 +45,7 @@ impl Server {
     /// Gives the password, if there is one to give, and introduces this server.
     fn authenticate(&mut self) {
         let password = self.config.masterauth.clone();
-        if let (Some(password), Some(outgoing)) = (password, &mut self.replication.link.outgoing) {
+        if let (Some(password), Some(outgoing)) = (password, self.replication.outgoing()) {
             outgoing.command(&[b"AUTH", &password], Step::Authenticated);
         }
         self.introduce();
@@ -58,7 +56,7 @@ impl Server {
     /// connections come from.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
-        let Some(outgoing) = &mut self.replication.link.outgoing else { return };
+        let Some(outgoing) = self.replication.outgoing() else { return };
         outgoing.command(&[b"REPLCONF", b"listening-port", port.as_bytes()], Step::Introduced);
         outgoing.command(&[b"REPLCONF", b"ip-address", host.as_bytes()], Step::Introduced);
         outgoing.command(&[b"REPLCONF", b"capa", b"eof", b"capa", b"psync2"], Step::IntroducedAll);
@@ -66,8 +64,8 @@ impl Server {
 
     /// Asks to go on where the data stands, or for a snapshot (`slaveTryPartialResynchronization`).
     fn ask_for_stream(&mut self) {
-        let history = &self.replication.history;
-        let (id, next) = if self.replication.may_continue {
+        let history = self.replication.history();
+        let (id, next) = if self.replication.may_continue() {
             (history.id().to_owned(), (history.offset() + 1).to_string())
         } else {
             ("?".to_owned(), "-1".to_owned())
@@ -76,7 +74,7 @@ impl Server {
         if self.replication.is_handing_over() {
             words.push(b"FAILOVER");
         }
-        if let Some(outgoing) = &mut self.replication.link.outgoing {
+        if let Some(outgoing) = self.replication.outgoing() {
             outgoing.command(&words, Step::Synchronised);
         }
     }
@@ -93,12 +91,11 @@ impl Server {
         match words.as_slice() {
             ["FULLRESYNC", id, offset] => {
                 let offset = offset.parse().unwrap_or(0);
-                self.replication.link.stage = Stage::Transfer(Transfer::of(id, offset));
+                self.replication.begin_transfer(Transfer::of(id, offset));
             }
-            ["CONTINUE"] if self.replication.may_continue => self.begin_streaming(),
-            ["CONTINUE", id] if self.replication.may_continue => {
-                if *id != self.replication.history.id() {
-                    self.replication.history.branch_off((*id).to_owned());
+            ["CONTINUE"] if self.replication.may_continue() => self.begin_streaming(),
+            ["CONTINUE", id] if self.replication.may_continue() => {
+                if self.replication.rename_history(id) {
                     self.disconnect_replicas();
                 }
                 self.begin_streaming();

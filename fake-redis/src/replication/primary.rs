@@ -1,13 +1,10 @@
 //! A server towards those who follow it: PSYNC, the stream, their acknowledgements (`syncCommand`,
 //! `replicationFeedSlaves`).
 
-use crate::state::client::Role;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{
-    BACKLOG_TTL_SECONDS, Introduction, Progress, Replica, SyncRequest,
-};
+use crate::state::replication::{Introduction, Progress, Replica, SyncRequest};
 use crate::state::server::Server;
-use bytes::{Bytes, BytesMut};
+use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
@@ -18,13 +15,13 @@ impl Server {
 
     /// Makes a client a replica: sends what it misses if that is known, a snapshot if not.
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
-        let Some(connection) = self.client(key).connection else { return };
+        let Some(connection) = self.client(key).connection() else { return };
         // What the others have not been sent yet must not reach the new one twice.
         self.flush_stream();
-        let introduction = self.replication.introductions.get(&key).cloned().unwrap_or_default();
+        let introduction = self.replication.introduction(key);
         let missed = match request {
             SyncRequest::Continue { id, next } => {
-                u64::try_from(next).ok().and_then(|next| self.replication.history.since(id, next))
+                u64::try_from(next).ok().and_then(|next| self.replication.history().since(id, next))
             }
             SyncRequest::Snapshot => None,
         };
@@ -48,10 +45,8 @@ impl Server {
 
     /// Where there is no backlog, one begins with the first replica, in a history of its own.
     fn begin_history(&mut self) {
-        if !self.replication.history.has_backlog() {
-            let id = self.random.hexadecimal(40);
-            self.replication.history.begin(id, self.config.backlog_size);
-        }
+        let id = || self.random.hexadecimal(40);
+        self.replication.begin_history(id, self.config.backlog_size);
     }
 
     /// How many seconds a snapshot is put off so that it may serve several replicas
@@ -71,7 +66,7 @@ impl Server {
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
-        for replica in &self.replication.replicas {
+        for replica in self.replication.replicas() {
             if let Progress::Waits(since) = replica.progress {
                 longest = longest.max(Some(now - since));
                 let bytes = Bytes::from_static(b"\n");
@@ -91,8 +86,8 @@ impl Server {
         progress: Progress,
     ) {
         let client = self.client_mut(key);
-        client.role = Role::Replica;
-        let host = said.address.unwrap_or_else(|| host_of(&client.peer).to_owned());
+        client.become_replica();
+        let host = said.address.unwrap_or_else(|| host_of(client.peer()).to_owned());
         let replica = Replica {
             client: key,
             connection,
@@ -104,7 +99,7 @@ impl Server {
             silent,
             progress,
         };
-        self.replication.replicas.push(replica);
+        self.replication.add_replica(replica);
         self.schedule_replication();
     }
 
@@ -115,7 +110,7 @@ impl Server {
         missed: Bytes,
     ) {
         let id = if introduction.knows_second_ids {
-            format!(" {}", self.replication.history.id())
+            format!(" {}", self.replication.history().id())
         } else {
             String::new()
         };
@@ -127,65 +122,41 @@ impl Server {
     /// once. Redis does not know its length beforehand, and goes on only when the replica has
     /// acknowledged the whole; a replica that does not understand that is told the length.
     fn send_snapshots(&mut self) {
-        let waits = |replica: &Replica| !replica.is_online();
-        if !self.replication.replicas.iter().any(waits) {
+        if !self.replication.is_snapshot_wanted() {
             return;
         }
         // What the others have not been sent yet belongs to the snapshot.
         self.flush_stream();
-        // The new replica does not know which database the stream has selected. A replica's own
-        // replicas get its primary's stream as it is, and so have to be told which database that
-        // has selected.
-        if !self.is_replica() {
-            self.replication.stream_db = None;
-        }
+        self.replication.begin_snapshot();
         let payload = self.snapshot();
-        let history = &self.replication.history;
+        let history = self.replication.history();
         let header = format!("+FULLRESYNC {} {}\r\n", history.id(), history.offset());
-        let now = self.clock.seconds();
-        for replica in self.replication.replicas.iter_mut().filter(|replica| waits(replica)) {
+        let (random, outbox) = (&mut self.random, &mut self.outbox);
+        self.replication.share_snapshot(self.clock.seconds(), |replica, introduction| {
             let connection = replica.connection;
-            let introduction = self.replication.introductions.get(&replica.client);
-            let is_delimited = !replica.silent
-                && introduction.is_some_and(|introduction| introduction.knows_delimiters);
+            let is_delimited = !replica.silent && introduction.knows_delimiters;
             if !replica.silent {
                 let bytes = Bytes::from(header.clone());
-                self.outbox.send(Output::Send { connection, bytes });
+                outbox.send(Output::Send { connection, bytes });
             }
             let bytes = if is_delimited {
-                delimited(&payload, &self.random.hexadecimal(40))
+                delimited(&payload, &random.hexadecimal(40))
             } else {
                 Bytes::from([format!("${}\r\n", payload.len()).as_bytes(), &payload].concat())
             };
-            self.outbox.send(Output::Send { connection, bytes });
-            replica.acknowledged_at = now;
-            replica.progress =
-                if is_delimited { Progress::Loads(BytesMut::new()) } else { Progress::Follows };
-        }
+            outbox.send(Output::Send { connection, bytes });
+            is_delimited
+        });
     }
 
     /// Sends every replica what the stream has gained.
     #[inline]
     pub(crate) fn flush_stream(&mut self) {
-        if std::mem::take(&mut self.replication.wants_acknowledgements) {
-            self.replication.feed_without_database(&[b"REPLCONF", b"GETACK", b"*"]);
-        }
-        if !self.replication.link.stream.is_empty() {
-            self.send_stream();
-        }
-    }
-
-    fn send_stream(&mut self) {
-        let bytes = self.replication.link.stream.split().freeze();
-        for replica in &mut self.replication.replicas {
-            let connection = replica.connection;
-            match &mut replica.progress {
-                Progress::Waits(_) => {}
-                Progress::Loads(held) => held.extend_from_slice(&bytes),
-                Progress::Follows => {
-                    self.outbox.send(Output::Send { connection, bytes: bytes.clone() })
-                }
-            }
+        if self.replication.has_gained() {
+            let outbox = &mut self.outbox;
+            self.replication.share_gained(|connection, bytes| {
+                outbox.send(Output::Send { connection, bytes });
+            });
         }
     }
 
@@ -198,20 +169,12 @@ impl Server {
         synced: Option<u64>,
     ) {
         let now = self.clock.seconds();
-        let Some(replica) =
-            self.replication.replicas.iter_mut().find(|replica| replica.client == key)
+        let Some((connection, held)) = self.replication.acknowledge(key, (offset, synced), now)
         else {
             return;
         };
-        replica.acknowledged = replica.acknowledged.max(offset);
-        replica.synced = replica.synced.max(synced.unwrap_or(0));
-        replica.acknowledged_at = now;
-        if let Progress::Loads(held) = &mut replica.progress {
-            let (connection, bytes) = (replica.connection, held.split().freeze());
-            replica.progress = Progress::Follows;
-            if !bytes.is_empty() {
-                self.outbox.send(Output::Send { connection, bytes });
-            }
+        if !held.is_empty() {
+            self.outbox.send(Output::Send { connection, bytes: held.freeze() });
         }
         self.serve_waiting();
     }
@@ -219,32 +182,14 @@ impl Server {
     /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog
     /// that nobody needs (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
-        let due = self
-            .replication
-            .cron_runs
-            .is_multiple_of(u64::from(self.config.repl_ping_period.max(1)));
-        if due && !self.replication.replicas.is_empty() && !self.replication.withholds_pings() {
+        if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);
         }
         let (now, timeout) = (self.clock.seconds(), i64::from(self.config.repl_timeout));
-        let is_lost = |replica: &&Replica| {
-            replica.is_online() && !replica.silent && now - replica.acknowledged_at > timeout
-        };
-        let lost: Vec<ClientKey> = self
-            .replication
-            .replicas
-            .iter()
-            .filter(is_lost)
-            .map(|replica| replica.client)
-            .collect();
+        let lost = self.replication.lost_replicas(now, timeout);
         lost.into_iter().for_each(|key| self.disconnect(key));
-        let alone = self.replication.replicas.is_empty() && !self.is_replica();
-        if alone
-            && self.replication.history.has_backlog()
-            && now - self.replication.no_replicas_since > BACKLOG_TTL_SECONDS
-        {
-            let id = self.random.hexadecimal(40);
-            self.replication.history.forget(id);
+        if self.replication.keeps_backlog_for_nobody(now) {
+            self.replication.forget_history(self.random.hexadecimal(40));
         }
     }
 
@@ -252,7 +197,7 @@ impl Server {
     pub(crate) fn disconnect_replicas(&mut self) {
         self.flush_stream();
         let all: Vec<ClientKey> =
-            self.replication.replicas.iter().map(|replica| replica.client).collect();
+            self.replication.replicas().iter().map(|replica| replica.client).collect();
         all.into_iter().for_each(|key| self.disconnect(key));
     }
 }

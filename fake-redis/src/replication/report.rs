@@ -10,11 +10,11 @@ impl Server {
     /// The reply of ROLE.
     pub(crate) fn write_role(&self, reply: &mut Reply) {
         let replication = &self.replication;
-        let Some((host, port)) = &replication.primary else {
+        let Some((host, port)) = replication.primary() else {
             reply.array(3);
             reply.bulk(b"master");
             reply.integer(replication.offset() as i64);
-            let online = || replication.replicas.iter().filter(|replica| replica.is_online());
+            let online = || replication.replicas().iter().filter(|replica| replica.is_online());
             reply.array(online().count());
             for replica in online() {
                 reply.array(3);
@@ -28,7 +28,7 @@ impl Server {
         reply.bulk(b"slave");
         reply.bulk(host.as_bytes());
         reply.integer(i64::from(*port));
-        reply.bulk(match replication.link.stage {
+        reply.bulk(match replication.stage() {
             Stage::Unconnected => b"connect",
             Stage::Connecting => b"connecting",
             Stage::Handshake => b"handshake",
@@ -44,12 +44,12 @@ impl Server {
         let role = if replication.is_replica() { "slave" } else { "master" };
         let _ = write!(text, "role:{role}\r\n");
         self.write_primary(text);
-        let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas.len());
+        let _ = write!(text, "connected_slaves:{}\r\n", replication.replicas().len());
         if self.config.min_replicas_to_write > 0 && self.config.min_replicas_max_lag > 0 {
-            let good = replication.good_replicas;
+            let good = replication.good_replicas();
             let _ = write!(text, "min_slaves_good_slaves:{good}\r\n");
         }
-        for (number, replica) in replication.replicas.iter().enumerate() {
+        for (number, replica) in replication.replicas().iter().enumerate() {
             let (state, lag) = if replica.is_online() {
                 ("online", self.clock.seconds() - replica.acknowledged_at)
             } else {
@@ -67,12 +67,12 @@ impl Server {
     /// What a replica says of its primary.
     fn write_primary(&self, text: &mut String) {
         let replication = &self.replication;
-        let Some((host, port)) = &replication.primary else { return };
+        let Some((host, port)) = replication.primary() else { return };
         let is_up = replication.is_link_up();
         let now = self.clock.seconds();
-        let heard = if is_up { now - replication.link.heard_at } else { -1 };
-        let offset = if replication.may_continue { replication.offset() } else { 1 };
-        let in_transfer = u8::from(matches!(replication.link.stage, Stage::Transfer(_)));
+        let heard = if is_up { replication.silent_for(now) } else { -1 };
+        let offset = if replication.may_continue() { replication.offset() } else { 1 };
+        let in_transfer = u8::from(matches!(replication.stage(), Stage::Transfer(_)));
         let status = if is_up { "up" } else { "down" };
         let _ = write!(
             text,
@@ -84,7 +84,7 @@ impl Server {
         );
         let _ = write!(text, "slave_read_repl_offset:{offset}\r\nslave_repl_offset:{offset}\r\n");
         if !is_up {
-            let down = replication.down_since.map_or(-1, |since| now - since);
+            let down = replication.down_since().map_or(-1, |since| now - since);
             let _ = write!(text, "master_link_down_since_seconds:{down}\r\n");
         }
         let (priority, read_only) =
@@ -96,7 +96,7 @@ impl Server {
     }
 
     fn write_history(&self, text: &mut String) {
-        let history = &self.replication.history;
+        let history = self.replication.history();
         let (first, length) = history.kept().unwrap_or((0, 0));
         let _ = write!(text, "master_failover_state:{}\r\n", self.replication.failover_state());
         let _ = write!(

@@ -9,7 +9,7 @@ use fencepost_machine::{Notice, Output};
 impl Server {
     /// Tells the judge which side it is on.
     pub(crate) fn tell_role(&mut self) {
-        let notice = match &self.replication.primary {
+        let notice = match self.replication.primary() {
             Some((host, _)) => Notice::Follows { host: host.clone() },
             None => Notice::Leads,
         };
@@ -20,43 +20,32 @@ impl Server {
     /// (`loadDataFromDisk`): a replica may go on from there, a primary may serve those who were
     /// with it at that time.
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
+        self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
-            self.replication.history.adopt(&origin.id, origin.offset);
-            self.replication.may_continue = true;
             self.client_mut(ClientKey::PRIMARY).db = origin.stream_db;
-        } else {
-            self.replication.history.continue_from(
-                &origin.id,
-                origin.offset,
-                self.config.backlog_size,
-            );
         }
     }
 
     /// Follows another primary (`replicationSetMaster`).
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
-        let was_primary = !self.is_replica();
         self.drop_link();
-        self.replication.primary = Some((host.to_owned(), port));
+        self.replication.follow(host, port);
         self.tell_role();
         self.disconnect_waiting();
         self.disconnect_blocked();
-        // A former primary offers its own history: the new primary may be its former replica and
-        // know it.
-        self.replication.may_continue |= was_primary;
         self.connect_to_primary();
         self.schedule_replication();
     }
 
     /// Whether it follows this primary already.
     pub(crate) fn follows(&self, host: &str, port: u16) -> bool {
-        let primary = self.replication.primary.as_ref();
+        let primary = self.replication.primary();
         primary.is_some_and(|(known, at)| known.eq_ignore_ascii_case(host) && *at == port)
     }
 
     /// Whether a client is a replica.
     pub(crate) fn is_followed_by(&self, key: ClientKey) -> bool {
-        self.client(key).role == Role::Replica
+        self.client(key).role() == Role::Replica
     }
 
     /// Becomes a primary (`replicationUnsetMaster`): the old history stays valid up to this point,
@@ -66,15 +55,9 @@ impl Server {
             return;
         }
         self.drop_link();
-        self.replication.primary = None;
+        self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.tell_role();
-        self.replication.may_continue = false;
-        let id = self.random.hexadecimal(40);
-        self.replication.history.branch_off(id);
         self.disconnect_replicas();
-        self.replication.stream_db = None;
-        self.replication.no_replicas_since = self.clock.seconds();
-        self.replication.down_since = None;
         // As a replica it masked expired keys, and now it has to delete them.
         self.schedule_expiry();
         self.schedule_replication();

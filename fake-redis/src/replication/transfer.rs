@@ -2,30 +2,23 @@
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;
-use crate::state::replication::{End, Stage};
+use crate::state::replication::Received;
 use crate::state::server::Server;
 use fencepost_machine::{Notice, Output};
 
 impl Server {
     /// Takes what has come of the snapshot, and loads it once it is complete.
     pub(crate) fn read_transfer(&mut self) {
-        let link = &mut self.replication.link;
-        let (Stage::Transfer(transfer), Some(outgoing)) = (&mut link.stage, &mut link.outgoing)
-        else {
-            return;
+        let received = match self.replication.read_transfer() {
+            Ok(Some(received)) => received,
+            Ok(None) => return,
+            Err(_) => return self.drop_link(),
         };
-        if transfer.end.is_none() && transfer.take_announcement(outgoing.undecoded()).is_err() {
-            return self.drop_link();
-        }
-        let Some(payload) = transfer.take_payload(outgoing.undecoded()) else { return };
-        let (id, offset) = (transfer.id.clone(), transfer.offset);
-        // A primary that did not know the length beforehand does not go on before it hears that the
-        // snapshot is complete.
-        let wants_acknowledgement = matches!(transfer.end, Some(End::Delimiter(_)));
+        let Received { payload, id, offset, wants_acknowledgement } = received;
         match rdb::read(&payload) {
             Ok(snapshot) => {
                 self.take_snapshot(snapshot);
-                self.replication.history.adopt(&id, offset);
+                self.replication.adopt(&id, offset);
                 self.begin_streaming();
                 self.resynchronised(payload);
                 if wants_acknowledgement {
@@ -41,7 +34,7 @@ impl Server {
 
     /// Throws all data away and loads the primary's. Our own replicas have to do the same.
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
-        if let Some((host, _)) = self.replication.primary.clone() {
+        if let Some((host, _)) = self.replication.primary().cloned() {
             self.outbox.want(Output::Notice(Notice::TookOver { host }));
         }
         self.disconnect_replicas();

@@ -235,7 +235,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_read_as_elsewhere(number in any::<i64>(), rest in proptest::collection::vec(any::<u8>(), 0..3)) {
+        fn numbers_are_read_as_elsewhere(
+            number in any::<i64>(),
+            rest in proptest::collection::vec(any::<u8>(), 0..3),
+        ) {
             let line = [number.to_string().as_bytes(), b"\r\n", &rest].concat();
             prop_assert_eq!(number_in(&line), Some((number, &rest[..])));
         }

@@ -89,7 +89,7 @@ impl<'a> Run<'a> {
         if command.flags.intersects(Flags::NOSCRIPT) {
             return Err(CommandError::fixed("ERR This Redis command is not allowed from script"));
         }
-        let must_be_obeyed = self.server.client(self.caller).role.must_be_obeyed();
+        let must_be_obeyed = self.server.client(self.caller).role().must_be_obeyed();
         if self.server.is_stale()
             && !command.flags.intersects(Flags::STALE)
             && !self.permissions.allow_stale

@@ -173,7 +173,8 @@ impl Sentinel {
     fn sentinel_section(&self) -> String {
         let tilt_seconds = self.core.tilt_since.map_or(-1, |since| (self.core.now - since) / 1_000);
         let mut text = format!(
-            "# Sentinel\r\nsentinel_masters:{}\r\nsentinel_tilt:{}\r\nsentinel_tilt_since_seconds:{tilt_seconds}\r\n\
+            "# Sentinel\r\nsentinel_masters:{}\r\nsentinel_tilt:{}\r\n\
+            sentinel_tilt_since_seconds:{tilt_seconds}\r\n\
              sentinel_running_scripts:0\r\nsentinel_scripts_queue_length:0\r\nsentinel_simulate_failure_flags:0\r\n",
             self.masters.len(),
             i32::from(self.core.tilt_since.is_some()),

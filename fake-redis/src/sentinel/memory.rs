@@ -1,9 +1,9 @@
 //! Sentinel's configuration file: who it is, how it voted and what it monitors, so that all of it
 //! survives the process (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! Redis writes and syncs the file whenever one of these changes, before it answers anybody, so that
-//! neither a crash nor a power loss takes anything away. For whom a Sentinel voted is not kept, only
-//! in which epoch: it cannot vote again in that one.
+//! Redis writes and syncs the file whenever one of these changes, before it answers anybody, so
+//! that neither a crash nor a power loss takes anything away. For whom a Sentinel voted is not
+//! kept, only in which epoch: it cannot vote again in that one.
 
 use super::{
     Address, Sentinel, SentinelConfig,

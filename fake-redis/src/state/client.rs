@@ -9,11 +9,10 @@ pub(crate) use transaction::{Ending, Transaction};
 use crate::protocol::reply::Protocol;
 use crate::protocol::request::RequestReader;
 use crate::state::command_info::CommandInfo;
+use crate::state::subscription::{Kind, Subscriptions};
 use crate::state::tracking::Wishes;
 use crate::state::unread::Unread;
 use fencepost_machine::{ConnectionId, WallTime};
-use indexmap::IndexSet;
-use rustc_hash::FxBuildHasher;
 
 /// What kind of client it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,38 +64,16 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-/// Names in the order in which they came.
-pub(crate) type Names = IndexSet<Box<[u8]>, FxBuildHasher>;
-
-/// What a client listens to.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Subscriptions {
-    /// SUBSCRIBE.
-    pub(crate) channels: Names,
-    /// PSUBSCRIBE.
-    pub(crate) patterns: Names,
-    /// SSUBSCRIBE.
-    pub(crate) shard_channels: Names,
-}
-
-impl Subscriptions {
-    /// Whether the client is subscribed to anything.
-    pub(crate) fn any(&self) -> bool {
-        !(self.channels.is_empty() && self.patterns.is_empty() && self.shard_channels.is_empty())
-    }
-}
-
-/// One client.
+/// One client. Who it is never changes, but that it may become a replica. What it watches, listens
+/// to and tracks stands a second time in the tables of `Watches`, `PubSub` and `Tracking`, which
+/// one place each of `keys` and `commands` changes with it. Open is what a command may set as it
+/// likes: a name, a database, a protocol; and what keeps invariants of its own.
 #[derive(Debug)]
 pub(crate) struct Client {
-    /// Its number as CLIENT ID tells it: grows with every connection, never used twice.
-    pub(crate) id: u64,
-    /// Its connection; `None` for the fixed ones of [`ClientKey`].
-    pub(crate) connection: Option<ConnectionId>,
-    /// What kind it is.
-    pub(crate) role: Role,
-    /// Its address as `host:port`.
-    pub(crate) peer: String,
+    id: u64,
+    connection: Option<ConnectionId>,
+    role: Role,
+    peer: String,
     /// Bytes that are not served yet.
     pub(crate) reader: RequestReader,
     /// Its selected database.
@@ -111,16 +88,12 @@ pub(crate) struct Client {
     pub(crate) lib_name: Vec<u8>,
     /// CLIENT SETINFO LIB-VER.
     pub(crate) lib_ver: Vec<u8>,
-    /// Which replies are sent.
-    pub(crate) reply_mode: ReplyMode,
+    reply_mode: ReplyMode,
     /// MULTI.
     pub(crate) transaction: Transaction,
-    /// WATCH.
-    pub(crate) watching: Vec<Watch>,
-    /// SUBSCRIBE.
-    pub(crate) subscriptions: Subscriptions,
-    /// CLIENT TRACKING.
-    pub(crate) tracking: Option<Box<Wishes>>,
+    watching: Vec<Watch>,
+    subscriptions: Subscriptions,
+    tracking: Option<Box<Wishes>>,
     /// CLIENT NO-EVICT.
     pub(crate) no_evict: bool,
     /// What keeps it from being served.
@@ -130,21 +103,15 @@ pub(crate) struct Client {
     connected_at: WallTime,
     active_at: WallTime,
     last_command: Option<&'static CommandInfo>,
-    /// The replication offset after its last write, which WAIT waits for.
-    pub(crate) write_offset: u64,
+    write_offset: u64,
 }
 
 impl Client {
-    /// A new client in database 0, speaking RESP2.
-    pub(crate) fn new(
-        id: u64,
-        role: Role,
-        connection: Option<ConnectionId>,
-        now: WallTime,
-    ) -> Self {
+    /// A fixed client, in database 0 and speaking RESP2.
+    pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
         Client {
-            id,
-            connection,
+            id: 0,
+            connection: None,
             role,
             peer: String::new(),
             reader: RequestReader::default(),
@@ -167,6 +134,147 @@ impl Client {
             last_command: None,
             write_offset: 0,
         }
+    }
+
+    /// A new client on a connection that comes from this address, `host:port`.
+    pub(crate) fn of_connection(
+        id: u64,
+        connection: ConnectionId,
+        peer: &str,
+        now: WallTime,
+    ) -> Self {
+        let (connection, peer) = (Some(connection), peer.to_owned());
+        Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
+    }
+
+    /// Its number as CLIENT ID tells it: grows with every connection, never used twice.
+    #[inline]
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// Its connection; `None` for the fixed ones of [`ClientKey`].
+    #[inline]
+    pub(crate) fn connection(&self) -> Option<ConnectionId> {
+        self.connection
+    }
+
+    /// What kind it is.
+    #[inline]
+    pub(crate) fn role(&self) -> Role {
+        self.role
+    }
+
+    /// Its address as `host:port`.
+    pub(crate) fn peer(&self) -> &str {
+        &self.peer
+    }
+
+    /// It is a replica's from now on.
+    pub(crate) fn become_replica(&mut self) {
+        self.role = Role::Replica;
+    }
+
+    /// As it was when it connected, its transaction, subscriptions and tracking aside.
+    pub(crate) fn reset(&mut self, authenticated: bool) {
+        self.db = 0;
+        self.protocol = Protocol::Resp2;
+        self.reply_mode = ReplyMode::On;
+        self.name.clear();
+        self.no_evict = false;
+        self.authenticated = authenticated;
+    }
+
+    /// Which replies are sent.
+    #[inline]
+    pub(crate) fn reply_mode(&self) -> ReplyMode {
+        self.reply_mode
+    }
+
+    /// CLIENT REPLY. Who is told nothing already cannot skip a reply.
+    pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
+        if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
+            self.reply_mode = mode;
+        }
+    }
+
+    /// A command has ended: what was to be skipped is skipped.
+    #[inline]
+    pub(crate) fn end_command(&mut self) {
+        self.reply_mode = match self.reply_mode {
+            ReplyMode::SkipNext => ReplyMode::Skip,
+            ReplyMode::Skip => ReplyMode::On,
+            mode => mode,
+        };
+    }
+
+    /// WATCH: the keys.
+    pub(crate) fn watching(&self) -> &[Watch] {
+        &self.watching
+    }
+
+    /// It watches one more key.
+    pub(crate) fn watch(&mut self, watch: Watch) {
+        self.watching.push(watch);
+    }
+
+    /// It watches nothing any more. Returns what it did.
+    pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
+        self.transaction.forgive();
+        std::mem::take(&mut self.watching)
+    }
+
+    /// SUBSCRIBE and the like.
+    #[inline]
+    pub(crate) fn subscriptions(&self) -> &Subscriptions {
+        &self.subscriptions
+    }
+
+    /// It listens to one name more; false if it did already.
+    pub(crate) fn subscribe(&mut self, kind: Kind, name: &[u8]) -> bool {
+        self.subscriptions.add(kind, name)
+    }
+
+    /// It no longer listens to a name; false if it did not.
+    pub(crate) fn unsubscribe(&mut self, kind: Kind, name: &[u8]) -> bool {
+        self.subscriptions.remove(kind, name)
+    }
+
+    /// It listens to nothing any more. Returns what it did listen to.
+    pub(crate) fn unsubscribe_all(&mut self) -> Subscriptions {
+        std::mem::take(&mut self.subscriptions)
+    }
+
+    /// CLIENT TRACKING.
+    #[inline]
+    pub(crate) fn tracking(&self) -> Option<&Wishes> {
+        self.tracking.as_deref()
+    }
+
+    /// The same, to be changed in what `Tracking` does not know.
+    pub(crate) fn tracking_mut(&mut self) -> Option<&mut Wishes> {
+        self.tracking.as_deref_mut()
+    }
+
+    /// It tracks from now on.
+    pub(crate) fn track(&mut self, wishes: Wishes) {
+        self.tracking = Some(Box::new(wishes));
+    }
+
+    /// It no longer tracks. Returns how it did.
+    pub(crate) fn untrack(&mut self) -> Option<Box<Wishes>> {
+        self.tracking.take()
+    }
+
+    /// The replication offset after its last write, which WAIT waits for.
+    pub(crate) fn write_offset(&self) -> u64 {
+        self.write_offset
+    }
+
+    /// It wrote, and the stream is that long now.
+    #[inline]
+    pub(crate) fn wrote(&mut self, offset: u64) {
+        self.write_offset = offset;
     }
 
     /// Whether only subscribing commands are allowed: it listens, and RESP2 cannot tell messages
@@ -204,5 +312,25 @@ impl Client {
     /// than a reply.
     pub(crate) fn was_subscribing(&self) -> bool {
         self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_reply_is_skipped_unless_all_are() {
+        let mut client = Client::fixed(Role::Normal, WallTime(0));
+        client.set_reply_mode(ReplyMode::SkipNext);
+        let told = [(); 3].map(|()| {
+            client.end_command();
+            client.reply_mode()
+        });
+        assert_eq!(told, [ReplyMode::Skip, ReplyMode::On, ReplyMode::On]);
+        client.set_reply_mode(ReplyMode::Off);
+        client.set_reply_mode(ReplyMode::SkipNext);
+        client.end_command();
+        assert_eq!(client.reply_mode(), ReplyMode::Off);
     }
 }

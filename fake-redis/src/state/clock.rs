@@ -46,8 +46,8 @@ impl Clock {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// The first run of `serverCron` at an instant, in microseconds, or after it: ten times a second,
-    /// each server at instants of its own.
+    /// The first run of `serverCron` at an instant, in microseconds, or after it: ten times a
+    /// second, each server at instants of its own.
     pub(crate) fn next_look(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

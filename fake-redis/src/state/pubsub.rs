@@ -1,24 +1,13 @@
 //! Channels: who listens.
 
-use crate::state::client::Subscriptions;
 use crate::state::client_key::ClientKey;
+use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
 /// Listeners of each name, in the order in which they came. The names have no order: each is
 /// removed in constant time, since one client may bring and take thousands.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
-
-/// Three kinds of subscription.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Kind {
-    /// SUBSCRIBE.
-    Channel,
-    /// PSUBSCRIBE.
-    Pattern,
-    /// SSUBSCRIBE.
-    ShardChannel,
-}
 
 /// Who listens to what.
 #[derive(Clone, Debug, Default)]
@@ -63,11 +52,8 @@ impl PubSub {
 
     /// Removes a client that is gone.
     pub(crate) fn forget(&mut self, client: ClientKey, subscriptions: &Subscriptions) {
-        subscriptions.channels.iter().for_each(|name| self.remove(Kind::Channel, name, client));
-        subscriptions.patterns.iter().for_each(|name| self.remove(Kind::Pattern, name, client));
-        subscriptions
-            .shard_channels
-            .iter()
-            .for_each(|name| self.remove(Kind::ShardChannel, name, client));
+        for (kind, name) in subscriptions.all() {
+            self.remove(kind, name, client);
+        }
     }
 }

@@ -27,11 +27,7 @@ impl Roster {
     pub(crate) fn new(now: WallTime) -> Self {
         let roles = [Role::Script, Role::Primary, Role::Disk, Role::Operator];
         Roster {
-            clients: roles
-                .into_iter()
-                .map(|role| Client::new(0, role, None, now))
-                .enumerate()
-                .collect(),
+            clients: roles.into_iter().map(|role| Client::fixed(role, now)).enumerate().collect(),
             connections: IndexMap::default(),
             ready: VecDeque::new(),
             next_id: 1,
@@ -50,8 +46,13 @@ impl Roster {
     }
 
     /// A new client on a connection.
-    pub(crate) fn connect(&mut self, connection: ConnectionId, now: WallTime) -> ClientKey {
-        let client = Client::new(self.next_id, Role::Normal, Some(connection), now);
+    pub(crate) fn connect(
+        &mut self,
+        connection: ConnectionId,
+        peer: &str,
+        now: WallTime,
+    ) -> ClientKey {
+        let client = Client::of_connection(self.next_id, connection, peer, now);
         self.next_id += 1;
         let key = ClientKey(self.clients.insert(client));
         self.connections.insert(connection, key);
@@ -61,7 +62,7 @@ impl Roster {
     /// Removes a client.
     pub(crate) fn remove(&mut self, key: ClientKey) -> Client {
         let client = self.clients.remove(key.0);
-        if let Some(connection) = client.connection {
+        if let Some(connection) = client.connection() {
             self.connections.swap_remove(&connection);
         }
         self.ready.retain(|ready| *ready != key);

@@ -123,7 +123,8 @@ impl ScriptCache {
         self.scripts.get(sha).map_or_else(Default::default, |script| &*script.body)
     }
 
-    /// What the last script left to the next one: where `math.random` is, and what was set of cjson.
+    /// What the last script left to the next one: where `math.random` is, and what was set of
+    /// cjson.
     pub(crate) fn left(&self) -> (u64, Settings) {
         (self.random_state, self.json)
     }

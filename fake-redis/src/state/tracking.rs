@@ -132,8 +132,8 @@ impl Tracking {
         !(self.readers.is_empty() && self.prefixes.is_empty())
     }
 
-    /// A client, or nobody, changed a key: who has read it and still tracks, and is forgotten. Those
-    /// who listen to prefixes of it are told later.
+    /// A client, or nobody, changed a key: who has read it and still tracks, and is forgotten.
+    /// Those who listen to prefixes of it are told later.
     pub(crate) fn change(&mut self, key: &[u8], by: Option<ClientKey>) -> Vec<ClientKey> {
         for (_, below) in self.prefixes.iter_mut().filter(|(prefix, _)| key.starts_with(prefix)) {
             below.changed.insert(key.into(), by);

@@ -81,7 +81,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn no_command_panics_and_the_server_goes_on(calls in vec((0_u32..2, 0_i64..2_000, call()), 1..25)) {
+    fn no_command_panics_and_the_server_goes_on(
+        calls in vec((0_u32..2, 0_i64..2_000, call()), 1..25),
+    ) {
         let mut bench = Bench::new();
         bench.run("HSET h f 1 g 2");
         bench.run("SET s 10 PX 500");

@@ -205,7 +205,10 @@ fn an_error_repeats_bytes_that_are_no_text_in_a_transaction_too() {
 
 proptest! {
     #[test]
-    fn where_the_bytes_are_split_makes_no_difference(requests in vec(request(), 1..8), cuts in vec(any::<prop::sample::Index>(), 0..6)) {
+    fn where_the_bytes_are_split_makes_no_difference(
+        requests in vec(request(), 1..8),
+        cuts in vec(any::<prop::sample::Index>(), 0..6),
+    ) {
         let bytes = requests.concat();
         let mut places: Vec<usize> = cuts.iter().map(|cut| cut.index(bytes.len() + 1)).collect();
         places.extend([0, bytes.len()]);

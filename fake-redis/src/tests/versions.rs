@@ -32,7 +32,8 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
-/// eval.c of 6.2: what SCRIPT LOAD taught a primary its replicas know too, what EVAL did they do not.
+/// eval.c of 6.2: what SCRIPT LOAD taught a primary its replicas know too, what EVAL did they do
+/// not.
 #[test]
 fn before_7_0_replicas_are_told_of_loaded_scripts() {
     for (version, told) in

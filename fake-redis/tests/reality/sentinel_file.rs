@@ -1,5 +1,5 @@
-//! Sentinel's configuration file, written by one and read by the other: a redis-sentinel goes on from
-//! what ours wrote, and ours from what it then writes itself.
+//! Sentinel's configuration file, written by one and read by the other: a redis-sentinel goes on
+//! from what ours wrote, and ours from what it then writes itself.
 
 use crate::real::{Client, RealRedis};
 use bytes::Bytes;

@@ -53,7 +53,11 @@ proptest! {
     }
 
     #[test]
-    fn subset_keeps_order_and_has_the_size_asked_for(seed: u64, count in 0_usize..12, items in 0_u32..10) {
+    fn subset_keeps_order_and_has_the_size_asked_for(
+        seed: u64,
+        count in 0_usize..12,
+        items in 0_u32..10,
+    ) {
         let items: Vec<u32> = (0..items).collect();
         let chosen = subset(&mut rng(seed), &items, count);
         prop_assert_eq!(chosen.len(), count.min(items.len()));

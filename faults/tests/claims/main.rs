@@ -2,6 +2,8 @@
 
 mod aiming;
 mod draws;
+mod failovers;
+mod families;
 mod faults;
 mod names;
 mod plans;

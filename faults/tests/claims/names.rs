@@ -35,7 +35,9 @@ proptest! {
     }
 
     #[test]
-    fn a_combination_is_read_as_it_is_written(places in prop::collection::vec(0..combined().len(), 1..5)) {
+    fn a_combination_is_read_as_it_is_written(
+        places in prop::collection::vec(0..combined().len(), 1..5),
+    ) {
         let text = places.iter().map(|&place| combined()[place].name()).collect::<Vec<_>>().join("+");
         let families: Families = text.parse().unwrap();
         prop_assert_eq!(families.to_string().parse::<Families>().unwrap(), families.clone());

@@ -319,7 +319,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn results_are_minimal_for_thresholds_on_any_two_faults(seed: u64, a: prop::sample::Index, b: prop::sample::Index, share in 1_u64..100) {
+    fn results_are_minimal_for_thresholds_on_any_two_faults(
+        seed: u64,
+        a: prop::sample::Index,
+        b: prop::sample::Index,
+        share in 1_u64..100,
+    ) {
         let plan = generate(Seed(seed), &"all".parse().unwrap(), &replicated());
         let (a, b) = (a.get(&plan.faults).clone(), b.get(&plan.faults).clone());
         let part = |span: Option<Micros>| span.map(|span| Micros(span.as_micros() * share / 100));
@@ -332,7 +337,11 @@ proptest! {
     }
 
     #[test]
-    fn results_are_minimal_for_predicates_that_are_not_monotone(seed: u64, salt: u64, odds in 2_u64..6) {
+    fn results_are_minimal_for_predicates_that_are_not_monotone(
+        seed: u64,
+        salt: u64,
+        odds in 2_u64..6,
+    ) {
         let plan = generate(Seed(seed), &"all".parse().unwrap(), &independent());
         let whole = plan.clone();
         check(&plan, |plan| *plan == whole || scatter(plan, salt).is_multiple_of(odds));

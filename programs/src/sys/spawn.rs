@@ -11,8 +11,8 @@ use std::path::Path;
 /// Descriptors that a program may have.
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// How much memory a process may have to itself, in bytes: one that allocates without end is to fail
-/// by itself, not to take the machine with it. What is only reserved does not count.
+/// How much memory a process may have to itself, in bytes: one that allocates without end is to
+/// fail by itself, not to take the machine with it. What is only reserved does not count.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
 /// What is started, as the kernel takes it.

@@ -1,4 +1,5 @@
-//! The `fencepost.certificate` format: every plan within some bounds was run, and none broke a rule.
+//! The `fencepost.certificate` format: every plan within some bounds was run, and none broke a
+//! rule.
 //!
 //! Version 2 tells of plans that delay messages, too. A certificate without them is of version 1,
 //! as it always was.

@@ -20,6 +20,7 @@ use fencepost_faults::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+use strum::IntoStaticStr;
 
 /// The `format` field.
 pub const FORMAT: &str = "fencepost.matrix";
@@ -94,8 +95,9 @@ pub struct MatrixCell {
 }
 
 /// What came of the seeds of a cell.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum CellVerdict {
     /// Some run broke a rule.
     Violated,
@@ -230,11 +232,7 @@ fn agreement(
 impl CellVerdict {
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
-        match self {
-            CellVerdict::Violated => "violated",
-            CellVerdict::Quiet => "quiet",
-            CellVerdict::Unknown => "unknown",
-        }
+        self.into()
     }
 }
 

@@ -61,8 +61,8 @@ const STARTS: [&str; 6] =
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// The files of the site by their paths. `repository` tells what is at a path, which has `/` between
-/// names and none before the first.
+/// The files of the site by their paths. `repository` tells what is at a path, which has `/`
+/// between names and none before the first.
 ///
 /// Errors: [`SiteError::Missing`] if there is no documentation, [`SiteError::DeadLinks`] with every
 /// link between pages that leads to no file or to no heading.

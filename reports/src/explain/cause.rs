@@ -163,8 +163,8 @@ causes! {
     ClockSkew = clock_skew,
     /// Processes have one client id, and one found the lock of another its own.
     SharedClientId = shared_client_id,
-    /// The connection on which a process had the lock, or waited for it, ended without a word to the
-    /// process.
+    /// The connection on which a process had the lock, or waited for it, ended without a word to
+    /// the process.
     ConnectionLost = connection_lost,
     /// A failover made another server the primary, and what a connection has is not replicated.
     FailoverForgets = failover_forgets,

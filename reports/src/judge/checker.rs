@@ -1,7 +1,8 @@
 //! The table of checkers.
 //!
-//! One invariant is one file. A new checker is a file and a line in [`CHECKERS`]; if no checker had
-//! its rule yet, the file says what that means, and a line of [`meaning`] which file does.
+//! One invariant is one file. A new checker is a file and a line of the list below. If no checker
+//! had its rule yet, that is a member of [`Kind`]; the file says what it means, and the line that
+//! it does.
 
 mod deadlock;
 mod duplicate_number;
@@ -39,45 +40,37 @@ pub struct Checker {
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
-/// Every checker, in the order in which they judge.
-pub const CHECKERS: &[Checker] = &[
-    overlap::CHECKER,
-    stale_write::CHECKER,
-    lost_update::CHECKER,
-    oversold::CHECKER,
-    duplicate_number::CHECKER,
-    token_regression::CHECKER,
-    token_missing::CHECKER,
-    fenced_out::CHECKER,
-    foreign_release::CHECKER,
-    wrong_answer::CHECKER,
-    stuck::CHECKER,
-    deadlock::CHECKER,
-    starved::CHECKER,
-    held_forever::CHECKER,
-    unavailable::CHECKER,
-];
+/// Every checker by its file, each with the rules whose meaning its file says.
+macro_rules! checkers {
+    ($($file:ident $(: $($kind:ident = $meaning:ident),+)?;)*) => {
+        /// Every checker, in the order in which they judge.
+        pub const CHECKERS: &[Checker] = &[$($file::CHECKER,)*];
 
-/// What it means that this rule was broken.
-pub fn meaning(kind: Kind) -> Meaning {
-    match kind {
-        Kind::Overlap => overlap::MEANING,
-        Kind::StaleWrite => stale_write::MEANING,
-        Kind::LostUpdate => lost_update::MEANING,
-        Kind::Oversold => oversold::MEANING,
-        Kind::DuplicateNumber => duplicate_number::MEANING,
-        Kind::NumberRegression => duplicate_number::NUMBER_REGRESSION,
-        Kind::TokenRegression => token_regression::MEANING,
-        Kind::TokenMissing => token_missing::MEANING,
-        Kind::FencedOut => fenced_out::MEANING,
-        Kind::ForeignRelease => foreign_release::MEANING,
-        Kind::WrongAnswer => wrong_answer::MEANING,
-        Kind::Stuck => stuck::MEANING,
-        Kind::Deadlock => deadlock::MEANING,
-        Kind::Starved => starved::MEANING,
-        Kind::HeldForever => held_forever::MEANING,
-        Kind::Unavailable => unavailable::MEANING,
-    }
+        /// What it means that this rule was broken.
+        pub fn meaning(kind: Kind) -> Meaning {
+            match kind {
+                $($($(Kind::$kind => $file::$meaning,)+)?)*
+            }
+        }
+    };
+}
+
+checkers! {
+    overlap: Overlap = MEANING;
+    stale_write: StaleWrite = MEANING;
+    lost_update: LostUpdate = MEANING;
+    oversold: Oversold = MEANING;
+    duplicate_number: DuplicateNumber = MEANING, NumberRegression = NUMBER_REGRESSION;
+    token_regression: TokenRegression = MEANING;
+    token_missing: TokenMissing = MEANING;
+    fenced_out: FencedOut = MEANING;
+    foreign_release: ForeignRelease = MEANING;
+    wrong_answer: WrongAnswer = MEANING;
+    stuck: Stuck = MEANING;
+    deadlock: Deadlock = MEANING;
+    starved: Starved = MEANING;
+    held_forever: HeldForever = MEANING;
+    unavailable: Unavailable = MEANING;
 }
 
 /// The deciding grants of two acquisitions, as indices into the history.

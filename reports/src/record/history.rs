@@ -7,7 +7,7 @@
 mod setting;
 mod workload;
 
-pub use setting::{Keeping, StorageRule};
+pub use setting::{Checks, Keeping, StorageRule};
 pub use workload::Workload;
 
 use fencepost_faults::{Families, FaultKind, Micros, Node, Seed, SimTime};
@@ -167,9 +167,9 @@ pub enum What {
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
     /// This thread waits for the lock and has sent nothing to a server for a while. Told when that
-    /// ends or when the run does: of a silence beyond the bound after healing, of any that is longer
-    /// than a free lock may be left, and of all who wait when a run ends with nothing ahead of it.
-    /// Not part of the digest.
+    /// ends or when the run does: of a silence beyond the bound after healing, of any that is
+    /// longer than a free lock may be left, and of all who wait when a run ends with nothing ahead
+    /// of it. Not part of the digest.
     Silent {
         /// When it sent something last; when it began to wait, if it has sent nothing since.
         since_us: SimTime,

@@ -65,8 +65,8 @@ pub struct Printed {
     pub text: String,
 }
 
-/// The flags that ask for a program again, from its entry in a report's scenario. What a shell would
-/// read as more than a word is quoted.
+/// The flags that ask for a program again, from its entry in a report's scenario. What a shell
+/// would read as more than a word is quoted.
 pub fn flags(program: &serde_json::Value) -> Option<String> {
     let text = |key: &str| program.get(key).and_then(serde_json::Value::as_str);
     let words = program.get("command")?.as_array()?.iter().filter_map(serde_json::Value::as_str);

@@ -1,7 +1,7 @@
 //! The table of output formats.
 //!
-//! One format is one file. A new format is a file and a line in [`FORMATS`]: a [`View`] of runs, and
-//! of most also one of sweeps.
+//! One format is one file. A new format is a file and a line in [`FORMATS`]: a [`View`] of runs,
+//! and of most also one of sweeps.
 
 mod axis;
 mod brief;

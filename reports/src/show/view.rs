@@ -1,8 +1,8 @@
-//! The ways to write a document: a run, a sweep, or any other. Whoever writes one gets it with names
-//! that cannot do harm ([`View`]).
+//! The ways to write a document: a run, a sweep, or any other. Whoever writes one gets it with
+//! names that cannot do harm ([`View`]).
 //!
-//! A document other than a run or a sweep has a table of them, `VIEWS`, beside its type; a new way is
-//! a file and a line there. Those of runs and sweeps belong together (`format`).
+//! A document other than a run or a sweep has a table of them, `VIEWS`, beside its type; a new way
+//! is a file and a line there. Those of runs and sweeps belong together (`format`).
 
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;

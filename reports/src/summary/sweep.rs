@@ -47,7 +47,8 @@ pub struct Sweep {
     pub tool: Tool,
     /// Everything that the runs have in common; neither seeds nor shard nor threads.
     pub config: serde_json::Value,
-    /// The checksum of this document, without what is measured: see `fencepost_reports::record::checksum`.
+    /// The checksum of this document, without what is measured: see
+    /// `fencepost_reports::record::checksum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checksum: Option<String>,
     /// From the first seed that was run to the last: those of this shard only.

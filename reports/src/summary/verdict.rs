@@ -13,10 +13,12 @@ use fencepost_faults::{Micros, Node};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
+use strum::IntoStaticStr;
 
 /// Whether the promises of the lock were kept.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case")]
 pub enum Verdict {
     /// Exercised, and nothing found.
     Valid,
@@ -32,11 +34,7 @@ pub enum Verdict {
 impl Verdict {
     /// The name, as in JSON.
     pub fn name(&self) -> &'static str {
-        match self {
-            Verdict::Valid => "valid",
-            Verdict::Violated => "violated",
-            Verdict::Unknown { .. } => "unknown",
-        }
+        self.into()
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which mutants are found: every operator on every lock that it may mean something to.
 //!
 //! A *mutant* is a lock and an operator that changed something in a run of it. It is **killed** by
-//! a run that breaks a rule which the lock without the mistake breaks in no run of that cell, in more
-//! seeds than the mutant gets, or by many runs that break one which the lock breaks seldom. If no run differs from that of the lock without the
-//! mistake, it is **equivalent** within the budget. What is left **survives**.
+//! a run that breaks a rule which the lock without the mistake breaks in no run of that cell, in
+//! more seeds than the mutant gets, by many runs that break one which the lock breaks seldom, or by
+//! runs that are unknown where those of the lock are not. If no run differs from that of the lock
+//! without the mistake, it is **equivalent** within the budget. What is left **survives**.
 
 use crate::fate::{Fate, Kill, Outcome};
 use fencepost::RunSpec;

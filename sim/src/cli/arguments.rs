@@ -165,10 +165,20 @@ pub(crate) struct LoadArguments {
     )]
     pub(crate) waiting: Vec<String>,
     /// How many processes ask at once.
-    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u16).range(1..=1000),
+    )]
     pub(crate) processes: u16,
     /// How many requests there are in all.
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+    )]
     pub(crate) requests: u32,
     /// How long the server takes for one command.
     #[arg(long, value_name = "D", default_value = "98us")]
@@ -180,7 +190,12 @@ pub(crate) struct LoadArguments {
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
     /// How many commands a holder sends to the same server.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(0..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(0..=1000),
+    )]
     pub(crate) holder_commands: u32,
     /// How long a process tries before it gives a request up.
     #[arg(long, value_name = "D", default_value = "60s")]
@@ -411,16 +426,31 @@ pub(crate) struct ServeArguments {
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
     /// How many servers that know nothing of each other, for redis and memcached.
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=64))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=64),
+    )]
     pub(crate) nodes: u16,
     /// How many members of a zookeeper ensemble: 1, 3 or 5 [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
     /// How many replicas of the one master.
-    #[arg(long, value_name = "R", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=64))]
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=64),
+    )]
     pub(crate) replicas: u16,
     /// How many Sentinels that watch the one master, as mymaster.
-    #[arg(long, value_name = "S", default_value_t = 0, value_parser = clap::value_parser!(u16).range(0..=64))]
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=64),
+    )]
     pub(crate) sentinels: u16,
     /// How long an instance may be silent before a Sentinel thinks it down.
     #[arg(long, value_name = "D", default_value = "30s")]

@@ -25,8 +25,8 @@ use std::path::Path;
 pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
-    /// Reads a file that speaks of the locks of the table and of programs. Errors name the entry and
-    /// what would be valid.
+    /// Reads a file that speaks of the locks of the table and of programs. Errors name the entry
+    /// and what would be valid.
     pub(crate) fn read(path: &Path, programs: &[&str]) -> Result<Expectations, Failure> {
         let text = read_file(path)?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {

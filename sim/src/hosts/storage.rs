@@ -23,7 +23,8 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Between the two steps of [`StorageRule::CheckThenWrite`].
+/// Between the two steps of a write that is checked and made later
+/// ([`writes_late`](fencepost_reports::record::history::Checks::writes_late)).
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
 /// The storage server.
@@ -117,7 +118,7 @@ impl Storage {
             self.reply(connection, &request, error("STALE a higher token has been seen"), out);
             return;
         }
-        if self.rule == StorageRule::CheckThenWrite && request.write.is_some() {
+        if self.rule.checks().writes_late && request.write.is_some() {
             self.checked.push_back((connection, request));
             out.list.push(Output::WakeAfter { micros: CHECK_TO_WRITE_US });
             return;
@@ -145,11 +146,8 @@ impl Storage {
 
     /// Whether the rule looks at the token of such a request.
     fn checks(&self, request: &Request) -> bool {
-        match self.rule {
-            StorageRule::Fenced | StorageRule::CheckThenWrite => true,
-            StorageRule::FencedWrites => request.write.is_some(),
-            StorageRule::Unchecked => false,
-        }
+        let checks = self.rule.checks();
+        if request.write.is_some() { checks.writes } else { checks.reads }
     }
 
     fn note(&self, request: &Request, accepted: bool, before: i64) {

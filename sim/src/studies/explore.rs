@@ -6,7 +6,8 @@
 //! more: before and after every event, for every [`site`], in every class of [`magnitude`]. A
 //! second fault is placed in the scout of the run that the first one made. [`trial`] runs a plan
 //! and judges it; [`work`] does that for all of them, plans with fewer faults first, over threads.
-//! [`survey`] says how many there are before they are placed, [`certificate`] says what was done, and checks what another run of it said.
+//! [`survey`] says how many there are before they are placed, [`certificate`] says what was done,
+//! and checks what another run of it said.
 
 mod base;
 pub mod bounds;

@@ -81,7 +81,8 @@ impl EveryPlan {
         }
     }
 
-    /// The families that faults are of, joined by `+`. See docs/explore.md for those that there are.
+    /// The families that faults are of, joined by `+`. See docs/explore.md for those that there
+    /// are.
     pub fn faults(self, families: &str) -> EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }

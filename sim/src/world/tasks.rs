@@ -2,9 +2,9 @@
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
 //! the world empties the list after every poll, and what the world itself wakes need not go over
-//! the list. Everything is single-threaded, and nothing of a simulation may run on a thread
-//! without a world: a wake there, which nobody would ever hear of, is a panic. A waker is the key itself in the place of a pointer, so that to clone
-//! one costs nothing.
+//! the list. Everything is single-threaded, and nothing of a simulation may run on a thread without
+//! a world: a wake there, which nobody would ever hear of, is a panic. A waker is the key itself in
+//! the place of a pointer, so that to clone one costs nothing.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;

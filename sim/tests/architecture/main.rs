@@ -232,7 +232,8 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
     assert!(strays.is_empty(), "{strays:#?}");
 }
 
-/// Causes are published, so that no crate outside can bring one: this counts what one takes here.
+/// Causes are published, so that no crate outside can bring one: this counts what one takes here,
+/// and `ci/one-of-each.sh` adds one.
 #[test]
 fn a_cause_is_one_file_and_one_line() {
     let folder = root().join("reports/src/explain/cause");

@@ -139,9 +139,12 @@ impl Walk<'_> {
     fn lock_events(&self) -> impl DoubleEndedIterator<Item = (usize, &Event)> {
         let entered = self.one.completed.unwrap().index;
         let resource = &self.history.header.resource;
-        self.history.events[..entered].iter().enumerate().filter(
-            move |(_, event)| matches!(&event.what, What::Server { key, value: Some(_), .. } if key == resource),
-        )
+        self.history.events[..entered].iter().enumerate().filter(move |(_, event)| {
+            matches!(
+                &event.what,
+                What::Server { key, value: Some(_), .. } if key == resource
+            )
+        })
     }
 
     /// The place at which a quorum had been granted, of each server the last grant that will do.

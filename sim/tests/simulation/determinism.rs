@@ -234,19 +234,20 @@ mod scripted {
 
     /// Each adds one to a number wherever scripts might meet it again, and answers the sum.
     static COUNT: Script = Script::new(
-        "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or 0) \
-         + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or 0) end \
-         local _, shown = pairs(redis) count(shown) _, shown = pairs(_G) count(shown) for _, name in \
-         ipairs({'string', 'table', 'math', 'cjson', 'bit', 'struct', 'cmsgpack', 'coroutine'}) do \
-         _, shown = pairs(_G[name]) count(shown) end count(KEYS) count(getmetatable('')) \
-         count(getmetatable('').__index) count(getmetatable(_G)) return sum",
+        "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or \
+         0) + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or \
+         0) end local _, shown = pairs(redis) count(shown) _, shown = pairs(_G) count(shown) for \
+         _, name in ipairs({'string', 'table', 'math', 'cjson', 'bit', 'struct', 'cmsgpack', \
+         'coroutine'}) do _, shown = pairs(_G[name]) count(shown) end count(KEYS) \
+         count(getmetatable('')) count(getmetatable('').__index) count(getmetatable(_G)) return \
+         sum",
     );
 
     /// What a script can see of addresses, and of garbage that was left.
     static LOOK: Script = Script::new(
         "local t, weak, sum = {}, setmetatable({}, {__mode = 'kv'}), 0 for i = 1, 50 do t[{}] = i \
-         weak[i] = {} end for _, i in pairs(t) do sum = (sum * 7 + i) % 997 end for _ in pairs(weak) \
-         do sum = sum + 1 end return sum + #tostring(t) + collectgarbage('count')",
+         weak[i] = {} end for _, i in pairs(t) do sum = (sum * 7 + i) % 997 end for _ in \
+         pairs(weak) do sum = sum + 1 end return sum + #tostring(t) + collectgarbage('count')",
     );
 
     struct Scripted {

@@ -1,6 +1,6 @@
 //! A crate outside can bring a checker, a remedy and a quantity of its own: each is one value, and
 //! nothing of fencepost changes. (A lock is one too: see `lock_tests`.) Workloads, rules and causes
-//! are closed sets: `architecture.rs` counts the files that one of them is named in.
+//! are closed sets: `ci/one-of-each.sh` adds one of each to a copy of the repository.
 
 use fencepost::diagnosis::{Extent, Rates, Safeguard, Trials};
 use fencepost::setup::span::Span;

@@ -219,7 +219,10 @@ fn forgetting(masters: u16) -> usize {
     let (holder, taker) = (acquired(overlap.processes[0]), acquired(overlap.processes[1]));
     let expired = |key: &&KeySpan<'_>| {
         key.value == holder.owner
-            && matches!(key.to, Some((at, KeyEnd::Changed { change: Change::Expired, .. })) if Some(at) < taker.completed)
+            && matches!(
+                key.to,
+                Some((at, KeyEnd::Changed { change: Change::Expired, .. })) if Some(at) < taker.completed
+            )
     };
     timeline.keys.iter().filter(expired).count()
 }

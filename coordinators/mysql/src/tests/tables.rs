@@ -1,5 +1,5 @@
-//! Tables, their rows and the locks of these, where time passes, somebody goes, or the server starts
-//! again.
+//! Tables, their rows and the locks of these, where time passes, somebody goes, or the server
+//! starts again.
 
 use super::world::World;
 use crate::Config;

@@ -1,68 +1,19 @@
-//! A small world for servers: a network with a latency, disks that take time to sync, hosts that
-//! crash, stand still and are cut off. Everything is ordered, so that a test is the same each time.
+//! ZooKeeper servers in a small world.
 //!
 //! The comparison with real servers (`tests/reality`) includes this file, too, so it uses only what
 //! everybody can use.
 
+#[path = "../../../world.rs"]
+mod shared;
+
 use crate::{Config, Member, ZooKeeper};
-use bytes::{Bytes, BytesMut};
-use fencepost_machine::{
-    ConnectionId, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs, TapEvent,
-    WallTime,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use bytes::Bytes;
+use fencepost_machine::ConnectionId;
 
-/// What a message and a sync take, in microseconds.
-const LATENCY_US: u64 = 500;
-const SYNC_US: u64 = 2_000;
-const START_US: u64 = 1_000_000_000;
+pub(super) use shared::End;
 
-/// Where a connection ends.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(super) struct End {
-    /// A server, or `None` for a client of the test.
-    pub(super) host: Option<usize>,
-    pub(super) connection: ConnectionId,
-}
-
-#[derive(Clone, Debug)]
-enum Event {
-    Timer { host: usize, life: u32, number: u64 },
-    Synced { host: usize, life: u32 },
-    Connect { from: End, to: usize },
-    Connected(End),
-    ConnectFailed(End),
-    Bytes { to: End, bytes: Bytes },
-    Closed(End),
-}
-
-struct Host {
-    machine: Option<ZooKeeper>,
-    disk: Disk,
-    life: u32,
-    timer: u64,
-    is_paused: bool,
-    /// What has happened to it while it stood still.
-    waiting: Vec<Event>,
-    accepted: u32,
-    taps: Vec<TapEvent>,
-}
-
-pub(super) struct World {
-    pub(super) now_us: u64,
-    sequence: u64,
-    agenda: BTreeMap<(u64, u64), Event>,
-    hosts: Vec<Host>,
-    config: Config,
-    peers: BTreeMap<End, End>,
-    /// Pairs of hosts between which messages are held back.
-    cuts: BTreeSet<(usize, usize)>,
-    held: Vec<(usize, usize, Event)>,
-    clients: u32,
-    /// What clients got and have not looked at.
-    pub(super) inboxes: BTreeMap<End, BytesMut>,
-    closed: BTreeSet<End>,
-}
+/// Servers of ZooKeeper, called from 0 on.
+pub(super) type World = shared::World<ZooKeeper>;
 
 impl World {
     /// So many servers that are set up like this, which have been switched on.
@@ -72,268 +23,15 @@ impl World {
             host: id.to_string(),
             port: 2_181,
         };
-        let members = (0..count).map(member).collect();
-        let config = Config { members, ..config };
-        let mut world = World {
-            now_us: START_US,
-            sequence: 0,
-            agenda: BTreeMap::new(),
-            hosts: Vec::new(),
-            config,
-            peers: BTreeMap::new(),
-            cuts: BTreeSet::new(),
-            held: Vec::new(),
-            clients: 0,
-            inboxes: BTreeMap::new(),
-            closed: BTreeSet::new(),
-        };
-        for host in 0..count {
-            world.hosts.push(Host {
-                machine: None,
-                disk: Disk::default(),
-                life: 0,
-                timer: 0,
-                is_paused: false,
-                waiting: Vec::new(),
-                accepted: 0,
-                taps: Vec::new(),
-            });
-            world.start(host);
-        }
-        world
-    }
-
-    fn now(&self) -> Now {
-        let wall = WallTime(self.now_us.cast_signed() + 1_700_000_000_000_000);
-        Now { wall, monotonic: MonotonicTime(self.now_us) }
-    }
-
-    fn schedule(&mut self, after_us: u64, event: Event) {
-        self.sequence += 1;
-        self.agenda.insert((self.now_us + after_us, self.sequence), event);
-    }
-
-    /// Switches a server on.
-    pub(super) fn start(&mut self, host: usize) {
-        let me = u8::try_from(host + 1).unwrap();
-        let config = Config { me, ..self.config.clone() };
-        let machine = ZooKeeper::new(config, &self.hosts[host].disk.image(), self.now());
-        self.hosts[host].machine = Some(machine);
-        self.input(host, Input::Timer);
-    }
-
-    /// A server's process ends, or its power does.
-    pub(super) fn crash(&mut self, host: usize, is_power_lost: bool) {
-        let at = &mut self.hosts[host];
-        at.machine = None;
-        at.life += 1;
-        (at.is_paused, at.waiting) = (false, Vec::new());
-        if is_power_lost {
-            at.disk.power_loss()
-        } else {
-            at.disk.process_crash()
-        }
-        let ends: Vec<(End, End)> = self.peers.iter().map(|(end, peer)| (*end, *peer)).collect();
-        for (end, peer) in ends.into_iter().filter(|(end, _)| end.host == Some(host)) {
-            self.peers.remove(&end);
-            self.peers.remove(&peer);
-            self.deliver_later(host, peer, Event::Closed(peer));
-        }
-    }
-
-    pub(super) fn pause(&mut self, host: usize) {
-        self.hosts[host].is_paused = true;
-    }
-
-    pub(super) fn resume(&mut self, host: usize) {
-        self.hosts[host].is_paused = false;
-        for event in std::mem::take(&mut self.hosts[host].waiting) {
-            self.happen(event);
-        }
-    }
-
-    /// Cuts a server off from all other servers.
-    pub(super) fn isolate(&mut self, host: usize) {
-        for other in (0..self.hosts.len()).filter(|other| *other != host) {
-            self.cut(host, other);
-            self.cut(other, host);
-        }
-    }
-
-    /// Holds back what one server says to another one.
-    pub(super) fn cut(&mut self, from: usize, to: usize) {
-        self.cuts.insert((from, to));
-    }
-
-    pub(super) fn heal(&mut self) {
-        self.cuts.clear();
-        for (_, _, event) in std::mem::take(&mut self.held) {
-            self.schedule(LATENCY_US, event);
-        }
-    }
-
-    /// Lets time pass.
-    pub(super) fn run(&mut self, span_ms: u64) {
-        let until = self.now_us + span_ms * 1_000;
-        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
-            self.now_us = entry.key().0;
-            let event = entry.remove();
-            self.happen(event);
-        }
-        self.now_us = until;
-    }
-
-    fn happen(&mut self, event: Event) {
-        let host = match &event {
-            Event::Timer { host, .. } | Event::Synced { host, .. } => Some(*host),
-            Event::Connect { to, .. } => Some(*to),
-            Event::Connected(end) | Event::ConnectFailed(end) | Event::Closed(end) => end.host,
-            Event::Bytes { to, .. } => to.host,
-        };
-        match host {
-            Some(host) if self.hosts[host].is_paused => self.hosts[host].waiting.push(event),
-            Some(host) => self.happen_at(host, event),
-            None => self.happen_to_client(event),
-        }
-    }
-
-    fn happen_to_client(&mut self, event: Event) {
-        match event {
-            Event::Bytes { to, bytes } => {
-                self.inboxes.entry(to).or_default().extend_from_slice(&bytes);
-            }
-            Event::Closed(end) => {
-                self.closed.insert(end);
-            }
-            _ => {}
-        }
-    }
-
-    fn happen_at(&mut self, host: usize, event: Event) {
-        match event {
-            Event::Timer { life, number, .. } => {
-                let at = &self.hosts[host];
-                if (at.life, at.timer) == (life, number) {
-                    self.input(host, Input::Timer);
-                }
-            }
-            Event::Synced { life, .. } if self.hosts[host].life == life => {
-                self.hosts[host].disk.finish_sync();
-                self.input(host, Input::DiskSynced);
-            }
-            Event::Synced { .. } => {}
-            Event::Connect { from, to } => self.accept(from, to),
-            Event::Connected(End { connection, .. }) => {
-                self.input(host, Input::Connected { connection });
-            }
-            Event::ConnectFailed(End { connection, .. }) => {
-                self.input(host, Input::ConnectFailed { connection });
-            }
-            Event::Bytes { to, bytes } if self.peers.contains_key(&to) => {
-                self.input(host, Input::Received { connection: to.connection, bytes: &bytes });
-            }
-            Event::Bytes { .. } => {}
-            Event::Closed(End { connection, .. }) => {
-                self.input(host, Input::Closed { connection });
-            }
-        }
-    }
-
-    fn accept(&mut self, from: End, to: usize) {
-        if self.hosts[to].machine.is_none() {
-            return self.deliver_later(to, from, Event::ConnectFailed(from));
-        }
-        let connection = ConnectionId(self.hosts[to].accepted);
-        self.hosts[to].accepted += 1;
-        let end = End { host: Some(to), connection };
-        self.peers.insert(end, from);
-        self.peers.insert(from, end);
-        self.input(to, Input::Accepted { connection, peer: "somewhere:1" });
-        self.deliver_later(to, from, Event::Connected(from));
-    }
-
-    /// Sends something on its way, which may be cut.
-    fn deliver_later(&mut self, from: usize, to: End, event: Event) {
-        match to.host {
-            Some(host) if self.cuts.contains(&(from, host)) => self.held.push((from, host, event)),
-            _ => self.schedule(LATENCY_US, event),
-        }
-    }
-
-    fn input(&mut self, host: usize, input: Input<'_>) {
-        let now = self.now();
-        let mut out = Outputs::default();
-        let Some(machine) = self.hosts[host].machine.as_mut() else { return };
-        machine.handle(input, now, &mut out);
-        while out.more {
-            let mut next = Outputs::default();
-            machine.handle(Input::Continue, now, &mut next);
-            out.list.append(&mut next.list);
-            out.more = next.more;
-        }
-        for output in out.list {
-            self.carry_out(host, output);
-        }
-    }
-
-    fn carry_out(&mut self, host: usize, output: Output) {
-        let life = self.hosts[host].life;
-        if self.hosts[host].disk.apply(&output) == DiskReply::Sync {
-            self.schedule(SYNC_US, Event::Synced { host, life });
-        }
-        match output {
-            Output::Send { connection, bytes } => {
-                let end = End { host: Some(host), connection };
-                if let Some(to) = self.peers.get(&end).copied() {
-                    self.deliver_later(host, to, Event::Bytes { to, bytes });
-                }
-            }
-            Output::Close { connection } | Output::Abort { connection } => {
-                if let Some(peer) = self.peers.remove(&End { host: Some(host), connection }) {
-                    self.deliver_later(host, peer, Event::Closed(peer));
-                }
-            }
-            Output::Connect { connection, host: name, .. } => {
-                let to: usize = name.parse().unwrap();
-                let from = End { host: Some(host), connection };
-                let there = End { host: Some(to), connection };
-                self.deliver_later(host, there, Event::Connect { from, to });
-            }
-            Output::WakeAfter { micros } => {
-                self.hosts[host].timer += 1;
-                let number = self.hosts[host].timer;
-                self.schedule(micros, Event::Timer { host, life, number });
-            }
-            Output::Tap(tap) => self.hosts[host].taps.push(tap),
-            _ => {}
-        }
-    }
-
-    /// A client connects to a server.
-    pub(super) fn connect(&mut self, to: usize) -> ConnectionId {
-        self.clients += 1;
-        let from = End { host: None, connection: ConnectionId(self.clients) };
-        self.schedule(LATENCY_US, Event::Connect { from, to });
-        self.run(1);
-        from.connection
+        let config = Config { members: (0..count).map(member).collect(), ..config };
+        let start =
+            move |me, disk: &_, now| ZooKeeper::new(Config { me, ..config.clone() }, disk, now);
+        World::started(count, 0, Box::new(start))
     }
 
     /// What the server calls a client's connection.
     pub(super) fn at_server(&self, connection: ConnectionId) -> Option<ConnectionId> {
         self.peers.get(&End { host: None, connection }).map(|end| end.connection)
-    }
-
-    pub(super) fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
-        if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
-            self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
-        }
-    }
-
-    /// A client goes without a word.
-    pub(super) fn hang_up(&mut self, connection: ConnectionId) {
-        if let Some(peer) = self.peers.remove(&End { host: None, connection }) {
-            self.schedule(LATENCY_US, Event::Closed(peer));
-        }
     }
 
     pub(super) fn is_closed(&self, connection: ConnectionId) -> bool {
@@ -366,13 +64,5 @@ impl World {
 
     pub(super) fn is_paused(&self, host: usize) -> bool {
         self.hosts[host].is_paused
-    }
-
-    pub(super) fn server(&self, host: usize) -> Option<&ZooKeeper> {
-        self.hosts[host].machine.as_ref()
-    }
-
-    pub(super) fn taps(&mut self, host: usize) -> Vec<TapEvent> {
-        std::mem::take(&mut self.hosts[host].taps)
     }
 }

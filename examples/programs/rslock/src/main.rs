@@ -1,4 +1,5 @@
-//! rslock and redis-rs on tokio, over independent masters, as fencepost runs it: see docs/own-programs.md.
+//! rslock and redis-rs on tokio, over independent masters, as fencepost runs it: see
+//! docs/own-programs.md.
 use redis::{AsyncCommands, Value, aio::MultiplexedConnection as Connection, cmd};
 use std::time::Duration;
 

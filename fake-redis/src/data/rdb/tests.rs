@@ -105,7 +105,9 @@ fn rejects_damage() {
 
 proptest::proptest! {
     #[test]
-    fn any_bytes_are_an_error_and_never_a_panic(mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200)) {
+    fn any_bytes_are_an_error_and_never_a_panic(
+        mut bytes in proptest::collection::vec(proptest::num::u8::ANY, 0..200),
+    ) {
         bytes.splice(0..0, *b"REDIS0010");
         let _ = read(&bytes);
     }

@@ -301,7 +301,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_sorted_list(steps in proptest::collection::vec((0..5_u32, 0..40_u32, 0..9_u32), 0..200)) {
+        fn it_is_a_sorted_list(
+            steps in proptest::collection::vec((0..5_u32, 0..40_u32, 0..9_u32), 0..200),
+        ) {
             let (mut ranked, mut list) = (Ranked::default(), Vec::<(u32, String)>::new());
             for (turn, (kind, choice, score)) in (0..).zip(steps) {
                 let length = list.len();

@@ -189,9 +189,9 @@ const TELLTALES: [&str; 7] = [
      seen",
     "local t = setmetatable({}, {__mode = 'kv'}) for i = 1, 20000 do t[i] = {} end local n = 0 for \
      _ in pairs(t) do n = n + 1 end return n",
-    "local t, seen = {}, '' for i = 1, 40 do t['k' .. i] = i end for i = 1, 30 do t['k' .. i] = nil \
-     end for i = 1, 3000 do local s = {('x'):rep(i % 100)} end for i = 30, 1, -1 do t['k' .. i] = \
-     i end for k in pairs(t) do seen = seen .. k end return seen",
+    "local t, seen = {}, '' for i = 1, 40 do t['k' .. i] = i end for i = 1, 30 do t['k' .. i] = \
+     nil end for i = 1, 3000 do local s = {('x'):rep(i % 100)} end for i = 30, 1, -1 do t['k' .. \
+     i] = i end for k in pairs(t) do seen = seen .. k end return seen",
 ];
 
 #[test]

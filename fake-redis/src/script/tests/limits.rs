@@ -76,18 +76,18 @@ fn functions_of_c_that_take_long_count_as_much_as_loops() {
         "local s = string.rep('a', 1e6) while true do local x = s:upper() end",
         "local s = string.rep('1', 1e6) while true do local x = s + 1 end",
         "local s = string.rep('1', 1e6) while true do tonumber(s) end",
-        "local a, b = string.rep('a', 1e6), string.rep('a', 1e6) .. 'b' while true do local x = a < \
-         b end",
+        "local a, b = string.rep('a', 1e6), string.rep('a', 1e6) .. 'b' while true do local x = a \
+         < b end",
         "local s = string.rep('a', 1e6) local x = string.rep('a', 5e5) .. 'b' while true do \
          s:find(x, 1, true) end",
-        "local t = {} for i = 1, 5e5 do t[i] = i end for i = 1, 5e5 do t[i] = nil end while true do \
-         next(t) end",
+        "local t = {} for i = 1, 5e5 do t[i] = i end for i = 1, 5e5 do t[i] = nil end while true \
+         do next(t) end",
         "local s = string.rep(' ', 1e6) while true do loadstring(s) end",
         "local t = {} for i = 1, 7000 do t[i] = i end while true do local x = {unpack(t)} end",
         "while true do coroutine.wrap(function() for i = 1, 90000 do end end)() end",
         "local s = '[' .. string.rep('1,', 1e5) .. '1]' while true do cjson.decode(s) end",
-        "local t = cjson.decode('[' .. string.rep('1,', 1e5) .. '1]') while true do cjson.encode(t) \
-         cmsgpack.pack(t) end",
+        "local t = cjson.decode('[' .. string.rep('1,', 1e5) .. '1]') while true do \
+         cjson.encode(t) cmsgpack.pack(t) end",
         "local s = string.rep('x', 1e6) while true do redis.sha1hex(s) end",
         "local t = {} for i = 1, 1e5 do t[i] = i % 2 end while true do table.sort(t) end",
     ] {
@@ -103,14 +103,15 @@ fn a_script_that_needs_more_memory_than_it_may_have_ends_with_an_error() {
         "local s = 'x' while true do s = s .. s end",
         "local t = {} while true do t[#t + 1] = {} end",
         "local t, s = {}, string.rep('x', 1e5) while true do t[#t + 1] = s .. #t end",
-        "local t, s = {}, string.rep('x', 1e5) for i = 1, 1000 do t[i] = s end return table.concat(t)",
+        "local t, s = {}, string.rep('x', 1e5) for i = 1, 1000 do t[i] = s end return \
+         table.concat(t)",
         "local s = string.rep('x', 1e6) return string.gsub(s, '.', s)",
         "local s = string.rep('x', 1e6) return string.gsub(s, '.*', string.rep('%0', 1e6))",
-        "local s = string.rep('x', 1e6) return string.format(string.rep('%s', 200), unpack((function() \
-         local t = {} for i = 1, 200 do t[i] = s end return t end)()))",
+        "local s = string.rep('x', 1e6) return string.format(string.rep('%s', 200), \
+         unpack((function() local t = {} for i = 1, 200 do t[i] = s end return t end)()))",
         "local t = {} for i = 1, 60 do t = {t, t} end return cjson.encode(t)",
-        "local t = {} for i = 1, 15 do local u = {} for j = 1, 100 do u[j] = t end t = u end return \
-         cmsgpack.pack(t)",
+        "local t = {} for i = 1, 15 do local u = {} for j = 1, 100 do u[j] = t end t = u end \
+         return cmsgpack.pack(t)",
         "cjson.encode_sparse_array(false, 0) return cjson.encode({[9007199254740992] = 1})",
         "return cjson.decode('[' .. string.rep('[],', 6e5) .. '1]')",
         "return cmsgpack.unpack('\\221\\0\\8\\0\\0' .. string.rep('\\128', 524288))",

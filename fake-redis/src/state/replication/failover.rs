@@ -4,7 +4,7 @@ use super::Replication;
 
 /// How far a failover is (`FAILOVER_*` in server.h).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
+pub(super) enum Phase {
     /// Writes are held back until the replica has everything.
     WaitingForSync,
     /// This server follows the replica and asks it to take over.
@@ -24,16 +24,58 @@ pub(crate) struct FailoverOrder {
 
 /// A failover that has begun.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Failover {
-    pub(crate) phase: Phase,
-    pub(crate) target: Option<(String, u16)>,
+pub(super) struct Failover {
+    phase: Phase,
+    target: Option<(String, u16)>,
     /// By the wall clock.
-    pub(crate) ends_at_ms: Option<i64>,
-    pub(crate) force: bool,
+    ends_at_ms: Option<i64>,
+    force: bool,
+}
+
+/// What there is to do about a failover.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Advance {
+    /// Nothing yet.
+    Wait,
+    /// The time is up, and the replica has not everything.
+    Abort,
+    /// This replica takes over now: this server is to follow it.
+    HandOver(String, u16),
 }
 
 impl Replication {
+    /// Begins a failover: writes are held back from now on.
+    pub(crate) fn begin_failover(&mut self, order: FailoverOrder, now_ms: i64) {
+        let FailoverOrder { target, timeout_ms, force } = order;
+        let ends_at_ms = timeout_ms.map(|timeout| now_ms.saturating_add(timeout));
+        self.failover = Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
+    }
+
+    /// Goes on with a failover, if there is one: hands over if the replica has everything, or if
+    /// the time is up and that was asked for.
+    pub(crate) fn advance_failover(&mut self, now_ms: i64) -> Advance {
+        let waits = |one: &&Failover| one.phase == Phase::WaitingForSync;
+        let Some(failover) = self.failover.as_ref().filter(waits) else { return Advance::Wait };
+        let is_over = failover.ends_at_ms.is_some_and(|end| end <= now_ms);
+        let chosen = match (is_over, failover.force) {
+            (true, true) => failover.target.clone(),
+            (true, false) => return Advance::Abort,
+            (false, _) => self.caught_up(failover.target.as_ref()),
+        };
+        let Some((host, port)) = chosen else { return Advance::Wait };
+        if let Some(failover) = &mut self.failover {
+            failover.phase = Phase::InProgress;
+        }
+        Advance::HandOver(host, port)
+    }
+
+    /// The failover is over; false if there was none.
+    pub(crate) fn end_failover(&mut self) -> bool {
+        self.failover.take().is_some()
+    }
+
     /// Whether a failover has begun and not ended: writes are held back meanwhile.
+    #[inline]
     pub(crate) fn is_failing_over(&self) -> bool {
         self.failover.is_some()
     }
@@ -45,7 +87,7 @@ impl Replication {
 
     /// Whether pings would stand in the way: they lengthen the stream that the replica has to catch
     /// up with. Redis only heeds that with a timeout.
-    pub(crate) fn withholds_pings(&self) -> bool {
+    pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }
 
@@ -71,7 +113,7 @@ impl Replication {
     }
 
     /// The replica that has everything, among those that may be the target.
-    pub(crate) fn caught_up(&self, target: Option<&(String, u16)>) -> Option<(String, u16)> {
+    fn caught_up(&self, target: Option<&(String, u16)>) -> Option<(String, u16)> {
         let is_asked = |host: &str, port| {
             target.is_none_or(|(name, at)| host.eq_ignore_ascii_case(name) && port == *at)
         };

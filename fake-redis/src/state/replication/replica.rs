@@ -4,7 +4,7 @@ use super::Replication;
 use crate::config::NodeConfig;
 use crate::protocol::outgoing::encode_command;
 use crate::state::client_key::ClientKey;
-use bytes::BytesMut;
+use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 
 /// What a client said of itself by REPLCONF.
@@ -79,6 +79,45 @@ pub(crate) enum SyncRequest<'a> {
 }
 
 impl Replication {
+    /// Those who follow this server, in the order in which they came.
+    pub(crate) fn replicas(&self) -> &[Replica] {
+        &self.replicas
+    }
+
+    /// What a client said of itself.
+    pub(crate) fn introduction(&self, key: ClientKey) -> Introduction {
+        self.introductions.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// What a client said of itself, to be completed.
+    pub(crate) fn introduction_mut(&mut self, key: ClientKey) -> &mut Introduction {
+        self.introductions.entry(key).or_default()
+    }
+
+    /// Somebody follows this server from now on.
+    pub(crate) fn add_replica(&mut self, replica: Replica) {
+        self.replicas.push(replica);
+    }
+
+    /// A client is gone, and with it what it waited for and what it was as a replica. Returns
+    /// whether it was one.
+    pub(crate) fn forget_client(&mut self, key: ClientKey, now_seconds: i64) -> bool {
+        self.introductions.remove(&key);
+        self.waiting.retain(|waiting| waiting.client != key);
+        let before = self.replicas.len();
+        self.replicas.retain(|replica| replica.client != key);
+        let was_replica = before > self.replicas.len();
+        if was_replica && self.replicas.is_empty() {
+            self.no_replicas_since = now_seconds;
+        }
+        was_replica
+    }
+
+    /// How many replicas acknowledged lately, when they were last counted.
+    pub(crate) fn good_replicas(&self) -> usize {
+        self.good_replicas
+    }
+
     /// Counts the replicas that acknowledged lately. The age is counted in whole seconds, and the
     /// count stands until the next one: a write is not judged by its own instant
     /// (`refreshGoodSlavesCount`).
@@ -93,9 +132,73 @@ impl Replication {
         self.good_replicas = self.replicas.iter().filter(is_good).count();
     }
 
-    /// What a client said of itself, to be completed.
-    pub(crate) fn introduction_mut(&mut self, key: ClientKey) -> &mut Introduction {
-        self.introductions.entry(key).or_default()
+    /// Whether enough replicas acknowledged lately for writes to be taken
+    /// (`min-replicas-to-write`).
+    pub(crate) fn has_enough_replicas(&self, config: &NodeConfig) -> bool {
+        config.min_replicas_max_lag == 0
+            || self.good_replicas >= config.min_replicas_to_write as usize
+    }
+
+    /// Replicas that have not acknowledged anything for longer than this many seconds.
+    pub(crate) fn lost_replicas(&self, now_seconds: i64, timeout: i64) -> Vec<ClientKey> {
+        let is_lost = |replica: &&Replica| {
+            replica.is_online()
+                && !replica.silent
+                && now_seconds - replica.acknowledged_at > timeout
+        };
+        self.replicas.iter().filter(is_lost).map(|replica| replica.client).collect()
+    }
+
+    /// Whether anybody waits for a snapshot.
+    pub(crate) fn is_snapshot_wanted(&self) -> bool {
+        self.replicas.iter().any(|replica| !replica.is_online())
+    }
+
+    /// A snapshot is about to be taken for a new replica, which does not know which database the
+    /// stream has selected. A replica's own replicas get its primary's stream as it is, and so have
+    /// to be told which database that has selected.
+    pub(crate) fn begin_snapshot(&mut self) {
+        if !self.is_replica() {
+            self.stream_db = None;
+        }
+    }
+
+    /// Those who wait for a snapshot are sent it, each as `send` does it: that returns whether the
+    /// replica has to acknowledge it before it is sent the stream.
+    pub(crate) fn share_snapshot(
+        &mut self,
+        now_seconds: i64,
+        mut send: impl FnMut(&Replica, &Introduction) -> bool,
+    ) {
+        for replica in self.replicas.iter_mut().filter(|replica| !replica.is_online()) {
+            let introduction = self.introductions.get(&replica.client);
+            let loads = send(replica, introduction.unwrap_or(&Introduction::default()));
+            replica.acknowledged_at = now_seconds;
+            replica.progress =
+                if loads { Progress::Loads(BytesMut::new()) } else { Progress::Follows };
+        }
+    }
+
+    /// A replica says how much of the stream it has processed, and perhaps how much of it is on its
+    /// disk. Returns whether it is one, and what was held back for it while it loaded.
+    pub(crate) fn acknowledge(
+        &mut self,
+        key: ClientKey,
+        (offset, synced): (u64, Option<u64>),
+        now_seconds: i64,
+    ) -> Option<(ConnectionId, BytesMut)> {
+        let replica = self.replicas.iter_mut().find(|replica| replica.client == key)?;
+        replica.acknowledged = replica.acknowledged.max(offset);
+        replica.synced = replica.synced.max(synced.unwrap_or(0));
+        replica.acknowledged_at = now_seconds;
+        let held = match std::mem::replace(&mut replica.progress, Progress::Follows) {
+            Progress::Loads(held) => held,
+            progress => {
+                replica.progress = progress;
+                BytesMut::new()
+            }
+        };
+        Some((replica.connection, held))
     }
 }
 
@@ -115,20 +218,42 @@ impl Replication {
         self.append_to_stream(&bytes);
     }
 
-    /// Appends to the stream; it leaves at the end of the input.
-    pub(crate) fn append_to_stream(&mut self, bytes: &[u8]) {
-        self.history.append(bytes);
-        if !self.replicas.is_empty() {
-            self.link.stream.extend_from_slice(bytes);
-        }
-    }
-
     /// A command that belongs to no database.
     pub(crate) fn feed_without_database(&mut self, args: &[&[u8]]) {
         if self.wants_stream() {
             let mut bytes = BytesMut::new();
             encode_command(args, &mut bytes);
             self.append_to_stream(&bytes);
+        }
+    }
+
+    /// Appends to the stream; it leaves at the end of the input.
+    pub(super) fn append_to_stream(&mut self, bytes: &[u8]) {
+        self.history.append(bytes);
+        if !self.replicas.is_empty() {
+            self.gained.extend_from_slice(bytes);
+        }
+    }
+
+    /// Whether the stream has gained anything that the replicas have not been sent. Asks them for
+    /// acknowledgements first, if those are wanted.
+    #[inline]
+    pub(crate) fn has_gained(&mut self) -> bool {
+        if std::mem::take(&mut self.wants_acknowledgements) {
+            self.feed_without_database(&[b"REPLCONF", b"GETACK", b"*"]);
+        }
+        !self.gained.is_empty()
+    }
+
+    /// Hands every replica what the stream has gained; who loads its snapshot is sent it later.
+    pub(crate) fn share_gained(&mut self, mut send: impl FnMut(ConnectionId, Bytes)) {
+        let bytes = self.gained.split().freeze();
+        for replica in &mut self.replicas {
+            match &mut replica.progress {
+                Progress::Waits(_) => {}
+                Progress::Loads(held) => held.extend_from_slice(&bytes),
+                Progress::Follows => send(replica.connection, bytes.clone()),
+            }
         }
     }
 }

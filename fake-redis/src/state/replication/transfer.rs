@@ -11,19 +11,33 @@ const LINE_LENGTH_MAX: usize = 1_024;
 #[derive(Debug)]
 pub(crate) struct Transfer {
     /// The history to which it belongs.
-    pub(crate) id: String,
+    id: String,
     /// How much of it the snapshot holds.
-    pub(crate) offset: u64,
+    offset: u64,
     /// How its end is found, once announced.
-    pub(crate) end: Option<End>,
+    end: Option<End>,
     /// How many bytes were searched for the delimiter.
     searched: usize,
 }
 
 #[derive(Debug)]
-pub(crate) enum End {
+enum End {
     Length(usize),
     Delimiter(Bytes),
+}
+
+/// A snapshot that has come.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Received {
+    /// The snapshot.
+    pub(crate) payload: Bytes,
+    /// The history to which it belongs.
+    pub(crate) id: String,
+    /// How much of it the snapshot holds.
+    pub(crate) offset: u64,
+    /// Whether the primary did not know the length beforehand: then it does not go on before it
+    /// hears that the snapshot is complete.
+    pub(crate) wants_acknowledgement: bool,
 }
 
 impl Transfer {
@@ -32,9 +46,20 @@ impl Transfer {
         Transfer { id: id.to_owned(), offset, end: None, searched: 0 }
     }
 
+    /// Takes what has come: the snapshot once it is complete, `None` before that.
+    pub(super) fn read(&mut self, buffer: &mut BytesMut) -> Result<Option<Received>, NotASnapshot> {
+        if self.end.is_none() {
+            self.take_announcement(buffer)?;
+        }
+        let Some(payload) = self.take_payload(buffer) else { return Ok(None) };
+        let wants_acknowledgement = matches!(self.end, Some(End::Delimiter(_)));
+        let (id, offset) = (self.id.clone(), self.offset);
+        Ok(Some(Received { payload, id, offset, wants_acknowledgement }))
+    }
+
     /// Takes the line that announces the snapshot, `$<length>` or `$EOF:<delimiter>`, after any
     /// empty lines.
-    pub(crate) fn take_announcement(&mut self, buffer: &mut BytesMut) -> Result<(), NotASnapshot> {
+    fn take_announcement(&mut self, buffer: &mut BytesMut) -> Result<(), NotASnapshot> {
         let blank = buffer.iter().take_while(|byte| **byte == b'\n').count();
         drop(buffer.split_to(blank));
         let Some(length) = buffer.iter().position(|byte| *byte == b'\n') else {
@@ -58,7 +83,7 @@ impl Transfer {
     }
 
     /// Takes the snapshot if it is complete.
-    pub(crate) fn take_payload(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
+    fn take_payload(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
         match self.end.as_ref()? {
             End::Length(length) => {
                 (buffer.len() >= *length).then(|| buffer.split_to(*length).freeze())
@@ -88,11 +113,8 @@ mod tests {
         let (mut transfer, mut buffer) = (Transfer::of("id", 0), BytesMut::new());
         for chunk in bytes.chunks(part) {
             buffer.extend_from_slice(chunk);
-            if transfer.end.is_none() {
-                transfer.take_announcement(&mut buffer).unwrap();
-            }
-            if let Some(payload) = transfer.take_payload(&mut buffer) {
-                return Some((payload, buffer));
+            if let Some(received) = transfer.read(&mut buffer).unwrap() {
+                return Some((received.payload, buffer));
             }
         }
         None
@@ -116,11 +138,7 @@ mod tests {
     fn rejects_an_announcement_that_is_none() {
         for line in ["+OK\r\n", "$x\r\n", "$EOF:short\r\n", "-ERR no\r\n"] {
             let mut buffer = BytesMut::from(line);
-            assert_eq!(
-                Transfer::of("id", 0).take_announcement(&mut buffer),
-                Err(NotASnapshot),
-                "{line}"
-            );
+            assert_eq!(Transfer::of("id", 0).read(&mut buffer), Err(NotASnapshot), "{line}");
         }
     }
 }

@@ -45,4 +45,25 @@ impl Replication {
         let has_it = |replica: &&Replica| replica.is_online() && replica.synced >= offset;
         self.replicas.iter().filter(has_it).count()
     }
+
+    /// Clients that wait for acknowledgements.
+    pub(crate) fn waiting(&self) -> &[Waiting] {
+        &self.waiting
+    }
+
+    /// A client waits. Replicas are asked for an acknowledgement at once.
+    pub(crate) fn wait(&mut self, waiting: Waiting) {
+        self.waiting.push(waiting);
+        self.wants_acknowledgements = true;
+    }
+
+    /// A client no longer waits.
+    pub(crate) fn end_wait(&mut self, waiting: &Waiting) {
+        self.waiting.retain(|other| other != waiting);
+    }
+
+    /// Nobody waits any longer. Returns who did.
+    pub(crate) fn end_all_waits(&mut self) -> Vec<Waiting> {
+        std::mem::take(&mut self.waiting)
+    }
 }

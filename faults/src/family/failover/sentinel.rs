@@ -1,6 +1,7 @@
-//! What happens to a Sentinel around a failover: one pauses, crashes, or has its clock stepped (more
-//! than two seconds between two of its timers make it distrust itself: `sentinelCheckTiltCondition`
-//! in Redis's sentinel.c). Must never hit as many as would leave no majority.
+//! What happens to a Sentinel around a failover: one pauses, crashes, or has its clock stepped
+//! (more than two seconds between two of its timers make it distrust itself:
+//! `sentinelCheckTiltCondition` in Redis's sentinel.c). Must never hit as many as would leave no
+//! majority.
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};

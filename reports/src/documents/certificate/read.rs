@@ -1,4 +1,5 @@
-//! Reading a certificate, or an exploration without one, that may have been edited, cut short, or written by another version.
+//! Reading a certificate, or an exploration without one, that may have been edited, cut short, or
+//! written by another version.
 
 use super::unfinished::{self, Unfinished};
 use super::{Certificate, FORMAT, VERSION, VERSION_WITH_DELAYS};

@@ -38,7 +38,8 @@ pub(super) fn text(certificate: &Certificate) -> String {
             runs.contended
         ),
         format!(
-            "left out: {} places in gaps, {} plans whose last fault meets nothing, {} that cannot be",
+            "left out: {} places in gaps, {} plans whose last fault meets nothing, {} that cannot \
+             be",
             out.gap_places, out.idle_plans, out.colliding_plans
         ),
     ];

@@ -9,8 +9,8 @@ use std::fmt::Write;
 pub(super) fn text(report: &LoadReport) -> String {
     let config = &report.config;
     let mut text = format!(
-        "{} {}, load of {} on {}: {} processes, {} requests, {} for a command, messages take {} to {}, \
-         {} of work and {} commands under the lock, seed {}\n\n",
+        "{} {}, load of {} on {}: {} processes, {} requests, {} for a command, messages take {} \
+         to {}, {} of work and {} commands under the lock, seed {}\n\n",
         report.tool.name,
         report.tool.version,
         config.client,
@@ -33,7 +33,8 @@ pub(super) fn text(report: &LoadReport) -> String {
         .unwrap_or(0);
     let _ = writeln!(
         text,
-        "{:width$}  served  req/s  commands/req  messages/req  commands/s  busy  {:>19}  {:>19}  {:>19}  release",
+        "{:width$}  served  req/s  commands/req  messages/req  commands/s  busy  {:>19}  {:>19}  \
+         {:>19}  release",
         "waiting", "acquire p50, p99", "hold p50, p99", "release p50, p99"
     );
     let alone = report.alone.latency_us.release;
@@ -48,7 +49,8 @@ fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> St
     let times = release_times(case, alone);
     let latency = &case.latency_us;
     format!(
-        "{name:width$}  {:>6}  {:>5.0}  {:>12.1}  {:>12.1}  {:>10.0}  {:>3.0}%  {:>19}  {:>19}  {:>19}  {times}{}\n",
+        "{name:width$}  {:>6}  {:>5.0}  {:>12.1}  {:>12.1}  {:>10.0}  {:>3.0}%  {:>19}  {:>19}  \
+         {:>19}  {times}{}\n",
         case.served,
         case.requests_per_second,
         case.commands_per_request,

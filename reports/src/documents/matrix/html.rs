@@ -21,9 +21,10 @@ fn body(matrix: &Matrix) -> Markup {
             }
             h1 { "Every lock under every fault" }
             p.lead {
-                "The share of runs that broke a rule, among those that exercised the lock. Hatched: \
-                 no run did, but there were too few to rule out one in twenty. Choose a cell for \
-                 its figures and what the literature says; arrow keys go from one to the next."
+                "The share of runs that broke a rule, among those that exercised the lock. \
+                 Hatched: no run did, but there were too few to rule out one in twenty. Choose a \
+                 cell for its figures and what the literature says; arrow keys go from one to the \
+                 next."
             }
             fieldset.tools {
                 legend { "Show only" }

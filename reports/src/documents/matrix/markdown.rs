@@ -79,8 +79,8 @@ fn short(cell: &MatrixCell) -> String {
 fn one(matrix: &Matrix, client: &str, page: &mut String) {
     let _ = writeln!(
         page,
-        "\n## {}\n\n| fault | verdict | rate, 95 % | kinds, runs of each; or where faults began | seeds to first | \
-         literature | |\n| --- | --- | --- | --- | ---: | --- | --- |",
+        "\n## {}\n\n| fault | verdict | rate, 95 % | kinds, runs of each; or where faults began | \
+         seeds to first | literature | |\n| --- | --- | --- | --- | ---: | --- | --- |",
         escaped(client)
     );
     for cell in matrix.cells.iter().filter(|cell| cell.client == client) {

@@ -17,9 +17,9 @@ const MEANING: Meaning = Meaning {
     how: "Whoever grants the lock waits until nobody is in front, and does not look whether the \
           key that waited is still there: etcd's server-side lock and the mutex of its Go client \
           up to 3.4 (etcd issue 11456, found by Jepsen in 3.4.3).",
-    helps: "etcd 3.5, which looks for the key. A lease can end right after that look: against this, \
-            and against a holder that stands still, show the storage the create revision of the key \
-            as a fencing token.",
+    helps: "etcd 3.5, which looks for the key. A lease can end right after that look: against \
+            this, and against a holder that stands still, show the storage the create revision of \
+            the key as a fencing token.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

@@ -31,8 +31,8 @@ fn alone(kind: Kind, _: &Header) -> String {
              the first."
         }
         _ => {
-            "The first node of the queue belongs to a live session, and no process takes it for its \
-             own."
+            "The first node of the queue belongs to a live session, and no process takes it for \
+             its own."
         }
     };
     said.to_owned()

@@ -17,8 +17,8 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The session of the holder ended (in etcd, the lease that it kept alive), and its node or \
-           key went, while the holder was in its section.",
+    what: "The session of the holder ended (in etcd, the lease that it kept alive), and its node \
+           or key went, while the holder was in its section.",
     how: "The servers had not heard of the holder for the timeout of its session: its process \
           stood still, or the network was cut. The client learns of it only from a server. Or the \
           client had given the session up by itself and begun another one, as Curator does when it \

@@ -54,7 +54,10 @@ pub(crate) enum RanOut {
 impl Loss<'_, '_> {
     /// Whether what stood at a server ended by this change.
     pub(crate) fn ended_by(&self, wanted: Change) -> bool {
-        matches!(self.how, How::Ended { how: KeyEnd::Changed { change, .. }, .. } if change == wanted)
+        matches!(
+            self.how,
+            How::Ended { how: KeyEnd::Changed { change, .. }, .. } if change == wanted
+        )
     }
 
     /// Whether two servers acted as primary.

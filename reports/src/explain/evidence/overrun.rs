@@ -7,8 +7,8 @@ use crate::record::history::{Action, Change, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Whose lease was over while it was still there, and the span that counts: from when the lease was last set until the
-/// holder left or its late write landed.
+/// Whose lease was over while it was still there, and the span that counts: from when the lease was
+/// last set until the holder left or its late write landed.
 pub(crate) struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,

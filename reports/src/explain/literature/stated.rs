@@ -94,7 +94,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause],
         kinds: &[Kind::Overlap],
         grounds: (
-            "the create revision is a fencing token, so that a holder that stood still does no harm",
+            "the create revision is a fencing token, so that a holder that stood still does no \
+             harm",
             ETCD_JEPSEN,
         ),
     },
@@ -195,7 +196,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
         kinds: &[],
         grounds: (
-            "the lock is released explicitly or when the session terminates, normally or abnormally",
+            "the lock is released explicitly or when the session terminates, normally or \
+             abnormally",
             GET_LOCK,
         ),
     },

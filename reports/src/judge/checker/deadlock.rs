@@ -16,8 +16,8 @@ pub(super) const CHECKER: Checker = Checker {
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Processes wait for the lock, nobody holds it, and nothing lies ahead that could wake one \
-           of them.",
+    what: "Processes wait for the lock, nobody holds it, and nothing lies ahead that could wake \
+           one of them.",
     how: "A message that says that the lock is free was missed, or was sent to somebody who is \
           gone, and whoever waits has set no timer.",
     helps: "Wait for no longer than a lease and ask again. Ask once more after subscribing and \
@@ -38,9 +38,9 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     processes.sort();
     let names: Vec<String> = processes.iter().map(Node::to_string).collect();
     let what = format!(
-        "From {from} to the end of the run at {} nobody held the lock and {} waited for it, and then \
-         nothing lay ahead that could have woken anybody: no timer of a process, no message from or \
-         to one, no answer of a server.",
+        "From {from} to the end of the run at {} nobody held the lock and {} waited for it, and \
+         then nothing lay ahead that could have woken anybody: no timer of a process, no message \
+         from or to one, no answer of a server.",
         timeline.end,
         names.join(" and ")
     );

@@ -98,7 +98,11 @@ proptest! {
     }
 
     #[test]
-    fn a_planted_token_is_always_found(turns in turns(), place in any::<prop::sample::Index>(), back in 1_u64..5) {
+    fn a_planted_token_is_always_found(
+        turns in turns(),
+        place in any::<prop::sample::Index>(),
+        back in 1_u64..5,
+    ) {
         let mut history = told(&turns, "register", None);
         let place = 1 + place.index(turns.len() - 1);
         let planted = (place as u64 + 1).saturating_sub(back);
@@ -113,7 +117,10 @@ proptest! {
     }
 
     #[test]
-    fn a_planted_late_write_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
+    fn a_planted_late_write_is_always_found(
+        turns in turns(),
+        place in any::<prop::sample::Index>(),
+    ) {
         let mut turns = turns;
         turns.push(Turn { who: Node::Client(9), waits: 1, holds: 5, updates: false, ends: Ending::Releases });
         let place = place.index(turns.len() - 1);
@@ -125,10 +132,16 @@ proptest! {
     }
 
     #[test]
-    fn a_planted_foreign_release_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
+    fn a_planted_foreign_release_is_always_found(
+        turns in turns(),
+        place in any::<prop::sample::Index>(),
+    ) {
         let mut history = told(&turns, "register", None);
         let gone: Vec<usize> = history.events.iter().enumerate().filter(|(_, event)| {
-            matches!(event.what, What::Server { change: crate::record::history::Change::Removed, .. })
+            matches!(
+                event.what,
+                What::Server { change: crate::record::history::Change::Removed, .. }
+            )
         }).map(|(index, _)| index).collect();
         prop_assume!(!gone.is_empty());
         if let What::Server { by, .. } = &mut history.events[gone[place.index(gone.len())]].what {

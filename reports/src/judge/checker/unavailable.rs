@@ -176,7 +176,8 @@ fn finding(
         sleeps.then_some(index)
     }));
     if witness.is_empty() {
-        // Whoever wants it pauses between two attempts all the time: the last ones are the evidence.
+        // Whoever wants it pauses between two attempts all the time: the last ones are the
+        // evidence.
         witness = last_attempts(timeline, &processes, until);
     }
     witness.sort_unstable();

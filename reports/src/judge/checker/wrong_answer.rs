@@ -27,9 +27,9 @@ pub(super) const CHECKER: Checker = Checker {
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock told its caller for certain what is not so: refused, although its own value stood; \
-           no longer held, although this very release had removed it; or given back, although it \
-           stood on.",
+    what: "A lock told its caller for certain what is not so: refused, although its own value \
+           stood; no longer held, although this very release had removed it; or given back, \
+           although it stood on.",
     how: "A reply was lost. The client sent the command again and took the second answer for the \
           only one; or it took an error for a no.",
     helps: "Tell the caller that the outcome is unknown. A command that finds its caller's own \

@@ -1,36 +1,66 @@
-//! What a history says of the storage and of the servers.
+//! What a history says of the storage and of the servers. A new storage rule is one entry of the
+//! list below.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// How the storage treats tokens.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Display,
-    EnumMessage,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum StorageRule {
+/// What the storage does with the tokens of requests.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Checks {
+    /// Whether it checks those of reads.
+    pub reads: bool,
+    /// Whether it checks those of writes.
+    pub writes: bool,
+    /// Whether a write that was checked happens a moment later, without another look.
+    pub writes_late: bool,
+}
+
+/// Every storage rule, and what it checks.
+macro_rules! storage_rules {
+    ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
+        /// How the storage treats tokens.
+        #[derive(
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            Debug,
+            Display,
+            EnumMessage,
+            EnumString,
+            IntoStaticStr,
+            VariantArray,
+            Serialize,
+            Deserialize,
+            JsonSchema,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum StorageRule {
+            $($(#[$doc])* $member,)*
+        }
+
+        impl StorageRule {
+            /// What it does with the tokens of requests.
+            pub const fn checks(self) -> Checks {
+                match self {
+                    $(StorageRule::$member => $checks,)*
+                }
+            }
+        }
+    };
+}
+
+storage_rules! {
     /// Reads and writes with a token lower than the highest seen are rejected.
-    Fenced,
+    Fenced = Checks { reads: true, writes: true, writes_late: false },
     /// Only writes are checked.
-    FencedWrites,
+    FencedWrites = Checks { reads: false, writes: true, writes_late: false },
     /// Nothing is checked.
-    Unchecked,
+    Unchecked = Checks { reads: false, writes: false, writes_late: false },
     /// Checked, but the write happens a moment later, without another look.
-    CheckThenWrite,
+    CheckThenWrite = Checks { reads: true, writes: true, writes_late: true },
 }
 
 /// What a server keeps a lock as.

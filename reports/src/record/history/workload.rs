@@ -1,53 +1,73 @@
-//! What a lock guards. A new workload is a member here with what it starts from and what is written
-//! back; what it must keep is a checker of its own (`judge/checker`), if no other says it.
+//! What a lock guards. A new workload is one entry of the list below: what it starts from and what
+//! is written back. What it must keep is a checker of its own (`judge/checker`), if no other says
+//! it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// What is guarded.
-#[derive(
-    Clone,
-    Copy,
-    PartialEq,
-    Eq,
-    Debug,
-    Display,
-    EnumMessage,
-    EnumString,
-    IntoStaticStr,
-    VariantArray,
-    Serialize,
-    Deserialize,
-    JsonSchema,
-)]
-#[serde(rename_all = "kebab-case")]
-#[strum(serialize_all = "kebab-case")]
-pub enum Workload {
+/// What a workload does to the guarded value.
+struct Work {
+    /// What the storage holds at the start.
+    initial: i64,
+    /// What a process writes back after it has read a value; `None` if there is nothing to write.
+    next: fn(i64) -> Option<i64>,
+}
+
+/// Every workload, and what it does to the guarded value.
+macro_rules! workloads {
+    ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
+        /// What is guarded.
+        #[derive(
+            Clone,
+            Copy,
+            PartialEq,
+            Eq,
+            Debug,
+            Display,
+            EnumMessage,
+            EnumString,
+            IntoStaticStr,
+            VariantArray,
+            Serialize,
+            Deserialize,
+            JsonSchema,
+        )]
+        #[serde(rename_all = "kebab-case")]
+        #[strum(serialize_all = "kebab-case")]
+        pub enum Workload {
+            $($(#[$doc])* $member,)*
+        }
+
+        impl Workload {
+            const fn work(self) -> Work {
+                match self {
+                    $(Workload::$member => $work,)*
+                }
+            }
+        }
+    };
+}
+
+workloads! {
     /// One value, read, changed and written back.
-    Register,
+    Register = Work { initial: 0, next: |value| Some(value + 1) },
     /// A flash sale: stock that must not be sold twice.
-    Seckill,
+    Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
     /// A global increasing number.
-    Sequence,
+    Sequence = Work { initial: 0, next: |value| Some(value + 1) },
 }
 
 impl Workload {
     /// What the storage holds at the start.
     pub fn initial(self) -> i64 {
-        match self {
-            Workload::Register | Workload::Sequence => 0,
-            Workload::Seckill => 20,
-        }
+        self.work().initial
     }
 
     /// What a process writes back after it has read `value`; `None` if there is nothing to write:
     /// the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
-        match self {
-            Workload::Register | Workload::Sequence => Some(value + 1),
-            Workload::Seckill => (value > 0).then(|| value - 1),
-        }
+        (self.work().next)(value)
     }
 }
 

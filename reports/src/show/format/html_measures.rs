@@ -1,5 +1,5 @@
-//! What was measured in a run: how long acquires waited and sections lasted, before the spans of the
-//! faults, and which phase of the protocol each fault met. All of it needs the whole history.
+//! What was measured in a run: how long acquires waited and sections lasted, before the spans of
+//! the faults, and which phase of the protocol each fault met. All of it needs the whole history.
 
 use super::html_tables::table;
 use super::plot::{Axis, Band, Plot, Point, Series, Span};

@@ -10,7 +10,8 @@ use std::io::{self, Write};
 
 /// The format `junit`.
 pub(super) const FORMAT: Format = Format {
-    about: "JUnit XML for CI: one test case per client and fault, the replay command in the failure",
+    about: "JUnit XML for CI: one test case per client and fault, the replay command in the \
+            failure",
     needs: Needs::Findings,
     runs: View::written("junit", write_report),
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),

@@ -31,8 +31,8 @@ fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
         let times = program.preempted;
         writeln!(
             out,
-            "    a thread used the processor for long and was interrupted {times} times: the run may \
-             not be reproducible"
+            "    a thread used the processor for long and was interrupted {times} times: the run \
+             may not be reproducible"
         )?;
     }
     let hidden = program.output.len().saturating_sub(LINES_SHOWN);

@@ -124,7 +124,8 @@ fn acts_on(history: &History, index: usize, at: u64) -> bool {
     ends.is_some_and(|event| event.sequence > at)
 }
 
-/// Whether a server became a primary, or was left one, at `index`, and still is at event number `at`.
+/// Whether a server became a primary, or was left one, at `index`, and still is at event number
+/// `at`.
 fn stands_at(history: &History, index: usize, at: u64) -> bool {
     let event = &history.events[index];
     let What::Turn { turn: Turn::Promoted | Turn::Unaware, .. } = event.what else { return false };

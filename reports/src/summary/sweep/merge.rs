@@ -341,7 +341,11 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(40))]
 
         #[test]
-        fn neither_order_nor_grouping_matters(cuts in prop::collection::btree_set(1_u64..40, 1..6), rotate in 0_usize..6, at in 1_usize..6) {
+        fn neither_order_nor_grouping_matters(
+            cuts in prop::collection::btree_set(1_u64..40, 1..6),
+            rotate in 0_usize..6,
+            at in 1_usize..6,
+        ) {
             let bounds: Vec<u64> = [0].into_iter().chain(cuts).chain([40]).collect();
             let mut parts: Vec<Sweep> = bounds.windows(2).map(|pair| samples::sweep(pair[0], pair[1])).collect();
             let turns = rotate % parts.len();

@@ -28,7 +28,12 @@ pub(crate) struct BoundaryArguments {
     #[arg(long, value_name = "D")]
     pub(crate) step: Option<String>,
     /// How many equal parts of the range are tried before the search goes on between two of them.
-    #[arg(long, value_name = "N", default_value_t = 8, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 8,
+        value_parser = clap::value_parser!(u16).range(1..=1000),
+    )]
     pub(crate) parts: u16,
     /// The rule that counts [default: any].
     #[arg(long, value_name = "K")]
@@ -154,7 +159,12 @@ pub(crate) struct ExploreArguments {
     pub(crate) program: Option<String>,
     /// How many messages a plan delays past their neighbours at most, within the range of
     /// latencies: 0, 1 or 2.
-    #[arg(long, value_name = "D", default_value = "0", value_parser = clap::value_parser!(u8).range(0..=2))]
+    #[arg(
+        long,
+        value_name = "D",
+        default_value = "0",
+        value_parser = clap::value_parser!(u8).range(0..=2),
+    )]
     pub(crate) delays: u8,
     /// No fault lasts longer, delays a message by more, or steps a clock by more [default: one and
     /// a half leases].
@@ -175,8 +185,8 @@ pub(crate) struct ExploreArguments {
     /// The seed of what little is drawn, such as names of owners.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
-    /// Run only part m of n, 1 <= m <= n; `fencepost merge` makes the certificate of all parts. Also
-    /// read from the variables that sweep reads.
+    /// Run only part m of n, 1 <= m <= n; `fencepost merge` makes the certificate of all parts.
+    /// Also read from the variables that sweep reads.
     #[arg(long, value_name = "M/N", value_parser = shard, conflicts_with_all = ["check", "diff"])]
     pub(crate) shard: Option<(u32, u32)>,
     /// Where to write what is done so far: an exploration that --resume goes on from, and that

@@ -104,8 +104,8 @@ pub enum InvalidBounds {
     },
     /// A lock that is a program of the user's own.
     #[error(
-        "program '{0}': expected --client with a lock of the table; a program keeps clocks of its own, so \
-     that a place in one run is no place in another"
+        "program '{0}': expected --client with a lock of the table; a program keeps clocks of its \
+     own, so that a place in one run is no place in another"
     )]
     Program(String),
     /// A link that is slow in all runs.

@@ -152,7 +152,8 @@ fn orders(bounds: &Bounds) -> String {
         Grain::Coarse => "just after any later message, timer or end of a lease at its receiver",
     };
     format!(
-        "; in each of these runs {count} late, {places}, by no more than latencies of up to {} allow",
+        "; in each of these runs {count} late, {places}, by no more than latencies of up to {} \
+         allow",
         latency.max
     )
 }
@@ -207,8 +208,9 @@ fn not_covered(bounds: &Bounds) -> String {
         count => format!("message orders that need more than {count} late messages"),
     };
     format!(
-        "Not covered: {faults}{lengths}; {orders}; more processes or cycles, other leases, holds, waits and starts; what else than \
-         seed {} may draw; and whatever the simulated servers, network and clocks do not model.",
+        "Not covered: {faults}{lengths}; {orders}; more processes or cycles, other leases, holds, \
+         waits and starts; what else than seed {} may draw; and whatever the simulated servers, \
+         network and clocks do not model.",
         bounds.seed
     )
 }

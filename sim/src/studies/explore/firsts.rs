@@ -1,5 +1,5 @@
-//! What is added first to every base run: placed before anything is run, so that the work can be cut
-//! into units. To plans of the same order of messages nothing more is added but once.
+//! What is added first to every base run: placed before anything is run, so that the work can be
+//! cut into units. To plans of the same order of messages nothing more is added but once.
 
 use super::ledger::{Slice, Units};
 use super::level::{Added, Level, up_to};

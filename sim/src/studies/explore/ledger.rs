@@ -92,8 +92,8 @@ impl Ledger {
         })
     }
 
-    /// The units of slices that are not whole, in order: what their plans hold, which, and what came
-    /// of it.
+    /// The units of slices that are not whole, in order: what their plans hold, which, and what
+    /// came of it.
     pub fn loose(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {

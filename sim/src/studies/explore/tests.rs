@@ -121,9 +121,9 @@ fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     assert!(quiet(&bounds).sum().valid > 0);
 }
 
-/// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may stand
-/// still for what is left, and for the reply to whoever takes over. That is 1.988 s, and it breaks
-/// four quanta later. `boundary --vary pause` counts the seven messages too.
+/// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may
+/// stand still for what is left, and for the reply to whoever takes over. That is 1.988 s, and it
+/// breaks four quanta later. `boundary --vary pause` counts the seven messages too.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);

@@ -1,9 +1,10 @@
 //! All plans of the bounds, over threads: those with fewer faults first.
 //!
 //! The work is cut into units, in an order that does not depend on the threads: of plans to which
-//! nothing is added each base run, of those to which one thing is each site of each base run, of the
-//! others each thing that is added first. Threads take units chunk by chunk; of a chunk the first unit that found something speaks.
-//! What is done is entered in a ledger, and what is in it is not done again.
+//! nothing is added each base run, of those to which one thing is each site of each base run, of
+//! the others each thing that is added first. Threads take units chunk by chunk; of a chunk the
+//! first unit that found something speaks. What is done is entered in a ledger, and what is in it
+//! is not done again.
 
 use super::base::{Base, bases};
 use super::bounds::Bounds;
@@ -24,8 +25,8 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Verdict, sha256};
 use std::ops::Range;
 
-/// How many units are taken at a time, by how much their plans hold: a violation ends the work after
-/// at most so many, and a checkpoint waits for at most so many.
+/// How many units are taken at a time, by how much their plans hold: a violation ends the work
+/// after at most so many, and a checkpoint waits for at most so many.
 fn chunk(level: Level) -> usize {
     match level.depth() {
         0 | 1 => 64,
@@ -106,8 +107,8 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases: bases(bounds), sites, firsts, has_all_firsts: false }
     }
 
-    /// Places all first faults and delays. One that is stopped meanwhile has not got all of them, and runs
-    /// nothing.
+    /// Places all first faults and delays. One that is stopped meanwhile has not got all of them,
+    /// and runs nothing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,

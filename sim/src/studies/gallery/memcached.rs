@@ -40,7 +40,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "memcached-flushed",
         title: "An operator empties the cache",
-        question: "Somebody flushes a cache that serves stale pages. What if locks live in it, too?",
+        question: "Somebody flushes a cache that serves stale pages. What if locks live in it, \
+                   too?",
         protocol: ADD,
         client: "memcached-add",
         fault: "eviction",

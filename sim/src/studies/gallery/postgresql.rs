@@ -12,8 +12,8 @@ const ROW: [&str; 5] = [
     "Release: `DELETE` the row if it has the own client id.",
 ];
 const SHEDLOCK: [&str; 5] = [
-    "`INSERT` the row unless it is there; if it is, `UPDATE` it if its time is over by the clock of \
-     the database.",
+    "`INSERT` the row unless it is there; if it is, `UPDATE` it if its time is over by the clock \
+     of the database.",
     "The row says until when it is locked: the clock of the database and the ttl.",
     "No row changed: wait a random delay and try again.",
     "Read the guarded value, work, write it back.",
@@ -89,8 +89,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 18,
         kind: Kind::LostUpdate,
         cause: Cause::AsyncReplicationLoss,
-        remedy: "Let a commit wait until the standby has it (`synchronous_standby_names`), and stop \
-                 the old primary before the standby is promoted.",
+        remedy: "Let a commit wait until the standby has it (`synchronous_standby_names`), and \
+                 stop the old primary before the standby is promoted.",
         fixed: Some(Fixed {
             client: "shedlock-db-time",
             settings: &[("standby", "synchronous"), ("old-primary", "stopped")],

@@ -324,9 +324,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "None is needed here. Both believe that they hold the lock, and the storage accepts \
-         the late write, because it has not yet seen a higher token; the later holder reads only \
-         after it. Had that read come first, the storage would have rejected the write.",
+        remedy: "None is needed here. Both believe that they hold the lock, and the storage \
+         accepts the late write, because it has not yet seen a higher token; the later holder \
+         reads only after it. Had that read come first, the storage would have rejected the write.",
         fixed: None,
         source: KLEPPMANN,
     },

@@ -3,9 +3,9 @@
 //!
 //! Time goes in ticks. Each process takes the lock once: it asks every server at once, enters its
 //! section if a majority grants the lock while the lease is still valid, stays there for a tick and
-//! frees the lock; an attempt that fails is taken back, and made again while attempts are left. A message takes no
-//! tick or one, and what is due in a tick happens before the next. Whatever else may happen, in
-//! every order, is an action.
+//! frees the lock; an attempt that fails is taken back, and made again while attempts are left. A
+//! message takes no tick or one, and what is due in a tick happens before the next. Whatever else
+//! may happen, in every order, is an action.
 
 use stateright::{Model, Property};
 

@@ -1,0 +1,340 @@
+//! A small world for the tests of servers that agree with each other: a network with a latency, disks
+//! that take time to sync, hosts that crash, stand still and are cut off. Everything is ordered, so
+//! that a test is the same each time.
+//!
+//! The tests of several crates include this file, and so do their comparisons with real servers: it
+//! uses only what everybody can use.
+
+use bytes::{Bytes, BytesMut};
+use fencepost_machine::{
+    ConnectionId, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
+    TapEvent, WallTime,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What a message and a sync take, in microseconds.
+const LATENCY_US: u64 = 500;
+const SYNC_US: u64 = 2_000;
+const START_US: u64 = 1_000_000_000;
+
+/// Where a connection ends.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct End {
+    /// A server, or `None` for a client of the test.
+    pub(crate) host: Option<usize>,
+    pub(crate) connection: ConnectionId,
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Timer { host: usize, life: u32, number: u64 },
+    Synced { host: usize, life: u32 },
+    Connect { from: End, to: usize },
+    Connected(End),
+    ConnectFailed(End),
+    Bytes { to: End, bytes: Bytes },
+    Closed(End),
+}
+
+pub(crate) struct Host<M> {
+    machine: Option<M>,
+    disk: Disk,
+    life: u32,
+    timer: u64,
+    pub(crate) is_paused: bool,
+    /// What has happened to it while it stood still.
+    waiting: Vec<Event>,
+    accepted: u32,
+    taps: Vec<TapEvent>,
+}
+
+/// Makes a server of this number, from 1 on, with what its disk holds.
+type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
+
+pub(crate) struct World<M> {
+    pub(crate) now_us: u64,
+    sequence: u64,
+    agenda: BTreeMap<(u64, u64), Event>,
+    pub(crate) hosts: Vec<Host<M>>,
+    start: Start<M>,
+    /// What the first server is called. The others follow.
+    first: usize,
+    pub(crate) peers: BTreeMap<End, End>,
+    /// Pairs of hosts between which messages are held back.
+    cuts: BTreeSet<(usize, usize)>,
+    held: Vec<(usize, usize, Event)>,
+    clients: u32,
+    /// What clients got and have not looked at.
+    pub(crate) inboxes: BTreeMap<End, BytesMut>,
+    pub(crate) closed: BTreeSet<End>,
+}
+
+impl<M: Machine> World<M> {
+    /// So many servers, which have been switched on. They are called by numbers, the first by this
+    /// one.
+    pub(crate) fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
+        let mut world = World {
+            now_us: START_US,
+            sequence: 0,
+            agenda: BTreeMap::new(),
+            hosts: Vec::new(),
+            start,
+            first,
+            peers: BTreeMap::new(),
+            cuts: BTreeSet::new(),
+            held: Vec::new(),
+            clients: 0,
+            inboxes: BTreeMap::new(),
+            closed: BTreeSet::new(),
+        };
+        for host in 0..count {
+            world.hosts.push(Host {
+                machine: None,
+                disk: Disk::default(),
+                life: 0,
+                timer: 0,
+                is_paused: false,
+                waiting: Vec::new(),
+                accepted: 0,
+                taps: Vec::new(),
+            });
+            world.start(host);
+        }
+        world
+    }
+
+    fn now(&self) -> Now {
+        let wall = WallTime(self.now_us.cast_signed() + 1_700_000_000_000_000);
+        Now { wall, monotonic: MonotonicTime(self.now_us) }
+    }
+
+    fn schedule(&mut self, after_us: u64, event: Event) {
+        self.sequence += 1;
+        self.agenda.insert((self.now_us + after_us, self.sequence), event);
+    }
+
+    /// Switches a server on.
+    pub(crate) fn start(&mut self, host: usize) {
+        let me = u8::try_from(host + 1).unwrap();
+        let machine = (self.start)(me, &self.hosts[host].disk.image(), self.now());
+        self.hosts[host].machine = Some(machine);
+        self.input(host, Input::Timer);
+    }
+
+    /// A server's process ends, or its power does.
+    pub(crate) fn crash(&mut self, host: usize, is_power_lost: bool) {
+        let at = &mut self.hosts[host];
+        at.machine = None;
+        at.life += 1;
+        (at.is_paused, at.waiting) = (false, Vec::new());
+        if is_power_lost {
+            at.disk.power_loss()
+        } else {
+            at.disk.process_crash()
+        }
+        let ends: Vec<(End, End)> = self.peers.iter().map(|(end, peer)| (*end, *peer)).collect();
+        for (end, peer) in ends.into_iter().filter(|(end, _)| end.host == Some(host)) {
+            self.peers.remove(&end);
+            self.peers.remove(&peer);
+            self.deliver_later(host, peer, Event::Closed(peer));
+        }
+    }
+
+    pub(crate) fn pause(&mut self, host: usize) {
+        self.hosts[host].is_paused = true;
+    }
+
+    pub(crate) fn resume(&mut self, host: usize) {
+        self.hosts[host].is_paused = false;
+        for event in std::mem::take(&mut self.hosts[host].waiting) {
+            self.happen(event);
+        }
+    }
+
+    /// Cuts a server off from all other servers.
+    pub(crate) fn isolate(&mut self, host: usize) {
+        for other in (0..self.hosts.len()).filter(|other| *other != host) {
+            self.cut(host, other);
+            self.cut(other, host);
+        }
+    }
+
+    /// Holds back what one server says to another one.
+    pub(crate) fn cut(&mut self, from: usize, to: usize) {
+        self.cuts.insert((from, to));
+    }
+
+    pub(crate) fn heal(&mut self) {
+        self.cuts.clear();
+        for (_, _, event) in std::mem::take(&mut self.held) {
+            self.schedule(LATENCY_US, event);
+        }
+    }
+
+    /// Lets time pass.
+    pub(crate) fn run(&mut self, span_ms: u64) {
+        let until = self.now_us + span_ms * 1_000;
+        while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
+            self.now_us = entry.key().0;
+            let event = entry.remove();
+            self.happen(event);
+        }
+        self.now_us = until;
+    }
+
+    fn happen(&mut self, event: Event) {
+        let host = match &event {
+            Event::Timer { host, .. } | Event::Synced { host, .. } => Some(*host),
+            Event::Connect { to, .. } => Some(*to),
+            Event::Connected(end) | Event::ConnectFailed(end) | Event::Closed(end) => end.host,
+            Event::Bytes { to, .. } => to.host,
+        };
+        match host {
+            Some(host) if self.hosts[host].is_paused => self.hosts[host].waiting.push(event),
+            Some(host) => self.happen_at(host, event),
+            None => self.happen_to_client(event),
+        }
+    }
+
+    fn happen_to_client(&mut self, event: Event) {
+        match event {
+            Event::Bytes { to, bytes } => {
+                self.inboxes.entry(to).or_default().extend_from_slice(&bytes);
+            }
+            Event::Closed(end) => {
+                self.closed.insert(end);
+            }
+            _ => {}
+        }
+    }
+
+    fn happen_at(&mut self, host: usize, event: Event) {
+        match event {
+            Event::Timer { life, number, .. } => {
+                let at = &self.hosts[host];
+                if (at.life, at.timer) == (life, number) {
+                    self.input(host, Input::Timer);
+                }
+            }
+            Event::Synced { life, .. } if self.hosts[host].life == life => {
+                self.hosts[host].disk.finish_sync();
+                self.input(host, Input::DiskSynced);
+            }
+            Event::Synced { .. } => {}
+            Event::Connect { from, to } => self.accept(from, to),
+            Event::Connected(End { connection, .. }) => {
+                self.input(host, Input::Connected { connection });
+            }
+            Event::ConnectFailed(End { connection, .. }) => {
+                self.input(host, Input::ConnectFailed { connection });
+            }
+            Event::Bytes { to, bytes } if self.peers.contains_key(&to) => {
+                self.input(host, Input::Received { connection: to.connection, bytes: &bytes });
+            }
+            Event::Bytes { .. } => {}
+            Event::Closed(End { connection, .. }) => {
+                self.input(host, Input::Closed { connection });
+            }
+        }
+    }
+
+    fn accept(&mut self, from: End, to: usize) {
+        if self.hosts[to].machine.is_none() {
+            return self.deliver_later(to, from, Event::ConnectFailed(from));
+        }
+        let connection = ConnectionId(self.hosts[to].accepted);
+        self.hosts[to].accepted += 1;
+        let end = End { host: Some(to), connection };
+        self.peers.insert(end, from);
+        self.peers.insert(from, end);
+        self.input(to, Input::Accepted { connection, peer: "somewhere:1" });
+        self.deliver_later(to, from, Event::Connected(from));
+    }
+
+    /// Sends something on its way, which may be cut.
+    fn deliver_later(&mut self, from: usize, to: End, event: Event) {
+        match to.host {
+            Some(host) if self.cuts.contains(&(from, host)) => self.held.push((from, host, event)),
+            _ => self.schedule(LATENCY_US, event),
+        }
+    }
+
+    fn input(&mut self, host: usize, input: Input<'_>) {
+        let now = self.now();
+        let mut out = Outputs::default();
+        let Some(machine) = self.hosts[host].machine.as_mut() else { return };
+        machine.handle(input, now, &mut out);
+        while out.more {
+            let mut next = Outputs::default();
+            machine.handle(Input::Continue, now, &mut next);
+            out.list.append(&mut next.list);
+            out.more = next.more;
+        }
+        for output in out.list {
+            self.carry_out(host, output);
+        }
+    }
+
+    fn carry_out(&mut self, host: usize, output: Output) {
+        let life = self.hosts[host].life;
+        if self.hosts[host].disk.apply(&output) == DiskReply::Sync {
+            self.schedule(SYNC_US, Event::Synced { host, life });
+        }
+        match output {
+            Output::Send { connection, bytes } => {
+                let end = End { host: Some(host), connection };
+                if let Some(to) = self.peers.get(&end).copied() {
+                    self.deliver_later(host, to, Event::Bytes { to, bytes });
+                }
+            }
+            Output::Close { connection } | Output::Abort { connection } => {
+                if let Some(peer) = self.peers.remove(&End { host: Some(host), connection }) {
+                    self.deliver_later(host, peer, Event::Closed(peer));
+                }
+            }
+            Output::Connect { connection, host: name, .. } => {
+                let to = name.parse::<usize>().unwrap() - self.first;
+                let from = End { host: Some(host), connection };
+                let there = End { host: Some(to), connection };
+                self.deliver_later(host, there, Event::Connect { from, to });
+            }
+            Output::WakeAfter { micros } => {
+                self.hosts[host].timer += 1;
+                let number = self.hosts[host].timer;
+                self.schedule(micros, Event::Timer { host, life, number });
+            }
+            Output::Tap(tap) => self.hosts[host].taps.push(tap),
+            _ => {}
+        }
+    }
+
+    /// A client connects to a server.
+    pub(crate) fn connect(&mut self, to: usize) -> ConnectionId {
+        self.clients += 1;
+        let from = End { host: None, connection: ConnectionId(self.clients) };
+        self.schedule(LATENCY_US, Event::Connect { from, to });
+        self.run(1);
+        from.connection
+    }
+
+    pub(crate) fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
+        if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
+            self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
+        }
+    }
+
+    /// A client goes without a word.
+    pub(crate) fn hang_up(&mut self, connection: ConnectionId) {
+        if let Some(peer) = self.peers.remove(&End { host: None, connection }) {
+            self.schedule(LATENCY_US, Event::Closed(peer));
+        }
+    }
+
+    pub(crate) fn server(&self, host: usize) -> Option<&M> {
+        self.hosts[host].machine.as_ref()
+    }
+
+    pub(crate) fn taps(&mut self, host: usize) -> Vec<TapEvent> {
+        std::mem::take(&mut self.hosts[host].taps)
+    }
+}

@@ -1,0 +1,213 @@
+//! Claims about what single families draw.
+
+use crate::plans::{combined, node_of, plan};
+use crate::settings::{independent, replicated, standalone};
+use fencepost_faults::family::swarm;
+use fencepost_faults::{
+    FAMILIES, Family, Fault, FaultKind, FaultPlan, Micros, Node, OperatorCommand, Seed, Setting,
+    Spans, TimedFault,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+#[test]
+fn every_family_strikes_where_it_can() {
+    for family in FAMILIES.iter().filter(|family| **family != Family::None) {
+        for setting in [standalone(), replicated(), independent()] {
+            let elsewhere = *family == Family::ReplicationLag && setting.sentinels().is_empty();
+            let struck = (0..200)
+                .filter(|&seed| !plan(seed, family.name(), &setting).faults.is_empty())
+                .count();
+            assert_eq!(
+                struck,
+                if elsewhere { 0 } else { 200 },
+                "{} in {:?}",
+                family.name(),
+                setting.topology
+            );
+        }
+    }
+}
+
+#[test]
+fn pauses_often_outlast_the_lease() {
+    let outlast = |family: &str| {
+        let over = |timed: &TimedFault| timed.fault.duration() > Some(Micros::from_secs(10));
+        (0..200).filter(|&seed| plan(seed, family, &independent()).faults.iter().any(over)).count()
+    };
+    assert!(outlast("pause") > 100, "{}", outlast("pause"));
+    assert!(outlast("suspend") > 100, "{}", outlast("suspend"));
+}
+
+#[test]
+fn a_paused_server_is_back_before_sentinel_gives_it_up() {
+    for seed in 0..500 {
+        for timed in plan(seed, "pause", &replicated()).faults {
+            let server = matches!(node_of(&timed), Node::Redis(_));
+            assert!(!server || timed.fault.duration() <= Some(Micros::from_millis(500)), "{timed}");
+        }
+    }
+}
+
+#[test]
+fn a_link_that_flaps_is_cut_several_times_between_the_same_sides() {
+    let plans: Vec<FaultPlan> =
+        (0..100).map(|seed| plan(seed, "partition", &replicated())).collect();
+    let sides = |timed: &TimedFault| match &timed.fault {
+        Fault::Partition { side_a, side_b, .. } => (side_a.clone(), side_b.clone()),
+        fault => panic!("{fault:?}"),
+    };
+    let flaps = |plan: &FaultPlan| {
+        plan.faults.windows(3).any(|three| {
+            sides(&three[0]) == sides(&three[1]) && sides(&three[1]) == sides(&three[2])
+        })
+    };
+    let flapping = plans.iter().filter(|plan| flaps(plan)).count();
+    assert!((20..80).contains(&flapping), "{flapping}");
+}
+
+#[test]
+fn an_operator_types_every_command_where_there_are_others_to_follow_and_some_where_not() {
+    let typed = |setting: &Setting| -> BTreeSet<OperatorCommand> {
+        let plans = (0..200).map(|seed| plan(seed, "operator", setting));
+        plans
+            .flat_map(|plan| plan.faults)
+            .map(|timed| match timed.fault {
+                Fault::Operator { command, .. } => command,
+                fault => panic!("{fault:?}"),
+            })
+            .collect()
+    };
+    assert!(typed(&replicated()).iter().eq(OperatorCommand::ALL));
+    let alone = typed(&independent());
+    assert!(!alone.contains(&OperatorCommand::ReplicaOf) && !alone.is_empty());
+}
+
+#[test]
+fn restarts_take_as_long_as_they_are_told() {
+    let mut setting = independent();
+    setting.knobs.restart_delay = Spans::millis(12_000, 15_000);
+    for seed in 0..300 {
+        for timed in plan(seed, "restart", &setting).faults {
+            if let Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } = timed.fault {
+                assert!(
+                    (Micros::from_secs(12)..=Micros::from_secs(15)).contains(&down_us.unwrap()),
+                    "{timed}"
+                );
+            }
+        }
+        for timed in plan(seed, "restart", &independent()).faults {
+            if let Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } = timed.fault {
+                assert_eq!(down_us, Some(Micros::ZERO));
+            }
+        }
+    }
+}
+
+#[test]
+fn restarts_lose_power_as_often_as_they_are_told() {
+    let count = |per_mille: u16| {
+        let mut setting = independent();
+        setting.knobs.power_loss_per_mille = per_mille;
+        let mut kinds: BTreeMap<FaultKind, u32> = BTreeMap::new();
+        for timed in (0..200).flat_map(|seed| plan(seed, "restart", &setting).faults) {
+            *kinds.entry(timed.fault.kind()).or_default() += 1;
+        }
+        kinds
+    };
+    assert!(!count(0).contains_key(&FaultKind::PowerLoss));
+    assert!(!count(1_000).contains_key(&FaultKind::Crash));
+    assert!(count(500)[&FaultKind::Crash].abs_diff(count(500)[&FaultKind::PowerLoss]) < 200);
+}
+
+#[test]
+fn restarts_and_jumps_often_come_while_the_spare_masters_are_out_of_reach() {
+    for (family, kinds) in [
+        ("restart", [FaultKind::Crash, FaultKind::PowerLoss]),
+        ("clock-jump", [FaultKind::ClockJump; 2]),
+    ] {
+        let shielded = |seed: &u64| {
+            let plan = plan(*seed, family, &independent());
+            plan.faults.iter().any(|cut| {
+                let Fault::Partition { side_b, .. } = &cut.fault else { return false };
+                side_b.len() == 2
+                    && plan.faults.iter().any(|hit| {
+                        kinds.contains(&hit.fault.kind())
+                            && cut.at_us < hit.at_us
+                            && Some(hit.at_us) < cut.ends_at()
+                            && !side_b.contains(&node_of(hit))
+                    })
+            })
+        };
+        let count = (0..200).filter(shielded).count();
+        assert!(count > 100, "{family}: {count}");
+    }
+}
+
+#[test]
+fn clocks_jump_mostly_forward_and_mostly_at_servers() {
+    let faults: Vec<Fault> = (0..300)
+        .flat_map(|seed| plan(seed, "clock-jump", &replicated()).faults)
+        .map(|timed| timed.fault)
+        .collect();
+    let jumps: Vec<(Node, i64)> = faults
+        .iter()
+        .filter_map(|fault| {
+            if let Fault::ClockJump { node, offset_us } = fault {
+                Some((*node, *offset_us))
+            } else {
+                None
+            }
+        })
+        .collect();
+    let forward = jumps.iter().filter(|(_, offset)| *offset > 0).count();
+    let servers = jumps.iter().filter(|(node, _)| matches!(node, Node::Redis(_))).count();
+    assert!(
+        forward * 10 > jumps.len() * 7 && forward < jumps.len(),
+        "{forward} of {}",
+        jumps.len()
+    );
+    assert!(
+        servers * 10 > jumps.len() * 7 && servers < jumps.len(),
+        "{servers} of {}",
+        jumps.len()
+    );
+    assert!(
+        jumps.iter().all(|(_, offset)| (2_000_000..=20_000_000).contains(&offset.unsigned_abs()))
+    );
+}
+
+#[test]
+fn a_storage_delay_leaves_the_other_clients_alone() {
+    for timed in (0..200).flat_map(|seed| plan(seed, "storage-delay", &independent()).faults) {
+        let Fault::Delay { from, to, .. } = &timed.fault else { panic!("{timed}") };
+        assert_eq!((from.len(), to.as_slice()), (1, [Node::Storage].as_slice()));
+    }
+}
+
+#[test]
+fn latency_and_partition_leave_the_storage_alone() {
+    for family in ["latency", "partition", "lost-reply", "replication-lag", "slow-server"] {
+        for timed in (0..200).flat_map(|seed| plan(seed, family, &replicated()).faults) {
+            assert!(!timed.fault.nodes().contains(&Node::Storage), "{family}: {timed}");
+            assert!(
+                timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_))),
+                "{family}: {timed}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_swarm_switches_every_family_on_about_half_of_the_time_and_never_all_off() {
+    let mut on: BTreeMap<Family, u32> = BTreeMap::new();
+    for seed in 0..2_000 {
+        let swarmed = swarm(Seed(seed));
+        assert!(!swarmed.is_empty());
+        assert!(swarmed.iter().all(|swarmed| (250..=1_000).contains(&swarmed.hardness_per_mille)));
+        swarmed.iter().for_each(|swarmed| *on.entry(swarmed.family).or_default() += 1);
+    }
+    let accidents: Vec<Family> =
+        combined().into_iter().filter(|family| *family != Family::Operator).collect();
+    assert_eq!(on.keys().copied().collect::<Vec<_>>(), accidents);
+    assert!(on.values().all(|count| (900..=1_100).contains(count)), "{on:?}");
+}
