@@ -7,6 +7,7 @@ mod asleep;
 mod counter;
 mod early_loss;
 mod flight;
+mod given_up;
 mod held;
 mod loss;
 mod misheard;
