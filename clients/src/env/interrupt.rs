@@ -94,3 +94,80 @@ impl Drop for Ends<'_> {
         self.0.0.set(Stage::None);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::{Acquisition, Settings};
+    use crate::retry::Retry;
+    use crate::testing::{TestWorld, settings};
+    use std::pin::pin;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Interrupts a call after 5 ms.
+    async fn interrupted<T>(env: &Env, call: impl Future<Output = T>) -> T {
+        let mut call = pin!(call);
+        match env.timeout(5 * MS, call.as_mut()).await {
+            Some(outcome) => outcome,
+            None => env.interrupting(call).await,
+        }
+    }
+
+    #[test]
+    fn what_is_waited_for_on_a_clock_is_over_once() {
+        let world = TestWorld::new();
+        let env = world.env();
+        let sleeps = async {
+            env.sleep(60 * MS).await;
+            let heard_at = env.monotonic_clock().0;
+            env.sleep(20 * MS).await;
+            (heard_at, env.is_interrupted())
+        };
+        assert_eq!(world.run(interrupted(&env, sleeps)), (5_000, true));
+        assert_eq!(world.now(), 25_000);
+        assert!(!env.is_interrupted(), "the call is over");
+        assert_eq!(env.left(env.monotonic_clock().plus(MS)), MS);
+    }
+
+    #[test]
+    fn a_call_that_has_come_to_its_end_is_not_interrupted() {
+        let world = TestWorld::new();
+        let env = world.env();
+        assert!(!world.run(interrupted(&env, async {
+            env.sleep(4 * MS).await;
+            env.is_interrupted()
+        })));
+    }
+
+    #[test]
+    fn attempts_end_and_what_may_stand_is_unknown() {
+        let outcome = |reason: Acquisition| {
+            let world = TestWorld::new();
+            let env = world.env();
+            let settings = Settings { retry: 3 * MS..=3 * MS, ..settings() };
+            let attempts = Retry::start(&env, &settings).until_granted(async || reason.clone());
+            let outcome = world.run(interrupted(&env, attempts));
+            assert!((5_000..6_000).contains(&world.now()), "{}", world.now());
+            outcome
+        };
+        let refused = Acquisition::Refused("held by another".into());
+        assert_eq!(outcome(refused.clone()), refused);
+        let unknown = Acquisition::Unknown("a reply was lost".to_owned());
+        assert_eq!(outcome(unknown.clone()), unknown);
+    }
+
+    #[test]
+    fn a_task_beside_the_call_and_another_thread_hear_nothing() {
+        let world = TestWorld::new();
+        let (env, other) = (world.env(), world.env().of_thread(2));
+        let beside = env.clone();
+        let task = env.task(async move {
+            beside.sleep(30 * MS).await;
+            beside.monotonic_clock().0
+        });
+        world.run(interrupted(&env, env.sleep(90 * MS)));
+        assert!(!other.is_interrupted());
+        assert_eq!(world.run(task), Ok(30_000));
+    }
+}

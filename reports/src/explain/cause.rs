@@ -46,6 +46,7 @@ mod storage_delay;
 #[cfg(test)]
 mod tests;
 mod unexplained;
+mod unfounded_answer;
 mod unordered_tokens;
 mod waiter_crash;
 
@@ -179,6 +180,8 @@ causes! {
     Partition = partition,
     /// A process that had the lock to itself computed what it wrote from an older value.
     OldValue = old_value,
+    /// The lock's own code gave an answer that no server had given.
+    UnfoundedAnswer = unfounded_answer,
     /// The rules do not decide it.
     Unexplained = unexplained,
 }

@@ -125,8 +125,7 @@ fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
 /// One process alone proves nothing. What to change follows from whether others tried.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process != Node::Probe);
-    let (granted, in_vain): (Vec<_>, Vec<_>) =
-        own.partition(|one| one.outcome == Outcome::Granted);
+    let (granted, in_vain): (Vec<_>, Vec<_>) = own.partition(|one| one.outcome == Outcome::Granted);
     let processes: BTreeSet<Node> = granted.iter().map(|one| one.process).collect();
     if processes.len() >= 2 {
         return None;
@@ -307,7 +306,9 @@ mod tests {
                      processes hold it for a shorter time (--hold) ";
         assert!(said.starts_with(tried), "{said}");
         let nobody = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(1, 2).fails(2, 2));
-        assert!(nobody.starts_with("no process acquired the lock; client-1, client-2 tried 2 times"));
+        assert!(
+            nobody.starts_with("no process acquired the lock; client-1, client-2 tried 2 times")
+        );
         assert!(!nobody.contains("--processes") && !said.contains("--processes"));
     }
 

@@ -324,6 +324,13 @@ impl Scenario {
         self.programs.iter().find(|program| program.name == client.name)
     }
 
+    /// The key and value by which the application gives calls up, if it does.
+    pub(crate) fn gives_up(&self) -> Option<(&'static str, &'static str)> {
+        let keys = [("cancel", self.cancel), ("interrupt", self.interrupt)];
+        let given = keys.into_iter().find(|(_, calls)| *calls != Calls::None);
+        given.map(|(key, calls)| (key, calls.name()))
+    }
+
     /// How soon a free lock can be demanded to be had: whoever was refused comes back after a
     /// retry, and may lose one reply besides.
     pub fn soonest(&self) -> Span {

@@ -7,7 +7,8 @@
 //! processes divide the servers among them; a lock stands at a server whose owner died or does not
 //! know of it, or whose release was lost; a server that followed another never received a release;
 //! nothing stands, and all who wait sleep on; nothing stands, and a process died while it waited;
-//! nothing stands, and the clocks by which a row is read differ.
+//! nothing stands, and the clocks by which a row is read differ; nothing stands, and all who want
+//! the lock gave up a call before. Where a lock stands, its owner may have given up the call.
 
 use super::session::First;
 use super::{asleep, given_up, release, session};
@@ -110,7 +111,9 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             Some(First::IsUnknown) => Some(of_unknown(timeline, standing)),
             None => of_holder(timeline, standing, span.1),
         },
-        None if has_sessions => asleep::slept_on(timeline, finding).then_some(Standstill::NotTold),
+        None if has_sessions => asleep::slept_on(timeline, finding)
+            .then_some(Standstill::NotTold)
+            .or_else(|| of_impatient(timeline, finding)),
         // It goes when its lease is over, and that wakes nobody either.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)

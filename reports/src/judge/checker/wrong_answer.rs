@@ -141,16 +141,26 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Whether the application had given up an acquire of the process before it left: that may have
-/// taken the lock once more than the application knows, and what it is told speaks of one hold.
+/// Whether the application had given up a call of the process before it left, and nobody knows what
+/// became of that: the lock may have been taken once more than the application knows, or given back
+/// once less than the lock counts, and what it is told speaks of one hold.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
-    let mut acquires = timeline.acquisitions.iter();
-    acquires.any(|one| {
-        one.process.machine() == section.process.machine()
-            && section.to.is_some_and(|left| one.invoked < left)
-            && one.outcome != Outcome::Granted
-            && timeline.given_up(one.operation).is_some()
-    })
+    let left = section.to.map_or(0, |left| left.index);
+    let mut open: BTreeSet<u64> = BTreeSet::new();
+    for event in &timeline.history.events[..left] {
+        match &event.what {
+            What::GivenUp { operation, .. }
+                if event.node.machine() == section.process.machine() =>
+            {
+                open.insert(*operation);
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                open.remove(operation);
+            }
+            _ => {}
+        }
+    }
+    !open.is_empty()
 }
 
 /// Whether the server that answers a release need not be the one at which the lock stands.
@@ -350,6 +360,14 @@ mod tests {
         };
         assert_eq!(inner(false), 1);
         assert_eq!(inner(true), 0, "it may have been taken twice, and was given back once");
+        let again = |gives_up: bool| {
+            let story = Story::new().takes(1, 1, "a").leaves(2, 1);
+            let story = if gives_up { story.cancels(2, 1) } else { story.info(2, 1) };
+            let story = story.removed(2, "a", 1).takes(3, 1, "a").leaves(4, 1).left(5, 1);
+            wrong_answers(story.expires(13, "a"))
+        };
+        assert_eq!(again(false), 1);
+        assert_eq!(again(true), 0, "the lock may count the first still");
         let at_another = Story::new().takes(1, 1, "a").grants_at(2, 2, 2, "b");
         let at_another = at_another.leaves(3, 1).left(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(at_another), 0, "two primaries");

@@ -22,6 +22,16 @@ pub enum Calls {
 }
 
 impl Calls {
+    /// As `--set` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Calls::None => "none",
+            Calls::Acquire => "acquire",
+            Calls::Release => "release",
+            Calls::Both => "both",
+        }
+    }
+
     /// Whether it need not be written down.
     pub(super) fn are_none(&self) -> bool {
         *self == Calls::None
