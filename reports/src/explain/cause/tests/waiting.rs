@@ -136,6 +136,19 @@ fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
 }
 
 #[test]
+fn who_slept_on_until_another_had_the_lock_slept_on_while_it_was_free() {
+    let story = |is_told: bool| {
+        let story = Story::new().available_within(5, 1, 1).takes(1, 1, "a").acquires(2, 2);
+        let story = story.acquires(2, 3).releases(3, 1).removed(3, "a", 1);
+        let story = story.silent(20, 2, 2, true).grants(21, 2, "b").hears(21, 2, "b");
+        let story = if is_told { story.silent(22, 3, 2, true) } else { story };
+        cause(Kind::Unavailable, story.releases(24, 2).removed(24, "b", 2))
+    };
+    assert_eq!(story(true), Cause::MissedWakeup);
+    assert_eq!(story(false), Cause::Unexplained, "the other may have asked");
+}
+
+#[test]
 fn a_dead_waiter_is_in_the_way_if_nothing_else_is() {
     let died = |waiting: bool| {
         let story = Story::new().takes(1, 1, "a");
