@@ -4,7 +4,10 @@
 //! object-safe, poll-based trait that hands out small integer keys: one implementor per engine of
 //! the simulator. Nothing on the hot path is boxed.
 
+mod interrupt;
+
 use bytes::BytesMut;
+use interrupt::Interrupt;
 use std::future::Future;
 use std::ops::RangeInclusive;
 use std::pin::Pin;
@@ -138,18 +141,20 @@ pub struct Env {
     world: Rc<dyn World>,
     host: HostKey,
     thread: u16,
+    interrupt: Rc<Interrupt>,
 }
 
 impl Env {
     /// The handle of one host of a world, for the first thread.
     pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
-        Env { world, host, thread: 1 }
+        Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
     /// The handle of another thread of the same process. Threads share clocks and random numbers;
-    /// what differs is who is said to have asked a server for something, and who noticed a loss.
+    /// what differs is who is said to have asked a server for something, who noticed a loss, and
+    /// who is interrupted.
     pub fn of_thread(&self, thread: u16) -> Env {
-        Env { thread, ..self.clone() }
+        Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
 
     /// Which thread of its process it speaks for, counted from 1.
@@ -197,6 +202,7 @@ impl Env {
         Sleep {
             timer: self.world.start_timer(self.host, span),
             world: self.world.clone(),
+            interrupt: self.interrupt.clone(),
             done: false,
         }
     }
@@ -217,9 +223,13 @@ impl Env {
 
     /// Connects to a server. Hangs while the server is dark: wrap it in [`Env::timeout`].
     pub async fn connect(&self, address: &Address) -> io::Result<Socket> {
-        let socket =
-            Socket { key: self.world.connect(self.caller(), address)?, world: self.world.clone() };
-        std::future::poll_fn(|context| self.world.poll_connect(socket.key, context)).await?;
+        let socket = Socket {
+            key: self.world.connect(self.caller(), address)?,
+            world: self.world.clone(),
+            interrupt: self.interrupt.clone(),
+        };
+        let poll = |context: &mut Context<'_>| self.world.poll_connect(socket.key, context);
+        std::future::poll_fn(|context| self.interrupt.fails(poll(context))).await?;
         Ok(socket)
     }
 
@@ -237,6 +247,7 @@ impl Env {
 /// The future of [`Env::sleep`].
 pub struct Sleep {
     world: Rc<dyn World>,
+    interrupt: Rc<Interrupt>,
     timer: TimerKey,
     done: bool,
 }
@@ -247,6 +258,9 @@ impl Future for Sleep {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
         let poll = self.world.poll_timer(self.timer, context);
         self.done |= poll.is_ready();
+        if poll.is_pending() && self.interrupt.is_heard_here() {
+            return Poll::Ready(());
+        }
         poll
     }
 }
@@ -262,6 +276,7 @@ impl Drop for Sleep {
 /// An open connection. Dropping it closes it.
 pub struct Socket {
     world: Rc<dyn World>,
+    interrupt: Rc<Interrupt>,
     key: SocketKey,
 }
 
@@ -277,7 +292,7 @@ impl Socket {
         context: &mut Context<'_>,
         buffer: &mut BytesMut,
     ) -> Poll<io::Result<usize>> {
-        self.world.poll_read(self.key, context, buffer)
+        self.interrupt.fails(self.world.poll_read(self.key, context, buffer))
     }
 
     /// How long reading and writing may wait from now on; after that they fail with `TimedOut`.

@@ -47,23 +47,29 @@ impl Retry {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };
             self.env.sleep(delay).await;
+            if self.env.is_interrupted() {
+                return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
+            }
             self.attempt_began = self.env.monotonic_clock();
         }
     }
 
     /// Waits a random delay; `true` if another attempt begins, `false` at once if the delay would
-    /// pass the deadline.
+    /// pass the deadline or the call was interrupted.
     ///
     /// The last attempt may end later than the deadline, by as long as it takes.
     pub async fn again(&mut self) -> bool {
         let Some(delay) = self.delay() else { return false };
         self.env.sleep(delay).await;
         self.attempt_began = self.env.monotonic_clock();
-        true
+        !self.env.is_interrupted()
     }
 
-    /// A random delay; `None` if it would pass the deadline.
+    /// A random delay; `None` if it would pass the deadline, or if the call was interrupted.
     fn delay(&self) -> Option<Duration> {
+        if self.env.is_interrupted() {
+            return None;
+        }
         let now = self.env.monotonic_clock();
         let mut delay = self.env.jitter(&self.delays);
         if now == self.attempt_began {

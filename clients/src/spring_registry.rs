@@ -175,7 +175,12 @@ impl SpringRegistry {
                 Ok(false) if self.env.monotonic_clock() >= deadline => {
                     return Acquisition::Refused("held by another process".into());
                 }
-                Ok(false) => self.env.sleep(IDLE).await,
+                Ok(false) => {
+                    self.env.sleep(IDLE).await;
+                    if self.env.is_interrupted() {
+                        return Acquisition::Refused("interrupted".into());
+                    }
+                }
                 // CannotAcquireLockException.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());

@@ -42,6 +42,8 @@ pub enum Stream {
     Aim,
     /// Which links go first, where links have priorities.
     Priorities,
+    /// Which calls of its lock a thread does not wait for to the end.
+    Impatience(Node),
 }
 
 impl Seed {
@@ -72,6 +74,7 @@ impl Stream {
             Stream::Lengths => (9, 0, 0),
             Stream::Aim => (10, 0, 0),
             Stream::Priorities => (11, 0, 0),
+            Stream::Impatience(node) => (12, code(node), thread(node)),
         };
         kind << 56 | a << 28 | b
     }

@@ -93,6 +93,9 @@ impl JedisGetset {
             }
             timeout_ms -= SLEEP_MS;
             self.base.env.sleep(Duration::from_millis(SLEEP_MS.unsigned_abs())).await;
+            if self.base.env.is_interrupted() {
+                break;
+            }
         }
         standing.map_or(Acquisition::Refused(refusal), Acquisition::Unknown)
     }

@@ -177,14 +177,14 @@ impl Gateway {
         }
     }
 
-    /// Waits a moment; false if that would pass the deadline.
+    /// Waits a moment; false if that would pass the deadline, or after an interrupt.
     async fn again(&self, deadline: Monotonic) -> bool {
         let delay = self.env.jitter(&BACKOFF);
-        if self.env.monotonic_clock().plus(delay) >= deadline {
+        if self.env.is_interrupted() || self.env.monotonic_clock().plus(delay) >= deadline {
             return false;
         }
         self.env.sleep(delay).await;
-        true
+        !self.env.is_interrupted()
     }
 
     /// Waits until a key is deleted at a revision or later (`waitDelete`). A watch whose connection
@@ -197,8 +197,11 @@ impl Gateway {
         loop {
             match self.watch(&body).await {
                 Ok(outcome) => return outcome,
-                Err(_) => {
+                Err(error) => {
                     self.leave();
+                    if self.env.is_interrupted() {
+                        return Err(error.into());
+                    }
                     self.env.sleep(self.env.jitter(&BACKOFF)).await;
                 }
             }

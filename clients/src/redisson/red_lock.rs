@@ -66,7 +66,7 @@ impl RedLock {
         let mut standing = None;
         while place < self.locks.len() {
             let share = (self.wait / self.count()).max(Duration::from_millis(1));
-            let patience = share.min(self.left(deadline));
+            let patience = share.min(self.env.left(deadline));
             let is_taken = match self.locks[place].try_lock(key, patience).await {
                 Acquisition::Granted(lease) => {
                     taken.push((place, lease));
@@ -88,7 +88,7 @@ impl RedLock {
                 self.give_back(key, &mut taken).await;
                 (place, missing) = (0, 0);
             }
-            if self.left(deadline).is_zero() {
+            if self.env.left(deadline).is_zero() {
                 self.give_back(key, &mut taken).await;
                 let reason = "no majority in time".to_owned();
                 return standing
@@ -130,10 +130,6 @@ impl RedLock {
                 self.locks.len()
             ))
         }
-    }
-
-    fn left(&self, deadline: crate::Monotonic) -> Duration {
-        deadline.since(self.env.monotonic_clock())
     }
 
     fn count(&self) -> u32 {

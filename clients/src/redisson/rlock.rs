@@ -5,7 +5,7 @@ use super::script::{
 };
 use crate::call_error::CallError;
 use crate::connection::Subscription;
-use crate::env::{Env, Monotonic, Spawned};
+use crate::env::{Env, Spawned};
 use crate::lock::{Acquisition, Lease, Release, Settings};
 use crate::owned_key::{RELEASE_ATTEMPTS, fresh_owner};
 use crate::reply::Reply;
@@ -83,7 +83,11 @@ impl RLock {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
-            Acquisition::Refused(_) if self.habits.fair => self.leave_queue(key, wait).await,
+            // Whoever is interrupted stays in the queue until its time is over: `acquireFailed` is
+            // called after a wait that was too long, and an `InterruptedException` passes it by.
+            Acquisition::Refused(_) if self.habits.fair && !self.env.is_interrupted() => {
+                self.leave_queue(key, wait).await;
+            }
             _ => {}
         }
         outcome
@@ -104,27 +108,23 @@ impl RLock {
                 // What could not be sent, or was turned down, it tries again.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
-            if self.left(deadline).is_zero() {
+            if self.env.left(deadline).is_zero() {
                 return Acquisition::Refused(reason.into());
             }
             if messages.is_none() {
-                messages = self.subscribe(key, self.left(deadline)).await;
+                messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
                     // What was published before is lost, so look again.
                     continue;
                 }
             }
-            let left = self.left(deadline);
+            let left = self.env.left(deadline);
             let patience = patience.filter(|patience| *patience < left).unwrap_or(left);
             self.wait_for_message(&mut messages, patience).await;
-            if self.left(deadline).is_zero() {
+            if self.env.left(deadline).is_zero() {
                 return Acquisition::Refused(reason.into());
             }
         }
-    }
-
-    fn left(&self, deadline: Monotonic) -> Duration {
-        deadline.since(self.env.monotonic_clock())
     }
 
     /// One script, and the replica's acknowledgement if that is asked for.
@@ -200,7 +200,7 @@ impl RLock {
                 Some(Err(_)) => *messages = None,
             }
         }
-        self.env.sleep(sleep_on.since(self.env.monotonic_clock())).await;
+        self.env.sleep(self.env.left(sleep_on)).await;
     }
 
     /// `unlock()`. Only what could not be sent is sent again.

@@ -265,7 +265,12 @@ impl Jdbc {
                 Ok(false) if self.now() >= deadline => {
                     return Acquisition::Refused("held by another process".into());
                 }
-                Ok(false) => self.env.sleep(IDLE).await,
+                Ok(false) => {
+                    self.env.sleep(IDLE).await;
+                    if self.env.is_interrupted() {
+                        return Acquisition::Refused("interrupted".into());
+                    }
+                }
                 Err(Failed { error, at_commit })
                     if is_transient(&error) && (self.generation.retries_all || !at_commit) => {}
                 // CannotAcquireLockException.

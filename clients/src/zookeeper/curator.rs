@@ -146,7 +146,7 @@ impl Curator {
         }
     }
 
-    /// Whether something may be tried again that often; sleeps if so
+    /// Whether something may be tried again that often; sleeps if so, and not after an interrupt
     /// (`SleepingRetry.allowRetry`).
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
@@ -155,7 +155,7 @@ impl Curator {
         let core = &self.0.core;
         let bits = core.env.random(Draw::Jitter) >> (64 - (retries + 1));
         core.env.sleep(core.retry_base * u32::try_from(bits).unwrap_or(1).max(1)).await;
-        true
+        !core.env.is_interrupted()
     }
 
     /// Deletes a node; false if it was gone before this asked for it. One that is gone when the

@@ -101,7 +101,7 @@ impl KazooRetry {
         KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
     }
 
-    /// Sleeps before another call; false if that would pass the deadline.
+    /// Sleeps before another call; false if that would pass the deadline, or is interrupted.
     async fn again(&mut self) -> bool {
         let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
         let until = self.env.monotonic_clock().plus(sleep);
@@ -110,7 +110,7 @@ impl KazooRetry {
         }
         self.env.sleep(sleep).await;
         self.delay = (sleep * 2).min(self.delay_max);
-        true
+        !self.env.is_interrupted()
     }
 }
 
@@ -136,6 +136,10 @@ impl KazooLock {
         };
         if already_acquired {
             return Acquisition::Refused("this process has not released it yet".into());
+        }
+        if self.env.is_interrupted() {
+            // It cleans up after a `KazooException`, and a `KeyboardInterrupt` is none.
+            return Acquisition::Unknown("interrupted".to_owned());
         }
         match self.best_effort_cleanup(&parent).await {
             Ok(()) | Err(ZooKeeperError::NoNode) => Acquisition::Refused(reason.into()),

@@ -165,7 +165,7 @@ impl Naive {
                 return Ok(Turn::Gone);
             };
             let Some(before) = place.checked_sub(1) else { return Ok(Turn::First) };
-            let left = deadline.since(self.env.monotonic_clock());
+            let left = self.env.left(deadline);
             if left.is_zero() && self.wait != Wait::DeletionOnly {
                 return Ok(Turn::TooLate);
             }
@@ -203,7 +203,7 @@ impl Naive {
         if self.wait == Wait::DeletionOnly {
             while !is_deletion(self.watcher.next().await) {}
         } else {
-            let left = deadline.since(self.env.monotonic_clock());
+            let left = self.env.left(deadline);
             self.env.timeout(left, self.watcher.next()).await;
         }
         Ok(())
@@ -217,7 +217,7 @@ impl Naive {
     ) -> Result<T, ZooKeeperError> {
         loop {
             let outcome = operation(self.client.session()).await;
-            let is_over = self.env.monotonic_clock() >= deadline;
+            let is_over = self.env.left(deadline).is_zero();
             match outcome {
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired)
                     if !is_over =>

@@ -61,7 +61,7 @@ pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
 fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
     let _ = writeln!(text, "## The minimal schedule\n\n{}\n", page.workload);
     if run.plan.faults.is_empty() {
-        text.push_str("No fault at all: interleaving is enough.\n\n");
+        text.push_str("No fault is needed.\n\n");
         return;
     }
     text.push_str("| at | what happens |\n| --- | --- |\n");

@@ -274,10 +274,31 @@ fn findings(cell: &MatrixCell) -> String {
     if began.is_empty() {
         return kinds(cell);
     }
+    let limits = cell.blind_spots.iter().map(|limit| format!("; not put to the test: {limit}"));
+    let limits = limits.collect::<String>();
+    format!("faults began: {}{}{limits}", counted(&began), by_kind(cell))
+}
+
+fn counted(began: &[(&str, u64)]) -> String {
     let counts: Vec<String> =
         began.iter().map(|(phase, count)| format!("{phase} {}", thousands(*count))).collect();
-    let limits = cell.blind_spots.iter().map(|limit| format!("; not put to the test: {limit}"));
-    format!("faults began: {}{}", counts.join(", "), limits.collect::<String>())
+    counts.join(", ")
+}
+
+/// Where the faults of each kind began, if there are several kinds; the phases in which none did are
+/// left out.
+fn by_kind(cell: &MatrixCell) -> String {
+    if cell.phases.len() < 2 {
+        return String::new();
+    }
+    let of_kind = |(kind, counts): (&String, &BTreeMap<String, u64>)| {
+        let of_it = BTreeMap::from([(kind.clone(), counts.clone())]);
+        let mut began = whatever_kind(&of_it);
+        began.retain(|(_, count)| *count > 0);
+        format!("{kind} {}", counted(&began))
+    };
+    let kinds: Vec<String> = cell.phases.iter().map(of_kind).collect();
+    format!(" ({})", kinds.join("; "))
 }
 
 /// The kinds with the number of runs of each.
@@ -355,6 +376,18 @@ pub(crate) mod tests {
             agreement(CellVerdict::Unknown, &BTreeMap::new(), Some(&pause)),
             Agreement::NotExercised
         );
+    }
+
+    #[test]
+    fn of_several_kinds_of_faults_each_is_told_with_its_phases() {
+        let mut quiet = cell("redlock", "pause", 0);
+        let one = "faults began: before-acquire 0, acquiring 0, holding 41, guarded-write 0, \
+                   releasing 0, idle 7";
+        assert_eq!(findings(&quiet), one);
+        quiet.phases.insert("crash".to_owned(), [("acquiring".to_owned(), 2)].into());
+        let both = "faults began: before-acquire 0, acquiring 2, holding 41, guarded-write 0, \
+                    releasing 0, idle 7 (crash acquiring 2; pause holding 41, idle 7)";
+        assert_eq!(findings(&quiet), both);
     }
 
     #[test]

@@ -17,6 +17,7 @@ mod expired_waiter;
 mod failover_forgets;
 mod flush;
 mod foreign_release;
+mod given_up_call;
 mod hold_too_long;
 mod holder_crash;
 mod holder_pause;
@@ -45,6 +46,7 @@ mod storage_delay;
 #[cfg(test)]
 mod tests;
 mod unexplained;
+mod unfounded_answer;
 mod unordered_tokens;
 mod waiter_crash;
 
@@ -141,6 +143,8 @@ causes! {
     Latency = latency,
     /// The holder died and nothing freed its lock.
     HolderCrash = holder_crash,
+    /// The application cancelled or interrupted a call, and what that had left behind stood on.
+    GivenUpCall = given_up_call,
     /// A process that waited for the lock died, and its place in the queue was kept for it.
     WaiterCrash = waiter_crash,
     /// The lock became free, and nothing woke a process that waited for it.
@@ -176,6 +180,8 @@ causes! {
     Partition = partition,
     /// A process that had the lock to itself computed what it wrote from an older value.
     OldValue = old_value,
+    /// The lock's own code gave an answer that no server had given.
+    UnfoundedAnswer = unfounded_answer,
     /// The rules do not decide it.
     Unexplained = unexplained,
 }

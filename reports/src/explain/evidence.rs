@@ -7,6 +7,7 @@ mod asleep;
 mod counter;
 mod early_loss;
 mod flight;
+mod given_up;
 mod held;
 mod loss;
 mod misheard;
@@ -16,6 +17,7 @@ pub(super) mod release;
 mod session;
 mod standstill;
 mod takeover;
+mod unfounded;
 
 pub(super) use counter::Counter;
 pub(super) use early_loss::Lost;
@@ -94,6 +96,11 @@ impl<'t, 'h> Case<'t, 'h> {
     /// Whether a process was told this for certain, and it is not so.
     pub(super) fn is_misheard(&self, wanted: Misheard) -> bool {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
+    }
+
+    /// Whether one of both entered though no server had granted it the lock.
+    pub(super) fn is_entered_ungranted(&self) -> bool {
+        self.finding.clash.is_some_and(|clash| unfounded::of_clash(self.timeline, clash))
     }
 
     /// How the release was held up by which a process removed the lock of another.

@@ -1,7 +1,7 @@
 //! Events in words.
 
 use crate::judge::timeline::{creator, is_one_owner};
-use crate::record::history::{Access, Action, Change, Event, History, Turn, What};
+use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
 
 /// What an event says, without saying where it happened.
@@ -22,6 +22,18 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         What::Ok { .. } => "succeeds".to_owned(),
         What::Fail { reason, .. } => format!("fails: {reason}"),
         What::Info { reason, .. } => format!("does not know the outcome: {reason}"),
+        What::GivenUp { operation, how } => {
+            let what = match action_of(history, *operation) {
+                Some(Action::Release) => "release",
+                _ => "acquire",
+            };
+            let granted = granting(history, event, *operation)
+                .map_or(String::new(), |server| format!(", which {server} has granted"));
+            match how {
+                GivingUp::Cancelled => format!("cancels its {what}{granted}"),
+                GivingUp::Interrupted => format!("is interrupted in its {what}{granted}"),
+            }
+        }
         What::Lost => "notices that it lost the lock".to_owned(),
         What::Silent { since_us, ahead: true, .. } => {
             format!("waits, and has sent nothing since {since_us}")
@@ -42,6 +54,48 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
         }
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
         What::Healed => "everything is healed".to_owned(),
+    }
+}
+
+/// What an operation wants.
+fn action_of(history: &History, operation: u64) -> Option<&Action> {
+    history.events.iter().find_map(|event| match &event.what {
+        What::Invoke { operation: invoked, action } if *invoked == operation => Some(action),
+        _ => None,
+    })
+}
+
+/// The server that had granted an open acquire by the time of an event of its process, and has not
+/// removed that again.
+fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
+    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let is_invocation = |earlier: &&Event| matches!(earlier.what, What::Invoke { operation: invoked, .. } if invoked == operation);
+    let since = before.iter().rev().take_while(|earlier| !is_invocation(earlier));
+    let mut changes = since.filter_map(|earlier| match &earlier.what {
+        What::Server { key, change, by: Some(by), .. }
+            if *key == history.header.resource && *by == event.node =>
+        {
+            Some((earlier.node, *change))
+        }
+        _ => None,
+    });
+    let (server, change) = changes.next()?;
+    let is_acquire = action_of(history, operation) == Some(&Action::Acquire);
+    (is_acquire && change == Change::Granted).then_some(server)
+}
+
+/// Whether the application had given up the acquire of a process that a server grants by then.
+fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
+    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let own = before.iter().rev().filter(|earlier| earlier.node == by);
+    let mut deeds = own.filter_map(|earlier| match &earlier.what {
+        What::GivenUp { operation, .. } => Some(action_of(history, *operation)),
+        What::Invoke { .. } | What::Ok { .. } | What::Crashed => Some(None),
+        _ => None,
+    });
+    match deeds.next().flatten() {
+        Some(Action::Acquire) => ", which does not wait for it any longer",
+        _ => "",
     }
 }
 
@@ -106,7 +160,9 @@ fn server(history: &History, event: &Event) -> String {
     };
     let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
     match (change, by, primary) {
-        (Change::Granted, Some(by), _) => format!("grants {whose} to {by}"),
+        (Change::Granted, Some(by), _) => {
+            format!("grants {whose} to {by}{}", waits_no_longer(history, event, *by))
+        }
         (Change::Granted, None, _) => {
             let owner = grantee(history, event);
             format!(
@@ -184,5 +240,46 @@ fn storage(what: &What) -> String {
             let lost = read.map_or(String::new(), |read| format!(", though {by} had read {read}"));
             format!("accepts {by}'s write{token}: {before} becomes {after}{lost}")
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+
+    /// What is said of each event that is told of at that time.
+    fn said(story: Story, ms: u64) -> Vec<String> {
+        let history = story.build();
+        let events = history.events.iter().filter(|event| event.time_us.0 == ms * 1_000);
+        events.map(|event| text(&history, event)).collect()
+    }
+
+    #[test]
+    fn a_call_that_is_given_up_is_told_with_what_a_server_had_done_for_it() {
+        let asked = || Story::new().acquires(1, 1);
+        assert_eq!(said(asked().cancels(3, 1), 3)[0], "cancels its acquire");
+        let granted = asked().grants(2, 1, "a");
+        assert_eq!(
+            said(granted.clone().cancels(3, 1), 3)[0],
+            "cancels its acquire, which redis-1 has granted"
+        );
+        let interrupted = granted.removed(2, "a", 1).gives_up(3, 1, GivingUp::Interrupted);
+        assert_eq!(said(interrupted, 3), ["is interrupted in its acquire"]);
+        let leaves = Story::new().takes(1, 1, "a").leaves(2, 1).cancels(3, 1);
+        assert_eq!(said(leaves, 3)[0], "cancels its release");
+    }
+
+    #[test]
+    fn a_grant_that_nobody_waits_for_is_told_as_one() {
+        let granted =
+            |story: Story| said(story.server(5, 1, Change::Granted, "a", Some(Node::Client(1))), 5);
+        let asked = || Story::new().acquires(1, 1);
+        assert_eq!(granted(asked()), ["grants the lock to client-1"]);
+        assert_eq!(
+            granted(asked().cancels(3, 1)),
+            ["grants the lock to client-1, which does not wait for it any longer"]
+        );
+        assert_eq!(granted(asked().cancels(3, 1).acquires(4, 1)), ["grants the lock to client-1"]);
     }
 }

@@ -51,6 +51,7 @@ pub struct Timeline<'h> {
     pub end: SimTime,
     by_operation: BTreeMap<u64, usize>,
     invocations: BTreeMap<u64, usize>,
+    given_up: BTreeMap<u64, usize>,
 }
 
 impl<'h> Timeline<'h> {
@@ -75,6 +76,7 @@ impl<'h> Timeline<'h> {
             acquisitions,
             by_operation,
             invocations: invocations(history),
+            given_up: given_up(history),
         }
     }
 
@@ -86,6 +88,11 @@ impl<'h> Timeline<'h> {
     /// Where an operation was invoked.
     pub fn invocation_of(&self, operation: u64) -> Option<Moment> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
+    }
+
+    /// Where the application cancelled or interrupted an operation, if it did.
+    pub fn given_up(&self, operation: u64) -> Option<Moment> {
+        self.given_up.get(&operation).map(|index| self.moment(*index))
     }
 
     /// Whether its thread was in a section already when it came to this one.
@@ -270,6 +277,16 @@ fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event
         .iter()
         .enumerate()
         .map(|(index, event)| (Moment { time: event.time_us, index }, event))
+}
+
+/// Where the application gave up each operation that it did not wait for to the end.
+fn given_up(history: &History) -> BTreeMap<u64, usize> {
+    let events = history.events.iter().enumerate();
+    let given_up = events.filter_map(|(index, event)| match event.what {
+        What::GivenUp { operation, .. } => Some((operation, index)),
+        _ => None,
+    });
+    given_up.collect()
 }
 
 /// The index of the invocation of every operation.

@@ -164,6 +164,15 @@ pub enum What {
         /// Why, in a few words.
         reason: String,
     },
+    /// The application does not wait for an acquire or a release any longer. If it cancels the
+    /// call, the completion follows at once, and nobody knows the outcome; if it interrupts it, the
+    /// completion follows when the library is done with it.
+    GivenUp {
+        /// The operation, which is still open.
+        operation: u64,
+        /// What the application did.
+        how: GivingUp,
+    },
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
     /// This thread waits for the lock and has sent nothing to a server for a while. Told when that
@@ -260,6 +269,16 @@ pub enum What {
     },
     /// Everything is healed; from here on progress is demanded. Not part of the digest.
     Healed,
+}
+
+/// What an application does with a call that it does not wait for any longer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum GivingUp {
+    /// It drops the call where it stands; no code of the library runs for it any more.
+    Cancelled,
+    /// What the call waits for next fails, and the library cleans up as it does after an error.
+    Interrupted,
 }
 
 /// What a process wants of the lock or of the storage.

@@ -134,6 +134,7 @@ impl<'h> Past<'h> {
             What::Fail { operation, .. } | What::Info { operation, .. } => {
                 self.complete(event.node, *operation).map(|_| ())
             }
+            What::GivenUp { operation, .. } => self.given_up(event.node, *operation),
             What::Lost => process(event.node, "notices a loss"),
             What::Silent { .. } => process(event.node, "waits in silence"),
             What::Turn { about, .. } => machine(event.node, "takes a turn")
@@ -206,6 +207,19 @@ impl<'h> Past<'h> {
         }
         self.open.remove(&node);
         Ok(action)
+    }
+
+    fn given_up(&self, node: Node, operation: u64) -> Result<(), String> {
+        let action = self.actions.get(&operation).map(|(_, action)| *action);
+        match (self.open.get(&node) == Some(&operation), action) {
+            (true, Some(Action::Acquire | Action::Release)) => Ok(()),
+            (true, _) => Err(format!(
+                "operation {operation} is given up though it is neither an acquire nor a release"
+            )),
+            (false, _) => {
+                Err(format!("{node} gives up operation {operation}, which it does not have open"))
+            }
+        }
     }
 
     fn granted(
@@ -283,7 +297,7 @@ fn machine(node: Node, does: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::record::history::Turn;
+    use crate::record::history::{GivingUp, Turn};
     use crate::record::story::Story;
 
     fn good() -> History {
@@ -384,6 +398,35 @@ mod tests {
     fn rejects_a_completion_by_somebody_else() {
         let said = edited(|events| events[2].node = Node::Client(2));
         assert!(said.contains("operation 1 of client-1 is completed by client-2"), "{said}");
+    }
+
+    #[test]
+    fn accepts_an_acquire_and_a_release_that_the_application_gives_up() {
+        let story = Story::new().acquires(1, 1).cancels(2, 1).takes(3, 1, "a").leaves(4, 1);
+        let story = story.gives_up(5, 1, GivingUp::Interrupted).left(6, 1);
+        assert_eq!(validate(&story.build()), Ok(()));
+    }
+
+    #[test]
+    fn rejects_what_is_given_up_without_being_open_or_a_call_of_the_lock() {
+        let said = |operation| {
+            let story = Story::new().takes(1, 1, "a").acquires(2, 2);
+            let how = GivingUp::Cancelled;
+            let history = story.event(3, Node::Client(1), What::GivenUp { operation, how }).build();
+            validate(&history).unwrap_err().to_string()
+        };
+        let closed = said(1);
+        assert!(closed.contains("client-1 gives up operation 1, which it does not"), "{closed}");
+        assert!(said(2).contains("client-1 gives up operation 2, which it does not"));
+        let how = GivingUp::Cancelled;
+        let writes = Story::new().takes(1, 1, "a").event(
+            2,
+            Node::Client(1),
+            What::Invoke { operation: 9, action: Action::Check },
+        );
+        let writes = writes.event(3, Node::Client(1), What::GivenUp { operation: 9, how });
+        let said = validate(&writes.build()).unwrap_err().to_string();
+        assert!(said.contains("neither an acquire nor a release"), "{said}");
     }
 
     #[test]

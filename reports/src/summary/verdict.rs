@@ -115,19 +115,45 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 /// Why a history without findings proves nothing, if so. The probe does not count: no fault ever
 /// meets it.
 fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
-    let granted = timeline.acquisitions.iter().filter(|one| one.outcome == Outcome::Granted);
-    let processes: BTreeSet<Node> =
-        granted.map(|one| one.process).filter(|node| *node != Node::Probe).collect();
-    if processes.len() < 2 {
-        let who = processes.first().map_or("no process".to_owned(), |only| format!("only {only}"));
-        return Some(format!(
-            "{who} acquired the lock; at least two must compete for it: let more processes run \
-             (--processes), for more cycles (--cycles) or for longer (--max-time)"
-        ));
-    }
-    let reasons: [fn(&Timeline<'_>) -> Option<String>; 4] =
-        [no_fault_met, unordered, misjudged, unfinished];
+    let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
+        [uncontended, no_fault_met, unordered, misjudged, unfinished];
     reasons.iter().find_map(|reason| reason(timeline))
+}
+
+/// One process alone proves nothing. What to change follows from whether others tried.
+fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
+    let own = timeline.acquisitions.iter().filter(|one| one.process != Node::Probe);
+    let (granted, in_vain): (Vec<_>, Vec<_>) = own.partition(|one| one.outcome == Outcome::Granted);
+    let processes: BTreeSet<Node> = granted.iter().map(|one| one.process).collect();
+    if processes.len() >= 2 {
+        return None;
+    }
+    let only = processes.first();
+    let who = only.map_or("no process".to_owned(), |only| format!("only {only}"));
+    let in_vain: Vec<Node> =
+        in_vain.iter().map(|one| one.process).filter(|one| Some(one) != only).collect();
+    let others: BTreeSet<String> = in_vain.iter().map(Node::to_string).collect();
+    let others: Vec<String> = others.into_iter().collect();
+    let advice = match (others.is_empty(), only) {
+        (true, _) => {
+            "at least two must compete for it: let more processes run (--processes), for more \
+             cycles (--cycles) or for longer (--max-time)"
+                .to_owned()
+        }
+        (false, Some(_)) => format!(
+            "{} tried {} times in vain: let processes hold it for a shorter time (--hold) or wait \
+             for longer between two cycles (--set think=1s..5s)",
+            others.join(", "),
+            in_vain.len()
+        ),
+        (false, None) => format!(
+            "{} tried {} times in vain: let them try for more cycles (--cycles) or take another \
+             seed",
+            others.join(", "),
+            in_vain.len()
+        ),
+    };
+    Some(format!("{who} acquired the lock; {advice}"))
 }
 
 /// A family of faults proves something only if one began while somebody was holding or acquiring.
@@ -267,6 +293,21 @@ mod tests {
              run (--processes), for more cycles (--cycles) or for longer (--max-time)"
         );
         assert!(reason(Story::new()).starts_with("no process acquired"));
+    }
+
+    #[test]
+    fn where_others_tried_in_vain_more_of_them_are_not_what_is_missing() {
+        let alone = || Story::new().takes(1, 1, "a").acquires(2, 2).acquires(2, 3);
+        let in_vain = alone().fails(3, 2).fails(3, 3).acquires(4, 2).fails(5, 2).releases(9, 1);
+        let said = reason(in_vain);
+        let tried = "only client-1 acquired the lock; client-2, client-3 tried 3 times in vain: let \
+                     processes hold it for a shorter time (--hold) ";
+        assert!(said.starts_with(tried), "{said}");
+        let nobody = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(1, 2).fails(2, 2));
+        assert!(
+            nobody.starts_with("no process acquired the lock; client-1, client-2 tried 2 times")
+        );
+        assert!(!nobody.contains("--processes") && !said.contains("--processes"));
     }
 
     #[test]

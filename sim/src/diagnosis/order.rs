@@ -142,6 +142,7 @@ impl Swap<'_> {
             | What::Ok { .. }
             | What::Fail { .. }
             | What::Info { .. }
+            | What::GivenUp { .. }
             | What::Lost => {
                 let fault =
                     Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
@@ -249,6 +250,7 @@ fn like(what: &What) -> String {
         },
         What::Fail { .. } => "fail".to_owned(),
         What::Info { .. } => "info".to_owned(),
+        What::GivenUp { how, .. } => format!("{how:?}"),
         What::Lost => "lost".to_owned(),
         What::Silent { ahead, .. } => format!("silent, {ahead}"),
         What::Crashed => "crashed".to_owned(),

@@ -2,6 +2,7 @@
 //! tries the lock after healing.
 
 mod guard;
+mod impatience;
 mod process;
 
 pub(crate) use guard::Guard;

@@ -38,6 +38,19 @@ pub enum Unfit {
         /// Where it is.
         coordinator: &'static str,
     },
+    /// Calls are to be given up, and the lock is a program of the user's own.
+    #[error(
+        "{key} '{value}': expected none for {program}, a program, which decides by itself how long \
+         it waits"
+    )]
+    GivesUp {
+        /// Which key of the scenario.
+        key: &'static str,
+        /// Its value.
+        value: &'static str,
+        /// The program.
+        program: String,
+    },
     /// The processes are to have threads, and the lock knows none.
     #[error(
         "threads '{threads}': expected 1 for {client}, which knows no threads of one process; \
@@ -65,6 +78,9 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
         }
     }
     has_standby(scenario, client)?;
+    if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
+        return Err(Unfit::GivesUp { key, value, program: program.name.clone() });
+    }
     if scenario.threads == 1 || knows_threads(client) {
         return Ok(());
     }

@@ -21,6 +21,8 @@ pub(crate) struct Member {
     pub(crate) cycles_left: Cell<u32>,
     /// Decides hold times and the like.
     pub(crate) draws: RefCell<ChaCha8Rng>,
+    /// Decides which calls it does not wait for to the end.
+    pub(crate) impatience: RefCell<ChaCha8Rng>,
     is_finished: Cell<bool>,
 }
 
@@ -36,7 +38,9 @@ impl Roster {
     pub(crate) fn new(seed: Seed, nodes: &[Node], cycles: u32) -> Roster {
         let member = |node: &Node| {
             let draws = RefCell::new(seed.stream(Stream::Workload(*node)));
-            (*node, Member { cycles_left: Cell::new(cycles), draws, is_finished: Cell::new(false) })
+            let impatience = RefCell::new(seed.stream(Stream::Impatience(*node)));
+            let (cycles_left, is_finished) = (Cell::new(cycles), Cell::new(false));
+            (*node, Member { cycles_left, draws, impatience, is_finished })
         };
         Roster {
             members: nodes.iter().map(member).collect(),

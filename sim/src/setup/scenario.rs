@@ -1,6 +1,7 @@
 //! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
 //! the workload, the habits of clients and servers.
 
+mod calls;
 pub(crate) mod hashed;
 pub(crate) mod length;
 mod mutant;
@@ -11,6 +12,7 @@ mod standby;
 mod strategy;
 mod switches;
 
+pub use calls::Calls;
 pub use mutant::Mutant;
 pub use section::Section;
 pub use slow_link::{InvalidSlowLink, SlowLink};
@@ -71,6 +73,19 @@ pub struct Scenario {
     pub retry: SpanRange,
     /// How long an acquire goes on trying.
     pub acquire_timeout: Span,
+    /// Which calls of its lock the application cancels: it drops the call where it stands, and no
+    /// code of the library runs for it any more. So do `tokio::time::timeout` and `select!`.
+    #[serde(skip_serializing_if = "Calls::are_none")]
+    pub cancel: Calls,
+    /// Which calls of its lock the application interrupts: what the call waits for next fails, and
+    /// the library cleans up as it does after an error. So do `Thread.interrupt`, `Task.cancel` of
+    /// asyncio, and a context of Go that is done.
+    #[serde(skip_serializing_if = "Calls::are_none")]
+    pub interrupt: Calls,
+    /// How long it waits for one of these calls before that: drawn log-uniformly for about every
+    /// second of them; it waits for the others to the end.
+    #[serde(skip_serializing_if = "is_patient")]
+    pub patience: SpanRange,
     /// How long a client waits for a server's reply, and for a connection to it.
     pub command_timeout: Span,
     /// The same for one of several independent masters.
@@ -198,6 +213,10 @@ pub enum MastersOrder {
     Rotated,
 }
 
+/// How long an application waits that cancels or interrupts calls: from less than one message takes
+/// to longer than most acquires last.
+const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
+
 /// The most threads that a process may have.
 const THREADS_MAX: u16 = 16;
 
@@ -209,6 +228,11 @@ fn is_one(number: &u16) -> bool {
 /// Whether an ensemble need not be written down.
 fn is_three(number: &u16) -> bool {
     *number == 3
+}
+
+/// Whether the patience of an application need not be written down.
+fn is_patient(patience: &SpanRange) -> bool {
+    *patience == PATIENCE
 }
 
 /// Whether a span need not be written down.
@@ -242,6 +266,9 @@ impl Default for Scenario {
             stagger: Span::default(),
             retry: SpanRange::new(ms(50), ms(200)),
             acquire_timeout: Span::secs(30),
+            cancel: Calls::None,
+            interrupt: Calls::None,
+            patience: PATIENCE,
             command_timeout: ms(500),
             node_timeout: ms(50),
             storage_timeout: Span::secs(1),
@@ -295,6 +322,13 @@ impl Scenario {
     /// The program that a lock is, if it is one of the user's own.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
+    }
+
+    /// The key and value by which the application gives calls up, if it does.
+    pub(crate) fn gives_up(&self) -> Option<(&'static str, &'static str)> {
+        let keys = [("cancel", self.cancel), ("interrupt", self.interrupt)];
+        let given = keys.into_iter().find(|(_, calls)| *calls != Calls::None);
+        given.map(|(key, calls)| (key, calls.name()))
     }
 
     /// How soon a free lock can be demanded to be had: whoever was refused comes back after a

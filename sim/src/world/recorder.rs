@@ -5,7 +5,7 @@ mod silence;
 
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use fencepost_machine::{KeyChange, Notice, TapEvent, WallTime};
-use fencepost_reports::{Action, Change, Event, Turn, What};
+use fencepost_reports::{Action, Change, Event, GivingUp, Turn, What};
 use parts::Parts;
 use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
@@ -109,6 +109,11 @@ impl Recorder {
     /// Nobody knows whether the operation happened.
     pub(crate) fn info(&self, node: Node, operation: u64, reason: impl Into<String>) {
         self.record(node, What::Info { operation, reason: reason.into() });
+    }
+
+    /// The application does not wait for the operation any longer.
+    pub(crate) fn gives_up(&self, node: Node, operation: u64, how: GivingUp) {
+        self.record(node, What::GivenUp { operation, how });
     }
 
     /// The operation succeeded, and there is nothing more to say.

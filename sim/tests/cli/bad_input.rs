@@ -153,6 +153,18 @@ fn explore_has_no_strategy() {
 }
 
 #[test]
+fn calls_are_given_up_of_modelled_locks_and_where_moments_are_drawn() {
+    refuses(&["--set", "cancel=sometimes"], &["sometimes", "acquire", "release", "both"]);
+    refuses(&["--set", "patience=5s..1s"], &["5s..1s"]);
+    let program = ["--program", "mine=true", "--set", "interrupt=acquire"];
+    refuses(&program, &["interrupt 'acquire': expected none for mine"]);
+    refuses(
+        &["explore", "--client", "single-node", "--set", "cancel=both"],
+        &["cancel 'both': expected none; explore"],
+    );
+}
+
+#[test]
 fn threads_are_refused_where_the_lock_knows_none() {
     for threads in ["threads=0", "threads=17"] {
         let number = threads.trim_start_matches("threads=");

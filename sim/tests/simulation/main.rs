@@ -22,6 +22,7 @@ mod fair_queues;
 mod fixtures;
 mod frozen;
 mod gallery;
+mod given_up;
 mod lock_tests;
 mod minimal;
 mod must_find;

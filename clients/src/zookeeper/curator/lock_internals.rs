@@ -84,7 +84,11 @@ impl LockInternals {
                     if !patience.lasts(self.curator.env().wall_clock()) {
                         return Ok(false);
                     }
-                    self.curator.env().timeout(patience.left, self.watcher.next()).await;
+                    let env = self.curator.env();
+                    env.timeout(patience.left, self.watcher.next()).await;
+                    if env.is_interrupted() {
+                        return Ok(false);
+                    }
                 }
                 // It has just been deleted.
                 Err(ZooKeeperError::NoNode) => {}

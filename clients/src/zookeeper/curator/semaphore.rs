@@ -127,6 +127,9 @@ impl Semaphore {
 
     /// How long an acquire that began then still waits, by the wall clock (`getThisWaitMs`).
     fn left(&self, began: WallClock) -> Duration {
+        if self.curator.env().is_interrupted() {
+            return Duration::ZERO;
+        }
         let passed_us = self.curator.env().wall_clock().0 - began.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());
         if passed_us < 0 { self.wait + span } else { self.wait.saturating_sub(span) }

@@ -38,8 +38,20 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {
         let silence = silence(timeline, finding, *process);
-        silence.is_some_and(|(invoked, told)| became_free(timeline, invoked, told))
+        silence.is_some_and(|(invoked, told)| {
+            became_free(timeline, invoked, told.min(end_of(timeline, finding, told)))
+        })
     })
+}
+
+/// Where a finding ends, if that is before a silence is told: somebody may have the lock by then.
+fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
+    let end = finding.at + finding.duration;
+    let mut events = timeline.history.events[..told.index].iter();
+    match events.position(|event| event.time_us >= end) {
+        Some(index) if end < told.time => timeline.moment(index),
+        _ => told,
+    }
 }
 
 /// The last silence of a process in the time of a finding: from when its acquire was open, and when

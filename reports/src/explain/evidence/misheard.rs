@@ -15,6 +15,9 @@ pub(crate) enum Misheard {
     Refused,
     /// It was told that its command succeeded, and a fault did the same.
     Succeeded,
+    /// It was told either, and no fault came between it and the one server of a lock that does not
+    /// live as long as a session or a connection.
+    Unfounded,
 }
 
 /// What a process misheard: it waited with a second node; or, while its call was open, a fault held
@@ -36,7 +39,11 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     let servers = finding.witness.iter().map(|index| events[*index].node);
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
     let mut faults = timeline.faults.iter().filter(|fault| fault.touches(span.0, span.1));
-    faults.any(|fault| keeps_from_hearing(fault, process.machine(), &servers)).then_some(misheard)
+    if faults.any(|fault| keeps_from_hearing(fault, process.machine(), &servers)) {
+        return Some(misheard);
+    }
+    let header = &timeline.history.header;
+    (header.quorum <= 1 && !header.has_no_ttl()).then_some(Misheard::Unfounded)
 }
 
 fn keeps_from_hearing(fault: &FaultSpan<'_>, process: Node, servers: &[Node]) -> bool {

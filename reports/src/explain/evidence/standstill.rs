@@ -7,13 +7,15 @@
 //! processes divide the servers among them; a lock stands at a server whose owner died or does not
 //! know of it, or whose release was lost; a server that followed another never received a release;
 //! nothing stands, and all who wait sleep on; nothing stands, and a process died while it waited;
-//! nothing stands, and the clocks by which a row is read differ.
+//! nothing stands, and the clocks by which a row is read differ; nothing stands, and all who want
+//! the lock gave up a call before. Where a lock stands, its owner may have given up the call.
 
 use super::session::First;
-use super::{asleep, release, session};
+use super::{asleep, given_up, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
+    creator,
 };
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
@@ -44,6 +46,8 @@ pub(crate) enum Standstill {
     UnknownNode,
     /// A server that followed another never received that the lock was given back.
     ReleaseNotCopied,
+    /// The application gave up a call, and what that had left behind stands.
+    CallGivenUp,
     /// A process died while it waited.
     WaiterDied,
     /// The clocks by which a row is read differ.
@@ -104,10 +108,12 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         _ if asleep::waits_for_the_dead(timeline, finding) => Some(Standstill::OnDeadConnections),
         Some(standing) if has_sessions => match session::of_queue(timeline, standing, span.1) {
             Some(First::WaitsOn) => Some(Standstill::NotTold),
-            Some(First::IsUnknown) => Some(Standstill::UnknownNode),
+            Some(First::IsUnknown) => Some(of_unknown(timeline, standing)),
             None => of_holder(timeline, standing, span.1),
         },
-        None if has_sessions => asleep::slept_on(timeline, finding).then_some(Standstill::NotTold),
+        None if has_sessions => asleep::slept_on(timeline, finding)
+            .then_some(Standstill::NotTold)
+            .or_else(|| of_impatient(timeline, finding)),
         // It goes when its lease is over, and that wakes nobody either.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)
@@ -122,8 +128,26 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             .or_else(|| asleep::slept_on(timeline, finding).then_some(Standstill::NotTold))
             .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.1))
             .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
-            .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer)),
+            .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
+            .or_else(|| of_impatient(timeline, finding)),
     }
+}
+
+/// Whose the first node of a queue is that no process knows of.
+fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
+    let creator = first.value.and_then(|node| creator(timeline.history, node));
+    match given_up::left_a_node(timeline, creator, first) {
+        true => Standstill::CallGivenUp,
+        false => Standstill::UnknownNode,
+    }
+}
+
+/// Nothing stands, and yet nobody gets in: all who want the lock gave up a call before, which their
+/// libraries may still count.
+fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
+    let until = finding.at + finding.duration;
+    let all = given_up::all_did(timeline, &finding.processes, until);
+    all.then_some(Standstill::CallGivenUp)
 }
 
 /// Whether a row that was given back says so by the clock of who gave it back, and a process that a
@@ -230,6 +254,7 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
         return Some(Standstill::OwnerDied);
     }
     match owner.outcome {
+        _ if given_up::acquire(timeline, owner) => Some(Standstill::CallGivenUp),
         Outcome::Unknown | Outcome::Refused => Some(Standstill::OwnerUnaware),
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,
@@ -250,6 +275,7 @@ fn left_behind(
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
         true => (timeline.history.header.quorum > 1).then_some(Standstill::ReleaseUnheard),
+        false if given_up::raised_a_count(timeline, span) => Some(Standstill::CallGivenUp),
         false => Some(Standstill::OwnerUnaware),
     }
 }
@@ -271,7 +297,9 @@ fn mostly<'t, 'h>(
 fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Standstill> {
     let span = mostly(timeline, (from, until)).next()?;
     let of = span.by?;
-    let renewed = span.set.iter().any(|set| from < set.time && set.time <= until);
+    // The grant itself sets a time to live, and is no renewal.
+    let mut renewals = span.set.iter().filter(|set| span.from < **set);
+    let renewed = renewals.any(|set| from < set.time && set.time <= until);
     let inside = |section: &Section| {
         section.process.machine() == of.machine()
             && section.from.time < until
@@ -333,8 +361,11 @@ fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstil
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
     });
     let until = next.map_or(end, |next| next.invoked);
-    let sent = release::unknown(timeline, owner.process, until)?;
-    (granted < sent).then_some(Standstill::ReleaseUnheard)
+    let sent = release::unknown(timeline, owner.process, until).filter(|sent| granted < *sent)?;
+    Some(match given_up::call(timeline, sent) {
+        true => Standstill::CallGivenUp,
+        false => Standstill::ReleaseUnheard,
+    })
 }
 
 /// Whether a process died while it waited, and for nearly all of the span nothing stood under the

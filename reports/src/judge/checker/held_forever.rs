@@ -6,7 +6,7 @@
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::{Section, Timeline};
+use crate::judge::timeline::{KeyEnd, KeySpan, Section, Timeline, is_one_owner};
 use fencepost_faults::{Micros, SimTime};
 
 pub(super) const CHECKER: Checker = Checker {
@@ -46,11 +46,26 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     let standing = timeline.keys.iter().filter(|span| {
         span.from.time <= at && at < timeline.stood_until(span) && timeline.is_lock_of(span, holder)
     });
-    let mut ends: Vec<SimTime> = standing.map(|span| timeline.stood_until(span)).collect();
+    let stood_until = |span| timeline.stood_until(last_of(timeline, span));
+    let mut ends: Vec<SimTime> = standing.map(stood_until).collect();
     ends.sort();
     let quorum = usize::from(timeline.history.header.quorum.max(1));
     let lost = ends.len().checked_sub(quorum).map_or(at, |place| ends[place]);
     left.min(lost)
+}
+
+/// What stands last where something stands without a gap under one owner: a lock that counts how
+/// often it is held changes its value.
+fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
+    let mut last = span;
+    for next in timeline.keys.iter().filter(|next| next.node == span.node) {
+        let follows = last.to == Some((next.from, KeyEnd::Replaced));
+        let values = last.value.zip(next.value);
+        if follows && values.is_some_and(|(one, other)| is_one_owner(one, other)) {
+            last = next;
+        }
+    }
+    last
 }
 
 fn finding(section: &Section, held: Micros, bound: Micros) -> Finding {
@@ -90,6 +105,15 @@ mod tests {
     #[test]
     fn accepts_any_section_when_no_bound_is_stated() {
         assert_eq!(held_forever(Story::new().takes(1, 1, "a").releases(9_999, 1)), []);
+    }
+
+    #[test]
+    fn a_lock_that_counts_is_kept_across_its_counts() {
+        let story = Story::new().held_bound(10).ttl(90).takes(1, 1, "a=1").grants(5, 1, "a=2");
+        let story = story.hears(5, 1, "a=2").releases(6, 1);
+        let story = story.server(6, 1, Change::Granted, "a=1", Some(Node::Client(1)));
+        let found = held_forever(story.releases(31, 1));
+        assert_eq!(found.iter().map(|one| one.duration.0).collect::<Vec<_>>(), [20_000]);
     }
 
     #[test]

@@ -124,7 +124,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     if timeline.is_inner(section) || is_quorum(timeline, &removed) {
         return None;
     }
-    if !is_given_back && may_be_another_server(timeline) {
+    if !is_given_back && may_be_another_server(timeline) || gave_up_before(timeline, section) {
         return None;
     }
     let standing = stands_on(timeline, process, (invoked, told), owner);
@@ -139,6 +139,28 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
         );
         finding(process, told, what, standing.iter().map(|span| span.from))
     })
+}
+
+/// Whether the application had given up a call of the process before it left, and nobody knows what
+/// became of that: the lock may have been taken once more than the application knows, or given back
+/// once less than the lock counts, and what it is told speaks of one hold.
+fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
+    let left = section.to.map_or(0, |left| left.index);
+    let mut open: BTreeSet<u64> = BTreeSet::new();
+    for event in &timeline.history.events[..left] {
+        match &event.what {
+            What::GivenUp { operation, .. }
+                if event.node.machine() == section.process.machine() =>
+            {
+                open.insert(*operation);
+            }
+            What::Ok { operation, .. } | What::Fail { operation, .. } => {
+                open.remove(operation);
+            }
+            _ => {}
+        }
+    }
+    !open.is_empty()
 }
 
 /// Whether the server that answers a release need not be the one at which the lock stands.
@@ -331,6 +353,21 @@ mod tests {
         assert_eq!(wrong_answers(open), 0, "it says that it does not know");
         let gone = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
         assert_eq!(wrong_answers(gone.left(5, 1)), 0);
+        let inner = |gives_up: bool| {
+            let story = Story::new().takes(1, 1, "a").acquires(2, 1);
+            let story = if gives_up { story.cancels(2, 1) } else { story.info(2, 1) };
+            wrong_answers(story.leaves(3, 1).left(5, 1).expires(11, "a"))
+        };
+        assert_eq!(inner(false), 1);
+        assert_eq!(inner(true), 0, "it may have been taken twice, and was given back once");
+        let again = |gives_up: bool| {
+            let story = Story::new().takes(1, 1, "a").leaves(2, 1);
+            let story = if gives_up { story.cancels(2, 1) } else { story.info(2, 1) };
+            let story = story.removed(2, "a", 1).takes(3, 1, "a").leaves(4, 1).left(5, 1);
+            wrong_answers(story.expires(13, "a"))
+        };
+        assert_eq!(again(false), 1);
+        assert_eq!(again(true), 0, "the lock may count the first still");
         let at_another = Story::new().takes(1, 1, "a").grants_at(2, 2, 2, "b");
         let at_another = at_another.leaves(3, 1).left(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(at_another), 0, "two primaries");

@@ -1,7 +1,7 @@
 //! What processes do with the lock.
 
 use super::{Story, Who, ok};
-use crate::record::history::{Action, Change, What};
+use crate::record::history::{Action, Change, GivingUp, What};
 use fencepost_faults::{Micros, Node, SimTime};
 
 impl Story {
@@ -53,6 +53,18 @@ impl Story {
             client.node(),
             What::Info { operation, reason: "the reply was lost".to_owned() },
         )
+    }
+
+    /// The application gives up the open acquire or release.
+    pub(crate) fn gives_up(self, ms: u64, client: impl Who, how: GivingUp) -> Story {
+        let node = client.node();
+        let operation = *self.open.get(&node).expect("the process has an open operation");
+        self.event(ms, node, What::GivenUp { operation, how })
+    }
+
+    /// The application cancels the open acquire or release, whose outcome nobody knows then.
+    pub(crate) fn cancels(self, ms: u64, client: impl Who) -> Story {
+        self.gives_up(ms, client, GivingUp::Cancelled).info(ms, client)
     }
 
     /// An acquire that is invoked, granted by redis-1 and known to be so at one instant.

@@ -2,7 +2,7 @@
 //! history must get through all of them.
 
 use super::{KEY, Story};
-use crate::record::history::{Change, Keeping, Turn, What};
+use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};
 use fencepost_faults::{FaultKind, Node};
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,6 +24,7 @@ enum Sort {
     Hears,
     IsRefused,
     HearsNothing,
+    GivesUp,
     Reads,
     Writes,
     Leaves,
@@ -47,6 +48,7 @@ pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
         8 => Just(Sort::Hears),
         1 => Just(Sort::IsRefused),
         1 => Just(Sort::HearsNothing),
+        1 => Just(Sort::GivesUp),
         4 => Just(Sort::Reads),
         4 => Just(Sort::Writes),
         6 => Just(Sort::Leaves),
@@ -122,6 +124,17 @@ pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
 }
 
 impl Teller {
+    /// Whether the open operation is an acquire or a release.
+    fn is_call_of_the_lock(&self, node: Node) -> bool {
+        let open = self.story.open.get(&node);
+        self.story.events.iter().any(|event| match &event.what {
+            What::Invoke { operation, action: Action::Acquire | Action::Release } => {
+                open == Some(operation)
+            }
+            _ => false,
+        })
+    }
+
     fn tell(&mut self, deed: Deed) {
         let Deed { who, detail, sort, .. } = deed;
         let (now, node) = (self.now, Node::Client(who).of_thread(1 + detail % 2));
@@ -149,6 +162,10 @@ impl Teller {
             Sort::Hears if is_open => story.hears(now, node, &owner),
             Sort::IsRefused if is_open => story.fails(now, node),
             Sort::HearsNothing if is_open => story.info(now, node),
+            Sort::GivesUp if is_open && self.is_call_of_the_lock(node) => {
+                let how = [GivingUp::Cancelled, GivingUp::Interrupted][usize::from(detail % 2)];
+                story.gives_up(now, node, how)
+            }
             Sort::Reads if is_idle && was_granted => story.reads(now, node, self.value),
             Sort::Writes if is_idle && was_granted => self.writes(story, node, detail),
             Sort::Leaves if is_idle => {

@@ -336,6 +336,7 @@ impl Told<'_> {
         let takes_part = |node| self.lead.violation.processes.contains(&node);
         match &entry.what {
             What::Crashed | What::Started | What::Lost => Some(1),
+            What::GivenUp { .. } if takes_part(entry.process) => Some(1),
             What::Turn { turn, .. } if turn.changes_data() => Some(1),
             What::Ok { owner: Some(_), .. } | What::Invoke { .. } if takes_part(entry.process) => {
                 Some(2)

@@ -98,7 +98,7 @@ fn glyph(what: &What) -> Glyph {
         What::Invoke { .. } => Glyph::Asks,
         What::Ok { owner: Some(_), .. } => Glyph::Granted,
         What::Ok { .. } => Glyph::Hears,
-        What::Fail { .. } | What::Info { .. } | What::Lost => Glyph::Fails,
+        What::Fail { .. } | What::Info { .. } | What::GivenUp { .. } | What::Lost => Glyph::Fails,
         What::Silent { .. } => Glyph::Sleeps,
         What::Crashed => Glyph::Dies,
         What::Turn { .. } => Glyph::Turns,

@@ -103,7 +103,7 @@ fn rank(event: &Event, is_evidence: bool) -> u8 {
     match &event.what {
         _ if is_evidence => 0,
         _ if is_fault(event) => 1,
-        What::Crashed | What::Started | What::Lost | What::Healed => 2,
+        What::Crashed | What::Started | What::GivenUp { .. } | What::Lost | What::Healed => 2,
         What::Turn { turn, .. } if turn.changes_data() => 2,
         What::Server { change: Change::Granted | Change::Extended, .. } => 4,
         What::Server { .. } => 3,
@@ -151,6 +151,7 @@ fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
         | What::FaultBegan { .. }
         | What::FaultEnded { .. } => true,
         What::Lost
+        | What::GivenUp { .. }
         | What::Silent { .. }
         | What::Ok { owner: Some(_), .. }
         | What::Invoke { action: Action::Release, .. } => involved(event.node),

@@ -1,8 +1,9 @@
 //! One thread of a process, from its first acquire to its last release.
 
 use super::guard::{Answer, Guard, Request};
+use super::impatience::{Impatience, Pen, until_given_up};
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Hold, Scenario, Section};
+use crate::setup::scenario::{Calls, Hold, Scenario, Section};
 use crate::world::recorder::Recorder;
 use fencepost_clients::env::Monotonic;
 use fencepost_clients::{Acquisition, Check, Env, Extension, Lease, Lock, Release};
@@ -96,6 +97,19 @@ impl Process {
         }
     }
 
+    /// Whether the next call is one that the application does not wait for to the end, and what it
+    /// does then.
+    fn impatience(&self, are_such: fn(Calls) -> bool) -> Option<Impatience> {
+        // The probe is there to be served.
+        let is_probe = self.node == Node::Probe;
+        let gives_up = &mut *self.roster.member(self.node).impatience.borrow_mut();
+        Impatience::draw(gives_up, &self.scenario, are_such).filter(|_| !is_probe)
+    }
+
+    fn pen(&self, operation: u64) -> Pen {
+        Pen { env: self.env.clone(), recorder: self.recorder.clone(), node: self.node, operation }
+    }
+
     async fn cycle(&mut self, hold: Option<Duration>) {
         if let Some((acquisition, mut lease)) = self.acquire().await {
             self.critical_section(acquisition, &mut lease, hold).await;
@@ -105,9 +119,11 @@ impl Process {
 
     /// Takes the lock. Gives the number of the operation and the lease, if it was granted.
     async fn acquire(&mut self) -> Option<(u64, Lease)> {
+        let impatience = self.impatience(Calls::have_acquires);
         let operation = self.recorder.invoke(self.node, Action::Acquire);
-        let resource = self.resource.clone();
-        match self.lock.acquire(&resource).await {
+        let (resource, pen) = (self.resource.clone(), self.pen(operation));
+        let outcome = until_given_up(pen, impatience, self.lock.acquire(&resource)).await;
+        match outcome.unwrap_or_else(|given_up| Acquisition::Unknown(given_up.to_string())) {
             Acquisition::Granted(lease) => {
                 let now = self.env.monotonic_clock();
                 let valid_for_us = lease.valid_until.map(|until| Micros::from(until.since(now)));
@@ -343,8 +359,11 @@ impl Process {
     }
 
     async fn release(&mut self, lease: Lease) {
+        let impatience = self.impatience(Calls::have_releases);
         let operation = self.recorder.invoke(self.node, Action::Release);
-        match self.lock.release(lease).await {
+        let pen = self.pen(operation);
+        let outcome = until_given_up(pen, impatience, self.lock.release(lease)).await;
+        match outcome.unwrap_or_else(|given_up| Release::Unknown(given_up.to_string())) {
             Release::Released => self.recorder.ok(self.node, operation),
             Release::NotHeld => {
                 self.recorder.fail(self.node, operation, "the lock was no longer held")

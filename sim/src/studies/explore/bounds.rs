@@ -111,6 +111,9 @@ pub enum InvalidBounds {
     /// A link that is slow in all runs.
     #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
     SlowLink(String),
+    /// Calls that the application gives up at moments that are drawn.
+    #[error("{0} '{1}': expected none; explore does not give up calls at every moment")]
+    GivesUp(&'static str, &'static str),
     /// A longest fault that is none.
     #[error("longest '{0}': expected 1ms to 1h")]
     Longest(Span),
@@ -140,6 +143,9 @@ impl Bounds {
         }
         if let Some(link) = scenario.slow_link {
             return Err(InvalidBounds::SlowLink(link.to_string()));
+        }
+        if let Some((key, value)) = scenario.gives_up() {
+            return Err(InvalidBounds::GivesUp(key, value));
         }
         if !(Span::millis(1)..=Span::secs(3_600)).contains(&self.longest) {
             return Err(InvalidBounds::Longest(self.longest));

@@ -80,8 +80,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "postgresql-failover",
         title: "A commit that the standby never got",
-        question: "A database has a standby that is promoted when it dies. Is a lock in a table of \
-                   it safe?",
+        question: "An operator promotes the standby of a database. Is a lock in a table of it \
+                   safe?",
         protocol: SHEDLOCK,
         client: "shedlock-db-time",
         fault: "failover",

@@ -161,8 +161,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "lost-at-failover",
         title: "A lock lost by a failover",
-        question: "A primary is cut off, and a replica is promoted in its place. Which of the two \
-         grants the lock?",
+        question: "A primary fails, and a replica is promoted in its place. What does it know of \
+                   the lock?",
         protocol: SINGLE,
         client: "single-node",
         fault: "failover",
@@ -179,8 +179,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "split-brain",
         title: "Two masters, one lock",
-        question: "The network cuts a master off from its Sentinels, and they promote a replica. \
-                   What does the old master do meanwhile?",
+        question: "The network cuts a master off from most of its Sentinels, and they promote a \
+                   replica. What does the old master do meanwhile?",
         protocol: SINGLE,
         client: "single-node",
         fault: "failover",

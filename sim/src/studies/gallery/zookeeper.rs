@@ -114,9 +114,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 2,
         kind: Kind::Overlap,
         cause: Cause::SessionExpired,
-        remedy: "None is needed: two processes believe that they hold the lock, and the storage \
-         rejects what the earlier one sends. What goes elsewhere than to the storage is not \
-         protected.",
+        remedy: "None is needed: two processes believe that they hold the lock, and from the first \
+         request of the later one on the storage rejects what the earlier one sends. Here the \
+         write of the earlier one comes before that and is accepted, and the later one reads it. \
+         What goes elsewhere than to the storage is not protected.",
         fixed: None,
         source: KLEPPMANN,
     },
@@ -140,7 +141,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "zookeeper-lost-watch",
         title: "A watch that no server keeps",
-        question: "A waiter changes its server while the lock becomes free. Who tells it?",
+        question: "A waiter loses its connection, and the lock becomes free. Who tells it?",
         protocol: WATCHING,
         client: "zookeeper-lost-watch",
         fault: "lost-reply",

@@ -171,7 +171,18 @@ fn an_answer_is_misheard_by_a_fault_between_the_two_and_not_by_one_elsewhere() {
         cause(Kind::WrongAnswer, story.fault_ended(6, 1, "partition", REDIS))
     };
     assert_eq!(story(1), Cause::LostReply);
-    assert_eq!(story(2), Cause::Unexplained);
+    assert_eq!(story(2), Cause::UnfoundedAnswer);
+}
+
+#[test]
+fn what_is_told_as_given_back_and_stands_on_without_a_fault_is_the_own_answer_of_the_lock() {
+    let told = |story: Story| {
+        let story = story.takes(1, 1, "a").leaves(3, 1).left(5, 1).tells_leases();
+        cause(Kind::WrongAnswer, story)
+    };
+    assert_eq!(told(Story::new()), Cause::UnfoundedAnswer);
+    let cut = Story::new().fault_began(2, 1, "partition", &[CLIENT, REDIS]);
+    assert_eq!(told(cut.fault_ended(6, 1, "partition", REDIS)), Cause::LostRelease);
 }
 
 #[test]

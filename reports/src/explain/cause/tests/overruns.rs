@@ -54,6 +54,17 @@ fn a_holder_without_any_fault_held_too_long() {
 }
 
 #[test]
+fn who_enters_though_no_server_granted_it_the_lock_has_it_from_the_locks_own_code() {
+    let enters = |story: Story| {
+        let story = story.hears(5, 2, "b").releases(7, 2).releases(8, 1).removed(8, "a", 1);
+        overlap(story)
+    };
+    let asked = || Story::new().takes(1, 1, "a").acquires(2, 2);
+    assert_eq!(enters(asked()), Cause::UnfoundedAnswer);
+    assert_eq!(enters(asked().grants(4, 2, "b")), Cause::Interleaving, "a server let it in");
+}
+
+#[test]
 fn an_extended_lease_counts_from_its_extension() {
     let story = Story::new().takes(1, 1, "a").server(8, 1, Change::Extended, "a", Some(CLIENT));
     let story = story.server(13, 1, Change::Evicted, "a", None).takes(14, 2, "b").releases(16, 1);

@@ -48,6 +48,20 @@ fn a_first_node_that_no_process_knows_of_is_an_orphan() {
 }
 
 #[test]
+fn the_first_node_may_be_that_of_an_acquire_which_the_application_gave_up() {
+    let cancelled = || Story::with_sessions().acquires(1, 1).grants(2, 1, "a").cancels(3, 1);
+    assert_eq!(nobody(cancelled()), Cause::GivenUpCall);
+    let another = Story::with_sessions().acquires(1, 2).cancels(1, 2);
+    assert_eq!(nobody(another.grants(2, 1, "a").info(3, 1)), Cause::OrphanNode, "not its own");
+    let (redis, client) = (Node::Redis(1), Node::Client(1));
+    let lost = cancelled().fault_began(1, 1, "lost-reply", &[redis, client]);
+    let lost = lost.fault_ended(2, 1, "lost-reply", redis);
+    assert_eq!(nobody(lost), Cause::OrphanNode, "a lost reply leaves such a node, too");
+    let released = Story::with_sessions().takes(1, 1, "a").leaves(3, 1).cancels(4, 1);
+    assert_eq!(nobody(released), Cause::GivenUpCall);
+}
+
+#[test]
 fn a_waiter_that_slept_on_a_free_lock_lost_its_watch_or_its_wakeup() {
     let sleeps = |story: Story| {
         let story = story.healed(0).takes(1, 1, "a").acquires(2, 2).leaves(5, 1);

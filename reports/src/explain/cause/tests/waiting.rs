@@ -69,6 +69,63 @@ fn what_was_in_the_way_is_what_stood_then_and_not_at_the_end_of_the_run() {
 }
 
 #[test]
+fn what_a_call_that_was_given_up_left_behind_is_told_from_what_a_fault_did() {
+    let granted = || Story::new().grants(1, 1, "a");
+    assert_eq!(nobody(granted().cancels(3, 1)), Cause::GivenUpCall);
+    let interrupted = granted().gives_up(2, 1, GivingUp::Interrupted);
+    assert_eq!(nobody(interrupted.clone().info(3, 1)), Cause::GivenUpCall);
+    assert_eq!(nobody(granted().info(3, 1)), Cause::LostReply, "nobody gave anything up");
+    let taken = || Story::new().takes(1, 1, "a").leaves(3, 1);
+    assert_eq!(nobody(taken().cancels(4, 1)), Cause::GivenUpCall);
+    assert_eq!(nobody(taken().info(4, 1)), Cause::LostRelease);
+    assert_eq!(nobody(granted().cancels(3, 1).crashes(4, 1)), Cause::HolderCrash);
+    let in_all_the_same = interrupted.hears(3, 1, "a").leaves(4, 1).info(5, 1);
+    assert_eq!(nobody(in_all_the_same), Cause::LostRelease, "the acquire was not in vain");
+}
+
+#[test]
+fn a_lock_that_counts_may_have_been_taken_once_more_than_the_application_knows() {
+    let count = |ms, count: &str| {
+        let value = format!("a={count}");
+        move |story: Story| story.server(ms, 1, Change::Granted, &value, Some(CLIENT))
+    };
+    let inner = |gives_up: bool| {
+        let story = count(4, "2")(Story::new().ttl(900).takes(1, 1, "a=1").acquires(3, 1));
+        let story = if gives_up { story.cancels(5, 1) } else { story.info(5, 1) };
+        count(7, "1")(story.leaves(6, 1)).left(8, 1)
+    };
+    assert_eq!(nobody(inner(true)), Cause::GivenUpCall);
+    assert_eq!(nobody(inner(false)), Cause::LostReply);
+}
+
+#[test]
+fn who_may_still_count_a_call_that_was_given_up_is_in_its_own_way() {
+    let story = |gives_up: bool| {
+        let story = Story::new().takes(1, 1, "a").leaves(3, 1).removed(4, "a", 1);
+        let story = if gives_up { story.cancels(5, 1) } else { story.info(5, 1) };
+        let story = story.progress_bound(100).healed(20).acquires(21, 1).fails(130, 1);
+        cause(Kind::Stuck, story)
+    };
+    assert_eq!(story(true), Cause::GivenUpCall);
+    assert_eq!(story(false), Cause::Unexplained);
+}
+
+#[test]
+fn the_grant_itself_is_no_renewal() {
+    let story = |renews: bool| {
+        let story = Story::new().progress_bound(100).healed(0).takes(1, 2, "b").releases(2, 2);
+        let story = story.removed(2, "b", 2).grants(4, 1, "a").info(5, 1);
+        let story = match renews {
+            true => story.server(60, 1, Change::Extended, "a", Some(CLIENT)),
+            false => story,
+        };
+        cause(Kind::Stuck, story.acquires(6, 3).fails(140, 3))
+    };
+    assert_eq!(story(true), Cause::OrphanRenewal);
+    assert_eq!(story(false), Cause::LostReply);
+}
+
+#[test]
 fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
     let died = || Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).crashes(5, 1);
     let hangs = || died().silent(40, 2, 2, false);
@@ -76,6 +133,19 @@ fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
     assert_eq!(cause(Kind::Deadlock, hangs()), Cause::HolderCrash, "a key without an expiry");
     let sleeps = || died().progress_bound(20).silent(60, 2, 2, true).takes(61, 2, "b");
     assert_eq!(cause(Kind::Stuck, sleeps().tells_leases()), Cause::MissedWakeup);
+}
+
+#[test]
+fn who_slept_on_until_another_had_the_lock_slept_on_while_it_was_free() {
+    let story = |is_told: bool| {
+        let story = Story::new().available_within(5, 1, 1).takes(1, 1, "a").acquires(2, 2);
+        let story = story.acquires(2, 3).releases(3, 1).removed(3, "a", 1);
+        let story = story.silent(20, 2, 2, true).grants(21, 2, "b").hears(21, 2, "b");
+        let story = if is_told { story.silent(22, 3, 2, true) } else { story };
+        cause(Kind::Unavailable, story.releases(24, 2).removed(24, "b", 2))
+    };
+    assert_eq!(story(true), Cause::MissedWakeup);
+    assert_eq!(story(false), Cause::Unexplained, "the other may have asked");
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! An application that interrupts a call of its lock: what the call waits for fails, once, and the
+//! lock's own code hears of it, cleans up and returns.
+//!
+//! [`Env::interrupting`] begins it. What the call waits for next on a connection fails with
+//! `Interrupted`; what it waits for on a clock is over at once. From then on, until the call ends,
+//! the lock tries no further ([`Env::is_interrupted`], [`Env::left`]), but what it does to clean up
+//! waits as usual. Tasks that the lock has beside the call hear nothing of it.
+
+use super::{Env, Monotonic};
+use std::cell::Cell;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::task::Poll;
+use std::time::Duration;
+
+/// How far the interrupt of a thread has come.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Stage {
+    /// There is none.
+    #[default]
+    None,
+    /// The call has not heard it, and is not polled now.
+    Pending,
+    /// The call has not heard it, and is being polled.
+    Polled,
+    /// The call has heard it.
+    Heard,
+}
+
+/// The interrupt of one thread.
+#[derive(Debug, Default)]
+pub(super) struct Interrupt(Cell<Stage>);
+
+impl Interrupt {
+    /// Whether somebody who would have to wait now hears it instead. True once.
+    pub(super) fn is_heard_here(&self) -> bool {
+        let is_heard = self.0.get() == Stage::Polled;
+        if is_heard {
+            self.0.set(Stage::Heard);
+        }
+        is_heard
+    }
+
+    /// What comes of a poll: instead of having to wait, one who is interrupted fails.
+    pub(super) fn fails<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+        match poll.is_pending() && self.is_heard_here() {
+            true => Poll::Ready(Err(io::ErrorKind::Interrupted.into())),
+            false => poll,
+        }
+    }
+
+    fn moves(&self, from: Stage, to: Stage) {
+        if self.0.get() == from {
+            self.0.set(to);
+        }
+    }
+}
+
+impl Env {
+    /// Interrupts a call of the lock that is under way, and runs it to its end.
+    pub async fn interrupting<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
+        self.interrupt.0.set(Stage::Pending);
+        let _ends = Ends(&self.interrupt);
+        std::future::poll_fn(|context| {
+            self.interrupt.moves(Stage::Pending, Stage::Polled);
+            let poll = call.as_mut().poll(context);
+            self.interrupt.moves(Stage::Polled, Stage::Pending);
+            poll
+        })
+        .await
+    }
+
+    /// Whether the call that this thread is in was interrupted and has heard it: it tries no
+    /// further.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupt.0.get() == Stage::Heard
+    }
+
+    /// What is left until the deadline of a call: nothing once it was interrupted.
+    pub fn left(&self, deadline: Monotonic) -> Duration {
+        match self.is_interrupted() {
+            true => Duration::ZERO,
+            false => deadline.since(self.monotonic_clock()),
+        }
+    }
+}
+
+/// The interrupt of a call that ends, or is dropped.
+struct Ends<'i>(&'i Interrupt);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.0.set(Stage::None);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lock::{Acquisition, Settings};
+    use crate::retry::Retry;
+    use crate::testing::{TestWorld, settings};
+    use std::pin::pin;
+
+    const MS: Duration = Duration::from_millis(1);
+
+    /// Interrupts a call after 5 ms.
+    async fn interrupted<T>(env: &Env, call: impl Future<Output = T>) -> T {
+        let mut call = pin!(call);
+        match env.timeout(5 * MS, call.as_mut()).await {
+            Some(outcome) => outcome,
+            None => env.interrupting(call).await,
+        }
+    }
+
+    #[test]
+    fn what_is_waited_for_on_a_clock_is_over_once() {
+        let world = TestWorld::new();
+        let env = world.env();
+        let sleeps = async {
+            env.sleep(60 * MS).await;
+            let heard_at = env.monotonic_clock().0;
+            env.sleep(20 * MS).await;
+            (heard_at, env.is_interrupted())
+        };
+        assert_eq!(world.run(interrupted(&env, sleeps)), (5_000, true));
+        assert_eq!(world.now(), 25_000);
+        assert!(!env.is_interrupted(), "the call is over");
+        assert_eq!(env.left(env.monotonic_clock().plus(MS)), MS);
+    }
+
+    #[test]
+    fn a_call_that_has_come_to_its_end_is_not_interrupted() {
+        let world = TestWorld::new();
+        let env = world.env();
+        assert!(!world.run(interrupted(&env, async {
+            env.sleep(4 * MS).await;
+            env.is_interrupted()
+        })));
+    }
+
+    #[test]
+    fn attempts_end_and_what_may_stand_is_unknown() {
+        let outcome = |reason: Acquisition| {
+            let world = TestWorld::new();
+            let env = world.env();
+            let settings = Settings { retry: 3 * MS..=3 * MS, ..settings() };
+            let attempts = Retry::start(&env, &settings).until_granted(async || reason.clone());
+            let outcome = world.run(interrupted(&env, attempts));
+            assert!((5_000..6_000).contains(&world.now()), "{}", world.now());
+            outcome
+        };
+        let refused = Acquisition::Refused("held by another".into());
+        assert_eq!(outcome(refused.clone()), refused);
+        let unknown = Acquisition::Unknown("a reply was lost".to_owned());
+        assert_eq!(outcome(unknown.clone()), unknown);
+    }
+
+    #[test]
+    fn a_task_beside_the_call_and_another_thread_hear_nothing() {
+        let world = TestWorld::new();
+        let (env, other) = (world.env(), world.env().of_thread(2));
+        let beside = env.clone();
+        let task = env.task(async move {
+            beside.sleep(30 * MS).await;
+            beside.monotonic_clock().0
+        });
+        world.run(interrupted(&env, env.sleep(90 * MS)));
+        assert!(!other.is_interrupted());
+        assert_eq!(world.run(task), Ok(30_000));
+    }
+}

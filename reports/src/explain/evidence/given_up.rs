@@ -1,0 +1,72 @@
+//! Calls of the lock that the application cancelled or interrupted, and what they left behind.
+
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use crate::record::history::What;
+use fencepost_faults::{Impact, Node, SimTime};
+
+/// Whether the application gave up this acquire, and was not let in all the same.
+pub(super) fn acquire(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
+    one.outcome != Outcome::Granted && timeline.given_up(one.operation).is_some()
+}
+
+/// Whether the application gave up the call that a process began at a moment.
+pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
+    match timeline.history.events[invoked.index].what {
+        What::Invoke { operation, .. } => timeline.given_up(operation).is_some(),
+        _ => false,
+    }
+}
+
+/// Whether the application gave up an acquire of the process whose lock stands, while that stood
+/// there under one owner: a lock that counts was taken once more than it was given back.
+pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
+    let mut acquires = timeline.acquisitions.iter();
+    acquires.any(|one| {
+        Some(one.process) == standing.by
+            && acquire(timeline, one)
+            && one.invoked < standing.from
+            && !went_between(timeline, standing, one.invoked)
+    })
+}
+
+/// Whether nothing stood at a server for a moment between another one and when this came to stand
+/// there.
+fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -> bool {
+    timeline.keys.iter().filter(|span| span.node == standing.node).any(|span| {
+        let gone = span.to.filter(|(_, how)| *how != KeyEnd::Replaced);
+        gone.is_some_and(|(gone, _)| from < gone && gone < standing.from)
+    })
+}
+
+/// Whether the first node of a queue, which no process knows of, may only be that of an acquire that
+/// the application gave up: of the process whose session it belongs to, or of any if that is not
+/// known. A fault that lost a reply or held up a message leaves such a node too.
+pub(super) fn left_a_node(
+    timeline: &Timeline<'_>,
+    creator: Option<Node>,
+    first: &KeySpan<'_>,
+) -> bool {
+    let is_whose =
+        |process: Node| creator.is_none_or(|creator| process.machine() == creator.machine());
+    let mut faults = timeline.faults.iter().filter(|fault| fault.from < first.from);
+    let lost = faults.any(|fault| {
+        matches!(
+            fault.kind.impact(),
+            Impact::LosesReply | Impact::HoldsUpMessages | Impact::Kills | Impact::Freezes
+        )
+    });
+    let mut acquires = timeline.acquisitions.iter();
+    !lost
+        && acquires
+            .any(|one| is_whose(one.process) && one.invoked < first.from && acquire(timeline, one))
+}
+
+/// Whether each of these processes had given up a call by an instant.
+pub(super) fn all_did(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
+    let did = |process: &Node| {
+        let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);
+        let mut own = events.filter(|event| event.node == *process);
+        own.any(|event| matches!(event.what, What::GivenUp { .. }))
+    };
+    !processes.is_empty() && processes.iter().all(did)
+}

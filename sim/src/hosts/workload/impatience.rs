@@ -1,0 +1,74 @@
+//! An application that does not wait for a call of its lock to the end.
+
+use crate::setup::scenario::{Calls, Scenario};
+use crate::world::recorder::Recorder;
+use fencepost_clients::Env;
+use fencepost_faults::{Node, draw};
+use fencepost_reports::GivingUp;
+use rand_chacha::ChaCha8Rng;
+use std::future::Future;
+use std::rc::Rc;
+use std::time::Duration;
+
+/// How many calls of a thousand it does not wait for to the end.
+const IMPATIENT_PER_MILLE: u64 = 500;
+
+/// How long the application waits for one call, and what it does then.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Impatience {
+    patience: Duration,
+    how: GivingUp,
+}
+
+/// The application dropped the call.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("the application cancelled it")]
+pub(super) struct Cancelled;
+
+/// What is written down of a call.
+pub(super) struct Pen {
+    pub(super) env: Env,
+    pub(super) recorder: Rc<Recorder>,
+    pub(super) node: Node,
+    pub(super) operation: u64,
+}
+
+impl Impatience {
+    /// Draws it for a call; nothing is drawn where the application waits for all calls of the kind.
+    pub(super) fn draw(
+        draws: &mut ChaCha8Rng,
+        scenario: &Scenario,
+        are_such: fn(Calls) -> bool,
+    ) -> Option<Impatience> {
+        let how = match (are_such(scenario.cancel), are_such(scenario.interrupt)) {
+            (false, false) => return None,
+            (true, false) => GivingUp::Cancelled,
+            (false, true) => GivingUp::Interrupted,
+            (true, true) => *draw::pick(draws, &[GivingUp::Cancelled, GivingUp::Interrupted]),
+        };
+        let is_impatient = draw::chance(draws, IMPATIENT_PER_MILLE);
+        let patience_us = draw::log_uniform(draws, scenario.patience.micros());
+        let patience = Duration::from_micros(patience_us);
+        is_impatient.then_some(Impatience { patience, how })
+    }
+}
+
+/// Waits for a call, to the end or for as long as the application has patience. Errors: the call was
+/// dropped where it stood.
+pub(super) async fn until_given_up<T>(
+    pen: Pen,
+    impatience: Option<Impatience>,
+    call: impl Future<Output = T>,
+) -> Result<T, Cancelled> {
+    let Some(Impatience { patience, how }) = impatience else { return Ok(call.await) };
+    let Pen { env, recorder, node, operation } = pen;
+    let mut call = Box::pin(call);
+    if let Some(outcome) = env.timeout(patience, call.as_mut()).await {
+        return Ok(outcome);
+    }
+    recorder.gives_up(node, operation, how);
+    match how {
+        GivingUp::Cancelled => Err(Cancelled),
+        GivingUp::Interrupted => Ok(env.interrupting(call.as_mut()).await),
+    }
+}

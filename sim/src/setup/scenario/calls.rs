@@ -1,0 +1,49 @@
+//! Which calls of its lock an application does not wait for to the end.
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which calls of its lock an application does not wait for to the end.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Calls {
+    /// None: it waits for every answer.
+    #[default]
+    None,
+    /// Acquires.
+    Acquire,
+    /// Releases.
+    Release,
+    /// Acquires and releases.
+    Both,
+}
+
+impl Calls {
+    /// As `--set` takes it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Calls::None => "none",
+            Calls::Acquire => "acquire",
+            Calls::Release => "release",
+            Calls::Both => "both",
+        }
+    }
+
+    /// Whether it need not be written down.
+    pub(super) fn are_none(&self) -> bool {
+        *self == Calls::None
+    }
+
+    /// Whether acquires are among them.
+    pub(crate) fn have_acquires(self) -> bool {
+        matches!(self, Calls::Acquire | Calls::Both)
+    }
+
+    /// Whether releases are among them.
+    pub(crate) fn have_releases(self) -> bool {
+        matches!(self, Calls::Release | Calls::Both)
+    }
+}
