@@ -57,7 +57,7 @@ WORKERS = {
 
 
 def run(name, fault, seed, cycles):
-    """What came out of a run that was made twice: a word, and whether that is wrong."""
+    """What came out of a run that was made twice: a word or several, and whether that is wrong."""
     command, options = WORKERS[name]
     said = subprocess.run(
         [FENCEPOST, "--seed", str(seed), "--fault", fault, "--cycles", str(cycles), "--no-shrink"]
@@ -82,12 +82,16 @@ def faults_row(name):
 
 
 def seeds_row(name):
+    """How many pairs of runs were the same, and what the judge found in those."""
     seeds = int(MODE)
     every = [run(name, FAULTS[seed % len(FAULTS)], seed, 3) for seed in range(seeds)]
     wrong = [
         (f"seed {seed}: {word}", True) for seed, (word, is_wrong) in enumerate(every) if is_wrong
     ]
-    return [(f"{seeds - len(wrong)} of {seeds} the same", False)] + wrong
+    words = [word for word, is_wrong in every if not is_wrong]
+    quiet = [words.count("valid"), words.count("unknown")]
+    counts = [f"{len(words)} of {seeds}", quiet[0], len(words) - sum(quiet), quiet[1]]
+    return [(str(count), False) for count in counts] + wrong
 
 
 def cost(name, cycles, hold):
@@ -124,7 +128,7 @@ def speed_row(name):
 SPEED = ["start-up", "20 cycles", "calls", "of the cycles", "a call", "runs a minute"]
 SPEED += ["without start-up", "real time", "holds up to 8 s"]
 ROW, HEAD = {"faults": (faults_row, FAULTS), "speed": (speed_row, SPEED)}.get(
-    MODE, (seeds_row, [f"{MODE} seeds"])
+    MODE, (seeds_row, ["the same twice", "valid", "violated", "unknown"])
 )
 print("| worker |", " | ".join(HEAD), "|")
 print("| --- |", " --- |" * len(HEAD), sep="")

@@ -7,7 +7,7 @@
 #[expect(dead_code, reason = "programs.rs uses the rest of it")]
 mod alone;
 
-use alone::{launch, run_alone};
+use alone::{launch, run_alone, server};
 use fencepost_programs::Ending;
 use std::path::Path;
 use std::process::Command;
@@ -43,8 +43,11 @@ fn programs_print_the_same_natively_and_traced() {
     let cases = cases(&program);
     assert!(cases.len() >= 60, "{} cases", cases.len());
     let mut differing = Vec::new();
+    let port = server::real().to_string();
     for case in &cases {
-        let native = Command::new(&program).arg(case).output().unwrap();
+        let mut native = Command::new(&program);
+        let place = [("SERVER_IP", "127.0.0.1"), ("SERVER_PORT", &port)];
+        let native = native.arg(case).envs(place).output().unwrap();
         let native_text = String::from_utf8_lossy(&native.stdout).into_owned();
         let status = native.status.code().map_or(Ending::Killed(0), Ending::Exited);
         let traced = run_alone(&launch(&[&program, case]));

@@ -136,6 +136,31 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
+/// Sends what a timer sends: to a thread of a process, or to any of it. The number of the timer,
+/// how often it rang without a signal, and its value come along.
+pub(crate) fn signal_of_timer(
+    (process, thread): (pid_t, Option<pid_t>),
+    signal: i32,
+    (timer, overrun, value): (i32, u32, u64),
+) {
+    // `siginfo_t` of a timer: signal, error, code, a gap, then number, overrun, value.
+    let mut told = [0u64; 16];
+    told[0] = signal as u32 as u64;
+    told[1] = libc::SI_TIMER as u32 as u64;
+    told[2] = timer as u32 as u64 | u64::from(overrun) << 32;
+    told[3] = value;
+    let at = told.as_ptr();
+    // SAFETY: the kernel reads 128 bytes, the size of what is live here.
+    unsafe {
+        match thread {
+            Some(thread) => {
+                libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, at)
+            }
+            None => libc::syscall(libc::SYS_rt_sigqueueinfo, process, signal, at),
+        };
+    }
+}
+
 /// Keeps the calling thread, and what it starts, on one core: otherwise most time is lost in
 /// waking each other up across cores.
 pub(crate) fn stay_on_one_core() {

@@ -59,8 +59,16 @@ enum End {
     Connecting(BoxFuture<'static, io::Result<Socket>>),
     Open(Socket),
     /// Nothing more comes from it.
-    Over(#[expect(dead_code, reason = "dropping it closes the connection")] Socket),
-    Judge(BytesMut),
+    Over(Socket),
+    Judge(Hearing),
+}
+
+/// What the judge has heard over a connection and has not answered.
+#[derive(Default)]
+struct Hearing {
+    buffer: BytesMut,
+    /// The program sends no more: the judge closes once it has answered.
+    is_over: bool,
 }
 
 /// Work that a process has asked for.
@@ -151,7 +159,7 @@ impl Host {
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
-                self.ends.insert(socket, End::Judge(BytesMut::new()));
+                self.ends.insert(socket, End::Judge(Hearing::default()));
                 self.group.tell(News::Connected(socket));
                 true
             }
@@ -162,6 +170,7 @@ impl Host {
                 false
             }
             Request::Send { socket, bytes } => self.sends(socket, &bytes).await,
+            Request::Shutdown { socket } => self.hears_the_end(socket),
             Request::Close { socket } => {
                 self.works.retain(|work| work.socket != socket);
                 self.ends.remove(&socket);
@@ -180,13 +189,38 @@ impl Host {
                 }
                 is_broken
             }
-            Some(End::Judge(buffer)) => {
-                buffer.extend_from_slice(bytes);
-                let answers = self.judge.hears(buffer);
+            Some(End::Judge(hearing)) => {
+                hearing.buffer.extend_from_slice(bytes);
+                let answers = self.judge.hears(&mut hearing.buffer);
                 self.answers(socket, answers)
             }
             _ => false,
         }
+    }
+
+    /// The program sends no more over a connection: a server closes it in turn, and so does the
+    /// judge, once no work is left. Whether there is news at once.
+    fn hears_the_end(&mut self, socket: SocketId) -> bool {
+        match self.ends.get_mut(&socket) {
+            Some(End::Open(open) | End::Over(open)) => open.shutdown(),
+            Some(End::Judge(hearing)) => {
+                hearing.is_over = true;
+                return self.judge_closes(socket);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Closes a connection to the judge over which nothing more is to be said.
+    fn judge_closes(&mut self, socket: SocketId) -> bool {
+        let is_over = matches!(self.ends.get(&socket), Some(End::Judge(it)) if it.is_over);
+        let closes = is_over && !self.works.iter().any(|work| work.socket == socket);
+        if closes {
+            self.ends.remove(&socket);
+            self.group.tell(News::Ended(socket));
+        }
+        closes
     }
 
     fn answers(&mut self, socket: SocketId, answers: Vec<Answer>) -> bool {
@@ -239,6 +273,7 @@ impl Host {
         self.works.retain(|work| work.left_us > 0);
         for socket in &done {
             self.group.tell(News::Received(*socket, b"+OK\r\n".to_vec()));
+            self.judge_closes(*socket);
         }
         !done.is_empty()
     }

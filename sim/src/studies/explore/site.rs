@@ -80,7 +80,8 @@ pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
         | Family::ClockDrift
         | Family::SlowServer
         | Family::All
-        | Family::Operator => Vec::new(),
+        | Family::Operator
+        | Family::LostRequest => Vec::new(),
     }
 }
 
