@@ -75,7 +75,9 @@ pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<Si
 /// Whether a fault that hits messages can hit those of this place.
 fn concerns(fault: &Fault, place: &Place) -> bool {
     let (one, other) = match fault {
-        Fault::LostReply { .. } | Fault::LostRequest { .. } => return place.asks().is_some_and(Node::is_server),
+        Fault::LostReply { .. } | Fault::LostRequest { .. } => {
+            return place.asks().is_some_and(Node::is_server);
+        }
         Fault::Delay { from, to, .. } => (from, to),
         Fault::Partition { side_a, side_b, .. } => (side_a, side_b),
         _ => return true,

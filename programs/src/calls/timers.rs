@@ -48,14 +48,11 @@ impl Group {
         let (sends, thread) = match notify {
             libc::SIGEV_NONE => (None, None),
             libc::SIGEV_SIGNAL | libc::SIGEV_THREAD => (Some((signal, value)), None),
-            libc::SIGEV_THREAD_ID => {
-                (Some((signal, value)), Some(call.memory.u32(event + 16)))
-            }
+            libc::SIGEV_THREAD_ID => (Some((signal, value)), Some(call.memory.u32(event + 16))),
             _ => return fails(libc::EINVAL),
         };
-        let is_stranger = |thread| {
-            self.threads.get(&thread).is_none_or(|thread| thread.process != call.process)
-        };
+        let is_stranger =
+            |thread| self.threads.get(&thread).is_none_or(|thread| thread.process != call.process);
         let is_signal = |(signal, _)| (1..=SIGNAL_MAX).contains(&signal);
         if !sends.is_none_or(is_signal) || thread.is_some_and(is_stranger) {
             return fails(libc::EINVAL);

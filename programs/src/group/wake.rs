@@ -186,7 +186,8 @@ impl Group {
             let left = now.left_ns(deadline);
             if deadline.is_wall { left.min(WALL_LOOK_NS) } else { left }
         };
-        let first = of_threads.chain(of_timers).chain(of_alarms).chain(of_signals).map(left).min()?;
+        let first =
+            of_threads.chain(of_timers).chain(of_alarms).chain(of_signals).map(left).min()?;
         Some(ahead_us + first.div_ceil(1_000).max(1))
     }
 }

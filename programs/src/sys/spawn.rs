@@ -153,9 +153,7 @@ pub(crate) fn signal_of_timer(
     // SAFETY: the kernel reads 128 bytes, the size of what is live here.
     unsafe {
         match thread {
-            Some(thread) => {
-                libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, at)
-            }
+            Some(thread) => libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, at),
             None => libc::syscall(libc::SYS_rt_sigqueueinfo, process, signal, at),
         };
     }
@@ -165,7 +163,7 @@ pub(crate) fn signal_of_timer(
 /// waking each other up across cores.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
     thread_local! { static DONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
     if DONE.replace(true) {
         return;
@@ -180,7 +178,11 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        let core = cores[NEXT.fetch_add(1, Ordering::Relaxed) % cores.len()];
+        // The first thread stays where it is, and the others take the next ones: all processes of
+        // a machine would share one core otherwise.
+        let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
+        let first = cores.iter().position(|core| *core == here).unwrap_or(0);
+        let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];
         let mut one: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(core, &mut one);
         libc::sched_setaffinity(0, size, &one);

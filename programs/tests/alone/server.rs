@@ -4,17 +4,15 @@
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 /// What the simulated one is called.
 pub(crate) const NAME: &str = "server";
 /// For how long it stays.
-const STAY: Duration = Duration::from_millis(80);
+pub(crate) const STAY: Duration = Duration::from_millis(80);
 
 /// What a line is answered with; `None` if the server closes.
-fn answer(line: &str, stays: &mut bool) -> Option<String> {
+pub(crate) fn answer(line: &str, stays: &mut bool) -> Option<String> {
     match line.trim_end().split_once(' ') {
         Some(("echo", word)) => Some(format!("{word}\n")),
         _ => {
@@ -22,30 +20,6 @@ fn answer(line: &str, stays: &mut bool) -> Option<String> {
             (line.trim_end() != "close").then(String::new)
         }
     }
-}
-
-/// Serves over real TCP for as long as the tests run; its port.
-pub(crate) fn real() -> u16 {
-    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
-    let port = listener.local_addr().expect("it is bound").port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            std::thread::spawn(move || drop(serve(stream)));
-        }
-    });
-    port
-}
-
-fn serve(stream: TcpStream) -> std::io::Result<()> {
-    let (mut lines, mut out) = (BufReader::new(stream.try_clone()?), stream);
-    let (mut line, mut stays) = (String::new(), false);
-    while lines.read_line(&mut line)? > 0 {
-        let Some(text) = answer(&line, &mut stays) else { return Ok(()) };
-        out.write_all(text.as_bytes())?;
-        line.clear();
-    }
-    std::thread::sleep(if stays { STAY } else { Duration::ZERO });
-    out.write_all(b"end\n")
 }
 
 /// The simulated one: a connection that it serves.

@@ -100,11 +100,8 @@ const ASKED: u64 = 30 * CLIENTS as u64;
 
 #[test]
 fn a_lost_request_is_never_applied_and_breaks_its_connection() {
-    let plan = plan(|client, duration_us| Fault::LostRequest {
-        server: SERVER,
-        client,
-        duration_us,
-    });
+    let plan =
+        plan(|client, duration_us| Fault::LostRequest { server: SERVER, client, duration_us });
     let (counts, resets, faults) = told(&plan, Engine::Fast);
     assert_eq!((counts.len() as u64, resets), (ASKED - 4, 4));
     assert_eq!(counts.iter().max(), Some(&(ASKED - 4)), "four commands were never applied");
@@ -116,8 +113,7 @@ fn a_lost_request_is_never_applied_and_breaks_its_connection() {
 
 #[test]
 fn a_lost_reply_is_of_a_command_that_was_applied() {
-    let plan =
-        plan(|client, duration_us| Fault::LostReply { server: SERVER, client, duration_us });
+    let plan = plan(|client, duration_us| Fault::LostReply { server: SERVER, client, duration_us });
     let (counts, resets, faults) = told(&plan, Engine::Fast);
     assert_eq!((counts.len() as u64, resets), (ASKED - 4, 4));
     assert_eq!(counts.iter().max(), Some(&ASKED), "all commands were applied");
@@ -126,11 +122,7 @@ fn a_lost_reply_is_of_a_command_that_was_applied() {
 
 #[test]
 fn a_trap_that_nobody_meets_does_nothing() {
-    let never = |client, _| Fault::LostRequest {
-        server: SERVER,
-        client,
-        duration_us: Micros(100),
-    };
+    let never = |client, _| Fault::LostRequest { server: SERVER, client, duration_us: Micros(100) };
     let (counts, resets, faults) = told(&plan(never), Engine::Fast);
     assert_eq!((counts.len() as u64, resets, faults.len()), (ASKED, 0, 0));
 }

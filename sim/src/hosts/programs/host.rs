@@ -3,6 +3,7 @@
 
 use super::desk::Desk;
 use super::judge::{Answer, Judge};
+use super::keys::Keys;
 use super::record::Lives;
 use super::{Program, ProgramDeployment};
 use crate::setup::roster::Roster;
@@ -13,7 +14,7 @@ use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
 use fencepost_clients::{Address, Env, Servers};
 use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::io;
 use std::net::Ipv4Addr;
@@ -50,6 +51,9 @@ struct Host {
     group: Group,
     life: usize,
     ends: BTreeMap<SocketId, End>,
+    keys: Keys,
+    /// Its connections to servers of the lock.
+    to_servers: BTreeSet<SocketId>,
     timer: Option<Sleep>,
     works: Vec<Work>,
 }
@@ -103,9 +107,20 @@ pub(crate) async fn live(
                 shared.scenario.clone(),
                 shared.desk.clone(),
             );
-            let (ends, timer, works) = (BTreeMap::new(), None, Vec::new());
             let roster = shared.roster.clone();
-            let mut host = Host { env, node, shared, judge, group, life, ends, timer, works };
+            let mut host = Host {
+                env,
+                node,
+                shared,
+                judge,
+                group,
+                life,
+                ends: BTreeMap::new(),
+                keys: Keys::default(),
+                to_servers: BTreeSet::new(),
+                timer: None,
+                works: Vec::new(),
+            };
             host.lives().await;
             roster.finishes(node);
         }
@@ -164,6 +179,9 @@ impl Host {
                 true
             }
             Request::Connect { socket, host, port } => {
+                if host.parse().is_ok_and(|node: Node| node.is_server()) {
+                    self.to_servers.insert(socket);
+                }
                 let env = self.env.clone();
                 let connect = async move { env.connect(&Address { host, port }).await };
                 self.ends.insert(socket, End::Connecting(Box::pin(connect)));
@@ -180,6 +198,9 @@ impl Host {
     }
 
     async fn sends(&mut self, socket: SocketId, bytes: &[u8]) -> bool {
+        if self.to_servers.contains(&socket) {
+            self.keys.reads(socket, bytes);
+        }
         match self.ends.get_mut(&socket) {
             Some(End::Open(open)) => {
                 let is_broken = open.write_all(bytes).await.is_err();
@@ -328,7 +349,9 @@ impl Drop for Host {
         self.writes_down();
         let used = self.group.files_used().clone();
         let (calls, preempted) = (self.group.calls().to_vec(), self.group.preempted());
+        let keys = std::mem::take(&mut self.keys.found);
         self.shared.lives.with(self.life, |life| {
+            life.keys = keys;
             (life.calls, life.preempted, life.used) = (calls, preempted, used);
         });
         debug_assert!(self.node.is_process(), "only processes run programs");
