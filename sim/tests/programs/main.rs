@@ -140,6 +140,23 @@ fn redlock_py_repeats_itself_under_faults() {
 }
 
 #[test]
+fn dramatiq_repeats_itself_under_faults() {
+    let versions = &["python", "dramatiq"];
+    repeats_itself(("dramatiq", workers::dramatiq), &["/dramatiq_mutex.py"], versions);
+}
+
+#[test]
+fn aioredlock_repeats_itself_under_faults() {
+    let versions = &["python", "aioredlock"];
+    repeats_itself(("aioredlock", workers::aioredlock), &["/aioredlock_masters.py"], versions);
+}
+
+#[test]
+fn ruby_repeats_itself_under_faults() {
+    repeats_itself(("redis-rb", workers::redis_rb), &["/redis_rb.rb"], &["ruby"]);
+}
+
+#[test]
 fn pottery_repeats_itself_under_faults() {
     let versions = &["python", "pottery"];
     repeats_itself(("pottery", workers::pottery), &["/pottery_redlock.py"], versions);
