@@ -80,10 +80,6 @@ pub(crate) fn dramatiq(_: &Path) -> Option<Program> {
     python(("dramatiq", "dramatiq_mutex.py"), "redis, dramatiq")
 }
 
-pub(crate) fn aioredlock(_: &Path) -> Option<Program> {
-    python(("aioredlock", "aioredlock_masters.py"), "aioredis, aioredlock").map(over_masters)
-}
-
 /// The worker in Ruby, if Ruby has the library.
 pub(crate) fn redis_rb(_: &Path) -> Option<Program> {
     works(Command::new("ruby").args(["-e", "require 'redis'"]))
