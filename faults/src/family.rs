@@ -14,6 +14,7 @@ mod eviction;
 mod failover;
 mod latency;
 mod lost_reply;
+mod lost_request;
 mod none;
 mod operator;
 mod partition;
@@ -103,6 +104,7 @@ families! {
     Operator = "an operator types what no lock expects: SCRIPT FLUSH, CLIENT KILL, FAILOVER, \
                 REPLICAOF, CONFIG SET",
         Own(operator::draw);
+    LostRequest = "a command is lost on its way, with its connection", Own(lost_request::draw);
 }
 
 /// Every family, in the order of their numbers.
@@ -141,9 +143,10 @@ impl Family {
         self.row().1
     }
 
-    /// Whether `all` may switch it on: something goes wrong, and by itself.
+    /// Whether `all` may switch it on: something goes wrong, and by itself. Not if the family came
+    /// after seeds of `all` were published, which stay what they are.
     pub fn is_accident(self) -> bool {
-        !matches!(self, Family::None | Family::Operator)
+        !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
 
     /// The family that has this name or alias.
