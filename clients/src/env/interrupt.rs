@@ -34,6 +34,7 @@ pub(super) struct Interrupt(Cell<Stage>);
 
 impl Interrupt {
     /// Whether somebody who would have to wait now hears it instead. True once.
+    #[inline(always)]
     pub(super) fn is_heard_here(&self) -> bool {
         let is_heard = self.0.get() == Stage::Polled;
         if is_heard {
@@ -43,11 +44,12 @@ impl Interrupt {
     }
 
     /// What comes of a poll: instead of having to wait, one who is interrupted fails.
+    #[inline(always)]
     pub(super) fn fails<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
-        match poll.is_pending() && self.is_heard_here() {
-            true => Poll::Ready(Err(io::ErrorKind::Interrupted.into())),
-            false => poll,
+        if poll.is_pending() && self.is_heard_here() {
+            return Poll::Ready(Err(io::ErrorKind::Interrupted.into()));
         }
+        poll
     }
 
     fn moves(&self, from: Stage, to: Stage) {

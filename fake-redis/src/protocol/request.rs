@@ -108,9 +108,16 @@ impl RequestReader {
     ///
     /// # Errors
     /// With the text of Redis's protocol error; the connection is then of no more use.
+    #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
+        if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
+    }
+
+    /// A command that comes in parts, or is none.
+    #[inline(never)]
+    fn go_on(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         while !self.complete {
-            if self.awaited.is_none() && self.searched == 0 && self.read_whole(limits) {
+            if self.finds_whole(limits) {
                 break;
             }
             let advanced = match self.awaited {
@@ -126,9 +133,15 @@ impl RequestReader {
         Ok(true)
     }
 
+    #[inline(always)]
+    fn finds_whole(&mut self, limits: Limits) -> bool {
+        self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
+    }
+
     /// Reads a command that is there from end to end, as nearly all are, in one go. False leaves
     /// everything as it was, for the other functions: they know what is wrong with a command, or
     /// what is still to come of it.
+    #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
         let Some((count @ 1.., header)) = short_header(rest, b'*') else { return false };

@@ -12,10 +12,14 @@ use fencepost::engine::Engine;
 use fencepost::hosts::mutants::{Operator, operators};
 use fencepost::setup::scenario::{Hold, Mutant, Scenario};
 use fencepost::setup::span::{Span, SpanRange};
-use fencepost::studies::explore::{Level, small_scenario};
-use fencepost::testing::{EveryPlan, EveryPlanFailure};
+use fencepost::studies::explore::{
+    Answer, Bounds, Exploration, Grain, Ledger, Progress, Rule, small_scenario,
+};
+use fencepost::studies::sweep::Stop;
 use fencepost_faults::{Families, Micros, Seed};
-use std::collections::BTreeMap;
+use fencepost_reports::summary::sweep::Shard;
+use fencepost_reports::{Kind, judge};
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 /// Which plans are run: two processes of one cycle that hold for 4 s, unless it says otherwise.
@@ -33,12 +37,6 @@ pub(crate) struct Bound {
 
 const fn under(fault: &'static str) -> Bound {
     Bound { name: fault, fault, about: "one fault", delays: 0, change: |_| {} }
-}
-
-impl Bound {
-    fn has_one_plan(&self) -> bool {
-        self.fault == "none" && self.delays == 0
-    }
 }
 
 /// All of them, in the order in which they are explored. Faults are one at most.
@@ -76,9 +74,8 @@ pub(crate) const BOUNDS: &[Bound] = &[
     under("latency"),
 ];
 
-/// A lock that asks so often that a small run has more events than this is explored without
-/// faults and late messages only: each event is a place for one.
-pub(crate) const EVENTS_MAX: u64 = 1_500;
+/// What would take more runs than this is not explored.
+pub(crate) const RUNS_MAX: u128 = 50_000;
 
 /// In how many drawn runs of a bound the mistake is looked for.
 const LOOKED_AT: u64 = 4;
@@ -114,8 +111,7 @@ impl Explorer {
         let (mut plans, mut within) = (0, Vec::new());
         let mut found = None;
         for (place, bound) in BOUNDS.iter().enumerate() {
-            let is_small = bound.has_one_plan() || self.is_small(bound);
-            if !is_small || !self.is_made(bound, operator) || !self.keeps(place) {
+            if !self.is_made(bound, operator) || !self.keeps(place) {
                 continue;
             }
             match self.every_plan(bound, Some(operator)) {
@@ -136,14 +132,6 @@ impl Explorer {
             None => Fate::Quiet { differed, within: within.join("+") },
         };
         Outcome { fate, runs: outcome.runs + plans, ..outcome }
-    }
-
-    /// Whether a run of the lock has few places.
-    fn is_small(&self, bound: &Bound) -> bool {
-        let scenario = Rc::new(small(bound, None));
-        let families: Families = "none".parse().expect("families");
-        let spec = RunSpec::draw(Seed(0), self.lock, &families, scenario);
-        spec.run(Engine::Fast).is_ok_and(|outcome| outcome.events <= EVENTS_MAX)
     }
 
     /// Whether the lock itself keeps every rule within a bound.
@@ -169,21 +157,48 @@ impl Explorer {
     }
 
     fn every_plan(&self, bound: &Bound, operator: Option<&Operator>) -> Explored {
-        let level = Level { faults: u8::from(bound.fault != "none"), delays: bound.delays };
-        let test = EveryPlan::new(self.lock)
-            .faults(bound.fault)
-            .at_most(level)
-            .scenario(|scenario| *scenario = small(bound, operator))
-            .jobs(1);
-        match test.check() {
-            Ok(certificate) => Explored::Quiet(certificate.runs.all),
-            Err(EveryPlanFailure::Counterexample { kinds, .. }) => {
+        let bounds = Bounds {
+            client: self.lock,
+            families: bound.fault.parse().expect("families"),
+            faults: u8::from(bound.fault != "none"),
+            delays: bound.delays,
+            scenario: small(bound, operator),
+            longest: Span::secs(15),
+            grain: Grain::Coarse,
+            rules: Rule::ALL.into(),
+            seed: Seed(0),
+        };
+        if bounds.validate().is_err() {
+            return Explored::Idle;
+        }
+        // What is too much is not explored.
+        let never = Stop::new();
+        let survey = Exploration::unplaced(&bounds, 1).survey(&never);
+        if !survey.is_ok_and(|survey| survey.all_runs() <= RUNS_MAX) {
+            return Explored::Idle;
+        }
+        let Ok(work) = Exploration::new(&bounds, 1, &never) else { return Explored::Idle };
+        match work.explore(Shard::WHOLE, Ledger::new(work.units()), &Silent, &never) {
+            Ok(Answer::Counterexample(planned)) => {
+                let outcome = work.spec(&planned).run(Engine::Fast).expect("it ran before");
+                let violations = judge(&outcome.history).violations;
+                let kinds: BTreeSet<Kind> = violations.iter().map(|one| one.kind).collect();
                 Explored::Broken(kinds.iter().map(|kind| kind.name()).collect())
             }
-            // The lock is never had, or the bound does not go with it.
-            Err(EveryPlanFailure::Unexercised(_) | EveryPlanFailure::Test(_)) => Explored::Idle,
+            Ok(Answer::Quiet(ledger)) if ledger.sum().valid > 0 => {
+                let sum = ledger.sum();
+                Explored::Quiet(sum.valid + sum.unknown)
+            }
+            _ => Explored::Idle,
         }
     }
+}
+
+/// Nobody hears of the runs.
+struct Silent;
+
+impl Progress for Silent {
+    fn run_done(&self, _: bool) {}
 }
 
 /// What came of all plans of a bound.

@@ -1,6 +1,6 @@
 //! The page about all mutants.
 
-use crate::bounds::{BOUNDS, Bound, EVENTS_MAX};
+use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};
 use crate::reasons::reason;
 use crate::study::{FIRST, MORE_OFTEN, OF_LOCK, SECOND};
@@ -81,7 +81,7 @@ pub(crate) fn page(outcomes: &[Outcome]) -> String {
         ("{locks}", locks.len().to_string()),
         ("{all-locks}", CLIENTS.len().to_string()),
         ("{bounds}", bounds()),
-        ("{events}", EVENTS_MAX.to_string()),
+        ("{runs}", RUNS_MAX.to_string()),
     ];
     let fill = |page: String, (name, number): &(&str, String)| page.replace(name, number);
     let mut page = numbers.iter().fold(HEAD.to_owned(), fill);

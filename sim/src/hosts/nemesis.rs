@@ -283,6 +283,7 @@ fn is_trap(fault: &Fault) -> bool {
 fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses: Loses) -> bool {
     let Some(client) = state.find(client) else { return false };
     on(state, server, |state, host| {
+        state.has_had_traps = true;
         if let Some(server) = state.server(host) {
             server.traps.push(Trap { fault, client, loses });
         }

@@ -58,7 +58,7 @@ impl State {
         if end.stage != Stage::Open || end.received.is_empty() {
             return;
         }
-        if self.has_traps(host) && self.loses_request(host, asking) {
+        if self.has_had_traps && self.has_traps(host) && self.loses_request(host, asking) {
             return;
         }
         let end = &mut self.sockets[asking.1 as usize];

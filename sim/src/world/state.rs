@@ -40,6 +40,8 @@ pub(crate) struct State {
     pub(crate) wire: Option<Box<WireLog>>,
     /// Every turn of a host, if somebody wants to see them.
     pub(crate) turns: Option<Vec<Due>>,
+    /// Whether a fault has ever waited for a command: looked at for each of them.
+    pub(crate) has_had_traps: bool,
     /// How many messages were sent.
     pub(crate) messages_sent: u64,
     /// How many entries of the agenda were handled.
@@ -85,6 +87,7 @@ impl State {
             recorder: parts.recorder,
             wire: None,
             turns: None,
+            has_had_traps: false,
             messages_sent: 0,
             events: 0,
             commands: 0,
