@@ -121,6 +121,9 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
+    /// Sends no more: behind all that was written the peer sees the end of the stream. Reading goes
+    /// on.
+    fn shutdown(&self, socket: SocketKey);
     /// Closes the socket; its key is spent.
     fn close(&self, socket: SocketKey);
     /// Runs a task beside the caller, on the same host.
@@ -314,6 +317,12 @@ impl Socket {
             rest = &rest[written..];
         }
         Ok(())
+    }
+
+    /// Ends what is sent, and goes on reading: the peer sees the end of the stream behind all that
+    /// was written. What is written after that fails with `BrokenPipe`.
+    pub fn shutdown(&mut self) {
+        self.world.shutdown(self.key);
     }
 }
 

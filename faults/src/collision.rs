@@ -34,6 +34,7 @@ enum Hold {
     Role,
     Console(OperatorCommand),
     Reply,
+    Request,
     Delivery,
     Latency,
 }
@@ -49,6 +50,7 @@ fn hold(fault: &Fault) -> Hold {
         Fault::Promote { .. } => Hold::Role,
         Fault::Operator { command, .. } => Hold::Console(*command),
         Fault::LostReply { .. } => Hold::Reply,
+        Fault::LostRequest { .. } => Hold::Request,
         Fault::Partition { .. } => Hold::Delivery,
         Fault::Delay { .. } => Hold::Latency,
     }

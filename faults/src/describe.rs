@@ -32,6 +32,9 @@ impl fmt::Display for Fault {
             Fault::LostReply { server, client, duration_us } => {
                 write!(f, "lose a reply of {server} to {client} within {duration_us}")
             }
+            Fault::LostRequest { server, client, duration_us } => {
+                write!(f, "lose a request of {client} to {server} within {duration_us}")
+            }
             Fault::ClockDrift { node, rate_ppm, duration_us } => {
                 write!(f, "clocks of {node} run at {rate_ppm:+} ppm for {duration_us}")
             }

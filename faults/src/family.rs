@@ -13,6 +13,7 @@ mod eviction;
 mod failover;
 mod latency;
 mod lost_reply;
+mod lost_request;
 mod none;
 mod operator;
 mod partition;
@@ -79,6 +80,7 @@ pub enum Family {
     Eviction,
     All,
     Operator,
+    LostRequest,
 }
 
 /// Every family, in the order of their numbers.
@@ -117,9 +119,10 @@ impl Family {
         self.row().1
     }
 
-    /// Whether `all` may switch it on: something goes wrong, and by itself.
+    /// Whether `all` may switch it on: something goes wrong, and by itself. Not if the family came
+    /// after seeds of `all` were published, which stay what they are.
     pub fn is_accident(self) -> bool {
-        !matches!(self, Family::None | Family::Operator)
+        !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }
 
     /// The family that has this name or alias.
@@ -193,6 +196,9 @@ impl Family {
                  REPLICAOF, CONFIG SET",
                 Own(operator::draw),
             ),
+            Family::LostRequest => {
+                ("a command is lost on its way, with its connection", Own(lost_request::draw))
+            }
         }
     }
 }

@@ -85,6 +85,16 @@ pub enum Fault {
         /// How long the trap stays open.
         duration_us: Micros,
     },
+    /// The connection is reset before the server reads a command of this client, which is never
+    /// applied. Hits the first command that arrives within the window, once.
+    LostRequest {
+        /// Who never hears of the command.
+        server: Node,
+        /// Whose command is lost.
+        client: Node,
+        /// How long the trap stays open.
+        duration_us: Micros,
+    },
     /// The clocks of the node run fast (positive) or slow (negative).
     ClockDrift {
         /// Whose clocks.
@@ -156,6 +166,7 @@ impl Fault {
             Fault::Partition { .. } => FaultKind::Partition,
             Fault::Delay { .. } => FaultKind::Delay,
             Fault::LostReply { .. } => FaultKind::LostReply,
+            Fault::LostRequest { .. } => FaultKind::LostRequest,
             Fault::ClockDrift { .. } => FaultKind::ClockDrift,
             Fault::ClockJump { .. } => FaultKind::ClockJump,
             Fault::SlowServer { .. } => FaultKind::SlowServer,
@@ -174,6 +185,7 @@ impl Fault {
             | Fault::Partition { duration_us, .. }
             | Fault::Delay { duration_us, .. }
             | Fault::LostReply { duration_us, .. }
+            | Fault::LostRequest { duration_us, .. }
             | Fault::ClockDrift { duration_us, .. }
             | Fault::SlowServer { duration_us, .. } => Some(*duration_us),
             Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } => *down_us,
@@ -211,6 +223,7 @@ impl Fault {
             Fault::Partition { side_a, side_b, .. } => [side_a.as_slice(), side_b].concat(),
             Fault::Delay { from, to, .. } => [from.as_slice(), to].concat(),
             Fault::LostReply { server, client, .. } => vec![*server, *client],
+            Fault::LostRequest { server, client, .. } => vec![*client, *server],
         }
     }
 
@@ -231,11 +244,13 @@ impl Fault {
             Fault::Partition { side_a, side_b, .. } => side_a.iter_mut().chain(side_b).collect(),
             Fault::Delay { from, to, .. } => from.iter_mut().chain(to).collect(),
             Fault::LostReply { server, client, .. } => vec![server, client],
+            Fault::LostRequest { server, client, .. } => vec![client, server],
         }
     }
 
     /// Every directed link that the fault acts on. A fault of a node acts on the node's link with
-    /// itself, one of a reply on the link from server to client.
+    /// itself, one of a reply on the link from server to client, one of a request on that from
+    /// client to server.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()
@@ -249,6 +264,7 @@ impl Fault {
             }
             Fault::Delay { from, to, .. } => every(from, to),
             Fault::LostReply { server, client, .. } => vec![(*server, *client)],
+            Fault::LostRequest { server, client, .. } => vec![(*client, *server)],
             _ => self.nodes().into_iter().map(|node| (node, node)).collect(),
         }
     }

@@ -57,6 +57,11 @@ impl Disk {
         DiskReply::None
     }
 
+    /// Whether a sync has begun that is not done.
+    pub fn is_syncing(&self) -> bool {
+        !self.syncing.is_empty()
+    }
+
     /// The oldest sync that has begun is done.
     pub fn finish_sync(&mut self) {
         let length = self.syncing.pop_front().unwrap_or(0);

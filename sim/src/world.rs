@@ -22,6 +22,7 @@ pub(crate) mod state;
 pub(crate) mod tasks;
 mod timers;
 mod traffic;
+mod traps;
 mod turn;
 mod under_way;
 pub(crate) mod wire_log;

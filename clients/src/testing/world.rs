@@ -403,6 +403,10 @@ impl World for TestWorld {
         Poll::Ready(Ok(bytes.len()))
     }
 
+    fn shutdown(&self, socket: SocketKey) {
+        self.state.borrow_mut().log(socket.0 as usize, "shutdown");
+    }
+
     fn close(&self, socket: SocketKey) {
         let mut state = self.state.borrow_mut();
         let key = socket.0 as usize;

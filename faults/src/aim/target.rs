@@ -75,7 +75,9 @@ pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<Si
 /// Whether a fault that hits messages can hit those of this place.
 fn concerns(fault: &Fault, place: &Place) -> bool {
     let (one, other) = match fault {
-        Fault::LostReply { .. } => return place.asks().is_some_and(Node::is_server),
+        Fault::LostReply { .. } | Fault::LostRequest { .. } => {
+            return place.asks().is_some_and(Node::is_server);
+        }
         Fault::Delay { from, to, .. } => (from, to),
         Fault::Partition { side_a, side_b, .. } => (side_a, side_b),
         _ => return true,
@@ -96,7 +98,7 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
 fn meets(fault: &Fault, stage: Stage) -> bool {
     let is_before = |last: Stage| stage as u8 <= last as u8;
     match fault {
-        Fault::LostReply { .. } => stage == Stage::Unserved,
+        Fault::LostReply { .. } | Fault::LostRequest { .. } => stage == Stage::Unserved,
         Fault::Delay { from, .. } if from.iter().any(is_client) => stage == Stage::Unsent,
         Fault::Delay { to, .. } if to.iter().any(is_client) => stage == Stage::Unanswered,
         Fault::Partition { side_a, side_b, direction: Direction::AToB, .. } => {

@@ -3,7 +3,10 @@
 //! What is drawn is rounded to whole milliseconds wherever it is that long, so that a plan can be
 //! read.
 
-use crate::draw::{chance, log_uniform, uniform};
+use super::Incident;
+use crate::draw::{any, chance, log_uniform, uniform};
+use crate::fault::Fault;
+use crate::node::Node;
 use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
@@ -26,6 +29,22 @@ pub(super) fn starts_of(rng: &mut impl Rng, setting: &Setting, count: u64) -> Ve
             window.nearest(window.begin_us + whole_millis(Micros(offset)))
         })
         .collect()
+}
+
+/// A trap for a message between a server and a client for each strike.
+pub(super) fn traps(
+    rng: &mut impl Rng,
+    setting: &Setting,
+    trap: fn(server: Node, client: Node, duration_us: Micros) -> Fault,
+) -> Vec<Incident> {
+    let (clients, servers) = (setting.clients(), setting.servers());
+    let starts = starts(rng, setting);
+    let drawn = |at| {
+        let (server, client) = (any(rng, &servers)?, any(rng, &clients)?);
+        let duration_us = span(rng, setting.knobs.lost_reply);
+        Some(Incident::lone(at, trap(server, client, duration_us)))
+    };
+    starts.into_iter().filter_map(drawn).collect()
 }
 
 /// A span of the range.

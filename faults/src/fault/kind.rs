@@ -52,6 +52,8 @@ pub enum FaultKind {
     Promote,
     /// An operator types a command that no lock expects.
     Operator,
+    /// A command is lost on its way, and never applied.
+    LostRequest,
 }
 
 /// What a fault does to the nodes that it names. Rules that hold for several kinds ask for this, so
@@ -66,6 +68,8 @@ pub enum Impact {
     HoldsUpMessages,
     /// A reply between them is lost.
     LosesReply,
+    /// A command between them is lost.
+    LosesRequest,
     /// Their clocks are wrong.
     BendsClock,
     /// They serve commands more slowly.
@@ -91,6 +95,7 @@ impl FaultKind {
             FaultKind::Crash | FaultKind::PowerLoss => Impact::Kills,
             FaultKind::Partition | FaultKind::Delay => Impact::HoldsUpMessages,
             FaultKind::LostReply => Impact::LosesReply,
+            FaultKind::LostRequest => Impact::LosesRequest,
             FaultKind::ClockDrift | FaultKind::ClockJump => Impact::BendsClock,
             FaultKind::SlowServer => Impact::Slows,
             FaultKind::Evict | FaultKind::FlushAll => Impact::LosesKeys,
@@ -114,6 +119,7 @@ impl FaultKind {
             | FaultKind::Partition
             | FaultKind::Delay
             | FaultKind::LostReply
+            | FaultKind::LostRequest
             | FaultKind::ClockDrift
             | FaultKind::SlowServer => false,
         }

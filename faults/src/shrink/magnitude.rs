@@ -55,7 +55,10 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
         Fault::Pause { duration_us, .. }
         | Fault::Suspend { duration_us, .. }
         | Fault::Partition { duration_us, .. }
-        | Fault::LostReply { duration_us, .. } => vec![(Magnitude::DurationUs, us(duration_us))],
+        | Fault::LostReply { duration_us, .. }
+        | Fault::LostRequest { duration_us, .. } => {
+            vec![(Magnitude::DurationUs, us(duration_us))]
+        }
         Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } => {
             down_us.iter().map(|down| (Magnitude::DownUs, us(down))).collect()
         }
@@ -92,6 +95,7 @@ pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault 
             | Fault::Suspend { duration_us, .. }
             | Fault::Partition { duration_us, .. }
             | Fault::LostReply { duration_us, .. }
+            | Fault::LostRequest { duration_us, .. }
             | Fault::Delay { duration_us, .. }
             | Fault::ClockDrift { duration_us, .. }
             | Fault::SlowServer { duration_us, .. },

@@ -27,6 +27,7 @@ fn every_kind() -> Vec<Fault> {
             duration_us,
         },
         Fault::LostReply { server: redis, client, duration_us },
+        Fault::LostRequest { server: redis, client, duration_us },
         Fault::ClockDrift { node: redis, rate_ppm: 15_000, duration_us },
         Fault::ClockJump { node: redis, offset_us: -2_000_000 },
         Fault::SlowServer { node: redis, extra_us: Micros(7_000), duration_us },

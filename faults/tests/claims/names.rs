@@ -147,6 +147,7 @@ fn the_table_holds_the_families_of_the_command_line_in_their_places() {
         "eviction",
         "all",
         "operator",
+        "lost-request",
     ];
     assert_eq!(names, promised);
     assert!(FAMILIES.iter().all(|family| !family.about().is_empty()));

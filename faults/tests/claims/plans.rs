@@ -485,7 +485,9 @@ fn a_storage_delay_leaves_the_other_clients_alone() {
 
 #[test]
 fn latency_and_partition_leave_the_storage_alone() {
-    for family in ["latency", "partition", "lost-reply", "replication-lag", "slow-server"] {
+    let between =
+        ["latency", "partition", "lost-reply", "lost-request", "replication-lag", "slow-server"];
+    for family in between {
         for timed in (0..200).flat_map(|seed| plan(seed, family, &replicated()).faults) {
             assert!(!timed.fault.nodes().contains(&Node::Storage), "{family}: {timed}");
             assert!(
@@ -506,7 +508,8 @@ fn the_swarm_switches_every_family_on_about_half_of_the_time_and_never_all_off()
         swarmed.iter().for_each(|swarmed| *on.entry(swarmed.family).or_default() += 1);
     }
     let accidents: Vec<Family> =
-        combined().into_iter().filter(|family| *family != Family::Operator).collect();
+        combined().into_iter().filter(|family| family.is_accident()).collect();
+    assert!(!accidents.contains(&Family::Operator) && !accidents.contains(&Family::LostRequest));
     assert_eq!(on.keys().copied().collect::<Vec<_>>(), accidents);
     assert!(on.values().all(|count| (900..=1_100).contains(count)), "{on:?}");
 }

@@ -197,7 +197,7 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Partition => {
             (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
         }
-        Family::LostReply => (
+        Family::LostReply | Family::LostRequest => (
             false,
             (
                 "a process that does not know whether it was granted the lock gives it back",
@@ -256,7 +256,7 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Partition => {
             (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
         }
-        Family::LostReply => (
+        Family::LostReply | Family::LostRequest => (
             false,
             (
                 "masters that were not believed to be locked are unlocked all the same",

@@ -300,6 +300,10 @@ fn begins(fault: &FaultSpan<'_>) -> String {
             [server, asker] => format!("A reply of {server} to {asker} is lost (fault {id})."),
             _ => format!("A reply between {nodes} is lost (fault {id})."),
         },
+        FaultKind::LostRequest => match fault.nodes {
+            [asker, server] => format!("A request of {asker} to {server} is lost (fault {id})."),
+            _ => format!("A request between {nodes} is lost (fault {id})."),
+        },
         FaultKind::SlowServer => format!("{nodes} becomes slow (fault {id})."),
         FaultKind::Evict => format!("{nodes} is out of memory and evicts keys (fault {id})."),
         FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),

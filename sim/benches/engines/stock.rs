@@ -143,6 +143,13 @@ impl World for Stock {
         }
     }
 
+    fn shutdown(&self, socket: SocketKey) {
+        if let End::Open(open) = &mut self.sockets.borrow_mut()[socket.0 as usize] {
+            let mut context = Context::from_waker(std::task::Waker::noop());
+            let _ = Pin::new(&mut open.stream).poll_shutdown(&mut context);
+        }
+    }
+
     fn close(&self, socket: SocketKey) {
         let end = self.sockets.borrow_mut().try_remove(socket.0 as usize);
         drop(end);

@@ -1,6 +1,9 @@
 //! Both engines move a bare world alike: an echo server or three, clients that talk to them, and
 //! every fault there is.
 
+mod half_closed;
+mod lost;
+
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;
 use crate::world::host::Software;
@@ -21,6 +24,8 @@ use std::time::Duration;
 
 const SERVERS: u16 = 3;
 const CLIENTS: u16 = 3;
+/// How long the disk of a server takes to sync, for those that do.
+const SYNC: Micros = Micros::from_millis(20);
 const LIMIT: Duration = Duration::from_millis(900);
 
 /// Sends back what it gets.
@@ -193,7 +198,7 @@ fn play_with(
     let clients: Vec<Node> = (1..=CLIENTS).map(Node::Client).collect();
     let roster = Rc::new(Roster::new(seed, &clients, 30));
     let server = |number| {
-        let server = Server::new(Micros(70), Micros(0), Box::new(move |_, _| machine()));
+        let server = Server::new(Micros(70), SYNC, Box::new(move |_, _| machine()));
         (Node::Redis(number), Software::Machine(Box::new(server)))
     };
     let client = |node: Node| {

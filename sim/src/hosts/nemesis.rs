@@ -7,7 +7,7 @@ use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
 use crate::world::kernel::Kernel;
 use crate::world::network::align_up;
-use crate::world::server::{Arrival, Trap};
+use crate::world::server::{Arrival, Loses, Trap};
 use crate::world::state::State;
 use fencepost_faults::{
     Direction, Fault, FaultPlan, Micros, Node, OperatorCommand, SimTime, TimedFault,
@@ -79,8 +79,8 @@ impl Nemesis {
             return;
         }
         self.acting.borrow_mut().insert(timed.id);
-        // A trap for a reply has done nothing yet: it is told of when it springs.
-        if !matches!(timed.fault, Fault::LostReply { .. }) {
+        // A trap has done nothing yet: it is told of when it springs.
+        if !is_trap(&timed.fault) {
             state.recorder.fault_began(timed.id, timed.fault.kind(), &timed.fault.nodes());
         }
     }
@@ -93,7 +93,7 @@ impl Nemesis {
         if let Fault::Pause { node, .. } = timed.fault {
             self.roster.goes_on(node, monotonic(state, node));
         }
-        if !matches!(timed.fault, Fault::LostReply { .. }) {
+        if !is_trap(&timed.fault) {
             state.recorder.fault_ended(timed.id, timed.fault.kind(), &timed.fault.nodes());
         }
     }
@@ -121,7 +121,12 @@ impl Nemesis {
                 }
                 true
             }
-            Fault::LostReply { server, client, .. } => set_trap(state, timed.id, *server, *client),
+            Fault::LostReply { server, client, .. } => {
+                set_trap(state, timed.id, (*server, *client), Loses::Reply)
+            }
+            Fault::LostRequest { server, client, .. } => {
+                set_trap(state, timed.id, (*server, *client), Loses::Request)
+            }
             Fault::ClockDrift { node, rate_ppm, .. } => on(state, *node, |state, host| {
                 state.host(host).clock.set_rate(now, *rate_ppm);
                 state.rekey_timers(host);
@@ -197,7 +202,7 @@ fn undo(state: &mut State, timed: &TimedFault) {
                 state.network.undelay(from, to, timed.id);
             }
         }
-        Fault::LostReply { server, .. } => {
+        Fault::LostReply { server, .. } | Fault::LostRequest { server, .. } => {
             on(state, *server, |state, host| {
                 if let Some(server) = state.server(host) {
                     server.traps.retain(|trap| trap.fault != timed.id);
@@ -270,11 +275,16 @@ fn resume(state: &mut State, host: HostIndex) {
     }
 }
 
-fn set_trap(state: &mut State, fault: u32, server: Node, client: Node) -> bool {
+/// Whether a fault waits for what it hits.
+fn is_trap(fault: &Fault) -> bool {
+    matches!(fault, Fault::LostReply { .. } | Fault::LostRequest { .. })
+}
+
+fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses: Loses) -> bool {
     let Some(client) = state.find(client) else { return false };
     on(state, server, |state, host| {
         if let Some(server) = state.server(host) {
-            server.traps.push(Trap { fault, client });
+            server.traps.push(Trap { fault, client, loses });
         }
     })
 }

@@ -250,6 +250,10 @@ impl World for Kernel {
         Poll::Ready(self.with(|state| state.write(socket.0, bytes)))
     }
 
+    fn shutdown(&self, socket: SocketKey) {
+        self.with(|state| state.shutdown(socket.0));
+    }
+
     fn close(&self, socket: SocketKey) {
         self.with(|state| state.close(socket.0, Close::End));
     }

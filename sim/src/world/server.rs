@@ -61,11 +61,21 @@ impl Arrival {
     }
 }
 
-/// A trap for one reply: the command is applied, the connection is reset.
+/// A trap for one command of a client: the connection is reset.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Trap {
     pub(crate) fault: u32,
     pub(crate) client: HostIndex,
+    pub(crate) loses: Loses,
+}
+
+/// What a trap keeps from arriving.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Loses {
+    /// The command, which is never applied.
+    Request,
+    /// The reply to the command, which is applied.
+    Reply,
 }
 
 /// The server of one host.
@@ -82,6 +92,8 @@ pub(crate) struct Server {
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
+    /// Connections whose peers send no more, but are owed an answer that waits for the disk.
+    pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     /// The deadline of its timer by the host's monotonic clock.
     pub(crate) timer_deadline: Option<u64>,
@@ -137,6 +149,7 @@ impl Server {
             outgoing: VecDeque::new(),
             connections: BTreeMap::new(),
             next_connection: 0,
+            leaving: Vec::new(),
             timer_generation: 0,
             timer_deadline: None,
             life: 0,
@@ -173,6 +186,7 @@ impl Server {
         self.inbox.clear();
         self.outgoing.clear();
         self.connections.clear();
+        self.leaving.clear();
         self.timer_generation += 1;
         self.timer_deadline = None;
         self.wakes_when_done = false;

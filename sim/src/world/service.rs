@@ -5,14 +5,14 @@ use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
 use super::network::align_up;
 use super::server::Arrival;
-use super::socket::{Owner, Stage};
+use super::socket::{NONE, Owner, Stage};
 use super::state::State;
 use super::traffic::Close;
-use fencepost_faults::{FaultKind, Micros, Node, SimTime};
+use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 
 /// Over which connection and at which socket the machine is asked for something.
-type Asking = (ConnectionId, u32);
+pub(super) type Asking = (ConnectionId, u32);
 
 impl State {
     /// Handles what waits, as far as the server is neither paused nor busy.
@@ -58,6 +58,10 @@ impl State {
         if end.stage != Stage::Open || end.received.is_empty() {
             return;
         }
+        if self.has_traps(host) && self.loses_request(host, asking) {
+            return;
+        }
+        let end = &mut self.sockets[asking.1 as usize];
         let mut received = std::mem::take(&mut end.received);
         self.tell_machine(
             host,
@@ -70,9 +74,16 @@ impl State {
 
     #[inline(never)]
     fn handle_rarer(&mut self, host: HostIndex, arrival: &Arrival) {
+        if let Arrival::Closed(connection) = arrival
+            && self.owes_an_answer(host, *connection)
+        {
+            self.server(host).into_iter().for_each(|server| server.leaving.push(*connection));
+            return;
+        }
         self.tell_machine(host, arrival.as_input(), None);
         match arrival {
             Arrival::Started => self.recorder.after_restart(self.node(host)),
+            Arrival::DiskSynced => self.lets_leave(host),
             Arrival::Closed(connection) | Arrival::ConnectFailed(connection) => {
                 if let Some(socket) =
                     self.server(host).and_then(|server| server.connections.remove(connection))
@@ -82,6 +93,23 @@ impl State {
             }
             _ => {}
         }
+    }
+
+    /// Whether the end of a connection is not looked at yet: its peer sends no more but listens, and
+    /// answers wait for the disk. A server that syncs before it answers does not read meanwhile.
+    fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
+        let Some(server) = self.server(host) else { return false };
+        let waits = server.disk.is_syncing()
+            && server.machine.as_ref().is_some_and(|machine| machine.will_send());
+        let socket = server.connections.get(&connection).copied().filter(|_| waits);
+        let peer = socket.map(|socket| self.sockets[socket as usize].peer);
+        peer.is_some_and(|peer| peer != NONE && self.sockets[peer as usize].is_shut)
+    }
+
+    /// The disk has synced: the ends that were not looked at are, behind the answers.
+    fn lets_leave(&mut self, host: HostIndex) {
+        let Some(server) = self.server(host) else { return };
+        server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
     }
 
     /// Tells the machine something and does what it wants.
@@ -103,7 +131,7 @@ impl State {
             self.note_taps(host, clocks.wall, &out);
         }
         if is_trapped && let Some(asking) = asking {
-            self.spring_trap(host, asking, &mut out);
+            self.loses_reply(host, asking, &mut out);
         }
         self.account(host, asking, &mut out);
         if let Some(server) = self.server(host) {
@@ -280,34 +308,6 @@ impl State {
         let socket = self.server(host)?.connections.get(&connection).copied()?;
         let end = &self.sockets[socket as usize];
         Some(self.node(end.remote).of_thread(end.thread))
-    }
-
-    /// If a trap waits for this client's next command: the reply is lost, and the connection with
-    /// it.
-    #[cold]
-    fn spring_trap(&mut self, host: HostIndex, (connection, socket): Asking, out: &mut Outputs) {
-        let client = self.sockets[socket as usize].remote;
-        let Some(server) = self.server(host) else { return };
-        if out.commands == 0 {
-            return;
-        }
-        let Some(index) = server.traps.iter().position(|trap| trap.client == client) else {
-            return;
-        };
-        let trap = server.traps.remove(index);
-        out.list.retain(
-            |output| !matches!(output, Output::Send { connection: to, .. } if *to == connection),
-        );
-        server
-            .inbox
-            .retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if *on == connection));
-        server.inbox.push_front(Arrival::Closed(connection));
-        self.close(socket, Close::Reset);
-        self.recorder.fault_began(
-            trap.fault,
-            FaultKind::LostReply,
-            &[self.node(host), self.node(client)],
-        );
     }
 }
 

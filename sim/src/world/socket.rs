@@ -47,6 +47,8 @@ pub(crate) struct Socket {
     pub(crate) received: Vec<u8>,
     /// The peer closed: after `received` comes the end.
     pub(crate) ended: bool,
+    /// Its owner sends no more and has told the peer so, but goes on reading.
+    pub(crate) is_shut: bool,
     /// The connection was reset: after `received` comes the error.
     pub(crate) reset: bool,
     /// The power of its host failed: what it had sent and was still on its way is lost with it.
@@ -78,7 +80,7 @@ pub(crate) enum Kind {
     Refused,
     /// Bytes.
     Data,
-    /// The sender closed its end.
+    /// The sender sends no more: it closed its end, or one direction of it.
     End,
     /// The sender reset the connection.
     Reset,
@@ -114,6 +116,7 @@ impl Socket {
             peer: NONE,
             received: Vec::new(),
             ended: false,
+            is_shut: false,
             reset: false,
             lost_power: false,
             waker: None,

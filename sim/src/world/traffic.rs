@@ -41,7 +41,7 @@ impl State {
         if end.reset {
             return Err(io::ErrorKind::ConnectionReset.into());
         }
-        if end.stage != Stage::Open {
+        if end.stage != Stage::Open || end.is_shut {
             return Err(io::ErrorKind::BrokenPipe.into());
         }
         let (from, to, peer) = (end.host, end.remote, end.peer);
@@ -112,8 +112,19 @@ impl State {
         }
     }
 
+    /// The owner sends no more, and goes on reading: the peer sees the end of the stream.
+    pub(crate) fn shutdown(&mut self, socket: u32) {
+        let end = &mut self.sockets[socket as usize];
+        if end.stage != Stage::Open || end.reset || end.is_shut {
+            return;
+        }
+        end.is_shut = true;
+        let (from, to, peer) = (end.host, end.remote, end.peer);
+        self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
+    }
+
     /// The owner closes its end. With bytes unread, or if it wants to, the peer sees a reset (RFC
-    /// 9293 section 3.10.4), else an end.
+    /// 9293 section 3.10.4), else an end, unless it has seen that already.
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -124,10 +135,11 @@ impl State {
             self.timers.release(timer);
         }
         let (from, to, peer, gone) = (end.host, end.remote, end.peer, end.reset);
+        let is_told = end.is_shut && !has_unread && how == Close::End;
         if stage == Stage::Closed || stage == Stage::Connecting {
             return; // A connect that is under way is closed when its answer comes.
         }
-        if stage == Stage::Refused || gone || how == Close::Silent {
+        if stage == Stage::Refused || gone || is_told || how == Close::Silent {
             self.carrier.close(socket);
             return;
         }

@@ -45,6 +45,7 @@ pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
         && match fault.kind.impact() {
             Impact::HoldsUpMessages | Impact::Freezes | Impact::Slows | Impact::Kills => true,
             Impact::LosesReply
+            | Impact::LosesRequest
             | Impact::BendsClock
             | Impact::LosesKeys
             | Impact::TakesOver

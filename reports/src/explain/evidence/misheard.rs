@@ -42,7 +42,9 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
 fn keeps_from_hearing(fault: &FaultSpan<'_>, process: Node, servers: &[Node]) -> bool {
     let names_server = servers.iter().any(|server| fault.names(*server));
     match fault.kind.impact() {
-        Impact::HoldsUpMessages | Impact::LosesReply => fault.names(process) && names_server,
+        Impact::HoldsUpMessages | Impact::LosesReply | Impact::LosesRequest => {
+            fault.names(process) && names_server
+        }
         Impact::Freezes | Impact::Slows | Impact::Kills => fault.names(process) || names_server,
         Impact::IsOperated => names_server,
         Impact::BendsClock | Impact::LosesKeys | Impact::TakesOver => false,

@@ -39,6 +39,11 @@ pub(crate) fn fault(fault: &Fault) -> String {
                  is lost"
             )
         }
+        Fault::LostRequest { server, client, duration_us } => {
+            format!(
+                "the next command of {client} to {server} within {duration_us} is lost on its way"
+            )
+        }
         Fault::ClockDrift { node, rate_ppm, duration_us } => {
             let pace = if *rate_ppm < 0 { "slow" } else { "fast" };
             format!(

@@ -60,6 +60,8 @@ impl World for Nowhere {
         Poll::Pending
     }
 
+    fn shutdown(&self, _: SocketKey) {}
+
     fn close(&self, _: SocketKey) {}
 
     fn spawn(&self, _: HostKey, _: BoxFuture<'static, ()>) -> TaskKey {

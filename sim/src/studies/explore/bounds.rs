@@ -31,6 +31,7 @@ pub const FAMILIES: &[Family] = &[
     Family::Restart,
     Family::Partition,
     Family::LostReply,
+    Family::LostRequest,
     Family::Latency,
     Family::StorageDelay,
     Family::Suspend,

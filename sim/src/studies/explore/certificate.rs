@@ -169,8 +169,9 @@ fn fixed(bounds: &Bounds) -> String {
             Family::Restart => {
                 said.push_str(&format!("; servers come back after {} or {}", delay.min, delay.max));
             }
-            Family::LostReply => said.push_str(&format!(
-                "; the next reply within {} or {} is lost",
+            Family::LostReply | Family::LostRequest => said.push_str(&format!(
+                "; the next {} within {} or {} is lost",
+                if family == Family::LostReply { "reply" } else { "request" },
                 Span(shortest_trap(&bounds.scenario)),
                 bounds.longest
             )),

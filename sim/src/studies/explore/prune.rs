@@ -52,7 +52,7 @@ pub(super) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
                 links.contains(&message.link()) && message.sent >= from && message.sent < to
             })
         }
-        Fault::LostReply { server, client, .. } => {
+        Fault::LostReply { server, client, .. } | Fault::LostRequest { server, client, .. } => {
             !meets(scout, &[(*client, *server)], before(from, SERVICE_MAX), to)
         }
         Fault::Suspend { .. }

@@ -19,6 +19,8 @@ pub(super) enum Site {
     Restart { node: Node, power: bool },
     /// The reply to the next command of the client is lost.
     LostReply { server: Node, client: Node },
+    /// The next command of the client is lost.
+    LostRequest { server: Node, client: Node },
     /// What is sent at one instant from one to the other arrives late.
     Late { from: Node, to: Node },
     /// Nothing passes.
@@ -58,6 +60,10 @@ pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
         Family::LostReply => links(&servers, &clients)
             .into_iter()
             .map(|(server, client)| Site::LostReply { server, client })
+            .collect(),
+        Family::LostRequest => links(&servers, &clients)
+            .into_iter()
+            .map(|(server, client)| Site::LostRequest { server, client })
             .collect(),
         Family::Latency => [links(&clients, &servers), links(&servers, &clients)]
             .concat()
@@ -138,11 +144,17 @@ impl Site {
                 };
                 Measure::Fixed(spans.into_iter().map(died).collect())
             }
+            // A server that stands still serves the command only later.
             Site::LostReply { server, client } => {
-                // A server that stands still serves the command only later.
                 let spans = [shortest_trap(scenario), longest];
                 let (server, client) = (*server, *client);
                 let lost = |duration_us| Fault::LostReply { server, client, duration_us };
+                Measure::Fixed(spans.map(lost).to_vec())
+            }
+            Site::LostRequest { server, client } => {
+                let spans = [shortest_trap(scenario), longest];
+                let (server, client) = (*server, *client);
+                let lost = |duration_us| Fault::LostRequest { server, client, duration_us };
                 Measure::Fixed(spans.map(lost).to_vec())
             }
             Site::Evict(node) => Measure::Fixed(vec![Fault::Evict { node: *node }]),
@@ -179,6 +191,7 @@ impl Site {
             },
             Site::Restart { .. }
             | Site::LostReply { .. }
+            | Site::LostRequest { .. }
             | Site::Jump(_)
             | Site::Evict(_)
             | Site::Flush(_) => return None,
@@ -218,7 +231,9 @@ impl Site {
         };
         match self {
             Site::Pause(node) | Site::Jump(node) => Some(turns(*node)),
-            Site::LostReply { server, client } => Some(arrived((*client, *server))),
+            Site::LostReply { server, client } | Site::LostRequest { server, client } => {
+                Some(arrived((*client, *server)))
+            }
             Site::Late { from, to } | Site::Overtaken { from, to } => Some(sent((*from, *to))),
             // The network looks at a cut when a message is sent, is due, or is tried again: at
             // turns of the two sides.

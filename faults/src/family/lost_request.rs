@@ -1,0 +1,16 @@
+//! `lost-request`: the connection is reset before the server reads a command, which is never
+//! applied. The client cannot tell this from a lost reply.
+
+use super::Incident;
+use super::timing::traps;
+use crate::fault::Fault;
+use crate::setting::Setting;
+use rand_chacha::ChaCha8Rng;
+
+pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
+    traps(rng, setting, |server, client, duration_us| Fault::LostRequest {
+        server,
+        client,
+        duration_us,
+    })
+}

@@ -1,0 +1,69 @@
+//! Traps: a command that arrives at a server, or its reply, is lost, and the connection with it.
+
+use super::agenda::HostIndex;
+use super::server::{Arrival, Loses, Trap};
+use super::service::Asking;
+use super::state::State;
+use super::traffic::Close;
+use fencepost_faults::FaultKind;
+use fencepost_machine::{Output, Outputs};
+
+impl State {
+    /// Whether a fault waits for a command at this server.
+    pub(super) fn has_traps(&mut self, host: HostIndex) -> bool {
+        self.server(host).is_some_and(|server| !server.traps.is_empty())
+    }
+
+    /// If a trap waits for this client's next command: the command is lost, and the connection with
+    /// it.
+    #[cold]
+    pub(super) fn loses_request(&mut self, host: HostIndex, asking: Asking) -> bool {
+        let Some((trap, client)) = self.take_trap(host, asking, Loses::Request) else {
+            return false;
+        };
+        self.resets(host, asking);
+        let nodes = [self.node(client), self.node(host)];
+        self.recorder.fault_began(trap.fault, FaultKind::LostRequest, &nodes);
+        true
+    }
+
+    /// If a trap waits for this client's next command: the reply is lost, and the connection with
+    /// it.
+    #[cold]
+    pub(super) fn loses_reply(&mut self, host: HostIndex, asking: Asking, out: &mut Outputs) {
+        if out.commands == 0 {
+            return;
+        }
+        let Some((trap, client)) = self.take_trap(host, asking, Loses::Reply) else { return };
+        out.list.retain(
+            |output| !matches!(output, Output::Send { connection: to, .. } if *to == asking.0),
+        );
+        self.resets(host, asking);
+        let nodes = [self.node(host), self.node(client)];
+        self.recorder.fault_began(trap.fault, FaultKind::LostReply, &nodes);
+    }
+
+    /// Takes the trap that waits for a command over this connection, if there is one.
+    fn take_trap(
+        &mut self,
+        host: HostIndex,
+        asking: Asking,
+        loses: Loses,
+    ) -> Option<(Trap, HostIndex)> {
+        let client = self.sockets[asking.1 as usize].remote;
+        let server = self.server(host)?;
+        let waits = |trap: &Trap| trap.client == client && trap.loses == loses;
+        let index = server.traps.iter().position(waits)?;
+        Some((server.traps.remove(index), client))
+    }
+
+    /// Resets a connection of a server. What the server has not read of it is lost.
+    fn resets(&mut self, host: HostIndex, (connection, socket): Asking) {
+        let Some(server) = self.server(host) else { return };
+        server
+            .inbox
+            .retain(|waiting| !matches!(waiting, Arrival::Readable(on, _) if *on == connection));
+        server.inbox.push_front(Arrival::Closed(connection));
+        self.close(socket, Close::Reset);
+    }
+}
