@@ -11,6 +11,7 @@ mod processes;
 mod sockets;
 mod streams;
 mod time;
+mod timers;
 
 use crate::clock::Now;
 use crate::file::FileId;
@@ -145,6 +146,7 @@ impl Group {
     fn rarer_call(&mut self, call: &Call) -> Outcome {
         if let Some(outcome) = self
             .time_call(call)
+            .or_else(|| self.timer_call(call))
             .or_else(|| self.identity_call(call))
             .or_else(|| self.descriptor_call(call))
             .or_else(|| self.socket_call(call))

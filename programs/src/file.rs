@@ -56,7 +56,11 @@ pub(crate) struct Timer {
 pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) received: VecDeque<u8>,
+    /// Nothing more is read: the peer ended, or the program shut this direction.
     pub(crate) has_ended: bool,
+    /// The program shut the direction in which it reads.
+    pub(crate) reads_no_more: bool,
+    /// The program shut the direction in which it writes.
     pub(crate) is_shut: bool,
     /// The error that the next call reports.
     pub(crate) error: Option<i32>,

@@ -129,6 +129,8 @@ impl Group {
             scratch: None,
             ended: None,
             alarm_ns: None,
+            timers: BTreeMap::new(),
+            next_timer: 0,
         };
         group.processes.insert(number, process);
         group.threads.insert(number, Thread::new(tracee, number, State::Ready));

@@ -84,6 +84,12 @@ pub enum Request {
         /// The bytes.
         bytes: Vec<u8>,
     },
+    /// Send no more, so that the peer sees an end of the stream behind all that was sent; the group
+    /// goes on reading.
+    Shutdown {
+        /// The connection.
+        socket: SocketId,
+    },
     /// Close the connection; the number is spent.
     Close {
         /// The connection.

@@ -1,5 +1,6 @@
 //! The processes and threads of a group, as the programs see them.
 
+use crate::clock::Now;
 use crate::file::FileId;
 use crate::sys::memory::Memory;
 use crate::sys::trace::Tracee;
@@ -21,6 +22,44 @@ pub(crate) struct Process {
     pub(crate) ended: Option<i32>,
     /// When its alarm rings, and how long until the next one.
     pub(crate) alarm_ns: Option<(u64, u64)>,
+    /// Its timers (`timer_create`), by their numbers.
+    pub(crate) timers: BTreeMap<i32, SignalTimer>,
+    /// The number of its next timer.
+    pub(crate) next_timer: i32,
+}
+
+/// A timer that sends a signal.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SignalTimer {
+    /// What it sends, and the value that comes along; nothing if it is only looked at.
+    pub(crate) sends: Option<(i32, u64)>,
+    /// The thread that it sends it to; `None` for any of the process.
+    pub(crate) thread: Option<Number>,
+    pub(crate) is_wall: bool,
+    /// It counts processor time, of which none passes.
+    pub(crate) counts_work: bool,
+    /// When it rings next.
+    pub(crate) next_ns: Option<u64>,
+    pub(crate) interval_ns: u64,
+    /// How often it rang without a signal of its own before the last signal was there.
+    pub(crate) overrun: u32,
+}
+
+impl SignalTimer {
+    /// What the clock that it goes by shows.
+    pub(crate) fn clock_ns(&self, now: Now) -> u64 {
+        if self.is_wall { now.wall_ns } else { now.monotonic_ns }
+    }
+
+    /// How often it has rung by now since it was last asked; it is set for the next time.
+    pub(crate) fn rings(&mut self, now: Now) -> u64 {
+        let clock = self.clock_ns(now);
+        let Some(at) = self.next_ns.filter(|at| *at <= clock) else { return 0 };
+        let times = 1 + (clock - at).checked_div(self.interval_ns).unwrap_or(0);
+        let is_periodic = self.interval_ns > 0;
+        self.next_ns = is_periodic.then(|| at + self.interval_ns * times);
+        times
+    }
 }
 
 pub(crate) struct Thread {

@@ -263,6 +263,7 @@ impl Group {
         let process = self.process_mut(name);
         process.memory = Memory(tracee.0);
         process.scratch = None;
+        process.timers.clear();
         let is_open = |descriptor: i32| {
             std::fs::symlink_metadata(format!("/proc/{}/fd/{descriptor}", tracee.0)).is_ok()
         };
@@ -324,6 +325,8 @@ impl Group {
             scratch,
             ended: None,
             alarm_ns: None,
+            timers: Default::default(),
+            next_timer: 0,
         };
         self.processes.insert(new, process);
     }

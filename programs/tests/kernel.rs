@@ -7,10 +7,13 @@
 #[expect(dead_code, reason = "programs.rs uses the rest of it")]
 mod alone;
 
-use alone::{launch, run_alone};
+use alone::{launch, run_alone, server};
 use fencepost_programs::Ending;
+use std::io::{BufRead, BufReader, Write};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
+use std::time::Duration;
 
 fn compiled(folder: &Path) -> Option<String> {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel.c");
@@ -33,6 +36,31 @@ fn cases(program: &str) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
+/// Serves over real TCP for as long as the tests run; its port.
+fn real_server() -> u16 {
+    let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
+    let port = listener.local_addr().expect("it is bound").port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            std::thread::spawn(move || drop(serve(stream)));
+        }
+    });
+    port
+}
+
+#[expect(clippy::disallowed_methods, reason = "the real server stays in real time")]
+fn serve(stream: TcpStream) -> std::io::Result<()> {
+    let (mut lines, mut out) = (BufReader::new(stream.try_clone()?), stream);
+    let (mut line, mut stays) = (String::new(), false);
+    while lines.read_line(&mut line)? > 0 {
+        let Some(text) = server::answer(&line, &mut stays) else { return Ok(()) };
+        out.write_all(text.as_bytes())?;
+        line.clear();
+    }
+    std::thread::sleep(if stays { server::STAY } else { Duration::ZERO });
+    out.write_all(b"end\n")
+}
+
 #[test]
 fn programs_print_the_same_natively_and_traced() {
     let folder = tempfile::tempdir().unwrap();
@@ -43,8 +71,11 @@ fn programs_print_the_same_natively_and_traced() {
     let cases = cases(&program);
     assert!(cases.len() >= 60, "{} cases", cases.len());
     let mut differing = Vec::new();
+    let port = real_server().to_string();
     for case in &cases {
-        let native = Command::new(&program).arg(case).output().unwrap();
+        let mut native = Command::new(&program);
+        let place = [("SERVER_IP", "127.0.0.1"), ("SERVER_PORT", &port)];
+        let native = native.arg(case).envs(place).output().unwrap();
         let native_text = String::from_utf8_lossy(&native.stdout).into_owned();
         let status = native.status.code().map_or(Ending::Killed(0), Ending::Exited);
         let traced = run_alone(&launch(&[&program, case]));

@@ -4,7 +4,7 @@
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind, PipeId, Socket, Stage};
 use crate::group::Group;
-use crate::interface::{News, Request};
+use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::collections::VecDeque;
 use std::net::Ipv4Addr;
@@ -27,6 +27,21 @@ impl Socket {
                 (self.stage, self.error) = (Stage::Failed, Some(libc::ECONNRESET));
                 self.has_ended = true;
             }
+        }
+    }
+
+    /// The program shuts one direction of an open connection, or both: what the network is to
+    /// hear. Whoever neither reads nor writes has closed, as far as the peer can tell.
+    fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
+        let was_closed = self.reads_no_more && self.is_shut;
+        let ends = writing && !self.is_shut;
+        self.reads_no_more |= reading;
+        self.has_ended |= reading;
+        self.is_shut |= writing;
+        match self.reads_no_more && self.is_shut {
+            true if was_closed => None,
+            true => Some(Request::Close { socket: id }),
+            false => ends.then_some(Request::Shutdown { socket: id }),
         }
     }
 }
@@ -243,13 +258,7 @@ impl Group {
             }
             Kind::Socket(socket) => match socket.stage {
                 Stage::Open(id) => {
-                    socket.has_ended |= ends_reading;
-                    if ends_writing && !socket.is_shut {
-                        socket.is_shut = true;
-                        // The network knows no half-closed connections.
-                        socket.has_ended = true;
-                        self.requests.push(Request::Close { socket: id });
-                    }
+                    self.requests.extend(socket.shuts(id, ends_reading, ends_writing));
                     Outcome::Done(0)
                 }
                 _ => fails(libc::ENOTCONN),

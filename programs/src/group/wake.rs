@@ -2,8 +2,8 @@
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
 use crate::clock::Now;
-use crate::process::Word;
-use crate::sys::spawn::signal_process;
+use crate::process::{SignalTimer, Thread, Word};
+use crate::sys::spawn::{signal_of_timer, signal_process};
 
 /// How often a thread that waits for a wall clock to reach something looks again: the clock may be
 /// stepped.
@@ -39,6 +39,7 @@ impl Group {
             self.files.has_changed = true;
         }
         self.ring_alarms(now);
+        self.ring_timers(now);
     }
 
     fn ring_alarms(&mut self, now: Now) {
@@ -53,6 +54,46 @@ impl Group {
                 signal_process(real, libc::SIGALRM);
                 self.check_signals(number);
             }
+        }
+    }
+
+    fn ring_timers(&mut self, now: Now) {
+        let numbers: Vec<(Number, i32)> = self
+            .processes
+            .iter()
+            .flat_map(|(number, process)| process.timers.keys().map(|timer| (*number, *timer)))
+            .collect();
+        for (number, id) in numbers {
+            let Some(timer) = self.process_mut(number).timers.get_mut(&id) else { continue };
+            let times = timer.rings(now);
+            if times > 0 {
+                let timer = *timer;
+                self.timer_signals(number, id, timer, times);
+            }
+        }
+    }
+
+    /// A timer has rung so often: one signal, unless the last one is still pending.
+    fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
+        let Some((signal, value)) = timer.sends else { return };
+        let process = self.process(number).real.0;
+        let to = timer.thread.and_then(|thread| self.threads.get(&thread));
+        let to = to.map(|thread| thread.tracee.0);
+        let of_process = |thread: &Thread| thread.process == number;
+        let some_thread =
+            self.threads.iter().find_map(|(thread, it)| of_process(it).then_some(*thread));
+        let asked = timer.thread.or(some_thread);
+        let is_pending = asked.is_some_and(|thread| self.pending(thread) & 1 << (signal - 1) != 0);
+        let overrun = match is_pending {
+            true => timer.overrun.saturating_add(times as u32),
+            false => times as u32 - 1,
+        };
+        if let Some(timer) = self.process_mut(number).timers.get_mut(&id) {
+            timer.overrun = overrun;
+        }
+        if !is_pending {
+            signal_of_timer((process, to), signal, (id, overrun, value));
+            self.check_signals(number);
         }
     }
 
@@ -136,11 +177,17 @@ impl Group {
         let of_alarms = self.processes.values().filter_map(|process| {
             process.alarm_ns.map(|(at_ns, _)| Deadline { is_wall: false, at_ns })
         });
+        let of_signals = self.processes.values().flat_map(|process| {
+            process.timers.values().filter_map(|timer| {
+                timer.next_ns.map(|at_ns| Deadline { is_wall: timer.is_wall, at_ns })
+            })
+        });
         let left = |deadline: Deadline| {
             let left = now.left_ns(deadline);
             if deadline.is_wall { left.min(WALL_LOOK_NS) } else { left }
         };
-        let first = of_threads.chain(of_timers).chain(of_alarms).map(left).min()?;
+        let first =
+            of_threads.chain(of_timers).chain(of_alarms).chain(of_signals).map(left).min()?;
         Some(ahead_us + first.div_ceil(1_000).max(1))
     }
 }

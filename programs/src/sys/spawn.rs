@@ -136,11 +136,34 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
+/// Sends what a timer sends: to a thread of a process, or to any of it. The number of the timer,
+/// how often it rang without a signal, and its value come along.
+pub(crate) fn signal_of_timer(
+    (process, thread): (pid_t, Option<pid_t>),
+    signal: i32,
+    (timer, overrun, value): (i32, u32, u64),
+) {
+    // `siginfo_t` of a timer: signal, error, code, a gap, then number, overrun, value.
+    let mut told = [0u64; 16];
+    told[0] = signal as u32 as u64;
+    told[1] = libc::SI_TIMER as u32 as u64;
+    told[2] = timer as u32 as u64 | u64::from(overrun) << 32;
+    told[3] = value;
+    let at = told.as_ptr();
+    // SAFETY: the kernel reads 128 bytes, the size of what is live here.
+    unsafe {
+        match thread {
+            Some(thread) => libc::syscall(libc::SYS_rt_tgsigqueueinfo, process, thread, signal, at),
+            None => libc::syscall(libc::SYS_rt_sigqueueinfo, process, signal, at),
+        };
+    }
+}
+
 /// Keeps the calling thread, and what it starts, on one core: otherwise most time is lost in
 /// waking each other up across cores.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
-    static NEXT: AtomicUsize = AtomicUsize::new(0);
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
     thread_local! { static DONE: std::cell::Cell<bool> = const { std::cell::Cell::new(false) }; }
     if DONE.replace(true) {
         return;
@@ -155,7 +178,11 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        let core = cores[NEXT.fetch_add(1, Ordering::Relaxed) % cores.len()];
+        // The first thread stays where it is, and the others take the next ones: all processes of
+        // a machine would share one core otherwise.
+        let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
+        let first = cores.iter().position(|core| *core == here).unwrap_or(0);
+        let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];
         let mut one: libc::cpu_set_t = std::mem::zeroed();
         libc::CPU_SET(core, &mut one);
         libc::sched_setaffinity(0, size, &one);

@@ -1,4 +1,7 @@
-//! Runs a group without a network: time jumps to the next thing that it waits for.
+//! Runs a group without a network: time jumps to the next thing that it waits for. One server is
+//! there all the same, [`server`].
+
+pub(crate) mod server;
 
 use fencepost_programs::{
     CallMade, Channel, Clocks, Ending, FilesUsed, Group, Launch, News, Request,
@@ -34,14 +37,16 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
         hosts: BTreeMap::from([
             ("client-1".to_owned(), Ipv4Addr::new(10, 0, 0, 1)),
             ("nobody".to_owned(), Ipv4Addr::new(10, 0, 0, 2)),
+            (server::NAME.to_owned(), Ipv4Addr::new(10, 0, 0, 3)),
         ]),
         seed: 7,
         first_process: 1001,
     }
 }
 
-/// Runs a program to its end. Connects to other machines are refused.
+/// Runs a program to its end. Connects to other machines than the server are refused.
 pub(crate) fn run_alone(launch: &Launch) -> Alone {
+    let mut server = server::Simulated::default();
     let mut group = Group::start(launch).expect("the program starts");
     let (mut now, mut stdout, mut stderr) = (1_000_000_000, Vec::new(), Vec::new());
     let began = now;
@@ -66,16 +71,23 @@ pub(crate) fn run_alone(launch: &Launch) -> Alone {
                 dropped: group.output_dropped(),
             };
         }
-        let mut has_news = false;
+        let mut news = Vec::new();
         for request in step.requests {
-            if let Request::Connect { socket, .. } = request {
-                group.tell(News::Refused(socket));
-                has_news = true;
+            match request {
+                Request::Connect { socket, host, .. } if host != server::NAME => {
+                    news.push(News::Refused(socket));
+                }
+                request => server.hears(request, now),
             }
         }
-        if !has_news {
-            now += step.wake_after_us.expect("it waits for something that can come");
+        news.extend(server.says(now));
+        if news.is_empty() {
+            let woken = step.wake_after_us.map(|us| now + us);
+            let next = woken.into_iter().chain(server.next()).min();
+            now = next.expect("it waits for something that can come");
+            news.extend(server.says(now));
         }
+        news.into_iter().for_each(|news| group.tell(news));
     }
     panic!("{:?} does not end", launch.command);
 }

@@ -77,7 +77,8 @@ pub(crate) fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Fai
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;
             return Err(Failure::wrong(format!(
-                "--program '{text}': there is another lock of the name {name}: expected NAME=CMD"
+                "--program '{text}': there is another lock of the name {name}: expected NAME=CMD \
+                 with another name, like my-{name}=CMD"
             )));
         }
         all.push(program);

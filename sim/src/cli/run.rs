@@ -9,7 +9,7 @@ use super::{Failure, Outcome};
 use crate::Engine;
 use crate::diagnosis::diagnose;
 use crate::files::write_file;
-use crate::hosts::programs::record::first_difference;
+use crate::hosts::programs::record::{Life, first_difference};
 use crate::run::verdicts::{Findings, recordings, report};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use fencepost_faults::Seed;
@@ -29,8 +29,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         let outcome = run_for(&spec, options.engine, options.format)?;
         let facts = Findings { spec: &spec, outcome: &outcome }.facts();
         let diagnosis = if options.scenario.program(client).is_some() {
-            let again = run_for(&spec, options.engine, options.format)?;
-            let not_reproducible = first_difference(&outcome.programs, &again.programs);
+            let not_reproducible = differs_again(&spec, &options, &outcome)?;
             Diagnosis { not_reproducible, ..Diagnosis::default() }
         } else if arguments.common.no_shrink {
             Diagnosis::default()
@@ -64,6 +63,20 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         })
     });
     Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
+}
+
+/// Runs programs once more: the first call in which that differs. A program that goes on without
+/// end would only take as long again.
+fn differs_again(
+    spec: &RunSpec,
+    options: &Options,
+    outcome: &RunOutcome,
+) -> Result<Option<String>, Failure> {
+    if outcome.programs.iter().any(Life::is_stuck) {
+        return Ok(None);
+    }
+    let again = run_for(spec, options.engine, options.format)?;
+    Ok(first_difference(&outcome.programs, &again.programs))
 }
 
 /// Runs one spec; a failure of the simulation names the run.

@@ -8,6 +8,7 @@
 pub(crate) mod desk;
 pub(crate) mod host;
 mod judge;
+mod keys;
 pub mod ran;
 pub mod record;
 pub(crate) mod resp;

@@ -140,6 +140,17 @@ fn redlock_py_repeats_itself_under_faults() {
 }
 
 #[test]
+fn dramatiq_repeats_itself_under_faults() {
+    let versions = &["python", "dramatiq"];
+    repeats_itself(("dramatiq", workers::dramatiq), &["/dramatiq_mutex.py"], versions);
+}
+
+#[test]
+fn ruby_repeats_itself_under_faults() {
+    repeats_itself(("redis-rb", workers::redis_rb), &["/redis_rb.rb"], &["ruby"]);
+}
+
+#[test]
 fn pottery_repeats_itself_under_faults() {
     let versions = &["python", "pottery"];
     repeats_itself(("pottery", workers::pottery), &["/pottery_redlock.py"], versions);
@@ -216,7 +227,8 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     assert_eq!(endings_of("LOST"), ["ok", "fail"]);
 }
 
-/// A trap for a reply is moved to the instant at which a command of the program arrives.
+/// A trap for a command or a reply is moved to the instant at which a command of the program
+/// arrives.
 #[test]
 fn faults_are_aimed_at_the_commands_of_a_program() {
     let folder = tempfile::tempdir().unwrap();
@@ -224,10 +236,18 @@ fn faults_are_aimed_at_the_commands_of_a_program() {
         eprintln!("skipped: cc -static is not installed");
         return;
     };
+    for family in ["lost-reply", "lost-request"] {
+        let moved = moved_to_commands(&program, family);
+        assert!(moved >= 5, "{family}: {moved}");
+    }
+}
+
+/// How many traps of a family are moved in eight seeds; each of them springs at once.
+fn moved_to_commands(program: &Program, family: &str) -> u32 {
     let mut moved = 0;
     for seed in 0..8 {
         let drawn = |strategy| {
-            let uniform = spec(&program, "lost-reply", seed, 8);
+            let uniform = spec(program, family, seed, 8);
             let scenario = Scenario { strategy, ..(*uniform.scenario).clone() };
             RunSpec::draw(Seed(seed), uniform.client, &uniform.families, Rc::new(scenario))
         };
@@ -239,10 +259,45 @@ fn faults_are_aimed_at_the_commands_of_a_program() {
             let began = outcome.history.events.iter().find(
                 |event| matches!(event.what, What::FaultBegan { fault, .. } if fault == timed.id),
             );
-            assert_eq!(began.map(|event| event.time_us), Some(timed.at_us), "seed {seed}");
+            let began_us = began.map(|event| event.time_us);
+            assert_eq!(began_us, Some(timed.at_us), "{family}, seed {seed}");
         }
     }
-    assert!(moved >= 5, "{moved}");
+    moved
+}
+
+/// What a program is answered that ends half of its connections: to a server, the storage, and the
+/// judge.
+#[test]
+fn whoever_sends_no_more_is_answered_to_the_end() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = r#"import os, socket, sys
+from urllib.parse import urlparse
+def ask(place, text):
+    url = urlparse(os.environ["FENCEPOST_" + place])
+    with socket.create_connection((url.hostname, url.port)) as asked:
+        asked.sendall(text.encode())
+        asked.shutdown(socket.SHUT_WR)
+        said = b""
+        while more := asked.recv(100): said += more
+        print(place, said.decode().replace("\r\n", " "))
+ask("REDIS", "SET other 1\r\nINCR other\r\nGET other\r\n")
+ask("STORAGE", "*2\r\n$3\r\nGET\r\n$6\r\norders\r\n")
+ask("JUDGE", "*2\r\n$9\r\nACQUIRING\r\n$6\r\norders\r\n*2\r\n$4\r\nWORK\r\n$3\r\n300\r\n")
+"#;
+    if std::process::Command::new("python3").arg("--version").output().is_err() {
+        eprintln!("skipped: python3 is not installed");
+        return;
+    }
+    let path = folder.path().join("worker.py");
+    std::fs::write(&path, text).unwrap();
+    let worker = program(&format!("script=python3 {}", path.display()));
+    let (_, facts) = run(&spec(&worker, "none", 1, 2));
+    let life = &facts.programs[0];
+    let said: Vec<&str> = life.output.iter().map(|line| line.text.trim_end()).collect();
+    let expected = ["REDIS +OK :2 $1 2", "STORAGE $1 0", "JUDGE +OK +OK"];
+    assert_eq!(said, expected, "{life:?}");
+    assert!(life.ended_us.unwrap().0 >= 300_000, "the judge answers once the work is done");
 }
 
 #[test]

@@ -76,6 +76,16 @@ pub(crate) fn redlock_py(_: &Path) -> Option<Program> {
     python(("of-masters", "redlock_py.py"), "redis, redlock").map(over_masters)
 }
 
+pub(crate) fn dramatiq(_: &Path) -> Option<Program> {
+    python(("dramatiq", "dramatiq_mutex.py"), "redis, dramatiq")
+}
+
+/// The worker in Ruby, if Ruby has the library.
+pub(crate) fn redis_rb(_: &Path) -> Option<Program> {
+    works(Command::new("ruby").args(["-e", "require 'redis'"]))
+        .then(|| program(&format!("redis-rb=ruby {}", example("redis_rb.rb"))))
+}
+
 pub(crate) fn pottery(_: &Path) -> Option<Program> {
     let mut program = python(("pottery", "pottery_redlock.py"), "pottery").map(over_masters)?;
     program.lock_key = "redlock:orders".to_owned();

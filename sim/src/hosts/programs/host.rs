@@ -3,6 +3,7 @@
 
 use super::desk::Desk;
 use super::judge::{Answer, Judge};
+use super::keys::Keys;
 use super::record::Lives;
 use super::{Program, ProgramDeployment};
 use crate::setup::roster::Roster;
@@ -13,7 +14,7 @@ use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
 use fencepost_clients::{Address, Env, Servers};
 use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::future::Future;
 use std::io;
 use std::net::Ipv4Addr;
@@ -50,6 +51,9 @@ struct Host {
     group: Group,
     life: usize,
     ends: BTreeMap<SocketId, End>,
+    keys: Keys,
+    /// Its connections to servers of the lock.
+    to_servers: BTreeSet<SocketId>,
     timer: Option<Sleep>,
     works: Vec<Work>,
 }
@@ -59,8 +63,16 @@ enum End {
     Connecting(BoxFuture<'static, io::Result<Socket>>),
     Open(Socket),
     /// Nothing more comes from it.
-    Over(#[expect(dead_code, reason = "dropping it closes the connection")] Socket),
-    Judge(BytesMut),
+    Over(Socket),
+    Judge(Hearing),
+}
+
+/// What the judge has heard over a connection and has not answered.
+#[derive(Default)]
+struct Hearing {
+    buffer: BytesMut,
+    /// The program sends no more: the judge closes once it has answered.
+    is_over: bool,
 }
 
 /// Work that a process has asked for.
@@ -95,9 +107,20 @@ pub(crate) async fn live(
                 shared.scenario.clone(),
                 shared.desk.clone(),
             );
-            let (ends, timer, works) = (BTreeMap::new(), None, Vec::new());
             let roster = shared.roster.clone();
-            let mut host = Host { env, node, shared, judge, group, life, ends, timer, works };
+            let mut host = Host {
+                env,
+                node,
+                shared,
+                judge,
+                group,
+                life,
+                ends: BTreeMap::new(),
+                keys: Keys::default(),
+                to_servers: BTreeSet::new(),
+                timer: None,
+                works: Vec::new(),
+            };
             host.lives().await;
             roster.finishes(node);
         }
@@ -151,17 +174,21 @@ impl Host {
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
-                self.ends.insert(socket, End::Judge(BytesMut::new()));
+                self.ends.insert(socket, End::Judge(Hearing::default()));
                 self.group.tell(News::Connected(socket));
                 true
             }
             Request::Connect { socket, host, port } => {
+                if host.parse().is_ok_and(|node: Node| node.is_server()) {
+                    self.to_servers.insert(socket);
+                }
                 let env = self.env.clone();
                 let connect = async move { env.connect(&Address { host, port }).await };
                 self.ends.insert(socket, End::Connecting(Box::pin(connect)));
                 false
             }
             Request::Send { socket, bytes } => self.sends(socket, &bytes).await,
+            Request::Shutdown { socket } => self.hears_the_end(socket),
             Request::Close { socket } => {
                 self.works.retain(|work| work.socket != socket);
                 self.ends.remove(&socket);
@@ -171,6 +198,9 @@ impl Host {
     }
 
     async fn sends(&mut self, socket: SocketId, bytes: &[u8]) -> bool {
+        if self.to_servers.contains(&socket) {
+            self.keys.reads(socket, bytes);
+        }
         match self.ends.get_mut(&socket) {
             Some(End::Open(open)) => {
                 let is_broken = open.write_all(bytes).await.is_err();
@@ -180,13 +210,38 @@ impl Host {
                 }
                 is_broken
             }
-            Some(End::Judge(buffer)) => {
-                buffer.extend_from_slice(bytes);
-                let answers = self.judge.hears(buffer);
+            Some(End::Judge(hearing)) => {
+                hearing.buffer.extend_from_slice(bytes);
+                let answers = self.judge.hears(&mut hearing.buffer);
                 self.answers(socket, answers)
             }
             _ => false,
         }
+    }
+
+    /// The program sends no more over a connection: a server closes it in turn, and so does the
+    /// judge, once no work is left. Whether there is news at once.
+    fn hears_the_end(&mut self, socket: SocketId) -> bool {
+        match self.ends.get_mut(&socket) {
+            Some(End::Open(open) | End::Over(open)) => open.shutdown(),
+            Some(End::Judge(hearing)) => {
+                hearing.is_over = true;
+                return self.judge_closes(socket);
+            }
+            _ => {}
+        }
+        false
+    }
+
+    /// Closes a connection to the judge over which nothing more is to be said.
+    fn judge_closes(&mut self, socket: SocketId) -> bool {
+        let is_over = matches!(self.ends.get(&socket), Some(End::Judge(it)) if it.is_over);
+        let closes = is_over && !self.works.iter().any(|work| work.socket == socket);
+        if closes {
+            self.ends.remove(&socket);
+            self.group.tell(News::Ended(socket));
+        }
+        closes
     }
 
     fn answers(&mut self, socket: SocketId, answers: Vec<Answer>) -> bool {
@@ -239,6 +294,7 @@ impl Host {
         self.works.retain(|work| work.left_us > 0);
         for socket in &done {
             self.group.tell(News::Received(*socket, b"+OK\r\n".to_vec()));
+            self.judge_closes(*socket);
         }
         !done.is_empty()
     }
@@ -293,7 +349,9 @@ impl Drop for Host {
         self.writes_down();
         let used = self.group.files_used().clone();
         let (calls, preempted) = (self.group.calls().to_vec(), self.group.preempted());
+        let keys = std::mem::take(&mut self.keys.found);
         self.shared.lives.with(self.life, |life| {
+            life.keys = keys;
             (life.calls, life.preempted, life.used) = (calls, preempted, used);
         });
         debug_assert!(self.node.is_process(), "only processes run programs");

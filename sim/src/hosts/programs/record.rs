@@ -5,7 +5,7 @@ use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};
 use fencepost_reports::record::programs::{Printed, ProgramReport};
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One life of a program: from a start of its host to a crash or its own end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -22,6 +22,8 @@ pub struct Life {
     pub output_dropped: usize,
     /// Whether it told the judge anything.
     pub has_spoken: bool,
+    /// The keys that it named to servers of the lock first.
+    pub keys: Vec<String>,
     /// The calls at which it was stopped.
     pub calls: Vec<CallMade>,
     /// The files that it ran and read.
@@ -45,6 +47,7 @@ impl Lives {
             output: Vec::new(),
             output_dropped: 0,
             has_spoken: false,
+            keys: Vec::new(),
             calls: Vec::new(),
             used: FilesUsed::default(),
             preempted: 0,
@@ -116,6 +119,11 @@ impl Life {
         Some(last.text.trim().chars().take(LETTERS_MAX).collect())
     }
 
+    /// Whether the program had to be stopped because it goes on, or waits, without end.
+    pub fn is_stuck(&self) -> bool {
+        matches!(self.ending, Some((_, Ending::Stuck(_))))
+    }
+
     /// Why the program did not do what it was to do, if so.
     pub fn failure(&self) -> Option<String> {
         let (time, ending) = self.ending.as_ref()?;
@@ -129,6 +137,19 @@ impl Life {
             }
         }
     }
+}
+
+/// What programs whose lock no server tells of may have locked instead, if they wrote to any other
+/// key than this one.
+pub fn locked_elsewhere(lives: &[Life], key: &str) -> Option<String> {
+    let keys: BTreeSet<&String> = lives.iter().flat_map(|life| &life.keys).collect();
+    let first = keys.first().filter(|_| !keys.iter().any(|named| *named == key))?;
+    let all: Vec<String> = keys.iter().map(|named| format!("'{named}'")).collect();
+    Some(format!(
+        "no server was asked for the key '{key}', and the programs wrote to {}: name the key of \
+         their lock, with --lock-key '{first}' for example",
+        all.join(", ")
+    ))
 }
 
 fn in_words(ending: &Ending) -> String {
@@ -212,6 +233,17 @@ mod tests {
             line(3, false, "c"),
         ];
         assert_eq!(told, expected);
+    }
+
+    #[test]
+    fn a_lock_under_another_key_is_told_of() {
+        let mut one = life(&[], None);
+        assert_eq!(locked_elsewhere(&[one.clone()], "lock:orders"), None);
+        one.keys = vec!["mutex:orders".to_owned()];
+        let told = locked_elsewhere(&[life(&[], None), one.clone()], "lock:orders").unwrap();
+        assert!(told.ends_with("with --lock-key 'mutex:orders' for example"), "{told}");
+        one.keys.push("lock:orders".to_owned());
+        assert_eq!(locked_elsewhere(&[one], "lock:orders"), None);
     }
 
     #[test]
