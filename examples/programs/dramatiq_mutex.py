@@ -11,11 +11,13 @@ judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"])
 backend = RedisBackend(url=os.environ["FENCEPOST_REDIS"])
 ttl_ms = int(os.environ["FENCEPOST_TTL_MS"])
 mutex = ConcurrentRateLimiter(backend, os.environ["FENCEPOST_LOCK"], limit=1, ttl=ttl_ms)
+entered = False
 
 
 def in_turn():
-    with mutex.acquire(raise_on_failure=False) as acquired:
-        if not acquired:
+    global entered
+    with mutex.acquire(raise_on_failure=False) as entered:
+        if not entered:
             return False
         hold_ms = judge.execute_command("ACQUIRED", "orders")
         value = int(storage.get("orders") or 0)
@@ -27,9 +29,11 @@ def in_turn():
 
 for _ in range(int(os.environ["FENCEPOST_CYCLES"])):
     judge.execute_command("ACQUIRING", "orders")
+    entered = False
     try:
         while not in_turn():
             time.sleep(0.1)
     except redis.RedisError as error:
         judge.execute_command("UNKNOWN", "orders", str(error))
-    judge.execute_command("RELEASED", "orders")
+    if entered:
+        judge.execute_command("RELEASED", "orders")

@@ -3,8 +3,10 @@ require "redis"
 require "securerandom"
 
 UNLOCK = 'if redis.call("get", KEYS[1]) == ARGV[1] then redis.call("del", KEYS[1]) return 1 end'
+# Otherwise it sends a release again whose answer was lost, and hears that the lock is gone.
+options = { reconnect_attempts: 0 }
 urls = %w[REDIS STORAGE JUDGE].map { |name| ENV["FENCEPOST_#{name}"] }
-server, storage, judge = urls.map { |url| Redis.new(url: url) }
+server, storage, judge = urls.map { |url| Redis.new(url: url, **options) }
 key, ttl_ms = ENV["FENCEPOST_LOCK"], ENV["FENCEPOST_TTL_MS"].to_i
 ENV["FENCEPOST_CYCLES"].to_i.times do
   owner = SecureRandom.uuid
