@@ -7,6 +7,7 @@
 
 pub mod expectation;
 pub mod facts;
+pub mod published;
 pub mod report;
 pub mod stages;
 pub mod sweep;

@@ -6,7 +6,6 @@
 
 mod diff;
 mod html;
-pub mod published;
 mod read;
 mod text;
 pub mod unfinished;

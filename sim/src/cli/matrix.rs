@@ -6,7 +6,7 @@ use super::counted::counted;
 use super::options::{clients, coordinator, families, programs, view};
 use super::output::{print, read_file, tell};
 use super::progress::Talk;
-use super::read::sweep_in;
+use super::read::sweep_of;
 use super::replay::scenario_in;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
@@ -15,7 +15,7 @@ use crate::hosts::programs::Program;
 use crate::run::verdicts::conditions;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
-use fencepost_reports::documents::matrix::{Agreement, MARKDOWN, Matrix, VIEWS, stale};
+use fencepost_reports::documents::matrix::{Agreement, FORMAT, MARKDOWN, Matrix, VIEWS, stale};
 use fencepost_reports::documents::read::read_matrix;
 use fencepost_reports::show::view::View;
 use fencepost_reports::summary::sweep::Sweep;
@@ -26,12 +26,10 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let asked = view(VIEWS, &arguments.format)?;
     let published =
         arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
-    let (source, sweep) = match &arguments.from {
-        Some(path) => (path.clone(), sweep_in(path)?),
-        None => ("--set".into(), run(arguments)?),
+    let matrix = match &arguments.from {
+        Some(path) => matrix_in(path)?,
+        None => of_sweep("--set".as_ref(), &run(arguments)?)?,
     };
-    let scenario = scenario_in(&source, &sweep.config)?;
-    let matrix = Matrix::of(&sweep, conditions(&scenario));
     if let Some(folder) = &arguments.out {
         for (view, file) in [(&View::JSON, "matrix.json"), (&MARKDOWN, "matrix.md")] {
             let content = written(view, &matrix)?;
@@ -46,6 +44,22 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
             Ok(if contradicts { Outcome::Violated } else { Outcome::AsExpected })
         }
     }
+}
+
+/// The matrix of a file: one as it was published, or that of a sweep.
+fn matrix_in(path: &Path) -> Result<Matrix, Failure> {
+    let text = read_file(path)?;
+    let is_matrix = serde_json::from_str::<serde_json::Value>(&text)
+        .is_ok_and(|document| document.get("format").is_some_and(|format| format == FORMAT));
+    if is_matrix {
+        return read_matrix(&text).map_err(|error| Failure::content(path, error));
+    }
+    of_sweep(path, &sweep_of(path, &text)?)
+}
+
+fn of_sweep(source: &Path, sweep: &Sweep) -> Result<Matrix, Failure> {
+    let scenario = scenario_in(source, &sweep.config)?;
+    Ok(Matrix::of(sweep, conditions(&scenario)))
 }
 
 fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {

@@ -346,7 +346,8 @@ fn a_certificate_a_counterexample_and_an_exploration_without_either_are_pages() 
 
 #[test]
 fn the_table_of_published_certificates_is_that_of_the_folder() {
-    use fencepost_reports::documents::certificate::{Certificate, published::PUBLISHED, read};
+    use fencepost_reports::documents::certificate::{Certificate, read};
+    use fencepost_reports::summary::published::{PUBLISHED, Published};
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/certificates");
     let row = |name: &str, written: &Certificate| {
         let bounds = &written.bounds;
@@ -383,7 +384,7 @@ fn the_table_of_published_certificates_is_that_of_the_folder() {
     }
     rows.sort();
     let table: String = rows.concat();
-    let said = |one: &fencepost_reports::documents::certificate::published::Published| {
+    let said = |one: &Published| {
         let (lock, fault, name, words) = (one.client, one.fault, one.name, one.bounds);
         format!("    of({lock:?}, {fault:?}, {name:?}, {words:?}),\n")
     };

@@ -1,9 +1,9 @@
 //! The matrix as Markdown: one table to look over, then one for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
-use crate::documents::certificate::published::published;
 use crate::show::format::markdown::cell as escaped;
 use crate::show::format::plot::percent;
+use crate::summary::published::published;
 use std::fmt::Write;
 
 /// The page.

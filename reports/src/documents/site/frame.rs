@@ -39,6 +39,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
         "How far to trust it",
         &[
             ("Fidelity", "docs/fidelity.html"),
+            ("Mutants", "docs/mutants.html"),
             ("Reliability", "docs/reliability.html"),
             ("Speed", "docs/speed.html"),
             ("Security", "SECURITY.html"),

@@ -2,8 +2,8 @@
 
 use super::compare;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
-use crate::documents::certificate::published::published;
 use crate::judge::phases::PHASES;
+use crate::summary::published::published;
 use crate::summary::sweep::{Cell, Rate, Sweep};
 use anstyle::Style;
 use std::collections::BTreeMap;

@@ -60,7 +60,8 @@ pub(crate) struct MatrixArguments {
     /// The seeds to run in every cell, the last excluded.
     #[arg(long, value_name = "A..B", default_value = "0..100", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Make the matrix from the JSON of a sweep instead.
+    /// Make the matrix from the JSON of a sweep instead, or write that of a matrix in another
+    /// format.
     #[arg(long, value_name = "FILE", conflicts_with = "seeds")]
     pub(crate) from: Option<PathBuf>,
     /// Say whether this published matrix (JSON) still holds: exit status 1 and a line on stderr for
