@@ -38,7 +38,7 @@ fn mistakes_that_one_run_shows_are_found() {
 fn an_operator_that_changes_nothing_makes_no_mutant_and_a_harmless_one_is_not_killed() {
     assert_eq!(outcome("single-node", "queue-jumped"), None);
     let fate = outcome("single-node", "switch-unheard").map(|one| one.fate);
-    assert!(matches!(fate, Some(Fate::Survived(_))), "{fate:?}");
+    assert!(matches!(fate, Some(Fate::Masked(_) | Fate::Survived(_))), "{fate:?}");
 }
 
 #[test]
