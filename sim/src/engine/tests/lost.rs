@@ -72,8 +72,11 @@ fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
     FaultPlan::new((1..).zip(traps).map(timed).collect())
 }
 
-/// What the clients were answered, how many of them heard nothing, and whom the faults hit.
-fn told(plan: &FaultPlan, engine: Engine) -> (Vec<u64>, usize, Vec<(FaultKind, Vec<Node>)>) {
+/// A fault that began, and whom it hit.
+type Hit = (FaultKind, Vec<Node>);
+
+/// What the clients were answered, how many of them heard nothing, and the faults.
+fn told(plan: &FaultPlan, engine: Engine) -> (Vec<u64>, usize, Vec<Hit>) {
     let program = |env, node, recorder, roster| -> TaskFuture {
         Box::pin(count(env, node, recorder, roster))
     };
