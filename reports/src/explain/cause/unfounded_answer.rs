@@ -1,21 +1,20 @@
 //! The lock's own code gave an answer that no server had given.
 
 use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Misheard;
+use crate::explain::evidence::{Misheard, Standstill};
 use crate::explain::scene::Scene;
+use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
+use crate::record::history::Header;
 
 pub(super) static ENTRY: Entry = Entry {
     rules: &[
+        at(Step::Standstill, 32, |case| case.is_at(Standstill::OwnerMisled)),
         at(Step::Misheard, 40, |case| case.is_misheard(Misheard::Unfounded)),
         at(Step::Overrun, 200, |case| case.is_entered_ungranted()),
     ],
     between: Some(between),
-    alone: Some(|_, _| {
-        "No fault held up or lost what the process and the server sent each other meanwhile: the \
-         lock's own code gave that answer."
-            .to_owned()
-    }),
+    alone: Some(alone),
     ..Entry::new(MEANING)
 };
 
@@ -27,6 +26,20 @@ const MEANING: Meaning = Meaning {
     helps: "Let errors through. Look at what acquire returns, or take a lock whose acquire raises \
             an error when it gives up.",
 };
+
+fn alone(kind: Kind, _: &Header) -> String {
+    let said = match kind {
+        Kind::WrongAnswer => {
+            "No fault held up or lost what the process and the server sent each other meanwhile: \
+             the lock's own code gave that answer."
+        }
+        _ => {
+            "A server had granted the lock to a process whose acquire came back without it, though \
+             no fault was at work meanwhile, and the lock stood on there."
+        }
+    };
+    said.to_owned()
+}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let told = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };

@@ -38,9 +38,9 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Whether the first node of a queue, which no process knows of, may only be that of an acquire that
-/// the application gave up: of the process whose session it belongs to, or of any if that is not
-/// known. A fault that lost a reply or held up a message leaves such a node too.
+/// Whether the first node of a queue, which no process knows of, may only be that of an acquire
+/// that the application gave up: of the process whose session it belongs to, or of any if that is
+/// not known. A fault that lost a reply or held up a message leaves such a node too.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,

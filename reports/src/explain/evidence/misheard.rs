@@ -2,7 +2,7 @@
 
 use super::session;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{FaultSpan, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Node};
 
@@ -42,8 +42,27 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     if faults.any(|fault| keeps_from_hearing(fault, process.machine(), &servers)) {
         return Some(misheard);
     }
+    has_one_server_with_a_ttl(timeline).then_some(Misheard::Unfounded)
+}
+
+/// Whether an acquire that came back without the lock cannot have missed the answer of the one
+/// server: no fault was at work between any two hosts, or at one, while it was open.
+pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {
+    let Some(completed) = refused.completed else { return false };
+    let mut faults =
+        timeline.faults.iter().filter(|fault| fault.touches(refused.invoked.time, completed.time));
+    has_one_server_with_a_ttl(timeline)
+        && !faults.any(|fault| {
+            !matches!(
+                fault.kind.impact(),
+                Impact::BendsClock | Impact::LosesKeys | Impact::TakesOver
+            )
+        })
+}
+
+fn has_one_server_with_a_ttl(timeline: &Timeline<'_>) -> bool {
     let header = &timeline.history.header;
-    (header.quorum <= 1 && !header.has_no_ttl()).then_some(Misheard::Unfounded)
+    header.quorum <= 1 && !header.has_no_ttl()
 }
 
 fn keeps_from_hearing(fault: &FaultSpan<'_>, process: Node, servers: &[Node]) -> bool {

@@ -11,7 +11,7 @@
 //! the lock gave up a call before. Where a lock stands, its owner may have given up the call.
 
 use super::session::First;
-use super::{asleep, given_up, release, session};
+use super::{asleep, given_up, misheard, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
@@ -36,8 +36,10 @@ pub(crate) enum Standstill {
     VotesSplit,
     /// The owner of a lock that stands died.
     OwnerDied,
-    /// The owner of a lock that stands never heard that it has it, or gave up on it.
+    /// The owner of a lock that stands never heard that it has it.
     OwnerUnaware,
+    /// The owner of a lock that stands was told that it has not got it, and no fault was at work.
+    OwnerMisled,
     /// The owner of a lock that stands gave it back and never heard whether that arrived.
     ReleaseUnheard,
     /// The owner of a lock that stands is not in its section and goes on renewing it.
@@ -255,6 +257,9 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
     }
     match owner.outcome {
         _ if given_up::acquire(timeline, owner) => Some(Standstill::CallGivenUp),
+        Outcome::Refused if misheard::is_unfounded(timeline, owner) => {
+            Some(Standstill::OwnerMisled)
+        }
         Outcome::Unknown | Outcome::Refused => Some(Standstill::OwnerUnaware),
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,

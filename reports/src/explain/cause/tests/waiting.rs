@@ -10,6 +10,11 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
     assert_eq!(cause(Kind::Stuck, died), Cause::HolderCrash);
     let unheard = tail(Story::new().grants(1, 1, "a").info(3, 1));
     assert_eq!(cause(Kind::Stuck, unheard), Cause::LostReply);
+    let misled = || Story::new().grants(1, 1, "a").fails(3, 1);
+    assert_eq!(cause(Kind::Stuck, tail(misled())), Cause::UnfoundedAnswer);
+    let delayed = Story::new().fault_began(0, 1, "delay", &[Node::Client(1), Node::Redis(1)]);
+    let delayed = delayed.grants(1, 1, "a").fails(3, 1);
+    assert_eq!(cause(Kind::Stuck, tail(delayed)), Cause::LostReply);
     assert_eq!(cause(Kind::Stuck, tail(Story::new())), Cause::Unexplained);
     let replicated = || Story::new().takes(1, 1, "a").replicated(2, 2, "a").releases(3, 1);
     let released = replicated().removed(4, "a", 1).redis_crashes(5, 1);
