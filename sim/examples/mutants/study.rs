@@ -31,8 +31,8 @@ pub(crate) const SECOND: u64 = 8;
 pub(crate) const MORE_OFTEN: u64 = 16;
 /// How probable it may be that as many runs of the mutant as that, or more, break a rule by chance.
 const CHANCE: f64 = 1e-6;
-/// What a mutant is killed by whose runs are unknown so much more often: a sweep says of such a cell
-/// that nothing was exercised.
+/// What a mutant is killed by whose runs are unknown so much more often: a sweep says of such a
+/// cell that nothing was exercised.
 const UNKNOWN: &str = "unknown";
 /// What is added to a rule that is broken more often than by the lock.
 const MORE_OFTEN_SAID: &str = " more often";
@@ -142,8 +142,9 @@ impl Bench {
         Bench { lock, cells: BTreeMap::new() }
     }
 
-    /// One mutant, in so many seeds of each cell ([`SECOND`] at most); `None` if the mistake is never made in this lock. Panics if a run cannot be
-    /// made, which is a mistake of the simulator's.
+    /// One mutant, in so many seeds of each cell ([`SECOND`] at most); `None` if the mistake is
+    /// never made in this lock. Panics if a run cannot be made, which is a mistake of the
+    /// simulator's.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
@@ -163,7 +164,7 @@ impl Bench {
                 let new = ran.kinds.iter().find(|kind| !known.kinds.contains_key(kind));
                 is_masked |= ran.altered > 0 && !ran.kinds.is_empty();
                 if let Some(kind) = new.filter(|_| ran.altered > 0) {
-                    fate = Some(Fate::Killed(kill(cell, seed, *kind)));
+                    fate = Some(Fate::Killed(kill(cell, seed, kind.to_string())));
                     break 'cells;
                 }
             }
@@ -196,9 +197,8 @@ impl Bench {
             for (kind, broken) in kinds {
                 let of_lock = known.kinds.get(&kind).copied().unwrap_or(0);
                 if chance([broken, MORE_OFTEN], [of_lock, OF_LOCK]) < CHANCE {
-                    let mut kill = kill(cell, 0, kind);
-                    kill.rule += MORE_OFTEN_SAID;
-                    return (Some(kill), runs);
+                    let rule = format!("{kind}{MORE_OFTEN_SAID}");
+                    return (Some(kill(cell, 0, rule)), runs);
                 }
             }
         }
@@ -218,29 +218,35 @@ impl Bench {
             }
             let silent = (0..SECOND).filter(is_silent).count() as u64;
             if chance([silent, SECOND], [self.known(cell).unknown, OF_LOCK]) < CHANCE {
-                return Some(Kill { rule: UNKNOWN.to_owned(), ..kill(cell, 0, Kind::Overlap) });
+                return Some(kill(cell, 0, UNKNOWN.to_owned()));
             }
         }
         None
     }
 
-    /// Whether the run that killed a mutant breaks the same rule again.
+    /// Whether a mutant is killed again as it was: by a run that breaks a rule which the lock keeps
+    /// with the same seed, or by so many more of its runs than of the lock's.
     pub(crate) fn kills_again(&self, operator: &'static Operator, kill: &Kill) -> bool {
         let is_its = |(place, strategy): &Cell| {
             let Condition { fault, scenario, .. } = CONDITIONS[*place];
             (fault, scenario, strategy.name()) == (&kill.fault, &kill.scenario, &kill.strategy)
         };
         let Some(cell) = self.cells().into_iter().find(is_its) else { return false };
-        let broken = |seed| {
-            let ran = self.run(cell, seed, Some(Mutant(operator.name)));
-            let is_it = |kind: &Kind| kill.rule.starts_with(kind.name());
-            let is_unknown = ran.is_unknown && kill.rule == UNKNOWN;
-            ran.altered > 0 && (is_unknown || ran.kinds.iter().any(is_it))
+        let name = kill.rule.strip_suffix(MORE_OFTEN_SAID).unwrap_or(&kill.rule);
+        let breaks = |seed: u64, mutant: Option<Mutant>| {
+            let ran = self.run(cell, seed, mutant);
+            let is_it = ran.kinds.iter().any(|kind| kind.name() == name);
+            (ran.altered > 0 || mutant.is_none()) && (is_it || ran.is_unknown && name == UNKNOWN)
         };
-        match kill.rule.ends_with(MORE_OFTEN_SAID) {
-            true => (0..MORE_OFTEN).any(broken),
-            false => broken(kill.seed),
-        }
+        let mutant = Some(Mutant(operator.name));
+        let of = match name {
+            UNKNOWN => SECOND,
+            _ if kill.rule.ends_with(MORE_OFTEN_SAID) => MORE_OFTEN,
+            _ => return breaks(kill.seed, mutant) && !breaks(kill.seed, None),
+        };
+        let count = |seeds: u64, mutant| (0..seeds).filter(|seed| breaks(*seed, mutant)).count();
+        let counts = [count(of, mutant), count(OF_LOCK, None)].map(|count| count as u64);
+        chance([counts[0], of], [counts[1], OF_LOCK]) < CHANCE
     }
 
     /// Whether the mistake is made at all.
@@ -346,9 +352,9 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// The probability of at least so many broken runs among those of the mutant, if all that are broken
-/// fell among its runs and those of the lock by chance (Fisher's exact test, one-sided). Each is
-/// broken runs, of how many.
+/// The probability of at least so many broken runs among those of the mutant, if all that are
+/// broken fell among its runs and those of the lock by chance (Fisher's exact test, one-sided).
+/// Each is broken runs, of how many.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);
@@ -363,13 +369,13 @@ fn choose(of: u64, some: u64) -> f64 {
     (0..some).map(|taken| (of - taken) as f64 / (taken + 1) as f64).product()
 }
 
-fn kill((place, strategy): Cell, seed: u64, kind: Kind) -> Kill {
+fn kill((place, strategy): Cell, seed: u64, rule: String) -> Kill {
     let Condition { fault, scenario, .. } = CONDITIONS[place];
     Kill {
         fault: fault.to_owned(),
         scenario: scenario.to_owned(),
         strategy: strategy.name().to_owned(),
         seed,
-        rule: kind.to_string(),
+        rule,
     }
 }

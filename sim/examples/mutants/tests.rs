@@ -125,6 +125,9 @@ fn a_kill_that_is_none_is_noticed() {
         cpu_us: 1,
     };
     assert_eq!(unlike(&[of("nx-dropped", &kill)]), Vec::<String>::new());
+    let often = Kill { rule: "overlap more often".to_owned(), ..kill.clone() };
+    assert_eq!(unlike(&[of("nx-dropped", &often)]), Vec::<String>::new());
+    assert_eq!(unlike(&[of("switch-unheard", &often)]).len(), 1);
     let elsewhere = Kill { rule: "starved".to_owned(), ..kill.clone() };
     assert_eq!(unlike(&[of("switch-unheard", &kill), of("nx-dropped", &elsewhere)]).len(), 2);
 }
