@@ -1,6 +1,6 @@
-//! A small world for the tests of servers that agree with each other: a network with a latency, disks
-//! that take time to sync, hosts that crash, stand still and are cut off. Everything is ordered, so
-//! that a test is the same each time.
+//! A small world for the tests of servers that agree with each other: a network with a latency,
+//! disks that take time to sync, hosts that crash, stand still and are cut off. Everything is
+//! ordered, so that a test is the same each time.
 //!
 //! The tests of several crates include this file, and so do their comparisons with real servers: it
 //! uses only what everybody can use.

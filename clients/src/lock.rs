@@ -15,10 +15,11 @@
 //!   refusal.
 //! - Finding one's own value later is no grant, unless the validity is counted from when it was
 //!   first sent.
-//! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`, and ends with an
-//!   interrupt. A loop of one's own asks [`Env::left`] or [`Env::is_interrupted`].
-//! - A call may be dropped at any point where it waits. What the lock has in its hands must be whole
-//!   then: a [`Session`](crate::Session) closes the connection on which a command is under way.
+//! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`, and ends with
+//!   an interrupt. A loop of one's own asks [`Env::left`] or [`Env::is_interrupted`].
+//! - A call may be dropped at any point where it waits. What the lock has in its hands must be
+//!   whole then: a [`Session`](crate::Session) closes the connection on which a command is under
+//!   way.
 //! - Whatever deviates from these rules, because the library or document that it models does, says
 //!   so in its header.
 //!

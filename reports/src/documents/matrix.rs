@@ -285,8 +285,8 @@ fn counted(began: &[(&str, u64)]) -> String {
     counts.join(", ")
 }
 
-/// Where the faults of each kind began, if there are several kinds; the phases in which none did are
-/// left out.
+/// Where the faults of each kind began, if there are several kinds; the phases in which none did
+/// are left out.
 fn by_kind(cell: &MatrixCell) -> String {
     if cell.phases.len() < 2 {
         return String::new();

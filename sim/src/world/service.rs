@@ -95,8 +95,9 @@ impl State {
         }
     }
 
-    /// Whether the end of a connection is not looked at yet: its peer sends no more but listens, and
-    /// answers wait for the disk. A server that syncs before it answers does not read meanwhile.
+    /// Whether the end of a connection is not looked at yet: its peer sends no more but listens,
+    /// and answers wait for the disk. A server that syncs before it answers does not read
+    /// meanwhile.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()

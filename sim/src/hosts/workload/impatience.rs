@@ -53,8 +53,8 @@ impl Impatience {
     }
 }
 
-/// Waits for a call, to the end or for as long as the application has patience. Errors: the call was
-/// dropped where it stood.
+/// Waits for a call, to the end or for as long as the application has patience. Errors: the call
+/// was dropped where it stood.
 pub(super) async fn until_given_up<T>(
     pen: Pen,
     impatience: Option<Impatience>,
