@@ -15,7 +15,7 @@ use crate::record::visible::visible;
 use crate::show::format::layout::thousands;
 use crate::show::view::View;
 use crate::summary::report::Tool;
-use crate::summary::sweep::{Cell, Rate, SeedRange, Sweep};
+use crate::summary::sweep::{Cell, Rate, SeedRange, Sweep, quiet_bound};
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -49,6 +49,9 @@ pub struct Matrix {
     pub config: serde_json::Value,
     /// The seeds that every cell ran.
     pub seeds: SeedRange,
+    /// The only rule that it counts; absent if it counts them all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kind: Option<Kind>,
     /// One entry for each client and fault, in the order of the sweep.
     pub cells: Vec<MatrixCell>,
 }
@@ -130,6 +133,18 @@ pub enum Agreement {
 impl Matrix {
     /// The matrix of a sweep; `conditions` are those of its scenario.
     pub fn of(sweep: &Sweep, conditions: Conditions) -> Matrix {
+        let cells = sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect();
+        Matrix::with(sweep, None, cells)
+    }
+
+    /// The matrix of one rule: which runs broke it, whatever else they broke. The literature speaks
+    /// of whole runs, so it is not asked.
+    pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
+        let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
+        Matrix::with(sweep, Some(kind), cells)
+    }
+
+    fn with(sweep: &Sweep, kind: Option<Kind>, cells: Vec<MatrixCell>) -> Matrix {
         Matrix {
             format: FORMAT.to_owned(),
             version: VERSION,
@@ -139,7 +154,8 @@ impl Matrix {
             },
             config: sweep.config.clone(),
             seeds: sweep.seeds,
-            cells: sweep.cells.iter().map(|cell| MatrixCell::of(cell, conditions)).collect(),
+            kind,
+            cells,
         }
     }
 
@@ -166,42 +182,66 @@ impl Matrix {
 
 impl MatrixCell {
     fn of(cell: &Cell, conditions: Conditions) -> MatrixCell {
-        let exercised = cell.valid + cell.violated;
-        let verdict = match (cell.violated, exercised) {
-            (_, 0) => CellVerdict::Unknown,
-            (0, _) => CellVerdict::Quiet,
-            _ => CellVerdict::Violated,
-        };
+        let verdict = CellVerdict::of(cell.violated, cell.valid + cell.violated);
         let expected = cell
             .fault
             .parse()
             .ok()
             .and_then(|families| expected(&cell.client, &families, conditions));
-        let kinds = cell.violations_by_kind.clone();
+        let mut of_all = MatrixCell::counted(cell, cell.violated);
+        let is_quiet = verdict == CellVerdict::Quiet;
+        if is_quiet {
+            let limits = cell.blind_spots.iter().map(|one| visible(one).into_owned());
+            of_all.phases = cell.phases.clone();
+            of_all.blind_spots = limits.collect();
+        }
+        MatrixCell {
+            agreement: agreement(verdict, &cell.violations_by_kind, expected.as_ref()),
+            kinds: cell.violations_by_kind.clone(),
+            first_seed: cell.first_seed.clone(),
+            seeds_to_first: cell.seeds_to_first.median,
+            expected,
+            ..of_all
+        }
+    }
+
+    /// What runs show of one rule.
+    fn of_kind(cell: &Cell, kind: Kind) -> MatrixCell {
+        let of_it = |counts: &BTreeMap<Kind, u64>| counts.get(&kind).map(|count| (kind, *count));
+        let kinds: BTreeMap<Kind, u64> = of_it(&cell.violations_by_kind).into_iter().collect();
+        let violated = kinds.values().sum();
+        let first = cell.first_seed.get(&kind).map(|seed| (kind, *seed));
+        MatrixCell {
+            agreement: match cell.valid + cell.violated {
+                0 => Agreement::NotExercised,
+                _ => Agreement::Silent,
+            },
+            kinds,
+            first_seed: first.into_iter().collect(),
+            ..MatrixCell::counted(cell, violated)
+        }
+    }
+
+    /// With so many runs violated, and nothing said of how and why.
+    fn counted(cell: &Cell, violated: u64) -> MatrixCell {
+        let exercised = cell.valid + cell.violated;
+        let verdict = CellVerdict::of(violated, exercised);
         MatrixCell {
             client: visible(&cell.client).into_owned(),
             fault: visible(&cell.fault).into_owned(),
             verdict,
             runs: cell.runs,
             exercised,
-            violated: cell.violated,
-            rate: cell.rate,
-            quiet_bound: cell.quiet_bound,
-            agreement: agreement(verdict, &kinds, expected.as_ref()),
-            kinds,
-            first_seed: cell.first_seed.clone(),
-            seeds_to_first: cell.seeds_to_first.median,
-            phases: match verdict {
-                CellVerdict::Quiet => cell.phases.clone(),
-                CellVerdict::Violated | CellVerdict::Unknown => BTreeMap::new(),
-            },
-            blind_spots: match verdict {
-                CellVerdict::Quiet => {
-                    cell.blind_spots.iter().map(|one| visible(one).into_owned()).collect()
-                }
-                CellVerdict::Violated | CellVerdict::Unknown => Vec::new(),
-            },
-            expected,
+            violated,
+            rate: Rate::of(violated, exercised),
+            quiet_bound: (violated == 0).then(|| quiet_bound(exercised)),
+            kinds: BTreeMap::new(),
+            first_seed: BTreeMap::new(),
+            seeds_to_first: None,
+            phases: BTreeMap::new(),
+            blind_spots: Vec::new(),
+            expected: None,
+            agreement: Agreement::Silent,
         }
     }
 }
@@ -230,6 +270,14 @@ fn agreement(
 }
 
 impl CellVerdict {
+    fn of(violated: u64, exercised: u64) -> CellVerdict {
+        match (violated, exercised) {
+            (_, 0) => CellVerdict::Unknown,
+            (0, _) => CellVerdict::Quiet,
+            _ => CellVerdict::Violated,
+        }
+    }
+
     /// The name, as in JSON.
     pub fn name(self) -> &'static str {
         self.into()
@@ -349,6 +397,7 @@ pub(crate) mod tests {
             tool: Tool { name: "fencepost".to_owned(), version: "0".to_owned() },
             config: serde_json::json!({}),
             seeds: SeedRange { from: Seed(0), to: Seed(100) },
+            kind: None,
             cells,
         }
     }
@@ -388,6 +437,39 @@ pub(crate) mod tests {
         let both = "faults began: before-acquire 0, acquiring 2, holding 41, guarded-write 0, \
                     releasing 0, idle 7 (crash acquiring 2; pause holding 41, idle 7)";
         assert_eq!(findings(&quiet), both);
+    }
+
+    #[test]
+    fn of_one_rule_only_the_runs_that_broke_it_count() {
+        let mut sum = Cell::new("redlock", "pause");
+        (sum.runs, sum.valid, sum.violated, sum.unknown) = (100, 50, 40, 10);
+        sum.violations_by_kind = [(Kind::Overlap, 38), (Kind::Unavailable, 9)].into();
+        sum.first_seed = [(Kind::Overlap, Seed(3)), (Kind::Unavailable, Seed(5))].into();
+        let of_it = MatrixCell::of_kind(&sum, Kind::Unavailable);
+        assert_eq!((of_it.violated, of_it.exercised, of_it.rate.point), (9, 90, 0.1));
+        assert_eq!(of_it.first_seed, [(Kind::Unavailable, Seed(5))].into());
+        let other = MatrixCell::of_kind(&sum, Kind::Stuck);
+        assert_eq!((other.verdict, other.violated), (CellVerdict::Quiet, 0));
+        assert_eq!(other.quiet_bound, Some(quiet_bound(90)));
+        assert_eq!(
+            MatrixCell::of_kind(&Cell::new("a", "none"), Kind::Stuck).verdict.name(),
+            "unknown"
+        );
+    }
+
+    #[test]
+    fn the_page_of_one_rule_says_which_and_lists_where_it_was_broken() {
+        let mut of_it = matrix(vec![cell("redlock", "pause", 40), cell("redlock", "none", 0)]);
+        of_it.kind = Some(Kind::Overlap);
+        let page = markdown::markdown(&of_it);
+        assert!(page.starts_with("# Every lock under every fault: overlap\n"), "{page}");
+        assert!(
+            page.contains("| redlock | pause | 40 of 100 | 40 % (31 % to 50 %) | 17 |"),
+            "{page}"
+        );
+        assert!(!page.contains("literature") && !page.contains("| redlock | none |"), "{page}");
+        assert!(text::text(&of_it).contains("runs that broke overlap among those exercised"));
+        assert!(html::html(&of_it).contains("<code>overlap</code>"));
     }
 
     #[test]

@@ -3,7 +3,7 @@
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
-use super::options::{clients, coordinator, families, programs, view};
+use super::options::{clients, coordinator, families, kind, programs, view};
 use super::output::{print, read_file, tell};
 use super::progress::Talk;
 use super::read::sweep_of;
@@ -17,6 +17,7 @@ use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
 use fencepost_reports::documents::matrix::{Agreement, FORMAT, MARKDOWN, Matrix, VIEWS, stale};
 use fencepost_reports::documents::read::read_matrix;
+use fencepost_reports::judge::finding::Kind;
 use fencepost_reports::show::view::View;
 use fencepost_reports::summary::sweep::Sweep;
 use std::path::Path;
@@ -24,11 +25,12 @@ use std::path::Path;
 /// Makes the matrix and prints it, or says whether a published one holds.
 pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let asked = view(VIEWS, &arguments.format)?;
+    let of_kind = arguments.kind.as_deref().map(kind).transpose()?;
     let published =
         arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
     let matrix = match &arguments.from {
-        Some(path) => matrix_in(path)?,
-        None => of_sweep("--set".as_ref(), &run(arguments)?)?,
+        Some(path) => matrix_in(path, of_kind)?,
+        None => of_sweep("--set".as_ref(), &run(arguments)?, of_kind)?,
     };
     if let Some(folder) = &arguments.out {
         for (view, file) in [(&View::JSON, "matrix.json"), (&MARKDOWN, "matrix.md")] {
@@ -47,17 +49,27 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
 }
 
 /// The matrix of a file: one as it was published, or that of a sweep.
-fn matrix_in(path: &Path) -> Result<Matrix, Failure> {
+fn matrix_in(path: &Path, kind: Option<Kind>) -> Result<Matrix, Failure> {
     let text = read_file(path)?;
     let is_matrix = serde_json::from_str::<serde_json::Value>(&text)
         .is_ok_and(|document| document.get("format").is_some_and(|format| format == FORMAT));
     if is_matrix {
-        return read_matrix(&text).map_err(|error| Failure::content(path, error));
+        let matrix = read_matrix(&text).map_err(|error| Failure::content(path, error))?;
+        return match kind {
+            Some(kind) if matrix.kind != Some(kind) => Err(Failure::wrong(format!(
+                "--kind {kind}: {} is a matrix already; give the sweep that it was made from",
+                path.display()
+            ))),
+            _ => Ok(matrix),
+        };
     }
-    of_sweep(path, &sweep_of(path, &text)?)
+    of_sweep(path, &sweep_of(path, &text)?, kind)
 }
 
-fn of_sweep(source: &Path, sweep: &Sweep) -> Result<Matrix, Failure> {
+fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, Failure> {
+    if let Some(kind) = kind {
+        return Ok(Matrix::of_kind(sweep, kind));
+    }
     let scenario = scenario_in(source, &sweep.config)?;
     Ok(Matrix::of(sweep, conditions(&scenario)))
 }

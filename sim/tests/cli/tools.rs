@@ -142,6 +142,29 @@ fn a_matrix_is_the_same_from_seeds_and_from_their_sweep() {
     assert_eq!(from["cells"], matrix["cells"]);
 }
 
+#[test]
+fn a_matrix_of_one_rule_counts_the_runs_that_broke_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let asked = [MATRIX, &["--availability", "5s", "--kind", "unavailable", "--out", "."]].concat();
+    assert_eq!(fencepost_in(folder.path(), &asked).status, 0);
+    let matrix = std::fs::read_to_string(folder.path().join("matrix.json")).unwrap();
+    let matrix: Value = serde_json::from_str(&matrix).unwrap();
+    satisfies("matrix", &matrix);
+    assert_eq!(matrix["kind"], "unavailable");
+    for cell in matrix["cells"].as_array().unwrap() {
+        let kinds: Vec<&String> = cell["kinds"].as_object().unwrap().keys().collect();
+        assert!(kinds.iter().all(|kind| *kind == "unavailable"), "{cell}");
+    }
+    let check = [&asked[..asked.len() - 2], &["--check", "matrix.json"]].concat();
+    assert_eq!(fencepost_in(folder.path(), &check).status, 0);
+    let other = ["matrix", "--from", "matrix.json", "--kind", "overlap"];
+    let other = fencepost_in(folder.path(), &other);
+    assert_eq!((other.status, other.stderr.lines().count()), (2, 1), "{}", other.stderr);
+    let unknown = fencepost(&["matrix", "--kind", "overlaps"]);
+    assert_eq!((unknown.status, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("did you mean 'overlap'"), "{}", unknown.stderr);
+}
+
 fn checked(folder: &Path, more: &[&str]) -> (i32, String) {
     let answer = fencepost_in(folder, &[MATRIX, &["--check", "matrix.json"], more].concat());
     (answer.status, answer.stderr)

@@ -19,9 +19,14 @@ fn body(matrix: &Matrix) -> Markup {
             p.muted {
                 (tool.name) " " (tool.version) " · seeds " (maud::display(&matrix.seeds))
             }
-            h1 { "Every lock under every fault" }
+            h1 {
+                "Every lock under every fault"
+                @if let Some(kind) = matrix.kind { ": " (kind.name()) }
+            }
             p.lead {
-                "The share of runs that broke a rule, among those that exercised the lock. \
+                "The share of runs that broke "
+                @if let Some(kind) = matrix.kind { code { (kind.name()) } } @else { "a rule" }
+                ", among those that exercised the lock. \
                  Hatched: no run did, but there were too few to rule out one in twenty. Choose a \
                  cell for its figures and what the literature says; arrow keys go from one to the \
                  next."

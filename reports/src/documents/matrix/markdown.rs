@@ -1,23 +1,41 @@
 //! The matrix as Markdown: one table to look over, then one for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
+use crate::judge::checker::meaning;
 use crate::show::format::markdown::cell as escaped;
 use crate::show::format::plot::percent;
 use crate::summary::published::published;
+use fencepost_faults::Seed;
 use std::fmt::Write;
 
 /// The page.
 pub(super) fn markdown(matrix: &Matrix) -> String {
+    let (title, broke) = match matrix.kind {
+        None => ("Every lock under every fault".to_owned(), "a rule".to_owned()),
+        Some(kind) => (format!("Every lock under every fault: {kind}"), format!("`{kind}`")),
+    };
     let mut page = format!(
-        "# Every lock under every fault\n\n{} {}, seeds {} in each cell. A number is the share of \
-         runs that broke a rule, among those that exercised the lock; a point \
-         means that none did, a question mark that nothing was exercised. **Bold** contradicts \
-         the literature.\n\n",
+        "# {title}\n\n{} {}, seeds {} in each cell. A number is the share of \
+         runs that broke {broke}, among those that exercised the lock; a point \
+         means that none did, a question mark that nothing was exercised. ",
         escaped(&matrix.tool.name),
         escaped(&matrix.tool.version),
         matrix.seeds
     );
+    page.push_str(&match matrix.kind {
+        None => "**Bold** contradicts the literature.\n\n".to_owned(),
+        Some(kind) => format!("{}\n\n", escaped(meaning(kind).what)),
+    });
     overview(matrix, &mut page);
+    match matrix.kind {
+        None => every_rule(matrix, &mut page),
+        Some(_) => figures(matrix, &mut page),
+    }
+    page
+}
+
+/// How it agrees with the literature, and a table for each lock.
+fn every_rule(matrix: &Matrix, page: &mut String) {
     page.push_str("\n## How it agrees with the literature\n\n| | cells |\n| --- | ---: |\n");
     for agreement in Agreement::ALL {
         let _ = writeln!(page, "| {} | {} |", agreement.words(), matrix.count(agreement));
@@ -29,9 +47,28 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
          cell is sampled only.\n",
     );
     for client in matrix.clients() {
-        one(matrix, client, &mut page);
+        one(matrix, client, page);
     }
-    page
+}
+
+/// Of one rule: a row for each cell in which it was broken.
+fn figures(matrix: &Matrix, page: &mut String) {
+    page.push_str(
+        "\n## Where it was broken\n\n| lock | fault | runs | rate, 95 % | first seed |\n| --- | --- \
+         | ---: | --- | ---: |\n",
+    );
+    for cell in matrix.cells.iter().filter(|cell| cell.verdict == CellVerdict::Violated) {
+        let first = cell.first_seed.values().next().map_or(String::new(), Seed::to_string);
+        let _ = writeln!(
+            page,
+            "| {} | {} | {} of {} | {} | {first} |",
+            linked(matrix, &cell.client),
+            escaped(&cell.fault),
+            cell.violated,
+            cell.exercised,
+            rate(cell),
+        );
+    }
 }
 
 fn overview(matrix: &Matrix, page: &mut String) {
@@ -48,13 +85,15 @@ fn overview(matrix: &Matrix, page: &mut String) {
             .iter()
             .map(|fault| matrix.cell(client, fault).map_or(String::new(), short))
             .collect();
-        let _ = writeln!(
-            page,
-            "| [{0}](#{1}) | {2} |",
-            escaped(client),
-            anchor(client),
-            row.join(" | ")
-        );
+        let _ = writeln!(page, "| {} | {} |", linked(matrix, client), row.join(" | "));
+    }
+}
+
+/// The name of a lock, as a link where it has a table of its own.
+fn linked(matrix: &Matrix, client: &str) -> String {
+    match matrix.kind {
+        None => format!("[{}](#{})", escaped(client), anchor(client)),
+        Some(_) => escaped(client),
     }
 }
 
@@ -84,29 +123,33 @@ fn one(matrix: &Matrix, client: &str, page: &mut String) {
         escaped(client)
     );
     for cell in matrix.cells.iter().filter(|cell| cell.client == client) {
-        let rate = match (cell.verdict, cell.quiet_bound) {
-            (CellVerdict::Unknown, _) => String::new(),
-            (_, Some(bound)) => format!("below {} in {}", percent(bound), cell.exercised),
-            _ => format!(
-                "{} ({} to {})",
-                percent(cell.rate.point),
-                percent(cell.rate.low),
-                percent(cell.rate.high)
-            ),
-        };
         let known = cell.expected.as_ref();
         let known = known
             .map_or(String::new(), |known| format!("{} ({})", literature(known), known.source));
         let _ = writeln!(
             page,
-            "| {} | {} | {rate} | {} | {} | {} | {} |",
+            "| {} | {} | {} | {} | {} | {} | {} |",
             escaped(&cell.fault),
             cell.verdict.name(),
+            rate(cell),
             escaped(&findings(cell)) + &certified(cell),
             cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
             escaped(&known),
             cell.agreement.words()
         );
+    }
+}
+
+fn rate(cell: &MatrixCell) -> String {
+    match (cell.verdict, cell.quiet_bound) {
+        (CellVerdict::Unknown, _) => String::new(),
+        (_, Some(bound)) => format!("below {} in {}", percent(bound), cell.exercised),
+        _ => format!(
+            "{} ({} to {})",
+            percent(cell.rate.point),
+            percent(cell.rate.low),
+            percent(cell.rate.high)
+        ),
     }
 }
 

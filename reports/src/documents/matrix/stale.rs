@@ -22,7 +22,8 @@ pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
             told.push(format!("{}: it is published, and is no longer there", name(cell)));
         }
     }
-    let same_meaning = published.tool == now.tool && published.config == now.config;
+    let same_meaning =
+        published.tool == now.tool && published.config == now.config && published.kind == now.kind;
     let comparisons = (now.cells.len() * (Kind::ALL.len() + 2)).max(1);
     let limit = FALSE_ALARMS / comparisons as f64;
     for cell in &now.cells {

@@ -10,8 +10,11 @@ const WIDTH: usize = 7;
 /// The matrix, its legend, and every cell that does not simply agree with the literature.
 pub(super) fn text(matrix: &Matrix) -> String {
     let mut text = format!(
-        "{} {}, matrix of seeds {}: violated runs among those exercised\n\n",
-        matrix.tool.name, matrix.tool.version, matrix.seeds
+        "{} {}, matrix of seeds {}: {} among those exercised\n\n",
+        matrix.tool.name,
+        matrix.tool.version,
+        matrix.seeds,
+        matrix.kind.map_or("violated runs".to_owned(), |kind| format!("runs that broke {kind}")),
     );
     let (clients, faults) = (matrix.clients(), matrix.faults());
     let first = clients.iter().map(|client| client.len()).max().unwrap_or(0);
@@ -27,6 +30,10 @@ pub(super) fn text(matrix: &Matrix) -> String {
     text.push('\n');
     for (number, fault) in faults.iter().enumerate() {
         let _ = writeln!(text, "{:>3} {fault}", number + 1);
+    }
+    if matrix.kind.is_some() {
+        let _ = writeln!(text, "  . none broke it   ? nothing exercised");
+        return text;
     }
     let _ =
         writeln!(text, "  . none violated   ? nothing exercised   ! contradicts the literature\n");

@@ -79,6 +79,9 @@ pub(crate) struct MatrixArguments {
     /// Families of faults [default: each].
     #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
     pub(crate) fault: Option<Vec<String>>,
+    /// Count only runs that broke this rule: unavailable, overlap, ...
+    #[arg(long, value_name = "K")]
+    pub(crate) kind: Option<String>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     /// How many threads [default: all cores].
