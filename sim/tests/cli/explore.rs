@@ -345,6 +345,19 @@ fn a_certificate_a_counterexample_and_an_exploration_without_either_are_pages() 
 }
 
 #[test]
+fn every_published_counterexample_is_found_by_its_command() {
+    use fencepost_reports::summary::published::{COUNTEREXAMPLES, published};
+    for one in COUNTEREXAMPLES {
+        let command = one.command();
+        let asked: Vec<&str> = command.split(' ').skip(1).collect();
+        let found = fencepost(&[&asked[..], &["--no-shrink", "--quiet"]].concat());
+        assert_eq!((found.status, found.stderr.as_str()), (1, ""), "{command}");
+        assert!(found.stdout.contains("stale write"), "{command}: {}", found.stdout);
+        assert_eq!(published(one.client, one.fault).count(), 0, "{command}: certified as well");
+    }
+}
+
+#[test]
 fn the_table_of_published_certificates_is_that_of_the_folder() {
     use fencepost_reports::documents::certificate::{Certificate, read};
     use fencepost_reports::summary::published::{PUBLISHED, Published};
@@ -369,6 +382,8 @@ fn the_table_of_published_certificates_is_that_of_the_folder() {
             let persistence = scenario["persistence"].as_str().filter(|kept| *kept != "none");
             words.extend(persistence.map(str::to_owned));
         }
+        let hold = scenario["hold"].as_str().filter(|hold| *hold != "4s");
+        words.extend(hold.map(|hold| format!("holds of {hold}")));
         let (lock, fault, words) = (&bounds.client, &bounds.fault, words.join(", "));
         format!("    of({lock:?}, {fault:?}, {name:?}, {words:?}),\n")
     };

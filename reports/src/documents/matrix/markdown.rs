@@ -4,7 +4,7 @@ use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
 use crate::show::format::markdown::cell as escaped;
 use crate::show::format::plot::percent;
-use crate::summary::published::published;
+use crate::summary::published::{counterexample, published};
 use fencepost_faults::Seed;
 use std::fmt::Write;
 
@@ -132,7 +132,7 @@ fn one(matrix: &Matrix, client: &str, page: &mut String) {
             escaped(&cell.fault),
             cell.verdict.name(),
             rate(cell),
-            escaped(&findings(cell)) + &certified(cell),
+            escaped(&findings(cell)) + &explored(cell),
             cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
             escaped(&known),
             cell.agreement.words()
@@ -153,10 +153,13 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// What is certified of a quiet cell. The page stands beside the folder of the certificates.
-fn certified(cell: &MatrixCell) -> String {
+/// What `explore` says of a quiet cell. The page stands beside the folder of the certificates.
+fn explored(cell: &MatrixCell) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();
+    }
+    if let Some(one) = counterexample(&cell.client, &cell.fault) {
+        return format!("; **one fault breaks it all the same**: `{}`", one.command());
     }
     let links = published(&cell.client, &cell.fault)
         .map(|one| format!("[{}]({})", one.bounds, one.file()))

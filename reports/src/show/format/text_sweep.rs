@@ -3,7 +3,7 @@
 use super::compare;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
 use crate::judge::phases::PHASES;
-use crate::summary::published::published;
+use crate::summary::published::{counterexample, published};
 use crate::summary::sweep::{Cell, Rate, Sweep};
 use anstyle::Style;
 use std::collections::BTreeMap;
@@ -138,7 +138,7 @@ fn write_cell(
     if cell.violated == 0 {
         let limits = cell.blind_spots.iter();
         found.extend(limits.map(|limit| format!("{DIM}not put to the test: {limit}{DIM:#}")));
-        found.extend(certified(cell).into_iter().map(|text| format!("{DIM}{text}{DIM:#}")));
+        found.extend(explored(cell).into_iter().map(|text| format!("{DIM}{text}{DIM:#}")));
     }
     found.extend(cell.failure_in_words().map(|words| format!("{YELLOW}{words}{YELLOW:#}")));
     found.extend(seeds_to_first(cell).map(|text| format!("{DIM}{text}{DIM:#}")));
@@ -155,9 +155,13 @@ fn write_cell(
     Ok(())
 }
 
-/// What is certified of a quiet cell, a line each, and that the rest is not.
-fn certified(cell: &Cell) -> Vec<String> {
+/// What `explore` says of a quiet cell, a line each: how it breaks the lock all the same, or what is
+/// certified, and that the rest is not.
+fn explored(cell: &Cell) -> Vec<String> {
     let is_quiet = cell.valid > 0 && cell.violated == 0;
+    if let Some(one) = counterexample(&cell.client, &cell.fault).filter(|_| is_quiet) {
+        return vec!["one fault breaks it all the same:".to_owned(), one.command()];
+    }
     let certificates = published(&cell.client, &cell.fault).filter(|_| is_quiet);
     let mut lines: Vec<String> = certificates
         .map(|one| format!("certified in small runs: {} (docs/{})", one.bounds, one.file()))
