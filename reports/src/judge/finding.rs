@@ -78,6 +78,18 @@ kinds! {
     Unavailable = Hazard,
 }
 
+impl Kind {
+    /// The key of the scenario that states the bound of this rule, if it has one: no run is judged
+    /// by it without.
+    pub fn bound_key(self) -> Option<&'static str> {
+        match self {
+            Kind::HeldForever => Some("held-bound"),
+            Kind::Unavailable => Some("availability"),
+            _ => None,
+        }
+    }
+}
+
 /// How bad it is.
 #[derive(
     Clone,

@@ -13,6 +13,7 @@ use super::{Failure, Outcome};
 use crate::files::write_file;
 use crate::hosts::programs::Program;
 use crate::run::verdicts::conditions;
+use crate::setup::scenario::Scenario;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
 use fencepost_reports::documents::matrix::{Agreement, FORMAT, MARKDOWN, Matrix, VIEWS, stale};
@@ -28,9 +29,12 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let of_kind = arguments.kind.as_deref().map(kind).transpose()?;
     let published =
         arguments.check.as_deref().map(|path| published(path, arguments)).transpose()?;
+    if let (Some(path), Some(published)) = (&arguments.check, &published) {
+        same_rule(path, published.kind, of_kind)?;
+    }
     let matrix = match &arguments.from {
         Some(path) => matrix_in(path, of_kind)?,
-        None => of_sweep("--set".as_ref(), &run(arguments)?, of_kind)?,
+        None => of_sweep("--set".as_ref(), &run(arguments, of_kind)?, of_kind)?,
     };
     if let Some(folder) = &arguments.out {
         for (view, file) in [(&View::JSON, "matrix.json"), (&MARKDOWN, "matrix.md")] {
@@ -55,23 +59,40 @@ fn matrix_in(path: &Path, kind: Option<Kind>) -> Result<Matrix, Failure> {
         .is_ok_and(|document| document.get("format").is_some_and(|format| format == FORMAT));
     if is_matrix {
         let matrix = read_matrix(&text).map_err(|error| Failure::content(path, error))?;
-        return match kind {
-            Some(kind) if matrix.kind != Some(kind) => Err(Failure::wrong(format!(
-                "--kind {kind}: {} is a matrix already; give the sweep that it was made from",
-                path.display()
-            ))),
-            _ => Ok(matrix),
-        };
+        if kind.is_some() {
+            same_rule(path, matrix.kind, kind)?;
+        }
+        return Ok(matrix);
     }
     of_sweep(path, &sweep_of(path, &text)?, kind)
 }
 
 fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, Failure> {
-    if let Some(kind) = kind {
-        return Ok(Matrix::of_kind(sweep, kind));
-    }
     let scenario = scenario_in(source, &sweep.config)?;
-    Ok(Matrix::of(sweep, conditions(&scenario)))
+    let Some(kind) = kind else { return Ok(Matrix::of(sweep, conditions(&scenario))) };
+    is_judged(kind, &scenario)?;
+    Ok(Matrix::of_kind(sweep, kind))
+}
+
+/// A rule that is judged only if it is asked for was asked for: else every cell would be quiet.
+fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
+    let Some(key) = kind.bound_key() else { return Ok(()) };
+    if scenario.deviations().iter().any(|(set, _)| set == key) {
+        return Ok(());
+    }
+    Err(Failure::wrong(format!(
+        "kind '{kind}': no run was judged by it, expected --set {key}=DURATION as well"
+    )))
+}
+
+/// A matrix in a file counts the runs that are asked for.
+fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(), Failure> {
+    if counts == asked {
+        return Ok(());
+    }
+    let words = |kind: Option<Kind>| kind.map_or("every rule".to_owned(), |kind| kind.to_string());
+    let (counts, asked, path) = (words(counts), words(asked), path.display());
+    Err(Failure::wrong(format!("{path} is a matrix of {counts}: expected one of {asked}")))
 }
 
 fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
@@ -125,8 +146,9 @@ fn locks(
 }
 
 /// Runs the cells; nothing is made minimal.
-fn run(arguments: &MatrixArguments) -> Result<Sweep, Failure> {
+fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure> {
     let mut scenario = scenario(&arguments.deployment)?;
+    kind.map_or(Ok(()), |kind| is_judged(kind, &scenario))?;
     scenario.programs = programs(&arguments.programs)?;
     let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;

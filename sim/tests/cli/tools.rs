@@ -145,24 +145,47 @@ fn a_matrix_is_the_same_from_seeds_and_from_their_sweep() {
 #[test]
 fn a_matrix_of_one_rule_counts_the_runs_that_broke_it() {
     let folder = tempfile::tempdir().unwrap();
-    let asked = [MATRIX, &["--availability", "5s", "--kind", "unavailable", "--out", "."]].concat();
-    assert_eq!(fencepost_in(folder.path(), &asked).status, 0);
-    let matrix = std::fs::read_to_string(folder.path().join("matrix.json")).unwrap();
-    let matrix: Value = serde_json::from_str(&matrix).unwrap();
+    let cells = ["--client", "single-node", "--fault", "none,partition", "--seeds", "0..40", "-q"];
+    let judged = [&cells[..], &["--availability", "3s"]].concat();
+    let of_it = ["--kind", "unavailable"];
+    let made = [&["matrix"], &judged[..], &of_it, &["--out", "."]].concat();
+    assert_eq!(fencepost_in(folder.path(), &made).status, 0);
+    let matrix = json_in(folder.path(), "matrix.json");
     satisfies("matrix", &matrix);
     assert_eq!(matrix["kind"], "unavailable");
-    for cell in matrix["cells"].as_array().unwrap() {
-        let kinds: Vec<&String> = cell["kinds"].as_object().unwrap().keys().collect();
-        assert!(kinds.iter().all(|kind| *kind == "unavailable"), "{cell}");
+    let sweep = [&["sweep"], &judged[..], &["--no-shrink", "--format", "json"]].concat();
+    std::fs::write(folder.path().join("sweep.json"), fencepost(&sweep).stdout).unwrap();
+    let sweep = json_in(folder.path(), "sweep.json");
+    for (cell, all) in [0, 1].map(|at| (&matrix["cells"][at], &sweep["cells"][at])) {
+        let broken = all["violations_by_kind"]["unavailable"].as_u64().unwrap_or(0);
+        assert_eq!((&cell["fault"], cell["violated"].as_u64()), (&all["fault"], Some(broken)));
+        assert_eq!(broken > 0, cell["fault"] == "partition", "{all}");
     }
-    let check = [&asked[..asked.len() - 2], &["--check", "matrix.json"]].concat();
-    assert_eq!(fencepost_in(folder.path(), &check).status, 0);
-    let other = ["matrix", "--from", "matrix.json", "--kind", "overlap"];
-    let other = fencepost_in(folder.path(), &other);
-    assert_eq!((other.status, other.stderr.lines().count()), (2, 1), "{}", other.stderr);
-    let unknown = fencepost(&["matrix", "--kind", "overlaps"]);
-    assert_eq!((unknown.status, unknown.stderr.lines().count()), (2, 1), "{}", unknown.stderr);
-    assert!(unknown.stderr.contains("did you mean 'overlap'"), "{}", unknown.stderr);
+    let answer = |more: &[&str]| {
+        let answer = fencepost_in(folder.path(), &[&["matrix"], more].concat());
+        (answer.status, answer.stdout, answer.stderr)
+    };
+    let from = answer(&[&["--from", "sweep.json", "--format", "json"], &of_it[..]].concat());
+    assert_eq!(serde_json::from_str::<Value>(&from.1).unwrap()["cells"], matrix["cells"]);
+    let held = answer(&[&judged[..], &of_it, &["--check", "matrix.json"]].concat());
+    assert_eq!((held.0, held.2.as_str()), (0, ""));
+    let refused: &[(&[&str], &str)] = &[
+        (&["--kind", "overlaps"], "did you mean 'overlap'"),
+        (&["--kind", "unavailable"], "--set availability=DURATION"),
+        (&["--kind", "held-forever"], "--set held-bound=DURATION"),
+        (&["--kind", "held-forever", "--from", "sweep.json"], "--set held-bound=DURATION"),
+        (&["--kind", "overlap", "--from", "matrix.json"], "a matrix of unavailable"),
+        (&["--check", "matrix.json"], "a matrix of unavailable: expected one of every rule"),
+    ];
+    for (asked, says) in refused {
+        let (status, stdout, stderr) = answer(asked);
+        assert_eq!((status, stdout.as_str(), stderr.lines().count()), (2, "", 1), "{stderr}");
+        assert!(stderr.contains(says), "{says}: {stderr}");
+    }
+}
+
+fn json_in(folder: &Path, file: &str) -> Value {
+    serde_json::from_str(&std::fs::read_to_string(folder.join(file)).unwrap()).unwrap()
 }
 
 fn checked(folder: &Path, more: &[&str]) -> (i32, String) {

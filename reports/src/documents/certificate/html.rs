@@ -89,7 +89,9 @@ fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     html! {
         table {
             caption { "What was run, and what was not" }
-            tbody { @for (name, count) in counts { tr { th scope="row" { (name) } td { (count) } } } }
+            tbody {
+                @for (name, count) in counts { tr { th scope="row" { (name) } td { (count) } } }
+            }
         }
     }
 }

@@ -28,8 +28,9 @@ fn body(matrix: &Matrix) -> Markup {
                 @if let Some(kind) = matrix.kind { code { (kind.name()) } } @else { "a rule" }
                 ", among those that exercised the lock. \
                  Hatched: no run did, but there were too few to rule out one in twenty. Choose a \
-                 cell for its figures and what the literature says; arrow keys go from one to the \
-                 next."
+                 cell for its figures"
+                @if matrix.kind.is_none() { " and what the literature says" }
+                "; arrow keys go from one to the next."
             }
             fieldset.tools {
                 legend { "Show only" }

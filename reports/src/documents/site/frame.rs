@@ -109,7 +109,10 @@ fn navigation(out: &str) -> Markup {
                 ul {
                     @for (name, page) in *pages {
                         li {
-                            a href=(between(out, page)) aria-current=[(*page == out).then_some("page")] {
+                            a
+                                href=(between(out, page))
+                                aria-current=[(*page == out).then_some("page")]
+                            {
                                 (name)
                             }
                         }

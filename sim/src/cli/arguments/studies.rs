@@ -79,7 +79,8 @@ pub(crate) struct MatrixArguments {
     /// Families of faults [default: each].
     #[arg(long, value_name = "F[,F]", value_delimiter = ',')]
     pub(crate) fault: Option<Vec<String>>,
-    /// Count only runs that broke this rule: unavailable, overlap, ...
+    /// Count only the runs that broke this rule, such as overlap; `unavailable` wants
+    /// --availability.
     #[arg(long, value_name = "K")]
     pub(crate) kind: Option<String>,
     #[command(flatten)]
