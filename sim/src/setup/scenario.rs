@@ -3,6 +3,7 @@
 
 mod calls;
 pub(crate) mod hashed;
+mod hold;
 pub(crate) mod length;
 mod mutant;
 pub(crate) mod program;
@@ -13,6 +14,7 @@ mod strategy;
 mod switches;
 
 pub use calls::Calls;
+pub use hold::Hold;
 pub use mutant::Mutant;
 pub use section::Section;
 pub use slow_link::{InvalidSlowLink, SlowLink};
@@ -176,15 +178,6 @@ pub struct Scenario {
     /// The mistake that is planted, where the tests themselves are tested.
     #[serde(skip)]
     pub mutant: Option<Mutant>,
-}
-
-/// How long a process stays in its critical section.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Hold {
-    /// Drawn log-uniformly from a range.
-    Drawn(SpanRange),
-    /// As long as the lock says that it is valid; as long as the ttl if it says nothing.
-    UntilValidity,
 }
 
 /// What a restarted server finds.
@@ -443,50 +436,6 @@ impl Scenario {
             }),
             hears_switches: self.switches == Switches::Heard,
         }
-    }
-}
-
-impl std::fmt::Display for Hold {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Hold::Drawn(range) => range.fmt(f),
-            Hold::UntilValidity => f.write_str("until-validity"),
-        }
-    }
-}
-
-impl std::str::FromStr for Hold {
-    type Err = crate::setup::span::InvalidSpan;
-
-    fn from_str(text: &str) -> Result<Hold, Self::Err> {
-        if text == "until-validity" {
-            Ok(Hold::UntilValidity)
-        } else {
-            text.parse().map(Hold::Drawn)
-        }
-    }
-}
-
-impl Serialize for Hold {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
-}
-
-impl<'de> Deserialize<'de> for Hold {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Hold, D::Error> {
-        String::deserialize(deserializer)?.parse().map_err(serde::de::Error::custom)
-    }
-}
-
-impl JsonSchema for Hold {
-    fn schema_name() -> std::borrow::Cow<'static, str> {
-        "Hold".into()
-    }
-
-    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-        schemars::json_schema!({ "type": "string", "description": "A range of durations, or \
-         until-validity." })
     }
 }
 

@@ -1,6 +1,7 @@
 //! One end of a connection, and the messages between two ends.
 
 use super::agenda::HostIndex;
+use super::tasks::Tasks;
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::ConnectionId;
 use std::collections::VecDeque;
@@ -126,6 +127,13 @@ impl Socket {
             stalled: VecDeque::new(),
             has_resent: false,
             retry: Micros::ZERO,
+        }
+    }
+
+    /// Wakes whoever waits at this end.
+    pub(crate) fn wake(&mut self, tasks: &mut Tasks) {
+        if let Some(waker) = self.waker.take() {
+            tasks.wake(waker);
         }
     }
 }

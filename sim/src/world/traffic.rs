@@ -1,14 +1,14 @@
-//! Connections and messages between hosts: connecting, sending, closing, arriving, being held up.
+//! Connections and messages between hosts: connecting, sending, closing, being held up. What comes
+//! of a message that is due is in `arrival`.
+
+mod arrival;
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
 use super::network::{CONNECT_RETRY_CAP, CONNECT_RETRY_FIRST, RETRY_CAP, RETRY_FIRST};
-use super::server::Arrival;
 use super::socket::{Kind, Message, NONE, Owner, Socket, Stage};
 use super::state::State;
-use super::tasks::Tasks;
 use bytes::BytesMut;
-use fencepost_machine::ConnectionId;
 use std::io;
 use std::task::{Context, Poll};
 
@@ -152,7 +152,7 @@ impl State {
     pub(crate) fn time_out(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         end.timed_out = true;
-        wake(end, &mut self.tasks);
+        end.wake(&mut self.tasks);
     }
 
     /// Closes every end of a host.
@@ -323,171 +323,6 @@ impl State {
     fn listens(&self, host: HostIndex) -> bool {
         let host = &self.hosts[usize::from(host) - 1];
         host.is_up && matches!(host.software, super::host::Software::Machine(_))
-    }
-
-    /// A message is due at its receiver.
-    #[inline(always)]
-    pub(crate) fn deliver(&mut self, id: u32) {
-        if self.network.had_obstacles && self.meets_obstacle(id) {
-            return;
-        }
-        let message = self.messages.remove(id as usize);
-        if self.wire.is_some() {
-            self.note_arrived(message.serial);
-        }
-        if message.kind == Kind::Data {
-            self.data_arrives(message);
-        } else {
-            self.signal_arrives(&message);
-        }
-    }
-
-    /// Whether a message that is due is lost on its way, or held up, or waits for one that was sent
-    /// before it and has been sent again.
-    #[inline(never)]
-    fn meets_obstacle(&mut self, id: u32) -> bool {
-        if self.is_lost(self.messages[id as usize].flow) {
-            self.messages.remove(id as usize);
-            return true;
-        }
-        if self.hold_up(id) {
-            return true;
-        }
-        let overtakes = self.overtakes(id);
-        if overtakes {
-            let message = &self.messages[id as usize];
-            let (from, to) = (message.from, message.to);
-            let at = self.sockets[message.flow as usize].last_arrival.max(self.now);
-            self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
-        }
-        overtakes
-    }
-
-    /// Whether a message of the same flow that was sent before it is still under way: one that was
-    /// held up and sent again may come after one that was under way meanwhile.
-    fn overtakes(&self, id: u32) -> bool {
-        let message = &self.messages[id as usize];
-        let earlier = |other: &Message| other.flow == message.flow && other.serial < message.serial;
-        message.flow != NONE
-            && self.sockets[message.flow as usize].has_resent
-            && self.messages.iter().any(|(_, other)| earlier(other))
-    }
-
-    /// A message without bytes arrives. Apart from those with bytes so as not to be in their way.
-    #[inline(never)]
-    fn signal_arrives(&mut self, message: &Message) {
-        match message.kind {
-            Kind::Connect => self.connect_arrives(message),
-            Kind::Accepted => self.answer_arrives(message.target),
-            Kind::Refused => self.refusal_arrives(message.target),
-            Kind::Data => {}
-            Kind::End => self.end_arrives(message.target),
-            Kind::Reset => self.reset_arrives(message.target),
-        }
-    }
-
-    fn connect_arrives(&mut self, message: &Message) {
-        let (client, host, remote) = (message.target, message.to, message.from);
-        if !self.listens(host) {
-            self.post(Kind::Refused, (host, remote), NONE, client, Vec::new(), 0);
-            return;
-        }
-        let thread = self.sockets[client as usize].thread;
-        let peer = format!("{}:{}", self.node(remote).of_thread(thread), 40_000 + client % 20_000);
-        let Some(server) = self.server(host) else { return };
-        let connection = ConnectionId(server.next_connection);
-        server.next_connection += 1;
-        server.inbox.push_back(Arrival::Accepted(connection, peer));
-        let socket = self.sockets.len() as u32;
-        let mut end = Socket::new(host, remote, Owner::Machine(connection), Stage::Open);
-        (end.peer, end.thread) = (client, thread);
-        self.sockets.push(end);
-        self.sockets[client as usize].peer = socket;
-        if let Some(server) = self.server(host) {
-            server.connections.insert(connection, socket);
-        }
-        self.carrier.accept(client, socket);
-        self.post(Kind::Accepted, (host, remote), socket, client, Vec::new(), 0);
-    }
-
-    fn answer_arrives(&mut self, client: u32) {
-        self.carrier.established(client);
-        let end = &mut self.sockets[client as usize];
-        let was_closed = end.stage == Stage::Closed;
-        end.stage = Stage::Open;
-        if was_closed {
-            self.close(client, Close::End);
-            return;
-        }
-        wake(end, &mut self.tasks);
-        self.tell(client, Arrival::Connected);
-    }
-
-    fn refusal_arrives(&mut self, client: u32) {
-        self.carrier.refused(client);
-        let end = &mut self.sockets[client as usize];
-        if end.stage != Stage::Closed {
-            end.stage = Stage::Refused;
-            wake(end, &mut self.tasks);
-            self.tell(client, Arrival::ConnectFailed);
-        }
-    }
-
-    #[inline(always)]
-    fn data_arrives(&mut self, message: Message) {
-        let end = &mut self.sockets[message.target as usize];
-        if end.stage != Stage::Open {
-            return self.data_arrives_too_late(&message);
-        }
-        self.carrier.receive(message.target, message.bytes, message.length, &mut end.received);
-        wake(end, &mut self.tasks);
-        self.tell(message.target, |connection| Arrival::Readable(connection, message.target));
-    }
-
-    /// The kernel answers for an end that is gone.
-    #[cold]
-    fn data_arrives_too_late(&mut self, message: &Message) {
-        self.post(Kind::Reset, (message.to, message.from), NONE, message.flow, Vec::new(), 0);
-    }
-
-    fn end_arrives(&mut self, target: u32) {
-        let end = &mut self.sockets[target as usize];
-        if end.stage == Stage::Open {
-            end.ended = true;
-            wake(end, &mut self.tasks);
-            self.tell(target, Arrival::Closed);
-        }
-    }
-
-    fn reset_arrives(&mut self, target: u32) {
-        let end = &mut self.sockets[target as usize];
-        if end.stage == Stage::Open && !end.reset {
-            end.reset = true;
-            let stalled = std::mem::take(&mut end.stalled);
-            wake(end, &mut self.tasks);
-            for id in stalled {
-                self.messages.remove(id as usize);
-            }
-            self.tell(target, Arrival::Closed);
-        }
-    }
-
-    /// Puts something into the inbox of the server that owns an end; a task was woken instead.
-    fn tell(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
-        let end = &self.sockets[socket as usize];
-        let (host, owner) = (end.host, end.owner);
-        if let Owner::Machine(connection) = owner
-            && let Some(server) = self.server(host)
-        {
-            server.inbox.push_back(arrival(connection));
-        }
-    }
-}
-
-/// Wakes whoever waits at an end.
-fn wake(end: &mut Socket, tasks: &mut Tasks) {
-    if let Some(waker) = end.waker.take() {
-        tasks.wake(waker);
     }
 }
 

@@ -1,0 +1,94 @@
+//! The arguments of `serve`.
+
+use super::values::ensemble;
+use crate::setup::scenario::Persistence;
+use crate::setup::span::Span;
+use clap::{Args, ValueEnum};
+use std::net::IpAddr;
+use std::path::PathBuf;
+
+#[derive(Args, Debug)]
+pub(crate) struct ServeArguments {
+    /// What to serve. See `fencepost list coordinators`.
+    #[arg(long, value_name = "K", default_value = "redis")]
+    pub(crate) coordinator: String,
+    /// The port of the first server, the others have the ports after it; 0 takes free ones and
+    /// prints them [default: that of the real server, 6379 for redis].
+    #[arg(long, value_name = "P")]
+    pub(crate) port: Option<u16>,
+    /// The address to listen at. Any but a loopback address wants --requirepass: these servers are
+    /// for tests, and whoever reaches them may do everything.
+    #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
+    pub(crate) bind: IpAddr,
+    /// Listen at --bind without a password, as Redis does with `protected-mode no`.
+    #[arg(long)]
+    pub(crate) no_protected_mode: bool,
+    /// How many servers that know nothing of each other, for redis and memcached.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=64),
+    )]
+    pub(crate) nodes: u16,
+    /// How many members of a zookeeper ensemble: 1, 3 or 5 [default: 1].
+    #[arg(long, value_name = "N", value_parser = ensemble)]
+    pub(crate) servers: Option<u16>,
+    /// How many replicas of the one master.
+    #[arg(
+        long,
+        value_name = "R",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=64),
+    )]
+    pub(crate) replicas: u16,
+    /// How many Sentinels that watch the one master, as mymaster.
+    #[arg(
+        long,
+        value_name = "S",
+        default_value_t = 0,
+        value_parser = clap::value_parser!(u16).range(0..=64),
+    )]
+    pub(crate) sentinels: u16,
+    /// How long an instance may be silent before a Sentinel thinks it down.
+    #[arg(long, value_name = "D", default_value = "30s")]
+    pub(crate) down_after: Span,
+    /// What a restarted server finds; all but none want --dir.
+    #[arg(long, value_name = "P", default_value = "none")]
+    pub(crate) persistence: Persistence,
+    /// The folder for files, with a folder for each server; zookeeper, postgresql and etcd
+    /// keep all that they know there.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dir: Option<PathBuf>,
+    /// Which Redis to be, where versions differ.
+    #[arg(long, value_name = "V", default_value = "7.0")]
+    pub(crate) redis_version: ServedVersion,
+    /// The most connections of a server, for zookeeper those from one address [default: that of the
+    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151
+    /// for mysql; 10000 for etcd].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    pub(crate) max_clients: Option<u32>,
+    /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.
+    #[arg(long, value_name = "BYTES", default_value_t = 0)]
+    pub(crate) maxmemory: u64,
+    /// The password of the default user.
+    #[arg(long, value_name = "PASSWORD")]
+    pub(crate) requirepass: Option<String>,
+}
+
+/// Which Redis `serve` is.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum ServedVersion {
+    /// Relative expiry in the replication stream.
+    #[value(name = "6.2")]
+    V6_2,
+    /// The default.
+    #[value(name = "7.0")]
+    V7_0,
+    /// WAIT counts the connection's own writes only.
+    #[value(name = "7.2")]
+    V7_2,
+    /// SET IFEQ and DELEX.
+    #[value(name = "8.4")]
+    V8_4,
+}
