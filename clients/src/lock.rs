@@ -28,7 +28,8 @@
 //! ```
 //! use fencepost_clients::env::BoxFuture;
 //! use fencepost_clients::owned_key::{fresh_owner, set_if_absent};
-//! use fencepost_clients::{Acquisition, Definition, Deployment, Env, Lease, Lock, Release, Session};
+//! use fencepost_clients::{Acquisition, Definition, Deployment, Env};
+//! use fencepost_clients::{Lease, Lock, Release, Session};
 //!
 //! struct Expiring {
 //!     env: Env,
@@ -43,10 +44,13 @@
 //!             match set_if_absent(&mut self.redis, resource, &owner, &self.ttl_ms).await {
 //!                 Ok(true) => {
 //!                     let resource = resource.to_owned();
-//!                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
+//!                     let (token, valid_until) = (None, None);
+//!                     Acquisition::Granted(Lease { resource, owner, token, valid_until })
 //!                 }
 //!                 Ok(false) => Acquisition::Refused("held by another".into()),
-//!                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
+//!                 Err(error) if error.may_have_applied() => {
+//!                     Acquisition::Unknown(error.to_string())
+//!                 }
 //!                 Err(error) => Acquisition::Refused(error.to_string().into()),
 //!             }
 //!         })

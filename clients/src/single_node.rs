@@ -5,7 +5,8 @@
 //!
 //! ```text
 //! acquire: SET resource_name my_random_value NX PX ttl
-//! release: if redis.call("get",KEYS[1]) == ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end
+//! release: if redis.call("get",KEYS[1]) == ARGV[1]
+//!          then return redis.call("del",KEYS[1]) else return 0 end
 //! ```
 //!
 //! The document gives a single instance no validity time, so the lease states none.

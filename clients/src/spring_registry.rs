@@ -5,10 +5,12 @@
 //! Redis".
 //!
 //! ```text
-//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`; then, until `wait` is over, every 100 ms:
+//! tryLock(wait, ttl): lock the ReentrantLock of this key within `wait`;
+//!   then, until `wait` is over, every 100 ms:
 //!   local lockClientId = redis.call('GET', KEYS[1])
 //!   if it is ours: PEXPIRE, true      if there is none: SET ... PX, true      else false
-//! unlock: not the outermost: count down. Else: if GET is ours, UNLINK; if it was not, throw ConcurrentModificationException.
+//! unlock: not the outermost: count down. Else: if GET is ours, UNLINK; if it was not, throw
+//!         ConcurrentModificationException.
 //!         The ReentrantLock is given back in any case.
 //! ```
 //!

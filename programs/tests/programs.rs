@@ -237,7 +237,8 @@ fn nothing_is_left_running() {
 #[test]
 fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
     let python = "import threading, time, random, uuid, os\nt = \
-                  [threading.Thread(target=time.sleep, args=(i,)) for i in range(3)]\n[x.start() for x in t]\n[x.join() for x in t]\n\
+                  [threading.Thread(target=time.sleep, args=(i,)) for i in range(3)]\n\
+                  [x.start() for x in t]\n[x.join() for x in t]\n\
                   print(time.time(), random.random(), uuid.uuid4(), uuid.uuid1(), os.getpid())";
     let node = "setTimeout(() => console.log(Date.now(), Math.random(), \
                 require('crypto').randomUUID()), 1500)";

@@ -36,8 +36,9 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
+    // As any file: the umask takes away from it.
     #[cfg(unix)]
-    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666)); // As any file: the umask takes away from it.
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {
         let file = builder.tempfile_in(folder)?;
         if claim(file.as_file())? {

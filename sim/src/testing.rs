@@ -4,7 +4,8 @@
 //! ```
 //! use fencepost::testing::{Expect, LockTest};
 //!
-//! // A user's own lock is a `Definition` like those in `fencepost::clients`; here it is one of those.
+//! // A user's own lock is a `Definition` like those in `fencepost::clients`; here it is one of
+//! // those.
 //! let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
 //! LockTest::new(lock).faults("none,client-crash").seeds(0..8).expect(Expect::Safe).run();
 //! # Ok::<(), &str>(())
@@ -129,7 +130,8 @@ impl LockTest {
     ///        "fault": {"kind": "pause", "node": "client-1", "duration_us": 20000000}}]}"#,
     /// )?;
     /// let lock = fencepost::clients::find("single-node").ok_or("no such lock")?;
-    /// LockTest::new(lock).faults("pause").plan(plan).seeds(0..8).expect(Expect::Never(vec![])).run();
+    /// let never = Expect::Never(vec![]);
+    /// LockTest::new(lock).faults("pause").plan(plan).seeds(0..8).expect(never).run();
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn plan(self, plan: FaultPlan) -> LockTest {

@@ -5,7 +5,8 @@
 //! the key exists and has the client's value"), with this pseudo-code:
 //!
 //! ```text
-//! if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("set",KEYS[1],ex=3000) else getDLock() // take the lock anew
+//! if redis.call("get",KEYS[1]) == ARGV[1] then redis.call("set",KEYS[1],ex=3000)
+//! else getDLock() // take the lock anew
 //! ```
 //!
 //! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl

@@ -87,7 +87,8 @@ fn a_subscription_yields_messages_and_skips_confirmations() {
         world.run(Subscription::open(&world.env(), &at("redis"), &[b"news"], LIMIT)).unwrap();
     world.publish(
         "redis",
-        "*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:2\r\n*3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n",
+        "*3\r\n$9\r\nsubscribe\r\n$5\r\nother\r\n:2\r\n\
+         *3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$2\r\nhi\r\n",
     );
     let message = world.run(subscription.next()).unwrap();
     assert_eq!((message.channel.as_ref(), message.payload.as_ref()), (&b"news"[..], &b"hi"[..]));
@@ -138,7 +139,8 @@ proptest! {
         words in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 0..30),
     ) {
         let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
-        let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+        let frames: Vec<BorrowedFrame<'_>> =
+            words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
         let (mut ours, mut theirs) = (b"what was there before".to_vec(), BytesMut::new());
         let length = encode(&mut ours, &words);
         extend_encode_borrowed(&mut theirs, &BorrowedFrame::Array(&frames), false).unwrap();

@@ -244,7 +244,8 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
                 // The client is told that its session is over while its node still stands.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
-                        "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+                        "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\
+                         \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
                     )
                 }
                 _ => Answer::Normal,

@@ -222,7 +222,8 @@ fn command() -> impl Strategy<Value = String> {
             .prop_map(move |(k, rest)| line(format!("delete {k}{rest}"))),
         3 => (pick(&["incr", "decr"]), key(), number(), quiet())
             .prop_map(move |(verb, k, n, q)| line(format!("{verb} {k} {n}{q}"))),
-        2 => (key(), expiry(), quiet()).prop_map(move |(k, e, q)| line(format!("touch {k} {e}{q}"))),
+        2 => (key(), expiry(), quiet())
+            .prop_map(move |(k, e, q)| line(format!("touch {k} {e}{q}"))),
         1 => pick(&[
             "flush_all\r\n", "flush_all 0\r\n", "flush_all noreply\r\n", "flush_all 0 noreply\r\n",
             "flush_all abc\r\n", "flush_all -1\r\n", "verbosity 1\r\n",

@@ -87,7 +87,8 @@ fn clients(server: &Server, text: &mut String) {
         text,
         "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\n\
         client_recent_max_input_buffer:0\r\n\
-         client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\ntracking_clients:{}\r\nclients_in_timeout_table:0\r\n",
+         client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\n\
+         tracking_clients:{}\r\nclients_in_timeout_table:0\r\n",
         server.roster.connected_count(),
         server.config.max_clients,
         server

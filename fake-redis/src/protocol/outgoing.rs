@@ -239,12 +239,16 @@ mod tests {
     proptest! {
         #[test]
         fn commands_are_written_as_redis_protocol_writes_them(
-            words in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 0..300), 1..12),
+            words in proptest::collection::vec(
+                proptest::collection::vec(any::<u8>(), 0..300),
+                1..12,
+            ),
         ) {
             let words: Vec<&[u8]> = words.iter().map(Vec::as_slice).collect();
             let (mut ours, mut theirs) = (BytesMut::new(), BytesMut::new());
             encode_command(&words, &mut ours);
-            let frames: Vec<BorrowedFrame<'_>> = words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
+            let frames: Vec<BorrowedFrame<'_>> =
+                words.iter().map(|word| BorrowedFrame::BulkString(word)).collect();
             extend_encode_borrowed(&mut theirs, &BorrowedFrame::Array(&frames), false).unwrap();
             prop_assert_eq!(ours, theirs);
         }

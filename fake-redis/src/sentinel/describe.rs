@@ -160,7 +160,8 @@ impl Sentinel {
         if wanted("server") {
             let port = self.core.announce.port;
             sections.push(format!(
-                "# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\nrun_id:{}\r\ntcp_port:{port}\r\n",
+                "# Server\r\nredis_version:7.0.15\r\nredis_mode:sentinel\r\n\
+                 run_id:{}\r\ntcp_port:{port}\r\n",
                 self.core.my_id
             ));
         }
@@ -175,7 +176,8 @@ impl Sentinel {
         let mut text = format!(
             "# Sentinel\r\nsentinel_masters:{}\r\nsentinel_tilt:{}\r\n\
             sentinel_tilt_since_seconds:{tilt_seconds}\r\n\
-             sentinel_running_scripts:0\r\nsentinel_scripts_queue_length:0\r\nsentinel_simulate_failure_flags:0\r\n",
+             sentinel_running_scripts:0\r\nsentinel_scripts_queue_length:0\r\n\
+             sentinel_simulate_failure_flags:0\r\n",
             self.masters.len(),
             i32::from(self.core.tilt_since.is_some()),
         );

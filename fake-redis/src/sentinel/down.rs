@@ -173,9 +173,8 @@ impl Instance {
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };
-        let [BytesFrame::Integer(down), BytesFrame::BulkString(leader), BytesFrame::Integer(epoch)] =
-            elements.as_slice()
-        else {
+        let [down, BytesFrame::BulkString(leader), epoch] = elements.as_slice() else { return };
+        let (BytesFrame::Integer(down), BytesFrame::Integer(epoch)) = (down, epoch) else {
             return;
         };
         self.opinion.replied_at = now;

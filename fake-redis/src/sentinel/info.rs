@@ -260,7 +260,8 @@ mod tests {
          \r\n# Replication\r\n\
                     role:master\r\nconnected_slaves:2\r\n\
                     slave0:ip=10.0.0.2,port=6379,state=online,offset=10,lag=0\r\n\
-                    slave1:ip=redis-3,port=6380,state=wait_bgsave,offset=0,lag=0\r\nslave_read_only:1\r\n";
+                    slave1:ip=redis-3,port=6380,state=wait_bgsave,offset=0,lag=0\r\n\
+                    slave_read_only:1\r\n";
         let report = parse(text.as_bytes());
         assert_eq!(report.role, Some(Kind::Master));
         assert_eq!(report.run_id.as_deref(), Some("0123456789012345678901234567890123456789"));
@@ -274,7 +275,8 @@ mod tests {
     fn reads_what_a_replica_says() {
         let text = "role:slave\r\nmaster_host:10.0.0.1\r\nmaster_port:6379\r\n\
         master_link_status:down\r\n\
-                    slave_repl_offset:77\r\nmaster_link_down_since_seconds:4\r\nslave_priority:25\r\nreplica_announced:1\r\n";
+                    slave_repl_offset:77\r\nmaster_link_down_since_seconds:4\r\n\
+                    slave_priority:25\r\nreplica_announced:1\r\n";
         let mut report = ReplicaReport::unknown(5);
         report.take(&parse(text.as_bytes()), 9);
         let expected = ReplicaReport {

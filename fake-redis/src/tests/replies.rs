@@ -187,7 +187,8 @@ fn configuration_is_changed_all_or_nothing() {
         ("CONFIG SET maxmemory 1mb maxmemory-policy allkeys-lru", "+OK"),
         (
             "CONFIG GET maxmemory*",
-            "*6|$9|maxmemory|$7|1048576|$16|maxmemory-policy|$11|allkeys-lru|$17|maxmemory-samples|$1|5",
+            "*6|$9|maxmemory|$7|1048576|$16|maxmemory-policy|$11|allkeys-lru|\
+             $17|maxmemory-samples|$1|5",
         ),
         (
             "CONFIG SET maxmemory 2mb timeout x",

@@ -38,7 +38,8 @@ proptest! {
     fn a_combination_is_read_as_it_is_written(
         places in prop::collection::vec(0..combined().len(), 1..5),
     ) {
-        let text = places.iter().map(|&place| combined()[place].name()).collect::<Vec<_>>().join("+");
+        let names: Vec<_> = places.iter().map(|&place| combined()[place].name()).collect();
+        let text = names.join("+");
         let families: Families = text.parse().unwrap();
         prop_assert_eq!(families.to_string().parse::<Families>().unwrap(), families.clone());
         let json = serde_json::to_string(&families).unwrap();

@@ -117,9 +117,11 @@ proptest! {
         setting in any_setting(),
     ) {
         let plan = plan(seed, &names, &setting);
-        let dead: BTreeSet<Node> = plan.faults.iter().filter(|timed| timed.ends_at().is_none()).map(node_of).collect();
+        let for_good = plan.faults.iter().filter(|timed| timed.ends_at().is_none());
+        let dead: BTreeSet<Node> = for_good.map(node_of).collect();
         prop_assert!(dead.iter().all(|node| matches!(node, Node::Client(_))), "{}", plan);
-        prop_assert!(dead.is_empty() || usize::from(setting.processes) >= dead.len() + 2, "{}", plan);
+        let processes = usize::from(setting.processes);
+        prop_assert!(dead.is_empty() || processes >= dead.len() + 2, "{}", plan);
     }
 
     #[test]
@@ -141,7 +143,8 @@ proptest! {
     ) {
         let plan = plan(seed, &names, &setting);
         prop_assert!(plan.heals_at() >= plan.ends_at());
-        let longest = plan.faults.iter().map(|t| t.fault.duration().unwrap_or_default() + t.fault.linger()).max();
+        let lasts = |t: &TimedFault| t.fault.duration().unwrap_or_default() + t.fault.linger();
+        let longest = plan.faults.iter().map(lasts).max();
         prop_assert!(plan.heals_at() <= setting.window.end_us + longest.unwrap_or_default());
     }
 
@@ -154,11 +157,15 @@ proptest! {
         let mut setting = independent();
         setting.knobs.drift_ppm = drift;
         let plan = plan(seed, &names, &setting);
-        let rate = |timed: &TimedFault| if let Fault::ClockDrift { rate_ppm, .. } = timed.fault { Some(i128::from(rate_ppm)) } else { None };
+        let rate = |timed: &TimedFault| match timed.fault {
+            Fault::ClockDrift { rate_ppm, .. } => Some(i128::from(rate_ppm)),
+            _ => None,
+        };
         let rates: Vec<i128> = plan.faults.iter().filter_map(rate).chain([0]).collect();
         let (slow, fast) = (rates.iter().min().unwrap(), rates.iter().max().unwrap());
         // (1 + fast) / (1 + slow) <= 1 + drift, in millionths and without division.
-        prop_assert!((1_000_000 + fast) * 1_000_000 <= (1_000_000 + slow) * (1_000_000 + i128::from(drift)));
+        let allowed = (1_000_000 + slow) * (1_000_000 + i128::from(drift));
+        prop_assert!((1_000_000 + fast) * 1_000_000 <= allowed);
     }
 
     #[test]
@@ -181,7 +188,8 @@ proptest! {
             FaultPlan::new(faults.iter().enumerate().map(timed).collect())
         };
         for missing in alone.concat().iter().filter(|fault| !together.contains(fault)) {
-            prop_assert!(numbered(&[together.clone(), vec![missing.clone()]].concat()).collision().is_some());
+            let with_it = numbered(&[together.clone(), vec![missing.clone()]].concat());
+            prop_assert!(with_it.collision().is_some());
         }
     }
 

@@ -300,8 +300,8 @@ mod tests {
         let alone = || Story::new().takes(1, 1, "a").acquires(2, 2).acquires(2, 3);
         let in_vain = alone().fails(3, 2).fails(3, 3).acquires(4, 2).fails(5, 2).releases(9, 1);
         let said = reason(in_vain);
-        let tried = "only client-1 acquired the lock; client-2, client-3 tried 3 times in vain: let \
-                     processes hold it for a shorter time (--hold) ";
+        let tried = "only client-1 acquired the lock; client-2, client-3 tried 3 times in vain: \
+                     let processes hold it for a shorter time (--hold) ";
         assert!(said.starts_with(tried), "{said}");
         let nobody = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(1, 2).fails(2, 2));
         assert!(

@@ -5,7 +5,8 @@
 //! under sixteen families make some 1,100 cells, so that
 //!
 //! ```text
-//! FENCEPOST_SEEDS=15 cargo test --release -p fencepost --test simulation engines -- --nocapture --include-ignored
+//! FENCEPOST_SEEDS=15 cargo test --release -p fencepost --test simulation engines -- \
+//!     --nocapture --include-ignored
 //! ```
 //!
 //! runs more than 10,000 plans in both engines. `FENCEPOST_FIRST_SEED` sets where the seeds begin,

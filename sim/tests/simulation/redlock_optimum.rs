@@ -221,7 +221,8 @@ fn forgetting(masters: u16) -> usize {
         key.value == holder.owner
             && matches!(
                 key.to,
-                Some((at, KeyEnd::Changed { change: Change::Expired, .. })) if Some(at) < taker.completed
+                Some((at, KeyEnd::Changed { change: Change::Expired, .. }))
+                    if Some(at) < taker.completed
             )
     };
     timeline.keys.iter().filter(expired).count()

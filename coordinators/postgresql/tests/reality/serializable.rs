@@ -92,8 +92,9 @@ fn control() -> impl Strategy<Value = String> {
     prop_oneof![
         8 => Just("BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned()),
         1 => pick(&[
-            "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY", "BEGIN ISOLATION LEVEL REPEATABLE READ",
-            "BEGIN", "SET default_transaction_isolation = serializable", "SET TRANSACTION READ ONLY",
+            "BEGIN ISOLATION LEVEL SERIALIZABLE, READ ONLY",
+            "BEGIN ISOLATION LEVEL REPEATABLE READ", "BEGIN",
+            "SET default_transaction_isolation = serializable", "SET TRANSACTION READ ONLY",
         ]),
         8 => Just("COMMIT".to_owned()),
         1 => pick(&["ROLLBACK", "SAVEPOINT a", "SAVEPOINT a", "ROLLBACK TO a", "RELEASE a"]),
@@ -171,8 +172,9 @@ fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
             "SELECT k FROM t WHERE k = 9", "SELECT * FROM t WHERE k > 1", "SELECT * FROM u",
             "SELECT c FROM u WHERE a = 1", "SELECT k FROM t ORDER BY k LIMIT 2"]),
         4 => Just("UPDATE t SET v = v + 1 WHERE k = own".to_owned()),
-        1 => pick(&["UPDATE t SET v = 0 WHERE k = 1", "INSERT INTO t VALUES (9, 9)", "INSERT INTO t VALUES (8, 8)",
-            "INSERT INTO u VALUES (1, 1)", "INSERT INTO u VALUES (2, 2)", "DELETE FROM t WHERE k = 3",
+        1 => pick(&["UPDATE t SET v = 0 WHERE k = 1", "INSERT INTO t VALUES (9, 9)",
+            "INSERT INTO t VALUES (8, 8)", "INSERT INTO u VALUES (1, 1)",
+            "INSERT INTO u VALUES (2, 2)", "DELETE FROM t WHERE k = 3",
             "UPDATE t SET v = 0 WHERE v = 2", "UPDATE t SET k = k + 4 WHERE k = 2"]),
         3 => Just("COMMIT".to_owned()),
         2 => Just("BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned()),

@@ -89,7 +89,10 @@ fn server(members: u8) -> ZooKeeper {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(CASES) })]
+    #![proptest_config(ProptestConfig {
+        failure_persistence: None,
+        ..ProptestConfig::with_cases(CASES)
+    })]
 
     #[test]
     fn anything_in_any_pieces_is_survived(

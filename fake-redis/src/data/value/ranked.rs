@@ -321,8 +321,10 @@ mod tests {
                 }
                 depth(&ranked, ranked.root);
                 prop_assert_eq!(ranked.len(), list.len());
-                let told: Vec<_> = ranked.iter().map(|(member, score)| (score as u32, number(member))).collect();
-                let known: Vec<_> = list.iter().map(|(score, member)| (*score, member.parse().unwrap())).collect();
+                let told = ranked.iter().map(|(member, score)| (score as u32, number(member)));
+                let told: Vec<_> = told.collect();
+                let known = list.iter().map(|(score, member)| (*score, member.parse().unwrap()));
+                let known: Vec<_> = known.collect();
                 prop_assert_eq!(told, known);
                 for (rank, (score, member)) in list.iter().enumerate() {
                     prop_assert_eq!(ranked.rank(f64::from(*score), member.as_bytes()), rank);

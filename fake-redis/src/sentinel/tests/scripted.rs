@@ -64,7 +64,8 @@ impl Topology {
             Some(master) => {
                 let status = if part.link_up { "up" } else { "down" };
                 text += &format!(
-                    "role:slave\r\nmaster_host:{master}\r\nmaster_port:6379\r\nmaster_link_status:{status}\r\n"
+                    "role:slave\r\nmaster_host:{master}\r\nmaster_port:6379\r\n\
+                     master_link_status:{status}\r\n"
                 );
                 text += &format!(
                     "slave_repl_offset:{}\r\nslave_priority:{}\r\n",

@@ -17,8 +17,8 @@ const MEANING: Meaning = Meaning {
     how: "The call was over before it had set the expiry, before it had taken back its place in \
           the queue, or before it had sent the release; or the library still counts it.",
     helps: "Set the expiry in the command that takes the lock. Clean up in the library when a call \
-            is dropped or interrupted. Or let acquires and releases run in a task of their own that \
-            nobody cancels (asyncio.shield, tokio::spawn).",
+            is dropped or interrupted. Or let acquires and releases run in a task of their own \
+            that nobody cancels (asyncio.shield, tokio::spawn).",
 };
 
 fn alone(header: &Header) -> String {
@@ -29,7 +29,7 @@ fn alone(header: &Header) -> String {
              that call stood on: it lives as long as its {session}."
         );
     }
-    "The application had cancelled or interrupted a call of the lock, and what that had left behind \
-     kept everybody out."
+    "The application had cancelled or interrupted a call of the lock, and what that had left \
+     behind kept everybody out."
         .to_owned()
 }

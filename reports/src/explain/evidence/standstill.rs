@@ -187,7 +187,10 @@ fn still_there<'t, 'h>(
 fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
-        let removed = |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by, .. }) if by == span.by);
+        let removed = |end| {
+            let (_, KeyEnd::Changed { change, by, .. }) = end else { return false };
+            change == Change::Removed && by == span.by
+        };
         from <= span.from.time
             && span.to.is_some_and(|end| {
                 end.0.time <= until && removed(end) && is_attempt(timeline, span, end.0)

@@ -28,7 +28,11 @@ enum Ending {
 }
 
 fn turns() -> impl Strategy<Value = Vec<Turn>> {
-    let ending = prop_oneof![8 => Just(Ending::Releases), 1 => Just(Ending::Crashes), 1 => Just(Ending::Notices)];
+    let ending = prop_oneof![
+        8 => Just(Ending::Releases),
+        1 => Just(Ending::Crashes),
+        1 => Just(Ending::Notices),
+    ];
     let turn = (1_u16..4, 1_u16..3, 0_u64..20, 2_u64..30, any::<bool>(), ending);
     let turn = turn.prop_map(|(client, thread, waits, holds, updates, ends)| {
         let who = Node::Client(client).of_thread(thread);
@@ -93,7 +97,8 @@ proptest! {
         let place = 1 + place.index(turns.len() - 1);
         prop_assume!(turns[place].who != turns[place - 1].who);
         // Without updates, so that only the overlap is planted.
-        let turns: Vec<Turn> = turns.into_iter().map(|turn| Turn { updates: false, ..turn }).collect();
+        let turns = turns.into_iter().map(|turn| Turn { updates: false, ..turn });
+        let turns: Vec<Turn> = turns.collect();
         prop_assert_eq!(found(&told(&turns, "register", Some(place))), [Kind::Overlap]);
     }
 
@@ -122,7 +127,8 @@ proptest! {
         place in any::<prop::sample::Index>(),
     ) {
         let mut turns = turns;
-        turns.push(Turn { who: Node::Client(9), waits: 1, holds: 5, updates: false, ends: Ending::Releases });
+        let (who, ends) = (Node::Client(9), Ending::Releases);
+        turns.push(Turn { who, waits: 1, holds: 5, updates: false, ends });
         let place = place.index(turns.len() - 1);
         turns.iter_mut().skip(place + 1).for_each(|turn| turn.updates = true);
         let mut history = told(&turns, "register", None);

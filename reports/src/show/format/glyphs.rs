@@ -58,7 +58,8 @@ pub(super) const LEGEND: &[(&str, &str)] = &[
         "write accepted",
     ),
     (
-        "<g class=\"mark full\" transform=\"translate(15 8)\"><path d=\"M-1.5 8V-7L6-3.5-1.5 0\"/></g>",
+        "<g class=\"mark full\" transform=\"translate(15 8)\">\
+         <path d=\"M-1.5 8V-7L6-3.5-1.5 0\"/></g>",
         "server or Sentinel changes its part",
     ),
     (

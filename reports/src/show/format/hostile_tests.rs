@@ -15,7 +15,8 @@ use serde_json::Value;
 
 /// The end of an attribute, of an element, of a script, of a comment, of a cell, of a line.
 const HOSTILE: &str = "\"><img src=x onerror=alert(1)>'</script><script>alert(2)</script></title>\
-                       ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n::error::x\n";
+                       ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n\
+                       ::error::x\n";
 
 /// The value with every string and key that may be anything turned hostile: those that are read
 /// back all the same.

@@ -91,7 +91,12 @@ fn value(operation: &Operation<'_>) -> Value {
     };
     json!({
         "ClientId": operation.thread,
-        "Input": { "f": operation.name(), "process": operation.process, "value": value, "based_on": based_on },
+        "Input": {
+            "f": operation.name(),
+            "process": operation.process,
+            "value": value,
+            "based_on": based_on,
+        },
         "Call": nanos(operation.invoked.time_us.0),
         "Output": output,
         "Return": known.map_or(i64::MAX, |event| nanos(event.time_us.0)),

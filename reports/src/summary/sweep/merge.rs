@@ -347,12 +347,13 @@ mod tests {
             at in 1_usize..6,
         ) {
             let bounds: Vec<u64> = [0].into_iter().chain(cuts).chain([40]).collect();
-            let mut parts: Vec<Sweep> = bounds.windows(2).map(|pair| samples::sweep(pair[0], pair[1])).collect();
+            let parts = bounds.windows(2).map(|pair| samples::sweep(pair[0], pair[1]));
+            let mut parts: Vec<Sweep> = parts.collect();
             let turns = rotate % parts.len();
             parts.rotate_left(turns);
             prop_assert_eq!(merge(&parts, Gaps::Refused), Ok(whole(0, 40)));
             let (left, right) = parts.split_at(at.min(parts.len() - 1));
-            let grouped = [merge(left, Gaps::Allowed).unwrap(), merge(right, Gaps::Allowed).unwrap()];
+            let grouped = [left, right].map(|part| merge(part, Gaps::Allowed).unwrap());
             prop_assert_eq!(merge(&grouped, Gaps::Refused), Ok(whole(0, 40)));
         }
     }
