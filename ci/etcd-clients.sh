@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Uses an unmodified etcd client of Python (etcd3gw), with its lock and the way in which people lock with it, against `fencepost serve`.
+# Uses an unmodified etcd client of Python (etcd3gw), with its lock and the way in which people lock
+# with it, against `fencepost serve`.
 #
 #   ci/etcd-clients.sh [--real]
 #
-# --real runs it against an etcd that it starts in a temporary folder, for comparison (Debian's etcd-server; ETCD names another program).
-# Wants python3 with venv; what PyPI gives is kept in a folder that git ignores (.cache/python-etcd). FENCEPOST names the program; without it,
-# it is built in the test profile. Prints a line; exit status 1 if it failed.
+# --real runs it against an etcd that it starts in a temporary folder, for comparison (Debian's
+# etcd-server; ETCD names another program). Wants python3 with venv; what PyPI gives is kept in a
+# folder that git ignores (.cache/python-etcd). FENCEPOST names the program; without it, it is built
+# in the test profile. Prints a line; exit status 1 if it failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Uses unmodified memcached clients of Python and Node, with the ways in which people lock with them, against `fencepost serve`.
+# Uses unmodified memcached clients of Python and Node, with the ways in which people lock with
+# them, against `fencepost serve`.
 #
 #   ci/memcached-clients.sh [--real] [python|node...]
 #
-# --real runs them against memcached instead, for comparison. Without languages both. Wants python3 with venv and node with npm; what the
-# registries give is kept in folders that git ignores (.cache/python-memcached, ci/node-memcached/node_modules). FENCEPOST names the
-# program; without it, it is built in the test profile. Prints a line for each language; exit status 1 if one failed.
+# --real runs them against memcached instead, for comparison. Without languages both. Wants python3
+# with venv and node with npm; what the registries give is kept in folders that git ignores
+# (.cache/python-memcached, ci/node-memcached/node_modules). FENCEPOST names the program; without
+# it, it is built in the test profile. Prints a line for each language; exit status 1 if one failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
-# Uses an unmodified MySQL client of Python (PyMySQL), with the ways in which people lock with it, against `fencepost serve`.
+# Uses an unmodified MySQL client of Python (PyMySQL), with the ways in which people lock with it,
+# against `fencepost serve`.
 #
 #   ci/mysql-clients.sh [--real]
 #
-# --real runs it against a MariaDB that it starts in a temporary folder, for comparison (Debian's mariadb-server). Wants python3 with venv; what
-# PyPI gives is kept in a folder that git ignores (.cache/python-mysql). FENCEPOST names the program; without it, it is built in the test
-# profile. Prints a line; exit status 1 if it failed.
+# --real runs it against a MariaDB that it starts in a temporary folder, for comparison (Debian's
+# mariadb-server). Wants python3 with venv; what PyPI gives is kept in a folder that git ignores
+# (.cache/python-mysql). FENCEPOST names the program; without it, it is built in the test profile.
+# Prints a line; exit status 1 if it failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -2,9 +2,9 @@
 # What takes hours: each fuzz target for an hour (or SECONDS), generated scripts beside a real
 # redis-server, property tests with cases that .ci/run never draws, every mutant that is killed once
 # more, a sample of every certificate, a stranger's crate that tests its own lock, and one new thing
-# of each sort in a copy of this checkout. Says what it found; exit status 1 if that is anything. What
-# crashed a target is in fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something new to
-# the corpora.
+# of each sort in a copy of this checkout. Says what it found; exit status 1 if that is anything.
+# What crashed a target is in fuzz/found/crash-*; `fuzz/run.sh minimise` adds what reached something
+# new to the corpora.
 #   ci/nightly.sh [SECONDS [SCRIPTS]]
 set -uo pipefail
 cd "$(dirname "$0")/.."

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Adds one new thing of each sort that ARCHITECTURE.md says where to put, in a copy of this checkout:
-# a workload, a storage rule, a rule with its checker, a cause, a family of faults, a lock, a format,
-# a quantity and a remedy. Prints how many files and lines each took, builds the copy, and runs it: the
-# program lists each and uses it. Then it takes the lines away again, one sort after another, and the
-# compiler has to say what was forgotten.
+# Adds one new thing of each sort that ARCHITECTURE.md says where to put, in a copy of this
+# checkout: a workload, a storage rule, a rule with its checker, a cause, a family of faults, a
+# lock, a format, a quantity and a remedy. Prints how many files and lines each took, builds the
+# copy, and runs it: the program lists each and uses it. Then it takes the lines away again, one
+# sort after another, and the compiler has to say what was forgotten.
 #   ci/one-of-each.sh
 # Builds in target/one-of-each, which it keeps.
 set -euo pipefail

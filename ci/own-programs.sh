@@ -8,8 +8,9 @@
 #
 # Wants python3 with pip, node with npm, cargo, and apt-get for Go with redigo, a JDK and Ruby; what
 # cannot be installed is skipped by its test, with a line. redsync is built where the source of
-# version 4.13.0 is, in $FOLDER/go/src/github.com/go-redsync/redsync/v4. Nothing is installed outside
-# of $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is built.
+# version 4.13.0 is, in $FOLDER/go/src/github.com/go-redsync/redsync/v4. Nothing is installed
+# outside of $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is
+# built.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 FOLDER=${FOLDER:-target/own-programs}

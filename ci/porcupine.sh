@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Judges runs by Porcupine, a checker of linearizability that knows nothing of fencepost, and compares
-# the verdicts: as many seeds of each cell as are asked for. Wants go 1.19 or newer.
+# Judges runs by Porcupine, a checker of linearizability that knows nothing of fencepost, and
+# compares the verdicts: as many seeds of each cell as are asked for. Wants go 1.19 or newer.
 #   ci/porcupine.sh [SEEDS] [FOLDER]   FOLDER: a copy of github.com/anishathalye/porcupine, for
 #                                      machines that cannot fetch modules
 #   LOCKS and FAULTS in the environment name other cells than those of three locks and five families.

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Uses unmodified PostgreSQL clients of Python and Node, with the ways in which people lock with them, against `fencepost serve`.
+# Uses unmodified PostgreSQL clients of Python and Node, with the ways in which people lock with
+# them, against `fencepost serve`.
 #
 #   ci/postgresql-clients.sh [--real] [python|node...]
 #
-# --real runs them against the PostgreSQL that listens on 127.0.0.1 at PORT (5432) and trusts the user postgres, for comparison. Without
-# languages both. Wants python3 with venv and node with npm; what the registries give is kept in folders that git ignores
-# (.cache/python-postgresql, ci/node-postgresql/node_modules). FENCEPOST names the program; without it, it is built in the test profile.
-# Prints a line for each language; exit status 1 if one failed.
+# --real runs them against the PostgreSQL that listens on 127.0.0.1 at PORT (5432) and trusts the
+# user postgres, for comparison. Without languages both. Wants python3 with venv and node with npm;
+# what the registries give is kept in folders that git ignores (.cache/python-postgresql,
+# ci/node-postgresql/node_modules). FENCEPOST names the program; without it, it is built in the test
+# profile. Prints a line for each language; exit status 1 if one failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,12 +1,14 @@
 #!/usr/bin/env bash
-# Runs Redis's own test suite (Debian's source package of 7.0.15) against `fencepost serve`, one fresh server for each file.
+# Runs Redis's own test suite (Debian's source package of 7.0.15) against `fencepost serve`, one
+# fresh server for each file.
 #
 #   ci/redis-tcl-tests.sh [--real] [UNIT...]
 #
-# --real runs it against redis-server instead, for comparison. The suite is fetched once into .cache/, which git ignores, and is never
-# committed. Needs tclsh, and for fetching: root, apt and a deb-src entry, which is written to a file of its own. Prints a line for each
-# file, `unit passed failed skipped`, and leaves the whole output in .cache/redis-tcl/. Exit status 1 if a test failed that
-# ci/redis-tcl-known.txt does not name.
+# --real runs it against redis-server instead, for comparison. The suite is fetched once into
+# .cache/, which git ignores, and is never committed. Needs tclsh, and for fetching: root, apt and a
+# deb-src entry, which is written to a file of its own. Prints a line for each file, `unit passed
+# failed skipped`, and leaves the whole output in .cache/redis-tcl/. Exit status 1 if a test failed
+# that ci/redis-tcl-known.txt does not name.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,7 +32,8 @@ fetch_suite() {
   (cd "$(dirname "$SUITE")" && apt-get source -q redis)
 }
 
-# unit/scripting runs everything twice, with FUNCTION LOAD and with EVAL; functions are out of scope, and would end the file early.
+# unit/scripting runs everything twice, with FUNCTION LOAD and with EVAL; functions are out of
+# scope, and would end the file early.
 leave_out_functions() {
   sed -i 's/^foreach is_eval {0 1}/foreach is_eval {1}/' "$SUITE/tests/unit/scripting.tcl"
 }

@@ -1,12 +1,15 @@
 #!/usr/bin/env bash
-# Uses unmodified ZooKeeper clients of Python, Java and Node, with the lock recipes that they have, against an ensemble of `fencepost serve`.
+# Uses unmodified ZooKeeper clients of Python, Java and Node, with the lock recipes that they have,
+# against an ensemble of `fencepost serve`.
 #
 #   ci/zookeeper-clients.sh [--real] [python|java|node...]
 #
-# --real runs them against an ensemble of ZooKeeper servers instead, for comparison. Without languages all three. Wants python3 with venv and
-# node with npm; what Java wants (Curator, ZooKeeper, a compiler) comes from apt-get. What the registries give is kept in folders that git
-# ignores (.cache/python-zookeeper, .cache/java-zookeeper, ci/node-zookeeper/node_modules). MEMBERS is the size of the ensemble, 3 by itself.
-# FENCEPOST names the program; without it, it is built in the test profile. Prints a line for each language; exit status 1 if one failed.
+# --real runs them against an ensemble of ZooKeeper servers instead, for comparison. Without
+# languages all three. Wants python3 with venv and node with npm; what Java wants (Curator,
+# ZooKeeper, a compiler) comes from apt-get. What the registries give is kept in folders that git
+# ignores (.cache/python-zookeeper, .cache/java-zookeeper, ci/node-zookeeper/node_modules). MEMBERS
+# is the size of the ensemble, 3 by itself. FENCEPOST names the program; without it, it is built in
+# the test profile. Prints a line for each language; exit status 1 if one failed.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,4 +1,5 @@
-// Takes a picture of each page in the folder named by the first argument that the README shows, and writes it into the folder named by the second.
+// Takes a picture of each page in the folder named by the first argument that the README shows, and
+// writes it into the folder named by the second.
 import { strict as assert } from "node:assert";
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";

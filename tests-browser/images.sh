@@ -1,7 +1,7 @@
 #!/bin/sh
-# Makes the pictures of the README anew, in docs/images: the page of the run beside the first one, on a
-# screen and on a telephone, and the page of a sweep. load.svg is no picture of a page, see docs/load.md.
-# FENCEPOST names the program (default: the release build).
+# Makes the pictures of the README anew, in docs/images: the page of the run beside the first one,
+# on a screen and on a telephone, and the page of a sweep. load.svg is no picture of a page, see
+# docs/load.md. FENCEPOST names the program (default: the release build).
 set -eu
 cd "$(dirname "$0")"
 program=${FENCEPOST:-../target/release/fencepost}

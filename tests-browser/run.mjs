@@ -1,5 +1,6 @@
-// Drives headless Chromium over the pages in the folder named by the first argument: run.html and sweep.html. Each check is a claim about
-// what a reader can see and do; the first that does not hold ends the run with status 1.
+// Drives headless Chromium over the pages in the folder named by the first argument: run.html and
+// sweep.html. Each check is a claim about what a reader can see and do; the first that does not
+// hold ends the run with status 1.
 import { strict as assert } from "node:assert";
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -162,7 +163,8 @@ const checks = {
     };
     const printed = await sheets({});
     assert(printed > 1 && printed <= 4, `${printed} sheets`);
-    // On sheets of the same width that are as long as all of them, nothing has to wait for the next one.
+    // On sheets of the same width that are as long as all of them, nothing has to wait for the next
+    // one.
     await page.emulateMedia({ media: "print" });
     await page.setViewportSize({ width: 703, height: 1000 });
     const [high, sheet] = [await page.evaluate(() => document.documentElement.scrollHeight), 1032];

@@ -15,7 +15,8 @@ mkdir pages
 "$program" --seed 7 --fault failover --client single-node,redlock --format html > pages/run.html || [ $? -eq 1 ]
 "$program" --seed 15 --fault pause --client single-node --format html > pages/one.html || [ $? -eq 1 ]
 "$program" sweep --quiet --seeds 0..20 --fault failover,pause --format html > pages/sweep.html || [ $? -eq 1 ]
-# What a stranger could send: a slice whose lock has a name that is markup. Without its checksum it is read with a warning.
+# What a stranger could send: a slice whose lock has a name that is markup. Without its checksum it
+# is read with a warning.
 "$program" sweep --quiet --seeds 0..20 --fault pause --client single-node --no-shrink --format json > pages/slice.json || [ $? -eq 1 ]
 sed -e '/"checksum": /d' \
     -e 's|"client": "single-node"|"client": "\\"><img src=x onerror=alert(1)></script><script>alert(2)</script><svg onload=alert(3)>"|' \

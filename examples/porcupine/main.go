@@ -114,8 +114,8 @@ func of(one run, names ...string) []porcupine.Operation {
 }
 
 // What Porcupine says, beside whether fencepost found something; and whether they agree. Where
-// fencepost saw more than the processes did, it may find what Porcupine can explain away: a write of
-// which nobody heard may have happened at a moment at which it does no harm.
+// fencepost saw more than the processes did, it may find what Porcupine can explain away: a write
+// of which nobody heard may have happened at a moment at which it does no harm.
 func beside(name string, model porcupine.Model, history []porcupine.Operation, found, sawMore bool) bool {
 	result := porcupine.CheckOperationsTimeout(model, history, time.Minute)
 	says := map[bool]string{true: "violated", false: "holds"}

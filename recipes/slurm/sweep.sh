@@ -1,7 +1,8 @@
 #!/bin/bash
-# A sweep as a Slurm array, one slice per task: sbatch --array=1-8 recipes/slurm/sweep.sh
-# The slice comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array has to count from 1 without gaps.
-# A task that is requeued goes on from its checkpoint. Add up, once all are done:
+# A sweep as a Slurm array, one slice per task:
+#   sbatch --array=1-8 recipes/slurm/sweep.sh
+# The slice comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array has to count
+# from 1 without gaps. A task that is requeued goes on from its checkpoint. Add up, once all are done:
 #   sbatch --dependency=afterok:JOBID --wrap 'fencepost merge sweep/slice-*.json --format json > sweep/sum.json'
 #SBATCH --job-name=fencepost
 #SBATCH --cpus-per-task=1
@@ -21,7 +22,8 @@ mkdir -p "$OUT"
 "$FENCEPOST" sweep --seeds "$SEEDS" --client "$CLIENTS" --fault "$FAULTS" --jobs "${SLURM_CPUS_PER_TASK:-1}" \
   --format json --out "$slice-reports" --resume > "$slice.partial"
 status=$?
-# 1 (violations were found) and 3 (a cell exercised nothing) are results; the task has failed only if there is no summary.
+# 1 (violations were found) and 3 (a cell exercised nothing) are results; the task has failed only
+# if there is no summary.
 case $status in
   0 | 1 | 3) mv "$slice.partial" "$slice.json" ;;
   *) exit $status ;;

@@ -1,8 +1,10 @@
 #!/bin/sh
-# Instructions per command and per run, counted by callgrind, so that the figures repeat whatever else the machine does.
+# Instructions per command and per run, counted by callgrind, so that the figures repeat whatever
+# else the machine does.
 #
-# Usage: sim/benches/instructions.sh [KIND...]; a KIND is what sim/examples/workload.rs takes. Wants valgrind. Two runs of different length
-# are subtracted, so that starting and warming up do not count. With KEEP=DIR the profiles are kept there, for callgrind_annotate.
+# Usage: sim/benches/instructions.sh [KIND...]; a KIND is what sim/examples/workload.rs takes. Wants
+# valgrind. Two runs of different length are subtracted, so that starting and warming up do not
+# count. With KEEP=DIR the profiles are kept there, for callgrind_annotate.
 set -eu
 cd "$(dirname "$0")/../.."
 cargo build --quiet --release --example workload
