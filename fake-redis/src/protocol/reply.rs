@@ -68,7 +68,7 @@ impl Reply {
 
     fn resp3(&mut self, frame: &Resp3<'_>) {
         let written = encode_resp3(&mut self.buffer, frame, false);
-        debug_assert!(written.is_ok(), "the buffer grows as needed: {written:?}");
+        assert!(written.is_ok(), "the buffer grows as needed: {written:?}");
     }
 
     /// `+OK`.

@@ -63,11 +63,11 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.in_trouble());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                debug_assert_eq!(
-                    due,
-                    all_due(core, masters),
-                    "the schedule that is remembered is the one there is"
-                );
+                // It takes as long as what it guards saves.
+                if cfg!(any(test, debug_assertions)) {
+                    let all = all_due(core, masters);
+                    assert_eq!(due, all, "the schedule that is remembered is the one there is");
+                }
                 due
             }
             ([master], _) => self.work_out(core, master),

@@ -18,6 +18,7 @@ mod readme;
 mod report_format;
 mod serve;
 mod site;
+mod stories;
 mod sweeps;
 mod tools;
 mod words;

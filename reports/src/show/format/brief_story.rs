@@ -16,8 +16,12 @@ use fencepost_faults::{Node, SimTime, TimedFault};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// How many events a story shows at most; its evidence is always shown.
+/// How many events a story shows at most, but for its evidence.
 const EVENTS_MAX: usize = 9;
+/// How much of its evidence a story shows at most, as where a lock that is stuck was asked for many
+/// times in vain: the first, and how it ends.
+const EVIDENCE_MAX: usize = 12;
+const EVIDENCE_LAST: usize = 2;
 /// How many faults a story shows at most.
 const FAULTS_MAX: usize = 3;
 /// The column at which the lanes of a story begin, and the least room for words behind them.
@@ -311,7 +315,12 @@ impl Told<'_> {
         ranked.sort_unstable();
         let evidence = ranked.iter().filter(|(rank, ..)| *rank == 0).count();
         ranked.truncate(EVENTS_MAX.max(evidence));
-        ranked.into_iter().map(|(_, _, sequence)| sequence).collect()
+        let mut chosen: Vec<u64> = ranked.into_iter().map(|(_, _, sequence)| sequence).collect();
+        chosen.sort_unstable();
+        if chosen.len() > EVIDENCE_MAX {
+            chosen.drain(EVIDENCE_MAX - EVIDENCE_LAST..chosen.len() - EVIDENCE_LAST);
+        }
+        chosen.into_iter().collect()
     }
 
     /// Whether a server became a primary, or was left one, and still is when the story begins.

@@ -71,7 +71,7 @@ pub(super) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut is_changed = false;
     for (from, to) in edits {
         let (from, to) = (from.as_bytes(), to.as_bytes());
-        debug_assert!(to.len() <= from.len(), "{to:?} is longer than {from:?}");
+        assert!(to.len() <= from.len(), "{to:?} is longer than {from:?}");
         let mut at = 0;
         while let Some(found) = out[at..].windows(from.len()).position(|window| window == from) {
             at += found;

@@ -354,7 +354,7 @@ impl Drop for Host {
             life.keys = keys;
             (life.calls, life.preempted, life.used) = (calls, preempted, used);
         });
-        debug_assert!(self.node.is_process(), "only processes run programs");
+        assert!(self.node.is_process(), "only processes run programs");
     }
 }
 

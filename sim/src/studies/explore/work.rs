@@ -200,7 +200,7 @@ impl<'b> Exploration<'b> {
                 _ => {
                     let is_new =
                         ledger.enter(level, *number, Unit { runs: sum.all_runs(), digest });
-                    debug_assert!(is_new, "no unit is run twice");
+                    assert!(is_new, "no unit is run twice");
                     ledger.add(&sum);
                 }
             }

@@ -1,0 +1,23 @@
+//! What the first screen tells of a violation, and what it leaves to `--verbose`.
+
+use crate::answer::fencepost;
+
+/// The lines that tell of somebody who asks for the lock, or hears that another has it.
+fn attempts(screen: &str) -> Vec<&str> {
+    let is_attempt =
+        |line: &&str| line.contains(" wants the lock") || line.ends_with(" fails: held by another");
+    screen.lines().filter(is_attempt).collect()
+}
+
+#[test]
+fn a_lock_that_is_asked_for_in_vain_is_told_by_the_first_attempts_and_the_last() {
+    let run = ["--seed", "1", "--fault", "client-crash", "--client", "setnx", "--no-shrink"];
+    let screen = fencepost(&run).stdout;
+    let all = fencepost(&[&run[..], &["--verbose"]].concat()).stdout;
+    let (shown, all) = (attempts(&screen), attempts(&all));
+    assert!(all.len() > 40, "this lock was asked for often: {}", all.len());
+    assert!((3..=12).contains(&shown.len()), "{screen}");
+    assert!(screen.contains("probe wants the lock: STUCK"), "{screen}");
+    let time = |line: &str| line.split_whitespace().next().map(str::to_owned);
+    assert_eq!(time(shown[shown.len() - 1]), time(all[all.len() - 1]), "how it ends: {screen}");
+}
