@@ -159,6 +159,17 @@ impl Matrix {
         }
     }
 
+    /// What it counts, with the bound that these runs state for it.
+    fn counts(&self) -> Option<String> {
+        let kind = self.kind?;
+        let scenario = self.config.get("scenario");
+        let bound = kind.bound_key().and_then(|key| scenario?.get(key)?.as_str());
+        Some(match bound {
+            Some(bound) => format!("{kind}, bound {}", visible(bound)),
+            None => kind.to_string(),
+        })
+    }
+
     /// The locks, each once, in their order.
     pub fn clients(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.client.as_str()))
@@ -470,6 +481,11 @@ pub(crate) mod tests {
         assert!(!page.contains("literature") && !page.contains("| redlock | none |"), "{page}");
         assert!(text::text(&of_it).contains("runs that broke overlap among those exercised"));
         assert!(html::html(&of_it).contains("<code>overlap</code>"));
+        of_it.kind = Some(Kind::Unavailable);
+        of_it.config = serde_json::json!({ "scenario": { "availability": "5s" } });
+        for said in [markdown::markdown(&of_it), text::text(&of_it), html::html(&of_it)] {
+            assert!(said.contains("unavailable, bound 5s"), "{said}");
+        }
     }
 
     #[test]

@@ -483,12 +483,14 @@ fn names_in_a_slice_reach_the_terminal_as_text() {
 }
 
 #[test]
-fn the_published_page_of_the_matrix_is_that_of_its_data() {
-    let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs");
-    let data = docs.join("matrix.json");
-    let data = data.to_str().expect("it is text");
-    let page = fencepost(&["matrix", "--from", data, "--format", "markdown"]);
-    let published = std::fs::read_to_string(docs.join("matrix.md")).expect("it is there");
-    assert_eq!(page.stderr, "");
-    assert!(page.stdout == published, "matrix --from docs/matrix.json --out docs writes it");
+fn the_published_pages_of_matrices_are_those_of_their_data() {
+    for folder in ["../docs", "../docs/availability"] {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join(folder);
+        let data = docs.join("matrix.json");
+        let data = data.to_str().expect("it is text");
+        let page = fencepost(&["matrix", "--from", data, "--format", "markdown"]);
+        let published = std::fs::read_to_string(docs.join("matrix.md")).expect("it is there");
+        assert_eq!(page.stderr, "");
+        assert!(page.stdout == published, "matrix --from {data} --out {folder} writes it");
+    }
 }

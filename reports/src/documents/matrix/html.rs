@@ -21,7 +21,7 @@ fn body(matrix: &Matrix) -> Markup {
             }
             h1 {
                 "Every lock under every fault"
-                @if let Some(kind) = matrix.kind { ": " (kind.name()) }
+                @if let Some(kind) = matrix.counts() { ": " (kind) }
             }
             p.lead {
                 "The share of runs that broke "

@@ -10,13 +10,11 @@ use std::fmt::Write;
 
 /// The page.
 pub(super) fn markdown(matrix: &Matrix) -> String {
-    let (title, broke) = match matrix.kind {
-        None => ("Every lock under every fault".to_owned(), "a rule".to_owned()),
-        Some(kind) => (format!("Every lock under every fault: {kind}"), format!("`{kind}`")),
-    };
+    let title = matrix.counts().map_or(String::new(), |kind| format!(": {}", escaped(&kind)));
+    let broke = matrix.kind.map_or("a rule".to_owned(), |kind| format!("`{kind}`"));
     let mut page = format!(
-        "# {title}\n\n{} {}, seeds {} in each cell. A number is the share of \
-         runs that broke {broke}, among those that exercised the lock; a point \
+        "# Every lock under every fault{title}\n\n{} {}, seeds {} in each cell. A number is the \
+         share of runs that broke {broke}, among those that exercised the lock; a point \
          means that none did, a question mark that nothing was exercised. ",
         escaped(&matrix.tool.name),
         escaped(&matrix.tool.version),

@@ -14,7 +14,9 @@ pub(super) fn text(matrix: &Matrix) -> String {
         matrix.tool.name,
         matrix.tool.version,
         matrix.seeds,
-        matrix.kind.map_or("violated runs".to_owned(), |kind| format!("runs that broke {kind}")),
+        matrix
+            .counts()
+            .map_or("violated runs".to_owned(), |kind| format!("runs that broke {kind}")),
     );
     let (clients, faults) = (matrix.clients(), matrix.faults());
     let first = clients.iter().map(|client| client.len()).max().unwrap_or(0);

@@ -26,6 +26,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("Gallery", "docs/gallery/index.html"),
             ("Matrix", "docs/matrix.html"),
             ("Matrix, every figure", "docs/matrix.json.html"),
+            ("Availability", "docs/availability/matrix.html"),
             ("Protocols", "docs/protocols.html"),
             ("Anomalies", "docs/anomalies.html"),
             ("Boundaries", "docs/boundaries.html"),
