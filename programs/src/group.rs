@@ -25,10 +25,9 @@ use tempfile::TempDir;
 
 /// What a call costs in virtual time, so that loops that wait for time to pass come to an end.
 const CALL_NS: u64 = 100;
-/// What a look at the clock costs after so many others in a row.
-const SPINNING_LOOK_NS: u64 = 2_000;
-/// Looks at the clock in a row that are not yet spinning.
-const LOOKS_MAX: u32 = 1_000;
+/// What a look at the clock costs after more than so many others in a row: the longer a program
+/// waits for a time by looking, the coarser is what it sees.
+const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
 /// How much is kept of what is printed, in bytes.
 const OUTPUT_MAX: usize = 64 * 1024;
 /// Threads and processes that a group may have at once.
@@ -187,7 +186,8 @@ impl Group {
     /// A call was made: time creeps on.
     pub(crate) fn creep(&mut self) {
         self.calls_since_wait += 1;
-        self.ahead_ns += if self.looks > LOOKS_MAX { SPINNING_LOOK_NS } else { CALL_NS };
+        let cost = LOOKS.iter().find(|(before, _)| self.looks > *before);
+        self.ahead_ns += cost.map_or(CALL_NS, |(_, ns)| *ns);
     }
 
     pub(crate) fn prints(&mut self, channel: Channel, bytes: &[u8]) {

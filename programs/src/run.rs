@@ -12,7 +12,9 @@ use crate::sys::trace::{Stop, Tracee};
 /// How far a step may get ahead of the driver's clock.
 const AHEAD_MAX_NS: u64 = 100_000;
 /// Calls without waiting for anything, after which a group counts as spinning without end.
-const CALLS_MAX: u64 = 5_000_000;
+const CALLS_MAX: u64 = 1_000_000;
+/// Looks at a clock in a row after which it does, too: 12.6 s of waiting by looking.
+const LOOKS_MAX: u32 = 300_000;
 
 /// Calls after which a thread makes room for others that are ready: it may be polling for their
 /// progress.
@@ -44,6 +46,17 @@ impl Group {
         self.finish_step()
     }
 
+    /// What a group does that spins without end.
+    fn spins(&self) -> Option<String> {
+        if self.looks > LOOKS_MAX {
+            return Some(format!(
+                "looked at a clock {LOOKS_MAX} times without waiting for anything"
+            ));
+        }
+        (self.calls_since_wait > CALLS_MAX)
+            .then(|| format!("made {CALLS_MAX} calls without waiting for anything"))
+    }
+
     fn finish_step(&mut self) -> Step {
         if self.ending.is_some() {
             self.kill();
@@ -52,8 +65,7 @@ impl Group {
         self.requests.extend(closed.into_iter().map(|socket| Request::Close { socket }));
         if self.ready.is_empty() {
             self.calls_since_wait = 0;
-        } else if self.calls_since_wait > CALLS_MAX && self.ending.is_none() {
-            let text = format!("made {CALLS_MAX} calls without waiting for anything");
+        } else if let Some(text) = self.spins().filter(|_| self.ending.is_none()) {
             self.ending = Some(Ending::Stuck(self.described(self.ready[0], &text)));
             self.kill();
         }

@@ -176,6 +176,28 @@ fn a_thread_that_spins_for_another_is_interrupted_and_counted() {
     assert!(run.preempted > 0);
 }
 
+/// A program that looks at the clock until so many seconds have passed.
+fn looking_for(seconds: u32) -> String {
+    format!(
+        "#include <stdio.h>\n#include <time.h>\nstatic time_t now(void) {{ struct timespec t; \
+         clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec; }}\nint main() {{ time_t end = now() \
+         + {seconds}; while (now() < end); puts(\"over\"); return 0; }}"
+    )
+}
+
+#[test]
+fn a_program_may_wait_for_12_seconds_by_looking_at_the_clock() {
+    let Some(run) = run_c(&looking_for(12)) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "over\n"));
+}
+
+#[test]
+fn a_program_that_looks_at_the_clock_without_end_is_named() {
+    let Some(run) = run_c(&looking_for(1_000_000)) else { return };
+    let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("looked at a clock 300000 times"), "{text}");
+}
+
 #[test]
 fn a_program_that_forks_without_end_is_stopped() {
     let run = shell("f() { f & f; }; f");
