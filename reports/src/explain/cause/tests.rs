@@ -12,7 +12,7 @@ use super::{Cause, classify};
 use crate::judge::checker::CHECKERS;
 use crate::judge::finding::Kind;
 use crate::judge::timeline::Timeline;
-use crate::record::history::{Change, GivingUp, Keeping, What};
+use crate::record::history::{Change, GivingUp, Keeping, Turn, What};
 use crate::record::story::{KEY, Story};
 use fencepost_faults::{Micros, Node};
 

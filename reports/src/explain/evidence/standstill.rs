@@ -1,7 +1,8 @@
 //! What stands in the way when nobody gets in, or one that waits is not served.
 //!
 //! Of a lock that must be had and was not: all who wait slept on; a server was down or stood still
-//! meanwhile; messages were held up; then as below, of votes, those who died and clocks. Of waiting
+//! meanwhile; no server was a primary; messages were held up; then as below, of votes, those who
+//! died and clocks. Of waiting
 //! that ends in nothing: all who wait do so on dead connections, or slept on. Then, and of a lock
 //! that nobody gets: locks of attempts that were given up stand at a quorum of the servers;
 //! processes divide the servers among them; a lock stands at a server whose owner died or does not
@@ -17,7 +18,7 @@ use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
     creator,
 };
-use crate::record::history::{Change, Keeping, What};
+use crate::record::history::{Change, Keeping, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
@@ -28,7 +29,7 @@ pub(crate) enum Standstill {
     NotTold,
     /// All who wait do so on connections that have ended.
     OnDeadConnections,
-    /// A server was down or stood still.
+    /// A server was down or stood still, or none of them was a primary.
     ServersAway,
     /// Messages to or between servers were held up.
     MessagesHeldUp,
@@ -83,7 +84,9 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     if asleep::slept_on(timeline, finding) {
         return Some(Standstill::NotTold);
     }
-    if any(&|impact| matches!(impact, Impact::Kills | Impact::Freezes)) {
+    if any(&|impact| matches!(impact, Impact::Kills | Impact::Freezes))
+        || has_no_primary(timeline, span)
+    {
         return Some(Standstill::ServersAway);
     }
     if any(&|impact| impact == Impact::HoldsUpMessages) {
@@ -93,6 +96,35 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
+}
+
+/// Whether for most of a time no server was a primary: the one there was had become a replica, and
+/// none had been promoted yet. Which server is the primary at first, the history says only when it
+/// stops being one.
+fn has_no_primary(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let (mut primaries, mut is_first_known) = (BTreeSet::new(), false);
+    let (mut without, mut since) = (Micros::ZERO, None::<SimTime>);
+    for event in timeline.history.events.iter().take_while(|event| event.time_us < until) {
+        match event.what {
+            What::Turn { turn: Turn::Demoted, .. } => {
+                is_first_known |= !primaries.remove(&event.node);
+                if is_first_known && primaries.is_empty() {
+                    since = since.or(Some(event.time_us));
+                }
+            }
+            What::Turn { turn: Turn::Promoted | Turn::Unaware, .. } => {
+                primaries.insert(event.node);
+                if let Some(since) = since.take() {
+                    without = without + event.time_us.max(from).since(since.max(from));
+                }
+            }
+            _ => {}
+        }
+    }
+    if let Some(since) = since {
+        without = without + until.since(since.max(from));
+    }
+    without.0 * 2 > until.since(from).0
 }
 
 /// The first reason that the history shows why nobody gets in.

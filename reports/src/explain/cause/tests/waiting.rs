@@ -318,6 +318,23 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
 }
 
 #[test]
+fn a_lock_that_is_free_is_not_had_while_no_server_is_a_primary() {
+    let story = |promoted_at: u64, is_demoted: bool| {
+        let story = Story::new().ttl(100).available_within(10, 1, 2).acquires(1, 1);
+        let turn = |turn| What::Turn { turn, about: None };
+        let story = match is_demoted {
+            true => story.event(2, Node::Redis(1), turn(Turn::Demoted)),
+            false => story,
+        };
+        let story = story.event(promoted_at, Node::Redis(2), turn(Turn::Promoted));
+        cause(Kind::Unavailable, story.starts(60, 3))
+    };
+    assert_eq!(story(50, true), Cause::ServerOutage);
+    assert_eq!(story(20, true), Cause::Unexplained, "there was a primary for most of the time");
+    assert_eq!(story(50, false), Cause::Unexplained, "there was one before, too");
+}
+
+#[test]
 fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
     // The third server hands its votes out and gets them back; the others keep one of each.
     let story = |standing: &[u16], again: bool| {
