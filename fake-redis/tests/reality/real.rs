@@ -1,7 +1,7 @@
 //! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free
 //! port, ended by their process id.
 
-use fencepost_real_servers::{free_port, wait_until_ready};
+use fencepost_real_servers::{free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -96,7 +96,11 @@ impl RealRedis {
     pub(crate) fn restart(mut self, options: &[&str]) -> Option<RealRedis> {
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         drop(self);
-        RealRedis::start_in(folder, options)
+        let real = RealRedis::start_in(folder, options)?;
+        wait_for("its data are loaded", || {
+            (!real.connect().run("PING").starts_with("-LOADING")).then_some(())
+        });
+        Some(real)
     }
 
     /// A connection to it.

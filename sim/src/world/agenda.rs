@@ -112,7 +112,7 @@ impl Agenda {
         class: Class,
         source: HostIndex,
     ) -> Place {
-        assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
+        debug_assert!(at.0 < 1 << 48, "time {at} does not fit the agenda");
         let sequence = self.sequence & ((1 << 43) - 1);
         self.sequence += 1;
         let minor = (class as u64) << 60 | u64::from(source) << 44 | sequence << 1;

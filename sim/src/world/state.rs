@@ -163,7 +163,7 @@ impl State {
     /// nemesis has its own entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
-        assert_ne!(host, NEMESIS, "the nemesis is not a host");
+        debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
         match occurrence {
             Occurrence::Deliver(message) => self.deliver(message),
             Occurrence::Timer(index) => match self.timers.fire(index) {
