@@ -139,15 +139,20 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Asks which sessions there are, until somebody is content with them. (The table of the same
-    /// in information_schema is a temporary one, over which MariaDB 10.11.19 can crash.)
+    /// The sessions that there are. (The table of the same in information_schema is a temporary
+    /// one, over which MariaDB 10.11.19 can crash.)
+    fn sessions(&mut self) -> Vec<Seen> {
+        let answer = self.say("SHOW PROCESSLIST");
+        split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()
+    }
+
+    /// Asks which sessions there are, until somebody is content with them.
     fn watch(&mut self, mut is_enough: impl FnMut(&[Seen]) -> bool) -> bool {
         let deadline = instant() + patience();
         while instant() < deadline {
-            let answer = self.say("SHOW PROCESSLIST");
-            let rows = split(&answer).into_iter().filter_map(|(_, body)| seen(body));
-            let rows = rows.chain(self.wait_for_rows().into_iter().map(Seen::waiting));
-            if is_enough(&rows.collect::<Vec<Seen>>()) {
+            let mut rows = self.sessions();
+            rows.extend(self.wait_for_rows().into_iter().map(Seen::waiting));
+            if is_enough(&rows) {
                 return true;
             }
             rest(200);
@@ -185,7 +190,14 @@ impl Real {
 
     /// Waits until the server has noticed that a session is gone, and whose it was.
     pub(crate) fn is_gone(&mut self, id: u32) -> bool {
-        self.watch(|all| all.iter().all(|one| one.id != id))
+        let deadline = instant() + patience();
+        while instant() < deadline {
+            if self.sessions().iter().all(|one| one.id != id) {
+                return true;
+            }
+            rest(50);
+        }
+        false
     }
 
     /// Waits until nobody is connected but who asks.
