@@ -29,6 +29,7 @@ mod lost_reply;
 mod lost_watch;
 mod missed_renewal;
 mod missed_wakeup;
+mod no_primary;
 mod old_value;
 mod orphan_node;
 mod orphan_renewal;
@@ -176,6 +177,8 @@ causes! {
     ExpiredWaiter = expired_waiter,
     /// A server was down or stood still, and meanwhile nobody was granted the lock.
     ServerOutage = server_outage,
+    /// No server was a primary, and meanwhile nobody was granted the lock.
+    NoPrimary = no_primary,
     /// Messages to or between servers were held up, and meanwhile nobody was granted the lock.
     Partition = partition,
     /// A process that had the lock to itself computed what it wrote from an older value.

@@ -1,4 +1,4 @@
-//! A server was down or stood still, or none was a primary.
+//! A server was down or stood still.
 
 use super::entry::{Entry, Step, at};
 use crate::explain::evidence::Standstill;
@@ -10,11 +10,9 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server was down or stood still, or none was a primary, and meanwhile nobody was \
-           granted the lock.",
+    what: "A server was down or stood still, and meanwhile nobody was granted the lock.",
     how: "Another server has to take its place, or its clients have to notice and go elsewhere: \
-          Sentinels and followers wait for a timeout first, also where an operator made the primary \
-          a replica.",
+          Sentinels and followers wait for a timeout first.",
     helps: "A shorter timeout, at the price of needless failovers; independent masters, of which \
             a minority may fail; clients that ask again soon.",
 };

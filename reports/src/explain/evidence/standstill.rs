@@ -2,14 +2,14 @@
 //!
 //! Of a lock that must be had and was not: all who wait slept on; a server was down or stood still
 //! meanwhile; no server was a primary; messages were held up; then as below, of votes, those who
-//! died and clocks. Of waiting
-//! that ends in nothing: all who wait do so on dead connections, or slept on. Then, and of a lock
-//! that nobody gets: locks of attempts that were given up stand at a quorum of the servers;
-//! processes divide the servers among them; a lock stands at a server whose owner died or does not
-//! know of it, or whose release was lost; a server that followed another never received a release;
-//! nothing stands, and all who wait sleep on; nothing stands, and a process died while it waited;
-//! nothing stands, and the clocks by which a row is read differ; nothing stands, and all who want
-//! the lock gave up a call before. Where a lock stands, its owner may have given up the call.
+//! died and clocks. Of waiting that ends in nothing: all who wait do so on dead connections, or
+//! slept on. Then, and of a lock that nobody gets: locks of attempts that were given up stand at a
+//! quorum of the servers; processes divide the servers among them; a lock stands at a server whose
+//! owner died or does not know of it, or whose release was lost; a server that followed another
+//! never received a release; nothing stands, and all who wait sleep on; nothing stands, and a
+//! process died while it waited; nothing stands, and the clocks by which a row is read differ;
+//! nothing stands, and all who want the lock gave up a call before. Where a lock stands, its owner
+//! may have given up the call.
 
 use super::session::First;
 use super::{asleep, given_up, misheard, release, session};
@@ -29,8 +29,10 @@ pub(crate) enum Standstill {
     NotTold,
     /// All who wait do so on connections that have ended.
     OnDeadConnections,
-    /// A server was down or stood still, or none of them was a primary.
+    /// A server was down or stood still.
     ServersAway,
+    /// No server was a primary.
+    NoPrimary,
     /// Messages to or between servers were held up.
     MessagesHeldUp,
     /// Several processes divided the servers among them.
@@ -84,10 +86,11 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     if asleep::slept_on(timeline, finding) {
         return Some(Standstill::NotTold);
     }
-    if any(&|impact| matches!(impact, Impact::Kills | Impact::Freezes))
-        || has_no_primary(timeline, span)
-    {
+    if any(&|impact| matches!(impact, Impact::Kills | Impact::Freezes)) {
         return Some(Standstill::ServersAway);
+    }
+    if has_no_primary(timeline, span) {
+        return Some(Standstill::NoPrimary);
     }
     if any(&|impact| impact == Impact::HoldsUpMessages) {
         return Some(Standstill::MessagesHeldUp);

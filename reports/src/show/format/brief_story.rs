@@ -18,9 +18,9 @@ use std::io::{self, Write};
 
 /// How many events a story shows at most, but for its evidence.
 const EVENTS_MAX: usize = 9;
-/// How much of its evidence a story shows at most, as where a lock that is stuck was asked for many
-/// times in vain: the first, and how it ends.
-const EVIDENCE_MAX: usize = 12;
+/// How many events a story shows with its evidence, but for those that break a rule: the first, and
+/// the last of them, as where a lock that is stuck was asked for many times in vain.
+const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
 /// How many faults a story shows at most.
 const FAULTS_MAX: usize = 3;
@@ -261,6 +261,15 @@ fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Resul
     Ok(())
 }
 
+/// The first events and the last, and between them those that have to be shown.
+fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
+    let last = chosen.len().saturating_sub(EVIDENCE_LAST);
+    let is_shown = |(place, event): &(usize, &u64)| {
+        *place < EVIDENCE_FIRST || *place >= last || needed.contains(event)
+    };
+    chosen.iter().enumerate().filter(is_shown).map(|(_, event)| *event).collect()
+}
+
 impl Told<'_> {
     fn cause(&self) -> Cause {
         self.lead.violation.cause
@@ -315,12 +324,9 @@ impl Told<'_> {
         ranked.sort_unstable();
         let evidence = ranked.iter().filter(|(rank, ..)| *rank == 0).count();
         ranked.truncate(EVENTS_MAX.max(evidence));
-        let mut chosen: Vec<u64> = ranked.into_iter().map(|(_, _, sequence)| sequence).collect();
-        chosen.sort_unstable();
-        if chosen.len() > EVIDENCE_MAX {
-            chosen.drain(EVIDENCE_MAX - EVIDENCE_LAST..chosen.len() - EVIDENCE_LAST);
-        }
-        chosen.into_iter().collect()
+        let chosen: BTreeSet<u64> = ranked.into_iter().map(|(_, _, sequence)| sequence).collect();
+        let broken = self.run.timeline.iter().filter(|entry| self.breaks(entry).next().is_some());
+        ends(&chosen, &broken.map(|entry| entry.sequence).collect())
     }
 
     /// Whether a server became a primary, or was left one, and still is when the story begins.
@@ -450,6 +456,15 @@ fn seconds(at: SimTime, digits: Digits) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_much_evidence_the_ends_are_shown_and_what_breaks_a_rule() {
+        let few: BTreeSet<u64> = (0..12).collect();
+        assert_eq!(ends(&few, &BTreeSet::new()), few);
+        let many: BTreeSet<u64> = (0..60).collect();
+        let shown: Vec<u64> = ends(&many, &[30, 99].into()).into_iter().collect();
+        assert_eq!(shown, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 58, 59]);
+    }
 
     #[test]
     fn a_pause_is_not_enough_and_a_delay_is_too_much() {

@@ -329,7 +329,7 @@ fn a_lock_that_is_free_is_not_had_while_no_server_is_a_primary() {
         let story = story.event(promoted_at, Node::Redis(2), turn(Turn::Promoted));
         cause(Kind::Unavailable, story.starts(60, 3))
     };
-    assert_eq!(story(50, true), Cause::ServerOutage);
+    assert_eq!(story(50, true), Cause::NoPrimary);
     assert_eq!(story(20, true), Cause::Unexplained, "there was a primary for most of the time");
     assert_eq!(story(50, false), Cause::Unexplained, "there was one before, too");
 }
