@@ -1,14 +1,15 @@
 //! What every test needs that compares a model with the real server: a port, a process that ends
 //! with the test, and waiting in real time. Only tests depend on this crate.
 //!
-//! Entry points: [`free_port`], [`wait_for`], [`wait_until_ready`], [`skip`]. The crate has no
-//! features.
+//! Entry points: [`free_port`], [`wait_for`], [`wait_until_ready`], [`signal`], [`skip`]. The
+//! crate has no features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]
 
+use std::fs::read_to_string;
 use std::net::TcpStream;
-use std::process::Child;
+use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
@@ -78,6 +79,30 @@ pub fn wait_until_ready<R>(
     })
 }
 
+/// Sends a process a signal by its name. After `STOP` none of its threads runs any more: on a busy
+/// machine they go on for a while after kill(2) has returned.
+///
+/// # Panics
+///
+/// If there is no such process.
+pub fn signal(pid: u32, name: &str) {
+    let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
+    assert!(sent.unwrap().success(), "kill -{name} {pid}");
+    if name == "STOP" {
+        wait_for("every thread stands still", || is_stopped(pid).then_some(()));
+    }
+}
+
+/// Whether every thread of a process is in state T, see `proc_pid_stat(5)`.
+fn is_stopped(pid: u32) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
+    // One that has ended since stands still, too.
+    let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());
+    // The state follows the name of the program, which may have brackets of its own.
+    let mut states = states.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.starts_with('T')));
+    states.all(|is_stopped| is_stopped)
+}
+
 /// Whether a variable like `FENCEPOST_REAL_REDIS` demands a server. Says which test was skipped if
 /// not.
 ///
@@ -94,7 +119,6 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
     use std::net::TcpListener;
-    use std::process::Command;
 
     #[test]
     fn ports_are_given_out_once_and_below_those_of_connections() {
@@ -103,6 +127,18 @@ mod tests {
         assert_eq!(ports.len(), 100);
         assert!(!ports.contains(&taken.local_addr().unwrap().port()));
         assert!(ports.iter().all(|port| PORTS.contains(&u32::from(*port))));
+    }
+
+    #[test]
+    fn a_process_that_was_stopped_stands_still() {
+        let mut process = Command::new("sh").args(["-c", "while :; do :; done"]).spawn().unwrap();
+        assert!(!is_stopped(process.id()));
+        signal(process.id(), "STOP");
+        assert!(is_stopped(process.id()));
+        signal(process.id(), "CONT");
+        wait_for("it goes on", || (!is_stopped(process.id())).then_some(()));
+        process.kill().unwrap();
+        process.wait().unwrap();
     }
 
     #[test]

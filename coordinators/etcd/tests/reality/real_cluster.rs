@@ -2,7 +2,7 @@
 
 use super::cluster::{Cluster, Pace};
 use super::real::{is_there, read, rest};
-use fencepost_real_servers::free_port;
+use fencepost_real_servers::{free_port, signal};
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;
@@ -71,9 +71,7 @@ impl RealCluster {
     }
 
     fn signal(&self, at: usize, name: &str) {
-        let pid = self.members[at].process.id().to_string();
-        let sent = Command::new("kill").args([format!("-{name}"), pid]).status();
-        assert!(sent.unwrap().success(), "kill -{name}");
+        signal(self.members[at].process.id(), name);
     }
 }
 

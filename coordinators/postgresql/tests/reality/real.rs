@@ -10,12 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// Sends a process a signal by its name.
-pub(crate) fn signal(pid: u32, name: &str) {
-    let sent = Command::new("kill").args([format!("-{name}"), pid.to_string()]).status();
-    assert!(sent.unwrap().success(), "kill -{name} {pid}");
-}
-
 /// A folder that the server may write to.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();

@@ -3,9 +3,10 @@
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
-use super::real::{Connection, Real, rest, signal};
+use super::real::{Connection, Real, rest};
 use fencepost_machine::{ConnectionId, Input};
 use fencepost_postgresql::{Config, Replication};
+use fencepost_real_servers::signal;
 
 /// The connection of the standby at our primary.
 const LINK: u32 = 1_000_000;

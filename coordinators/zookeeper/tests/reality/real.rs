@@ -1,7 +1,7 @@
 //! Real servers: Debian's ZooKeeper, each in a folder and on ports of its own, ended by its process
 //! id.
 
-use fencepost_real_servers::{free_port, skip, wait_for};
+use fencepost_real_servers::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -82,20 +82,14 @@ impl Real {
 
     /// Stops the server's process (SIGSTOP).
     pub(crate) fn stand_still(&mut self) {
-        self.signal("-STOP");
+        signal(self.process.id(), "STOP");
         self.stands_still = true;
     }
 
     /// Lets it go on (SIGCONT).
     pub(crate) fn go_on(&mut self) {
-        self.signal("-CONT");
+        signal(self.process.id(), "CONT");
         self.stands_still = false;
-    }
-
-    fn signal(&self, signal: &str) {
-        let process = self.process.id().to_string();
-        let status = Command::new("kill").args([signal, &process]).status();
-        assert!(status.unwrap().success(), "kill {signal} {process}");
     }
 
     pub(crate) fn wait_until_it_serves(&self) {
