@@ -50,6 +50,7 @@ mod unexplained;
 mod unfounded_answer;
 mod unordered_tokens;
 mod waiter_crash;
+mod waiter_pause;
 
 pub use classify::classify;
 pub use entry::Measure;
@@ -148,6 +149,8 @@ causes! {
     GivenUpCall = given_up_call,
     /// A process that waited for the lock died, and its place in the queue was kept for it.
     WaiterCrash = waiter_crash,
+    /// The first in the queue stood still, and others who wanted the lock waited behind it.
+    WaiterPause = waiter_pause,
     /// The lock became free, and nothing woke a process that waited for it.
     MissedWakeup = missed_wakeup,
     /// A lock that serves its waiters in order did not keep the place of one.

@@ -1,6 +1,6 @@
 //! What stands in the way when nobody gets in, or one that waits is not served.
 //!
-//! Of a lock that must be had and was not: all who wait slept on; a server was down or stood still
+//! Of a lock that must be had and was not: the first in the queue stood still itself; all who wait slept on; a server was down or stood still
 //! meanwhile; no server was a primary; messages were held up; then as below, of votes, those who
 //! died and clocks. Of waiting that ends in nothing: all who wait do so on dead connections, or
 //! slept on. Then, and of a lock that nobody gets: locks of attempts that were given up stand at a
@@ -55,6 +55,8 @@ pub(crate) enum Standstill {
     CallGivenUp,
     /// A process died while it waited.
     WaiterDied,
+    /// The first in the queue stood still.
+    WaiterStoodStill,
     /// The clocks by which a row is read differ.
     ClocksDiffer,
 }
@@ -83,6 +85,9 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
                 && acts(fault.kind.impact())
         })
     };
+    if waiter_stood_still(timeline, span) {
+        return Some(Standstill::WaiterStoodStill);
+    }
     if asleep::slept_on(timeline, finding) {
         return Some(Standstill::NotTold);
     }
@@ -99,6 +104,33 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
+}
+
+/// Whether for most of the time in which a lock was not had the first in its queue stood still,
+/// while one that ran wanted it.
+fn waiter_stood_still(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let stood_still = |process: Node| {
+        let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, process));
+        let stood = pauses.map(|fault| fault.within(from, until)).max();
+        stood.is_some_and(|stood| stood.0 * 2 > until.since(from).0)
+    };
+    let header = &timeline.history.header;
+    let first = match header.lives_with_session {
+        true => session::first_node(timeline, (from, until))
+            .and_then(|node| creator(timeline.history, node.value?)),
+        false => header.order_bound_us.and_then(|_| first_to_ask(timeline, (from, until))),
+    };
+    first.is_some_and(stood_still)
+}
+
+/// Of the processes that asked for the lock during most of a time, the one that asked first.
+fn first_to_ask(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Node> {
+    let asked = |one: &&Acquisition<'_>| {
+        let end = one.completed.map_or(until, |completed| completed.time.min(until));
+        end.since(one.invoked.time.max(from)).0 * 2 > until.since(from).0
+    };
+    let first = timeline.acquisitions.iter().filter(asked).min_by_key(|one| one.invoked);
+    first.map(|one| one.process)
 }
 
 /// Whether for most of a time no server was a primary: the one there was had become a replica, and

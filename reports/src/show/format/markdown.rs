@@ -161,6 +161,9 @@ fn write_violation(
     }
     if let Some(minimal) = &report.minimal_plan {
         write_plan("Smallest reproduction", minimal, out)?;
+        if let Some(said) = plan_text::of_no_length(minimal) {
+            writeln!(out, "\n{said}")?;
+        }
     }
     write_rerun(report, out)?;
     writeln!(out, "\n```sh\n{}\n```", report.replay)

@@ -1,7 +1,7 @@
 //! Faults in words.
 
 use crate::summary::report::RunReport;
-use fencepost_faults::{Direction, Fault, Micros, Node};
+use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
 
 /// How long leases, holds and waits were, if the seed drew that.
 pub(crate) fn lengths(run: &RunReport) -> Option<String> {
@@ -70,6 +70,21 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
+/// What a fault of no length is for that ends a plan, as the smallest one may.
+pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
+    let healed = plan.heals_at();
+    let acts =
+        |fault: &Fault| matches!(fault.kind().impact(), Impact::Freezes | Impact::HoldsUpMessages);
+    let mut last = plan.faults.iter().filter(|timed| timed.ends_at() == Some(healed));
+    let is_last =
+        |timed: &TimedFault| acts(&timed.fault) && timed.fault.duration() == Some(Micros::ZERO);
+    let timed = last.next().filter(|timed| is_last(timed) && last.next().is_none())?;
+    Some(format!(
+        "Fault {} takes no time; without it the run would count as healed before {healed}.",
+        timed.id
+    ))
+}
+
 /// The same in fewer words, with both sides of a cut.
 pub(crate) fn in_brief(fault: &Fault) -> String {
     match fault {
@@ -128,6 +143,7 @@ fn percent(ppm: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_faults::SimTime;
 
     #[test]
     fn rates_are_written_exactly() {
@@ -143,6 +159,23 @@ mod tests {
             duration_us: Micros::from_secs(5),
         };
         assert_eq!(in_brief(&cut), "network cut for 5s: redis-1 client-1 | redis-2,3 storage");
+    }
+
+    #[test]
+    fn a_fault_that_takes_no_time_puts_off_the_end() {
+        let pause = |id, at, duration| {
+            let (node, at_us) = (Node::Client(1), SimTime(at));
+            let fault = Fault::Pause { node, duration_us: Micros(duration) };
+            TimedFault { id, at_us, fault }
+        };
+        let said = |faults: &[TimedFault]| of_no_length(&FaultPlan::new(faults.to_vec()));
+        assert_eq!(
+            said(&[pause(1, 1_000, 500), pause(2, 9_000, 0)]).unwrap(),
+            "Fault 2 takes no time; without it the run would count as healed before 9ms."
+        );
+        assert_eq!(said(&[pause(1, 1_000, 500), pause(2, 9_000, 1)]), None);
+        assert_eq!(said(&[pause(1, 1_000, 50_000), pause(2, 9_000, 0)]), None, "it is not last");
+        assert_eq!(said(&[pause(1, 8_000, 1_000), pause(2, 9_000, 0)]), None, "nor alone");
     }
 
     #[test]

@@ -261,6 +261,9 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
             .as_ref()
             .map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
         rerun_line(out, &format!("Smallest reproduction: {enough}{of}."))?;
+        if let Some(said) = plan_text::of_no_length(plan) {
+            rerun_line(out, &said)?;
+        }
     }
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);

@@ -335,6 +335,23 @@ fn a_lock_that_is_free_is_not_had_while_no_server_is_a_primary() {
 }
 
 #[test]
+fn a_lock_that_is_free_is_not_had_while_the_first_of_its_queue_stands_still() {
+    let story = |paused: u16, until: u64, is_fair: bool| {
+        let mut story = Story::new().ttl(100).available_within(10, 1, 1).acquires(1, 1);
+        if is_fair {
+            story = story.order_bound(5);
+        }
+        let story = story.acquires(2, 2).fault_began(3, 1, "pause", &[Node::Client(paused)]);
+        let story = story.fault_ended(until, 1, "pause", Node::Client(paused));
+        cause(Kind::Unavailable, story.starts(60, 3))
+    };
+    assert_eq!(story(1, 50, true), Cause::WaiterPause);
+    assert_eq!(story(1, 20, true), Cause::Unexplained, "it ran for most of the time");
+    assert_eq!(story(2, 50, true), Cause::Unexplained, "it is not first");
+    assert_eq!(story(1, 50, false), Cause::Unexplained, "the other could have taken it");
+}
+
+#[test]
 fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
     // The third server hands its votes out and gets them back; the others keep one of each.
     let story = |standing: &[u16], again: bool| {
