@@ -28,9 +28,13 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// The same client on another connection.
+    /// The same client on another connection, whose requests have other numbers. Where a server
+    /// learns that a request of this session was done while one of its own with the same number
+    /// waits, it answers that one (`CommitProcessor`): had both the same, a follower that was
+    /// behind would say that a write was done which is refused.
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
-        Client { connection, session: self.session.clone(), xid: self.xid, seen: self.seen }
+        let xid = self.xid + 1_000;
+        Client { connection, session: self.session.clone(), xid, seen: self.seen }
     }
 
     /// Comes back with its session through a server, as soon as that serves. Returns what the
