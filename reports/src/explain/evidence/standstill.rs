@@ -107,20 +107,25 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
 }
 
 /// Whether for most of the time in which a lock was not had the first in its queue stood still,
-/// while one that ran wanted it.
+/// while one that ran wanted it. Of a lock that promises no order, the one that had asked first was
+/// the first in a queue if it got the lock in the end.
 fn waiter_stood_still(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
-    let stood_still = |process: Node| {
-        let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, process));
+    let stood_still = |process: &Node| {
+        let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, *process));
         let stood = pauses.map(|fault| fault.within(from, until)).max();
         stood.is_some_and(|stood| stood.0 * 2 > until.since(from).0)
     };
     let header = &timeline.history.header;
+    let got_it = |process: &Node| {
+        timeline.keys.iter().any(|span| span.from.time == until && span.by == Some(*process))
+    };
     let first = match header.lives_with_session {
         true => session::first_node(timeline, (from, until))
             .and_then(|node| creator(timeline.history, node.value?)),
-        false => header.order_bound_us.and_then(|_| first_to_ask(timeline, (from, until))),
+        false => first_to_ask(timeline, (from, until))
+            .filter(|first| header.order_bound_us.is_some() || got_it(first)),
     };
-    first.is_some_and(stood_still)
+    first.as_ref().is_some_and(stood_still)
 }
 
 /// Of the processes that asked for the lock during most of a time, the one that asked first.
