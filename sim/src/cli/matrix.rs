@@ -90,9 +90,14 @@ fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(
     if counts == asked {
         return Ok(());
     }
-    let words = |kind: Option<Kind>| kind.map_or("every rule".to_owned(), |kind| kind.to_string());
-    let (counts, asked, path) = (words(counts), words(asked), path.display());
-    Err(Failure::wrong(format!("{path} is a matrix of {counts}: expected one of {asked}")))
+    let words = |kind: Option<Kind>| kind.map_or("any rule".to_owned(), |kind| kind.to_string());
+    let valid = counts.map_or("no --kind".to_owned(), |kind| format!("--kind {kind}"));
+    Err(Failure::wrong(format!(
+        "{} counts the runs that broke {}, not {}: expected {valid}",
+        path.display(),
+        words(counts),
+        words(asked)
+    )))
 }
 
 fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
