@@ -74,7 +74,9 @@ fn a_sweep_does_not_depend_on_the_number_of_threads() {
         ]);
         without_measured(&answer.stdout)
     };
-    assert_eq!(sweep("1"), sweep("7"));
+    let alone = sweep("1");
+    assert_eq!(alone, sweep("2"));
+    assert_eq!(alone, sweep("7"));
 }
 
 #[test]

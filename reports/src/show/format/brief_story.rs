@@ -237,7 +237,8 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     let tight = tight.unwrap_or_default();
     let size =
         lead.minimal_run.as_ref().map_or(String::new(), |run| format!(", {}", rerun::size(run)));
-    Some(format!("{faults}{tight}{size}"))
+    let no_length = plan_text::of_no_length(plan).map_or(String::new(), |said| format!(". {said}"));
+    Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
 /// The nearest value that does not show it: of a delay that must be short, one that is too long.

@@ -105,8 +105,8 @@ fn enough(report: &ViolationReport) -> Markup {
     let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
     let size =
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
-    let no_length = plan_text::of_no_length(plan).map(|said| format!(" {said}"));
-    html! { p { b { "Smallest reproduction:" } " " (faults) (size) "." (no_length.unwrap_or_default()) } }
+    let no_length = plan_text::of_no_length(plan).map_or(String::new(), |said| format!(" {said}"));
+    html! { p { b { "Smallest reproduction:" } " " (faults) (size) "." (no_length) } }
 }
 
 fn causes(plan: &FaultPlan, report: &ViolationReport) -> Markup {
