@@ -5,6 +5,7 @@ use crate::node::Node;
 use crate::time::{Micros, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::num::NonZeroU16;
 
 /// Everything besides the seed that a fault plan follows from.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -102,6 +103,9 @@ pub struct Knobs {
     pub pause: Spans,
     /// How far replicas lag behind. Default 50 ms to 5 s.
     pub replication_lag: Spans,
+    /// How many replicas lag at a time, drawn anew for each lag. Default all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lagging_replicas: Option<NonZeroU16>,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     /// Default 30,000 (3 %).
     pub drift_ppm: u32,
@@ -287,6 +291,7 @@ impl Knobs {
             counts: Counts { min: 1, max: 4 },
             pause: up_to(ms(100), ttl.saturating_mul(5) / 2),
             replication_lag: Spans::millis(50, 5_000),
+            lagging_replicas: None,
             drift_ppm: 30_000,
             clock_jump: up_to(Micros(ttl / 5), ttl.saturating_mul(2)),
             restart_delay: Spans::millis(0, 0),

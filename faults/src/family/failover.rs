@@ -96,7 +96,7 @@ fn lagged_crash(
     let lag_from = setting.window.nearest(before(crash_at, lead));
     let away = takeover
         + span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
-    let lagging = lagging(setting, primary, lag, crash_at.since(lag_from) + takeover);
+    let lagging = lagging(rng, setting, primary, (lag, crash_at.since(lag_from) + takeover));
     let death = death(rng, setting, primary, Some(away));
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }

@@ -3,7 +3,7 @@
 
 use super::Incident;
 use super::timing::{span, starts};
-use crate::draw::{any, chance};
+use crate::draw::{any, chance, subset};
 use crate::fault::Fault;
 use crate::node::Node;
 use crate::setting::Setting;
@@ -21,14 +21,24 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
         let spell = span(rng, setting.knobs.spell);
-        Some(Incident::lone(at, lagging(setting, primary, lag, spell)))
+        Some(Incident::lone(at, lagging(rng, setting, primary, (lag, spell))))
     };
     starts.into_iter().filter_map(spell).collect()
 }
 
-/// Every other server hears of `primary` late by three quarters of `lag` to `lag`.
-pub(super) fn lagging(setting: &Setting, primary: Node, lag: Micros, duration_us: Micros) -> Fault {
-    let to = setting.servers().into_iter().filter(|node| *node != primary).collect();
+/// Every other server, or as many of them as the setting says, hears of `primary` late by three
+/// quarters of `lag` to `lag`.
+pub(super) fn lagging(
+    rng: &mut ChaCha8Rng,
+    setting: &Setting,
+    primary: Node,
+    (lag, duration_us): (Micros, Micros),
+) -> Fault {
+    let mut to = setting.servers();
+    to.retain(|node| *node != primary);
+    if let Some(most) = setting.knobs.lagging_replicas {
+        to = subset(rng, &to, usize::from(most.get()));
+    }
     let least = Micros::from_millis(lag.as_millis() * 3 / 4);
     Fault::Delay { from: vec![primary], to, extra_us_min: least, extra_us_max: lag, duration_us }
 }

@@ -8,6 +8,7 @@ use fencepost_faults::{
     Spans, TimedFault,
 };
 use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZeroU16;
 
 #[test]
 fn every_family_strikes_where_it_can() {
@@ -36,6 +37,26 @@ fn pauses_often_outlast_the_lease() {
     };
     assert!(outlast("pause") > 100, "{}", outlast("pause"));
     assert!(outlast("suspend") > 100, "{}", outlast("suspend"));
+}
+
+#[test]
+fn all_replicas_lag_unless_the_setting_says_how_many() {
+    for family in ["replication-lag", "failover"] {
+        let lagging = |setting: &Setting| -> BTreeSet<Vec<Node>> {
+            let faults = (0..200).flat_map(|seed| plan(seed, family, setting).faults);
+            let of = |timed: TimedFault| match timed.fault {
+                Fault::Delay { to, .. } => Some(to),
+                _ => None,
+            };
+            faults.filter_map(of).collect()
+        };
+        let mut setting = replicated();
+        assert!(lagging(&setting).iter().all(|to| to.len() == 2), "{family}");
+        setting.knobs.lagging_replicas = NonZeroU16::new(1);
+        let one = lagging(&setting);
+        assert!(one.iter().all(|to| to.len() == 1), "{family}: {one:?}");
+        assert!(one.contains(&vec![Node::Redis(2)]) && one.contains(&vec![Node::Redis(3)]));
+    }
 }
 
 #[test]

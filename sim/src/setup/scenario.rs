@@ -33,6 +33,7 @@ use program::Program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::num::NonZeroU16;
 
 /// What a run is made of. TOML for people (`--scenario`), echoed whole in every report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -156,6 +157,9 @@ pub struct Scenario {
     pub pause: Option<SpanRange>,
     /// How far replicas lag behind.
     pub replication_lag: Option<SpanRange>,
+    /// How many replicas lag at a time; by default all.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub lagging_replicas: Option<NonZeroU16>,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     pub drift_ppm: u32,
     /// How far clocks jump.
@@ -291,6 +295,7 @@ impl Default for Scenario {
             strategy: Strategy::Aimed,
             pause: None,
             replication_lag: None,
+            lagging_replicas: None,
             drift_ppm: 30_000,
             clock_jump: None,
             restart_delay: SpanRange::new(Span::default(), Span::default()),
@@ -340,6 +345,7 @@ impl Scenario {
         };
         set(&mut knobs.pause, self.pause);
         set(&mut knobs.replication_lag, self.replication_lag);
+        knobs.lagging_replicas = self.lagging_replicas;
         set(&mut knobs.clock_jump, self.clock_jump);
         set(&mut knobs.restart_delay, Some(self.restart_delay));
         set(&mut knobs.storage_delay, self.storage_delay);

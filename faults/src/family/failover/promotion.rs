@@ -60,6 +60,6 @@ fn crash(
     let back =
         span(rng, Spans::new(Micros::from_secs(1), Micros(setting.ttl_us.0.max(1_000_000) * 2)));
     let death = death(rng, setting, PRIMARY, (!is_stopped).then_some(takeover + back));
-    let lagging = lagging(setting, PRIMARY, lag, crash_at.since(lag_from));
+    let lagging = lagging(rng, setting, PRIMARY, (lag, crash_at.since(lag_from)));
     (crash_at, vec![(lag_from, lagging), (crash_at, death)])
 }
