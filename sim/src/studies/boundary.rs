@@ -6,6 +6,8 @@
 
 mod livelock;
 pub mod quantity;
+#[cfg(test)]
+mod tests;
 
 use crate::Engine;
 use crate::hosts::coordinators::entry;
@@ -16,14 +18,15 @@ use crate::setup::lengths::Length;
 use crate::setup::scenario::{Hold, Scenario};
 use crate::setup::span::SpanRange;
 use crate::studies::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
-use fencepost_clients::Definition;
-use fencepost_faults::{Families, Family, Micros, Seed};
+use fencepost_clients::{Definition, Deployment};
+use fencepost_faults::{Families, Family, Micros, Node, Seed, SimTime};
 use fencepost_reports::documents::boundary::{
     BoundaryReport, FORMAT, Found, Probe, Unit, VERSION, explanation, found, is_monotone,
 };
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
-use fencepost_reports::{Kind, What};
+use fencepost_reports::{Action, Change, Kind, What};
 use quantity::{Facts, Varied};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 /// What is searched.
@@ -107,12 +110,12 @@ impl Search {
 
     /// What the bounds follow from.
     pub fn facts(&self) -> Result<Facts, SearchError> {
-        let validity = stated_validity(self.client, &self.scenario)?;
+        let alone = alone(self.client, &self.scenario)?;
         let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
         let coordinator = entry(deployment.coordinator());
         let session = (coordinator.lease)(scenario.ttl.0);
         Ok(Facts {
-            longest_hold: longest_hold(&scenario, validity),
+            longest_hold: longest_hold(&scenario, deployment, alone),
             tick: coordinator.tick,
             session: deployment.lives_with_session().then_some(session),
             scenario,
@@ -172,12 +175,17 @@ pub enum SearchError {
     Run(FailedRun),
 }
 
-/// The longest validity that the lock can state for a lease; `None` if it states none. Found by
-/// running it alone, with messages as fast as they get.
-fn stated_validity(
-    client: &'static Definition,
-    scenario: &Scenario,
-) -> Result<Option<Micros>, SearchError> {
+/// What a lock does that is alone, with messages as fast as they get.
+#[derive(Clone, Copy)]
+struct Alone {
+    /// How long after the grant of the first server the validity of a lease ends at most, as the
+    /// lock states it; `None` if it states none.
+    valid: Option<Micros>,
+    /// How long before the process hears of its lease that server grants it at most.
+    lead: Micros,
+}
+
+fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, SearchError> {
     let families = Families::from(Family::None);
     let latency = SpanRange::new(scenario.latency.min, scenario.latency.min);
     let scenario = Rc::new(Scenario {
@@ -191,9 +199,32 @@ fn stated_validity(
         let (client, fault) = (client.name.to_owned(), families.to_string());
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
-    let stated =
-        |what: &What| if let What::Ok { valid_for_us, .. } = what { *valid_for_us } else { None };
-    Ok(outcome.history.events.iter().filter_map(|event| stated(&event.what)).max())
+    let mut alone = Alone { valid: None, lead: Micros::ZERO };
+    // By whom, under which value, and when; of each process since its acquire began.
+    let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
+    let mut acquires = BTreeSet::new();
+    for event in &outcome.history.events {
+        match &event.what {
+            What::Invoke { operation, action: Action::Acquire } => {
+                acquires.insert(*operation);
+                granted.retain(|(by, ..)| *by != event.node);
+            }
+            What::Server { change: Change::Granted, by: Some(by), value, .. } => {
+                granted.push((*by, value.as_deref(), event.time_us));
+            }
+            What::Ok { operation, owner, valid_for_us, .. } if acquires.contains(operation) => {
+                let own = || granted.iter().filter(|(by, ..)| *by == event.node);
+                // The value of an earlier attempt is another one.
+                let first = own().find(|(_, value, _)| *value == owner.as_deref());
+                let first = first.or_else(|| own().next()).map(|(.., at)| *at);
+                let lead = first.map_or(Micros::ZERO, |first| event.time_us.since(first));
+                alone.valid = alone.valid.max(valid_for_us.map(|valid| valid + lead));
+                alone.lead = alone.lead.max(lead);
+            }
+            _ => {}
+        }
+    }
+    Ok(alone)
 }
 
 /// How many messages are under way one after the other between the grant at the server and the end
@@ -203,13 +234,21 @@ const MESSAGES_OF_A_HOLD: u64 = 7;
 
 /// How long after the grant a process leaves its critical section at most, if nothing holds it up:
 /// the longest hold, which ends with the stated validity (with the ttl if none is stated), and the
-/// messages before, in and after it.
-fn longest_hold(scenario: &Scenario, validity: Option<Micros>) -> Micros {
-    let valid = validity.unwrap_or(scenario.ttl.0);
+/// messages before, in and after it. Counted from the first server's grant, which a quorum comes
+/// after, and less what a reply takes at least: who takes over hears of it no sooner.
+fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
+    let heard = scenario.latency.min.0;
+    let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);
+    let valid = Micros(valid.0.saturating_sub(heard.0));
     match scenario.hold {
         Hold::Drawn(range) => {
             let messages = Micros(scenario.latency.max.0.0 * MESSAGES_OF_A_HOLD);
-            (range.max.0 + messages).min(valid)
+            // The other masters are connected to and asked, each within its time limit.
+            let others = match deployment {
+                Deployment::Independent => u64::from(scenario.masters.saturating_sub(1)),
+                _ => 0,
+            };
+            (range.max.0 + messages + Micros(scenario.node_timeout.0.0 * 2 * others)).min(valid)
         }
         Hold::UntilValidity => valid,
     }

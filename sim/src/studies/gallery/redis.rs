@@ -267,7 +267,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         cause: Cause::ClockDrift,
         remedy: "Clocks that stay within the margin. `fencepost boundary --client redlock --fault \
          clock-drift --vary drift --hold until-validity` shows the bound that arithmetic gives, \
-         10,509 ppm or 1.05 %, and the least drift that broke the lock.",
+         10,345 ppm or 1.03 %, and the least drift that broke the lock.",
         fixed: Some(Fixed {
             client: "redlock",
             settings: &[

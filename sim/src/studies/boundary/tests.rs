@@ -1,0 +1,91 @@
+//! Bounds that runs come near, and none of which a run breaks on the milder side.
+
+use super::quantity::{Facts, find};
+use super::{alone, longest_hold};
+use crate::clients;
+use crate::engine::Engine;
+use crate::run::RunSpec;
+use crate::setup::scenario::Scenario;
+use fencepost_faults::{Families, Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use fencepost_reports::{Kind, judge};
+use std::rc::Rc;
+
+/// The first holder never hears of the third master, which it reaches too slowly, so that it has
+/// the barest majority; the next asks the first master last.
+fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
+    let text = format!(
+        "processes = 2\ncycles = 1\nmasters = 3\nmasters-order = \"rotated\"\nstagger = \"100ms\"\n\
+         latency = \"200us..60ms\"\nslow-link = \"client-1/redis-3\"\nthink = \"200us..200us\"\n\
+         hold = \"{hold}\"\nretry = \"{retry_us}us..{retry_us}us\"\n"
+    );
+    Scenario::of_table(text.parse().expect("TOML")).expect("a scenario")
+}
+
+/// All clients slow and all masters fast, as far as `drift_ppm` allows.
+fn drift(drift_ppm: u64) -> FaultPlan {
+    let rate_ppm = i32::try_from(drift_ppm * 1_000_000 / (2_000_000 + drift_ppm)).expect("a rate");
+    let slow = [1, 2].map(|number| (Node::Client(number), -rate_ppm));
+    let fast = [1, 2, 3].map(|number| (Node::Redis(number), rate_ppm));
+    let duration_us = Micros::from_secs(60);
+    let of = |(number, (node, rate_ppm))| TimedFault {
+        id: number,
+        at_us: SimTime(0),
+        fault: Fault::ClockDrift { node, rate_ppm, duration_us },
+    };
+    FaultPlan { faults: (1..).zip(slow.into_iter().chain(fast)).map(of).collect() }
+}
+
+fn facts(scenario: &Scenario) -> Facts {
+    let redlock = clients::find("redlock").expect("redlock");
+    let alone = alone(redlock, scenario).expect("a run");
+    Facts {
+        longest_hold: longest_hold(scenario, redlock.deployment, alone),
+        tick: Micros::ZERO,
+        session: None,
+        scenario: scenario.clone(),
+    }
+}
+
+fn bound(quantity: &str, scenario: &Scenario) -> u64 {
+    let quantity = find(quantity).expect("a quantity");
+    (quantity.bounds)(&facts(scenario))[0].value
+}
+
+fn overlaps(scenario: Scenario, families: &str, plan: FaultPlan) -> bool {
+    let spec = RunSpec {
+        seed: Seed(1),
+        client: clients::find("redlock").expect("redlock"),
+        families: families.parse::<Families>().expect("a family"),
+        scenario: Rc::new(scenario),
+        plan,
+    };
+    let outcome = spec.run(Engine::Fast).expect("a run");
+    judge(&outcome.history).violations.iter().any(|found| found.kind == Kind::Overlap)
+}
+
+/// The validity is the ttl less 1 % and 2 ms, from when the first master is asked. That one grants
+/// a message later, if the connection is open, and the next holder hears a message after the lease
+/// has ended: 10 s / (9.898 s - 2 x 200 us) is 1.0345 % more than 1. Here the connection is opened
+/// first, which takes two messages, a server's clock counts whole milliseconds, and all begins at
+/// a quantum: 0.6 ms in all.
+#[test]
+fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
+    let scenario = barest_majority("until-validity", 100_000);
+    assert_eq!(bound("drift", &scenario), 10_345);
+    let breaks = |drift_ppm| {
+        let retries = (9_791_000..9_793_000).step_by(100);
+        let of = |retry_us| barest_majority("until-validity", retry_us);
+        retries.map(of).any(|scenario| overlaps(scenario, "clock-drift", drift(drift_ppm)))
+    };
+    assert!(breaks(10_410));
+    assert!(!breaks(10_345));
+}
+
+#[test]
+fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
+    let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
+    assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
+    // Seven messages of 60 ms, and two masters that are given up after 50 ms each for the
+    // connection and for the command.
+    assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
+}
