@@ -24,6 +24,7 @@ use fencepost_faults::{FaultPlan, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Verdict, sha256};
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many units are taken at a time, by how much their plans hold: a violation ends the work
 /// after at most so many, and a checkpoint waits for at most so many.
@@ -181,8 +182,11 @@ impl<'b> Exploration<'b> {
         progress: &dyn Progress,
         stop: &Stop,
     ) -> Result<End, FailedPlan> {
+        let earliest = AtomicUsize::new(usize::MAX);
         let results = in_parallel(self.jobs, units, |unit| {
-            let mut running = Running { level, progress, stop, done: Done::default() };
+            let done = Done::default();
+            let mut running =
+                Running { level, number: *unit, earliest: &earliest, progress, stop, done };
             match level.depth() {
                 0 => self.run_base(*unit, &mut running),
                 1 => self.run_firsts(*unit, &mut running),
@@ -325,15 +329,20 @@ impl<'b> Exploration<'b> {
 /// A unit that is being run.
 struct Running<'r> {
     level: Level,
+    number: usize,
+    /// The first unit of those beside it in which a plan was found that breaks a rule.
+    earliest: &'r AtomicUsize,
     progress: &'r dyn Progress,
     stop: &'r Stop,
     done: Done,
 }
 
 impl Running<'_> {
-    /// Whether nothing more of it is to be run: a plan breaks a rule, or it is stopped.
+    /// Whether nothing more of it is to be run: a plan breaks a rule, here or in a unit before it,
+    /// or it is stopped.
     fn is_over(&mut self) -> bool {
-        if self.done.found.is_none() && self.stop.is_asked() {
+        let is_beaten = self.earliest.load(Ordering::Relaxed) < self.number;
+        if self.done.found.is_none() && (is_beaten || self.stop.is_asked()) {
             self.done.is_cut = true;
         }
         self.done.found.is_some() || self.done.is_cut
@@ -344,7 +353,10 @@ impl Running<'_> {
         let is_violated = trial.verdict == Verdict::Violated;
         self.done.sum.count(self.level, trial);
         self.done.digest.push_str(&format!("{} {}\n", trial.digest, trial.verdict.name()));
-        self.done.found = is_violated.then_some(planned);
+        if is_violated {
+            self.done.found = Some(planned);
+            self.earliest.fetch_min(self.number, Ordering::Relaxed);
+        }
         self.progress.run_done(is_violated);
     }
 
