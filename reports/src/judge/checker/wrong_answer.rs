@@ -170,16 +170,28 @@ fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
 }
 
 /// What an owner wrote before its release and what stands when that is answered. That it stood on
-/// is told by its lease.
+/// is told by its lease. A lock that has none goes with its session, and who was told of the
+/// release may have ended that; but not if the same owner is granted the lock once more, while what
+/// it wrote before its release stands.
 fn stands_on<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
     (invoked, told): (Moment, Moment),
     owner: &str,
 ) -> Vec<&'t KeySpan<'h>> {
+    let is_same = |one: &&Acquisition<'_>| {
+        one.process == process
+            && told < one.invoked
+            && one.outcome == Outcome::Granted
+            && one.owner.is_some_and(|again| is_one_owner(again, owner))
+    };
+    let again = timeline.acquisitions.iter().find(is_same).and_then(|one| one.completed);
+    let outlasts =
+        |gone: Option<Moment>| again.is_some_and(|again| gone.is_none_or(|gone| again < gone));
     let is_told = |span: &KeySpan<'_>| match span.to {
-        Some((_, end)) => matches!(end, KeyEnd::Changed { change: Change::Expired, .. }),
-        None => span.runs_out.is_some(),
+        Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => true,
+        Some((gone, _)) => outlasts(Some(gone)),
+        None => span.runs_out.is_some() || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
     let here =
@@ -338,6 +350,15 @@ mod tests {
         assert_eq!(wrong_answers(taken_back), 0, "the command was on its way");
         let promoted = left().fails(5, 1).grants_at(6, 2, 2, "b").expires(11, "a");
         assert_eq!(wrong_answers(promoted), 0, "another server may have answered");
+        let ended = || left().fails(5, 1).server(6, 1, Change::Removed, "a", None);
+        assert_eq!(wrong_answers(ended()), 0, "it may have gone with its session");
+        let again = |owner: &str| {
+            let story = left().fails(5, 1).acquires(6, 1).hears(7, 1, owner);
+            wrong_answers(story.server(8, 1, Change::Removed, "a", None))
+        };
+        assert_eq!(again("a"), 1, "it stood when its owner was granted it again");
+        assert_eq!(again("b"), 0, "another session has it");
+        assert_eq!(wrong_answers(ended().acquires(7, 1).hears(8, 1, "a")), 0);
         let late = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(4, 1, "a");
         let late = late.leaves(5, 1).removed(6, "a", 1).fails(7, 1);
         assert_eq!(wrong_answers(late), 0, "the first release may have removed it");
