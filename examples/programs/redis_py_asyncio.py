@@ -8,8 +8,8 @@ from redis.exceptions import LockError
 
 async def main():
     lock_server = redis.Redis.from_url(os.environ["FENCEPOST_REDIS"])
-    storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"])
-    judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"])
+    storage = redis.Redis.from_url(os.environ["FENCEPOST_STORAGE"], socket_timeout=None)
+    judge = redis.Redis.from_url(os.environ["FENCEPOST_JUDGE"], socket_timeout=None)
     ttl = int(os.environ["FENCEPOST_TTL_MS"]) / 1000
     for _ in range(int(os.environ["FENCEPOST_CYCLES"])):
         lock = lock_server.lock(os.environ["FENCEPOST_LOCK"], timeout=ttl)
