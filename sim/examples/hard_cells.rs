@@ -1,5 +1,5 @@
-//! How many runs and how much processor time it takes to see a violation, uniform against aimed and
-//! pct.
+//! How many runs and how much processor time it takes to see a violation: uniform against aimed,
+//! pct, and the search of `explore`.
 //!
 //! ```text
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]
@@ -11,11 +11,14 @@
 //! begins at seed 1,000,000 n. It ends after 2,000 runs at the latest; one that has not found
 //! anything by then counts as slower than all others, and a median that would be of such trials is
 //! told as more than what they took. The runs depend on nothing else; the processor time is that of
-//! this machine.
+//! this machine. The search of `explore` makes small runs in a fixed order, all of them if need be,
+//! after it has placed all faults; its seed is only that of what is drawn in a run.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};
-use fencepost::studies::sweep::ThreadClock;
+use fencepost::setup::span::Span;
+use fencepost::studies::explore::{Bounds, Exploration, Grain, Rule, small_scenario};
+use fencepost::studies::sweep::{Stop, ThreadClock};
 use fencepost::{RunSpec, clients};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::{Kind, judge};
@@ -31,12 +34,14 @@ struct Hard {
     fault: &'static str,
     /// The scenario, as TOML.
     scenario: &'static str,
+    /// What else the small runs of `explore` have, where all is fixed.
+    explored: &'static str,
     /// The rule that is broken.
     kind: Kind,
 }
 
 const fn hard(what: &'static str, client: &'static str, fault: &'static str, kind: Kind) -> Hard {
-    Hard { what, client, fault, scenario: "", kind }
+    Hard { what, client, fault, scenario: "", explored: "", kind }
 }
 
 const CELLS: &[Hard] = &[
@@ -49,7 +54,10 @@ const CELLS: &[Hard] = &[
     },
     hard("DEL held up by a cut (A8)", "set-px-get-del", "partition", Kind::ForeignRelease),
     hard("a pause between get and delete", "memcached-get-delete", "pause", Kind::ForeignRelease),
-    hard("a release held up beyond the next acquire", "redisson", "partition", Kind::Overlap),
+    Hard {
+        explored: "cycles = 2",
+        ..hard("a release held up beyond the next acquire", "redisson", "partition", Kind::Overlap)
+    },
     hard("a create whose reply is cut off", "curator-unprotected", "partition", Kind::Stuck),
     Hard {
         scenario: "persistence = \"aof-everysec\"",
@@ -57,12 +65,29 @@ const CELLS: &[Hard] = &[
     },
     Hard {
         scenario: "restart-delay = \"9s..9500ms\"",
+        explored: "hold = \"until-validity\"\nretry = \"9400ms..9400ms\"",
         ..hard("a restart just short of the ttl (C2)", "redlock", "restart", Kind::Overlap)
     },
 ];
 
-/// How faults are placed and messages ordered, side by side.
-const STRATEGIES: [Strategy; 3] = [Strategy::Uniform, Strategy::Aimed, Strategy::Pct];
+/// How a violation is looked for, side by side.
+#[derive(Clone, Copy)]
+enum Search {
+    /// Drawn seeds.
+    Drawn(Strategy),
+    /// Every place of small runs.
+    Explored,
+}
+
+/// How many trials `explore` has: what is drawn in its runs decides little.
+const EXPLORED: u64 = 3;
+
+const SEARCHES: [Search; 4] = [
+    Search::Drawn(Strategy::Uniform),
+    Search::Drawn(Strategy::Aimed),
+    Search::Drawn(Strategy::Pct),
+    Search::Explored,
+];
 
 /// What one trial came to.
 #[derive(Clone, Copy)]
@@ -76,24 +101,30 @@ fn main() -> Result<(), Box<dyn Error>> {
     let argument = |place| std::env::args().nth(place);
     let number = |place, default| argument(place).map_or(Ok(default), |text| text.parse());
     let (trials, runs_max, name) = (number(1, 20)?, number(2, 2_000)?, argument(3));
-    let columns = |unit: &str| {
-        let [uniform, aimed, pct] =
-            STRATEGIES.map(|strategy| format!("{unit}, {}", strategy.name()));
-        format!("{uniform} | {aimed} | p | {pct} | p")
-    };
+    let columns = |unit: &str| format!("{unit}, uniform | aimed | p | pct | p | explored | p");
     println!("| what has to happen | lock x faults | {} | {} |", columns("runs"), columns("CPU"));
-    println!("| --- | --- {}|", "| ---: ".repeat(10));
+    println!("| --- | --- {}|", "| ---: ".repeat(14));
     for cell in CELLS {
         let cell_name = format!("{} x {}", cell.client, cell.fault);
         if name.as_ref().is_some_and(|name| !cell_name.contains(name)) {
             continue;
         }
-        let sides = STRATEGIES.map(|strategy| {
-            let one = |trial| run_trial(cell, strategy, trial * 1_000_000, runs_max);
+        let sides = SEARCHES.map(|search| {
+            let one = |trial| {
+                let first = trial * 1_000_000;
+                match search {
+                    Search::Drawn(strategy) => run_trial(cell, strategy, first, runs_max),
+                    Search::Explored => explore_trial(cell, first),
+                }
+            };
+            let trials = match search {
+                Search::Drawn(_) => trials,
+                Search::Explored => trials.min(EXPLORED),
+            };
             (0..trials).into_par_iter().map(one).collect::<Result<Vec<Trial>, String>>()
         });
-        let [uniform, aimed, pct] = sides;
-        println!("{}", row(cell, &cell_name, [&uniform?, &aimed?, &pct?]));
+        let [uniform, aimed, pct, explored] = sides;
+        println!("{}", row(cell, &cell_name, [&uniform?, &aimed?, &pct?, &explored?]));
     }
     Ok(())
 }
@@ -119,14 +150,49 @@ fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Tr
     Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
 }
 
-fn row(cell: &Hard, name: &str, sides: [&[Trial]; 3]) -> String {
+/// Every plan with at most one fault, in the order of `explore`, until one shows the violation.
+fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
+    let clock = ThreadClock::start();
+    let words = |error: &dyn std::fmt::Display| error.to_string();
+    let mut table = toml::Table::try_from(small_scenario()).map_err(|error| words(&error))?;
+    for text in [cell.scenario, cell.explored] {
+        table.extend(text.parse::<toml::Table>().map_err(|error| words(&error))?);
+    }
+    let bounds = Bounds {
+        client: clients::find(cell.client).ok_or(cell.client)?,
+        families: cell.fault.parse().map_err(|error| format!("{error}"))?,
+        faults: 1,
+        delays: 0,
+        scenario: Scenario::of_table(table).map_err(|error| words(&error))?,
+        longest: Span::secs(15),
+        grain: Grain::Coarse,
+        rules: Rule::ALL.into(),
+        seed: Seed(seed),
+    };
+    bounds.validate().map_err(|error| words(&error))?;
+    let failed = |plan: fencepost::studies::explore::FailedPlan| plan.error.to_string();
+    let work = Exploration::new(&bounds, 1, &Stop::new()).map_err(failed)?;
+    let mut runs = 0;
+    let mut found = false;
+    for planned in work.plans() {
+        let outcome = work.spec(&planned).run(Engine::Fast).map_err(|error| words(&error))?;
+        runs += 1;
+        found = judge(&outcome.history).violations.iter().any(|one| one.kind == cell.kind);
+        if found {
+            break;
+        }
+    }
+    Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
+}
+
+fn row(cell: &Hard, name: &str, sides: [&[Trial]; 4]) -> String {
     let runs = columns(sides, |trial| trial.runs, |runs| runs.to_string());
     let cpu = columns(sides, |trial| trial.cpu_us, |us| format!("{:.2} s", us as f64 / 1e6));
     format!("| {} | `{name}` | {runs} | {cpu} |", cell.what)
 }
 
 /// The medians of one measure with every strategy, and the p of all but the first.
-fn columns(sides: [&[Trial]; 3], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> String) -> String {
+fn columns(sides: [&[Trial]; 4], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> String) -> String {
     let unfound = sides.into_iter().flatten().filter(|trial| !trial.found);
     let least = unfound.map(of).min().unwrap_or(0);
     let measure = |trial: &Trial| if trial.found { of(trial) } else { u64::MAX };
@@ -135,9 +201,11 @@ fn columns(sides: [&[Trial]; 3], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> St
         u64::MAX => format!("> {}", unit(least)),
         median => unit(median),
     });
-    let [uniform, aimed, pct] = &measured;
-    let [p_aimed, p_pct] = [aimed, pct].map(|other| chance_of(uniform, other));
-    format!("{} | {} | {p_aimed} | {} | {p_pct}", told[0], told[1], told[2])
+    let others = measured.iter().zip(&told).skip(1);
+    let with_p =
+        |(side, told): (&Vec<u64>, &String)| format!("{told} | {}", chance_of(&measured[0], side));
+    let others: Vec<String> = others.map(with_p).collect();
+    format!("{} | {}", told[0], others.join(" | "))
 }
 
 /// The median, of an even number the lower of the two in the middle.

@@ -4,13 +4,16 @@
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
 //! $mutants run [LOCK ...] > swept.tsv
+//! $mutants retry docs/mutants.tsv > swept.tsv     # after a condition was added at the end
 //! $mutants explore swept.tsv > docs/mutants.tsv
 //! $mutants page docs/mutants.tsv > docs/mutants.md
 //! ```
 //!
 //! The first writes a line for each mutant of every lock (or of those that are named), the second
-//! puts those that no sweep killed to the explorer, the third makes a page of it. `check FILE` runs
-//! every run again that killed, and exits with 2 if one does not. The operators are in
+//! puts those that no sweep killed to the explorer, the third makes a page of it. `retry` sweeps
+//! those again that no sweep killed and that nothing explains: conditions are tried in their order,
+//! so that one more at the end changes nothing for those that an earlier one kills. `check FILE`
+//! runs every run again that killed, and exits with 2 if one does not. The operators are in
 //! `sim/src/hosts/mutants`; how a mutant is judged is in `study.rs` and `bounds.rs`. But for the
 //! processor time, everything follows from the seeds.
 
@@ -23,8 +26,9 @@ mod study;
 mod tests;
 
 use bounds::Explorer;
-use fate::Outcome;
+use fate::{Fate, Outcome};
 use fencepost::clients::{CLIENTS, Definition};
+use fencepost::hosts::mutants::operators_for;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;
@@ -35,16 +39,19 @@ use study::mutants_of;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let done = match words[..] {
-        ["page", file] => page_of(file),
-        ["explore", file] => explore(file),
-        ["check", file] => check(file),
-        ["run", ref names @ ..] => {
-            run(names);
-            Ok(())
-        }
-        _ => Err("expected run [LOCK ...], explore FILE, check FILE, or page FILE".into()),
-    };
+    let done =
+        match words[..] {
+            ["page", file] => page_of(file),
+            ["explore", file] => explore(file),
+            ["retry", file] => retry(file),
+            ["check", file] => check(file),
+            ["run", ref names @ ..] => {
+                run(names);
+                Ok(())
+            }
+            _ => Err("expected run [LOCK ...], retry FILE, explore FILE, check FILE, or page FILE"
+                .into()),
+        };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
@@ -60,15 +67,44 @@ fn run(names: &[&str]) {
 }
 
 fn explore(file: &str) -> Result<(), Box<dyn Error>> {
+    for_each_lock_of(file, |lock, outcomes| {
+        let mut explorer = Explorer::new(lock);
+        outcomes.iter().map(|outcome| explorer.explored(outcome.clone())).collect()
+    })
+}
+
+fn retry(file: &str) -> Result<(), Box<dyn Error>> {
+    for_each_lock_of(file, |lock, outcomes| {
+        let is_left = |outcome: &&Outcome| {
+            !matches!(outcome.fate, Fate::Killed(_)) && reasons::reason(outcome).is_none()
+        };
+        let left: Vec<&str> =
+            outcomes.iter().filter(is_left).map(|outcome| outcome.operator.as_str()).collect();
+        let named = operators_for(lock).filter(|operator| left.contains(&operator.name));
+        let again = study::outcomes(lock, named);
+        let of = |old: &Outcome| {
+            let new = again.iter().find(|one| one.operator == old.operator).unwrap_or(old);
+            // What was explored need not be again.
+            let is_explored = matches!(old.fate, Fate::Found(_) | Fate::Quiet { .. });
+            let is_killed = matches!(new.fate, Fate::Killed(_));
+            if is_explored && !is_killed { old.clone() } else { new.clone() }
+        };
+        outcomes.iter().map(of).collect()
+    })
+}
+
+/// Makes new lines of those of a file, lock by lock.
+fn for_each_lock_of(
+    file: &str,
+    make: impl Fn(&'static Definition, &[Outcome]) -> Vec<Outcome> + Sync,
+) -> Result<(), Box<dyn Error>> {
     let mut of_lock: BTreeMap<String, Vec<Outcome>> = BTreeMap::new();
     for outcome in fate::read(&std::fs::read_to_string(file)?)? {
         of_lock.entry(outcome.lock.clone()).or_default().push(outcome);
     }
     let is_there = |lock: &&Definition| of_lock.contains_key(lock.name);
-    for_each_lock(CLIENTS.iter().filter(is_there).collect(), |lock| {
-        let mut explorer = Explorer::new(lock);
-        of_lock[lock.name].iter().map(|outcome| explorer.explored(outcome.clone())).collect()
-    });
+    let locks = CLIENTS.iter().filter(is_there).collect();
+    for_each_lock(locks, |lock| make(lock, &of_lock[lock.name]));
     Ok(())
 }
 

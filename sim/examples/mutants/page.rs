@@ -3,7 +3,7 @@
 use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};
 use crate::reasons::reason;
-use crate::study::{FIRST, MORE_OFTEN, OF_LOCK, SECOND};
+use crate::study::{FIRST, MORE_OFTEN, OF_LOCK, SECOND, SUSPECTS, WIDE};
 use fencepost::clients::{CLIENTS, find};
 use fencepost::hosts::mutants::{Operator, Side, operators};
 use std::collections::{BTreeMap, BTreeSet};
@@ -77,6 +77,8 @@ pub(crate) fn page(outcomes: &[Outcome]) -> String {
         ("{first}", FIRST.to_string()),
         ("{second}", SECOND.to_string()),
         ("{more-often}", MORE_OFTEN.to_string()),
+        ("{wide}", (WIDE.end - WIDE.start).to_string()),
+        ("{suspects}", SUSPECTS.to_string()),
         ("{of-lock}", OF_LOCK.to_string()),
         ("{locks}", locks.len().to_string()),
         ("{all-locks}", CLIENTS.len().to_string()),
@@ -164,8 +166,8 @@ fn places(outcomes: &[Outcome]) -> String {
 /// Every operator.
 fn table(outcomes: &[Outcome]) -> String {
     let mut out = "\n## The operators\n\n| operator | who | the mistake | mutants | killed | \
-                   equivalent | explained | open |\n\
-                   | --- | --- | --- | ---: | ---: | ---: | ---: | ---: |\n"
+                   equivalent | quiet | explained | masked | found | open |\n\
+                   | --- | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |\n"
         .to_owned();
     for Operator { name, about, side, .. } in operators() {
         let score = Score::of(outcomes.iter().filter(|outcome| outcome.operator == *name));

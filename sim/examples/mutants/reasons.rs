@@ -12,6 +12,15 @@ struct Reason {
     why: &'static str,
 }
 
+/// The locks that live with a session of a database.
+const SESSIONS: &[&str] = &[
+    "pg-advisory",
+    "select-for-update",
+    "select-for-update-timeout",
+    "mysql-get-lock",
+    "mysql-get-lock-checked",
+];
+
 const REASONS: &[Reason] = &[
     Reason {
         operators: &[
@@ -29,6 +38,41 @@ const REASONS: &[Reason] = &[
         locks: &[],
         why: "the old primary closes its connections when it is demoted, and the client asks the \
               Sentinels then",
+    },
+    Reason {
+        operators: &["watches-not-set-again"],
+        locks: &[],
+        why: "the client tells every watcher that the connection is gone, and who waits looks again \
+              (`zookeeper-lost-watch` does not, and is stuck)",
+    },
+    Reason {
+        operators: &["waits-for-the-first"],
+        locks: &[],
+        why: "whoever has waited looks again who is in front (`waitDeletes` in etcd's \
+              `concurrency/key.go`), so that it only waits more often",
+    },
+    Reason {
+        operators: &["fsync-lies", "starts-empty"],
+        locks: SESSIONS,
+        why: "the lock is in the memory of the server and goes with the session, which a restart \
+              ends, whatever the disk holds",
+    },
+    Reason {
+        operators: &["clock-doubled", "clock-quick", "clock-halved", "clock-stuck"],
+        locks: SESSIONS,
+        why: "the lock has no end of its own: the server's clocks bound how long somebody waits, \
+              and no more",
+    },
+    Reason {
+        operators: &["isolation-dropped", "isolation-ignored"],
+        locks: &["jdbc-4", "jdbc-5", "jdbc-5-app-id"],
+        why: "the primary key decides between two INSERTs, and an UPDATE or DELETE that waited for \
+              a row looks at its condition again (PostgreSQL, READ COMMITTED)",
+    },
+    Reason {
+        operators: &["idle-bound-dropped"],
+        locks: &[],
+        why: "without the bound it is `select-for-update`: who stands still keeps the lock",
     },
 ];
 

@@ -18,6 +18,7 @@ use fencepost_clients::{Coordinator, Definition, Deployment};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::{History, Kind, Verdict, judge};
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 /// How many seeds of a cell the lock itself gets: what it breaks in any of them is not held
@@ -29,6 +30,11 @@ pub(crate) const FIRST: u64 = 2;
 pub(crate) const SECOND: u64 = 8;
 /// How many those get whose runs break only what the lock breaks itself: they may do it more often.
 pub(crate) const MORE_OFTEN: u64 = 16;
+/// From which seed on, and how many seeds, the lock and the mutant get in the cells in which the
+/// mutant breaks a rule the most more often, if that may still be chance.
+pub(crate) const WIDE: Range<u64> = 1_000..1_256;
+/// How many such cells.
+pub(crate) const SUSPECTS: usize = 3;
 /// How probable it may be that as many runs of the mutant as that, or more, break a rule by chance.
 const CHANCE: f64 = 1e-6;
 /// What a mutant is killed by whose runs are unknown so much more often: a sweep says of such a
@@ -42,23 +48,40 @@ const MORE_OFTEN_SAID: &str = " more often";
 pub(crate) struct Condition {
     /// The families.
     pub(crate) fault: &'static str,
-    /// What differs from the built-in scenario, as TOML.
+    /// What differs from the built-in scenario, as TOML, with `; ` between keys.
     pub(crate) scenario: &'static str,
     /// Which locks it means something to.
     fits: fn(&Definition) -> bool,
+    /// Whether faults strike aimed, too.
+    is_aimed: bool,
+    /// How many times as many seeds a mutant gets as elsewhere.
+    times: u64,
+}
+
+impl Condition {
+    /// Tried aimed, too: where it matters most when the faults strike.
+    const fn aimed(self) -> Condition {
+        Condition { is_aimed: true, ..self }
+    }
+
+    /// Tried with so many times as many seeds: what must come together does so rarely.
+    const fn times(self, times: u64) -> Condition {
+        Condition { times, ..self }
+    }
 }
 
 const fn under(fault: &'static str, scenario: &'static str) -> Condition {
-    Condition { fault, scenario, fits: |_| true }
+    Condition { fault, scenario, fits: |_| true, is_aimed: false, times: 1 }
 }
 
 const fn on_redis(fault: &'static str, scenario: &'static str) -> Condition {
     let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::Redis;
-    Condition { fault, scenario, fits }
+    Condition { fault, scenario, fits, is_aimed: false, times: 1 }
 }
 
 const fn on_masters(fault: &'static str, scenario: &'static str) -> Condition {
-    Condition { fault, scenario, fits: |lock| lock.deployment == Deployment::Independent }
+    let fits = |lock: &Definition| lock.deployment == Deployment::Independent;
+    Condition { fault, scenario, fits, is_aimed: false, times: 1 }
 }
 
 const fn on_primary(fault: &'static str, scenario: &'static str) -> Condition {
@@ -66,7 +89,7 @@ const fn on_primary(fault: &'static str, scenario: &'static str) -> Condition {
         let deployment = lock.deployment;
         deployment.coordinator() == Coordinator::Redis && deployment != Deployment::Independent
     };
-    Condition { fault, scenario, fits }
+    Condition { fault, scenario, fits, is_aimed: false, times: 1 }
 }
 
 /// All of them, in the order in which they are tried.
@@ -76,10 +99,10 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", "hold = \"9s..9800ms\""),
     under("none", "availability = \"2s\""),
     on_masters("none", "masters = 3"),
-    under("lost-reply", ""),
-    under("client-crash", ""),
-    under("pause", ""),
-    under("partition", ""),
+    under("lost-reply", "").aimed(),
+    under("client-crash", "").aimed(),
+    under("pause", "").aimed(),
+    under("partition", "").aimed(),
     under("restart", ""),
     on_redis("restart", "persistence = \"aof-always\""),
     under("failover", ""),
@@ -92,14 +115,34 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     // runs that last.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
-    under("pause", "pause = \"4s..6s\""),
+    under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
     // A lock that is taken once more in the middle of its hold renews its lease by that.
     under("none", "hold = \"22s..28s\""),
+    // Holds shorter than the time to the first renewal: a lock that waits for a replica when it is
+    // taken has nothing to lose then. Of two replicas only one lags, so that it matters which is
+    // promoted.
+    on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
+    on_primary(
+        "failover",
+        "wait-replicas = 1; lagging-replicas = 1; replication-lag = \"8s..12s\"",
+    )
+    .aimed()
+    .times(4),
+    on_primary("failover", "availability = \"20s\""),
+    // Who waits for a message or for a lease to end asks nothing meanwhile: somebody must come who
+    // has not asked yet.
+    on_redis(
+        "restart",
+        "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
+         restart-delay = \"100ms..1s\"",
+    )
+    .aimed(),
+    on_masters("restart", "persistence = \"aof-always\"; masters = 3; hold = \"until-validity\"")
+        .aimed(),
+    under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
+    under("none", "availability = \"5s\""),
 ];
-
-/// Which faults are tried aimed, too: those for which it matters most where they strike.
-const AIMED: &[&str] = &["lost-reply", "client-crash", "pause", "partition"];
 
 /// How many cycles a run has where its scenario does not say more than the built-in one.
 const CYCLES: u32 = 6;
@@ -116,6 +159,7 @@ pub(crate) type Cell = (usize, Strategy);
 pub(crate) struct Bench {
     lock: &'static Definition,
     cells: BTreeMap<(usize, bool), Known>,
+    wide: BTreeMap<(usize, bool), BTreeMap<Kind, u64>>,
 }
 
 /// What a lock does in a cell.
@@ -139,7 +183,7 @@ struct Ran {
 impl Bench {
     /// Of a lock.
     pub(crate) fn new(lock: &'static Definition) -> Bench {
-        Bench { lock, cells: BTreeMap::new() }
+        Bench { lock, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
     /// One mutant, in so many seeds of each cell ([`SECOND`] at most); `None` if the mistake is
@@ -153,14 +197,15 @@ impl Bench {
         let mut is_masked = false;
         let mut fate = None;
         'cells: for cell in self.cells() {
-            for seed in 0..seeds {
+            for seed in 0..seeds * CONDITIONS[cell.0].times {
                 let clock = ThreadClock::start();
                 let ran = self.run(cell, seed, Some(Mutant(operator.name)));
                 runs += 1;
                 cpu_us += clock.micros().unwrap_or(0);
                 made += ran.altered;
                 let known = self.known(cell);
-                differed += u64::from(known.histories[seed as usize] != ran.history);
+                let own = known.histories.get(seed as usize);
+                differed += u64::from(own.is_some_and(|history| *history != ran.history));
                 let new = ran.kinds.iter().find(|kind| !known.kinds.contains_key(kind));
                 is_masked |= ran.altered > 0 && !ran.kinds.is_empty();
                 if let Some(kind) = new.filter(|_| ran.altered > 0) {
@@ -183,26 +228,55 @@ impl Bench {
     /// A cell in which a mutant breaks a rule that the lock breaks there, too, so much more often
     /// that it cannot be chance; and how many runs it took to know.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
+        let mutant = Some(Mutant(operator.name));
+        let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
+        let kill = |cell, seed, kind: Kind| kill(cell, seed, format!("{kind}{MORE_OFTEN_SAID}"));
         let mut runs = 0;
+        let mut suspects = Vec::new();
         for cell in self.cells() {
-            let mut kinds: BTreeMap<Kind, u64> = BTreeMap::new();
-            for seed in 0..MORE_OFTEN {
-                let ran = self.run(cell, seed, Some(Mutant(operator.name)));
-                runs += 1;
-                if ran.altered > 0 {
-                    ran.kinds.iter().for_each(|kind| *kinds.entry(*kind).or_default() += 1);
-                }
-            }
+            let kinds = self.broken(cell, 0..MORE_OFTEN, mutant);
+            runs += MORE_OFTEN;
             let known = self.known(cell);
             for (kind, broken) in kinds {
-                let of_lock = known.kinds.get(&kind).copied().unwrap_or(0);
-                if chance([broken, MORE_OFTEN], [of_lock, OF_LOCK]) < CHANCE {
-                    let rule = format!("{kind}{MORE_OFTEN_SAID}");
-                    return (Some(kill(cell, 0, rule)), runs);
+                let chance = chance([broken, MORE_OFTEN], [of(&known.kinds, kind), OF_LOCK]);
+                if chance < CHANCE {
+                    return (Some(kill(cell, 0, kind)), runs);
                 }
+                suspects.push((chance, cell, kind));
+            }
+        }
+        suspects.sort_by(|(one, ..), (other, ..)| one.total_cmp(other));
+        let all = WIDE.end - WIDE.start;
+        for (_, cell, kind) in suspects.into_iter().take(SUSPECTS) {
+            let broken = of(&self.broken(cell, WIDE, mutant), kind);
+            runs += all;
+            if chance([broken, all], [of(self.known_wide(cell), kind), all]) < CHANCE {
+                return (Some(kill(cell, WIDE.start, kind)), runs);
             }
         }
         (None, runs)
+    }
+
+    /// In how many runs of these seeds which rule is broken; of a mutant those in which the mistake
+    /// was made.
+    fn broken(&self, cell: Cell, seeds: Range<u64>, mutant: Option<Mutant>) -> BTreeMap<Kind, u64> {
+        let mut kinds = BTreeMap::new();
+        for seed in seeds {
+            let ran = self.run(cell, seed, mutant);
+            if ran.altered > 0 || mutant.is_none() {
+                ran.kinds.iter().for_each(|kind| *kinds.entry(*kind).or_default() += 1);
+            }
+        }
+        kinds
+    }
+
+    fn known_wide(&mut self, cell: Cell) -> &BTreeMap<Kind, u64> {
+        let key = (cell.0, cell.1 == Strategy::Aimed);
+        if !self.wide.contains_key(&key) {
+            let kinds = self.broken(cell, WIDE, None);
+            self.wide.insert(key, kinds);
+        }
+        &self.wide[&key]
     }
 
     /// A cell in which the runs of a mutant are unknown so much more often than those of the lock
@@ -239,14 +313,19 @@ impl Bench {
             (ran.altered > 0 || mutant.is_none()) && (is_it || ran.is_unknown && name == UNKNOWN)
         };
         let mutant = Some(Mutant(operator.name));
-        let of = match name {
-            UNKNOWN => SECOND,
-            _ if kill.rule.ends_with(MORE_OFTEN_SAID) => MORE_OFTEN,
-            _ => return breaks(kill.seed, mutant) && !breaks(kill.seed, None),
+        let (of, of_lock) = match name {
+            UNKNOWN => (0..SECOND, 0..OF_LOCK),
+            _ if !kill.rule.ends_with(MORE_OFTEN_SAID) => {
+                return breaks(kill.seed, mutant) && !breaks(kill.seed, None);
+            }
+            _ if kill.seed == WIDE.start => (WIDE, WIDE),
+            _ => (0..MORE_OFTEN, 0..OF_LOCK),
         };
-        let count = |seeds: u64, mutant| (0..seeds).filter(|seed| breaks(*seed, mutant)).count();
-        let counts = [count(of, mutant), count(OF_LOCK, None)].map(|count| count as u64);
-        chance([counts[0], of], [counts[1], OF_LOCK]) < CHANCE
+        let counted = |seeds: Range<u64>, mutant| {
+            let all = seeds.end - seeds.start;
+            [seeds.filter(|seed| breaks(*seed, mutant)).count() as u64, all]
+        };
+        chance(counted(of, mutant), counted(of_lock, None)) < CHANCE
     }
 
     /// Whether the mistake is made at all.
@@ -265,7 +344,7 @@ impl Bench {
         let places = CONDITIONS.iter().enumerate().filter(|(_, condition)| fits(condition));
         places
             .flat_map(|(place, condition)| {
-                let aimed = AIMED.contains(&condition.fault).then_some((place, Strategy::Aimed));
+                let aimed = condition.is_aimed.then_some((place, Strategy::Aimed));
                 [Some((place, Strategy::Uniform)), aimed].into_iter().flatten()
             })
             .collect()
@@ -290,7 +369,8 @@ impl Bench {
 
     fn run(&self, cell: Cell, seed: u64, mutant: Option<Mutant>) -> Ran {
         let condition = &CONDITIONS[cell.0];
-        let stated: Scenario = toml::from_str(condition.scenario).expect("a scenario");
+        let stated = condition.scenario.replace("; ", "\n");
+        let stated: Scenario = toml::from_str(&stated).expect("a scenario");
         let is_unsaid = stated.cycles == Scenario::default().cycles;
         let scenario = Rc::new(Scenario {
             cycles: if is_unsaid { CYCLES } else { stated.cycles },

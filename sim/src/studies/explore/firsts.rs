@@ -4,7 +4,7 @@
 use super::ledger::{Slice, Units};
 use super::level::{Added, Level, up_to};
 use super::order::order;
-use super::place::Placed;
+use super::place::{Placed, Planned};
 use super::prune::Rule;
 use super::scout::Scout;
 use super::site::Site;
@@ -151,6 +151,20 @@ impl Exploration<'_> {
             _ => level.kinds().map(|(kind, _)| self.roots(kind)).sum(),
         };
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
+    }
+
+    /// The plans with at most one fault or late message, in the order in which they are run.
+    pub fn plans(&self) -> impl Iterator<Item = Planned> + '_ {
+        let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
+        let with_one = |kind: Added| {
+            let level = Level::default().with(kind);
+            let placed = self.firsts[kind as usize].iter();
+            placed.flat_map(move |(base, placed)| {
+                let of = move |plan: &FaultPlan| Planned { base: *base, level, plan: plan.clone() };
+                placed.plans.iter().map(of)
+            })
+        };
+        (0..self.bases.len()).map(calm).chain(Added::ALL.into_iter().flat_map(with_one))
     }
 
     /// How many plans of a kind something is added to.
