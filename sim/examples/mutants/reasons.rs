@@ -42,8 +42,8 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["watches-not-set-again"],
         locks: &[],
-        why: "the client tells every watcher that the connection is gone, and who waits looks again \
-              (`zookeeper-lost-watch` does not, and is stuck)",
+        why: "the client tells every watcher that the connection is gone, and who waits looks \
+              again (`zookeeper-lost-watch` does not, and is stuck)",
     },
     Reason {
         operators: &["waits-for-the-first"],
