@@ -72,7 +72,7 @@ const REASONS: &[Reason] = &[
     Reason {
         operators: &["idle-bound-dropped"],
         locks: &[],
-        why: "without the bound it is `select-for-update`: who stands still keeps the lock",
+        why: "without the bound it is `select-for-update`: a paused holder keeps the lock",
     },
 ];
 
