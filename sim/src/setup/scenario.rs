@@ -159,7 +159,7 @@ pub struct Scenario {
     pub replication_lag: Option<SpanRange>,
     /// How many replicas lag at a time; by default all.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub lagging_replicas: Option<NonZeroU16>,
+    pub lagging_replicas: Option<u16>,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     pub drift_ppm: u32,
     /// How far clocks jump.
@@ -345,7 +345,7 @@ impl Scenario {
         };
         set(&mut knobs.pause, self.pause);
         set(&mut knobs.replication_lag, self.replication_lag);
-        knobs.lagging_replicas = self.lagging_replicas;
+        knobs.lagging_replicas = self.lagging_replicas.and_then(NonZeroU16::new);
         set(&mut knobs.clock_jump, self.clock_jump);
         set(&mut knobs.restart_delay, Some(self.restart_delay));
         set(&mut knobs.storage_delay, self.storage_delay);
@@ -373,6 +373,9 @@ impl Scenario {
         }
         if self.cycles == 0 {
             return wrong("cycles", self.cycles.to_string(), "at least 1");
+        }
+        if self.lagging_replicas == Some(0) {
+            return wrong("lagging-replicas", "0".to_owned(), "at least 1");
         }
         if self.ttl < Span::millis(1) {
             return wrong(

@@ -265,6 +265,7 @@ fn wrong_arguments_are_refused_with_what_would_be_valid() {
     refuses(&boundary(&["--vary", "restart-delay", "--format", "pdf"]), &["pdf", "svg"]);
     refuses(&["matrix", "--format", "pdf"], &["pdf", "markdown"]);
     refuses(&["matrix", "--check", "no-such-file.json"], &["no-such-file.json"]);
+    refuses(&["--set", "lagging-replicas=0"], &["lagging-replicas '0'", "at least 1"]);
     refuses(&["load", "--waiting", "patiently"], &["patiently", "fixed:20ms"]);
     refuses(&["load", "--client", "redlock"], &["redlock", "one server"]);
     refuses(&["load", "--sed", "3"], &["--sed", "; tip:"]);

@@ -32,8 +32,8 @@ pub struct Varied {
 pub struct Facts {
     /// Everything but the lock.
     pub scenario: Scenario,
-    /// How long after its grant a process leaves its critical section at most, if nothing holds it
-    /// up.
+    /// How long after the first server's grant a process leaves its critical section at most, if
+    /// nothing holds it up, less what a reply takes at least: who takes over hears of it no sooner.
     pub longest_hold: Micros,
     /// By how much earlier than the ttl a server may end a lease, by its own clock.
     pub tick: Micros,

@@ -26,8 +26,8 @@ use fencepost_reports::{Verdict, sha256};
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many units are taken at a time, by how much their plans hold: a violation ends the work
-/// after at most so many, and a checkpoint waits for at most so many.
+/// How many units are taken at a time, by how much their plans hold: a checkpoint waits for at most
+/// so many.
 fn chunk(level: Level) -> usize {
     match level.depth() {
         0 | 1 => 64,

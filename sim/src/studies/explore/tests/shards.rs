@@ -186,6 +186,33 @@ fn a_checkpoint_of_something_else_is_refused() {
     }
 }
 
+/// How many runs broke a rule.
+#[derive(Default)]
+struct Violated(AtomicU64);
+
+impl Progress for Violated {
+    fn run_done(&self, is_violated: bool) {
+        self.0.fetch_add(is_violated.into(), Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn nothing_is_run_after_the_first_counterexample_and_threads_agree_which_that_is() {
+    let bounds = bounds("set-ex-del", "pause", 1);
+    let found = |jobs| {
+        let violated = Violated::default();
+        let work = Exploration::new(&bounds, jobs, &Stop::new()).expect("it can be placed");
+        let none = Ledger::new(work.units());
+        match work.explore(Shard::WHOLE, none, &violated, &Stop::new()).expect("it runs") {
+            Answer::Counterexample(planned) => (planned, violated.0.into_inner()),
+            other => panic!("{other:?}"),
+        }
+    };
+    let (first, violated) = found(1);
+    assert_eq!(violated, 1);
+    assert_eq!([2, 3].map(|jobs| found(jobs).0), [first.clone(), first]);
+}
+
 #[test]
 fn a_shard_with_a_counterexample_finds_it_and_the_others_are_quiet() {
     let bounds = bounds("set-ex-del", "pause", 1);
