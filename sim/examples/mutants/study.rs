@@ -76,12 +76,12 @@ const fn under(fault: &'static str, scenario: &'static str) -> Condition {
 
 const fn on_redis(fault: &'static str, scenario: &'static str) -> Condition {
     let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::Redis;
-    Condition { fault, scenario, fits, is_aimed: false, times: 1 }
+    Condition { fits, ..under(fault, scenario) }
 }
 
 const fn on_masters(fault: &'static str, scenario: &'static str) -> Condition {
     let fits = |lock: &Definition| lock.deployment == Deployment::Independent;
-    Condition { fault, scenario, fits, is_aimed: false, times: 1 }
+    Condition { fits, ..under(fault, scenario) }
 }
 
 const fn on_primary(fault: &'static str, scenario: &'static str) -> Condition {
@@ -89,7 +89,7 @@ const fn on_primary(fault: &'static str, scenario: &'static str) -> Condition {
         let deployment = lock.deployment;
         deployment.coordinator() == Coordinator::Redis && deployment != Deployment::Independent
     };
-    Condition { fault, scenario, fits, is_aimed: false, times: 1 }
+    Condition { fits, ..under(fault, scenario) }
 }
 
 /// All of them, in the order in which they are tried.
