@@ -147,7 +147,14 @@ pub(crate) struct CompareArguments {
     pub(crate) quiet: bool,
 }
 
+/// Its runs are smaller than those of other commands.
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("processes", |arg| arg.help("Lock processes per run [default: 2]")),
+    mut_arg("cycles", |arg| arg.help("Acquire/hold/release cycles per process [default: 1]")),
+    mut_arg("hold", |arg| arg.help("How long a process holds the lock [default: 4s]")),
+    mut_arg("retry", |arg| arg.help("Delay between two attempts to acquire [default: 2s]")),
+)]
 pub(crate) struct ExploreArguments {
     /// The lock. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
