@@ -38,6 +38,7 @@ use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
+pub use failover::away_at_least;
 pub use incident::Incident;
 pub use swarm::{Swarmed, swarm};
 

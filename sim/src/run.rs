@@ -58,6 +58,9 @@ pub struct RunOutcome {
     pub trace: Option<Trace>,
     /// When which node had a turn, in order, if that was recorded.
     pub turns: Vec<(SimTime, Node)>,
+    /// When a message was held up, or one that had been was tried again, and from whom to whom, in
+    /// order, if turns were recorded.
+    pub held_up: Vec<(SimTime, (Node, Node))>,
     /// The lives of the user's own programs, if the lock is in such.
     pub programs: Vec<Life>,
     /// How often a planted mistake was made, if one is planted.
@@ -73,7 +76,8 @@ pub enum Recording {
     Commands,
     /// The history, and every message on the wire.
     Wire,
-    /// All of that, and when which node had a turn. Only the fast engine tells of turns.
+    /// The history, when all messages were under way between whom and when they were held up, and
+    /// when which node had a turn. Only the fast engine tells of turns.
     Turns,
 }
 
@@ -82,7 +86,8 @@ impl Recording {
         match self {
             Recording::History => None,
             Recording::Commands => Some(Detail::Times),
-            Recording::Wire | Recording::Turns => Some(Detail::Words),
+            Recording::Turns => Some(Detail::Ways),
+            Recording::Wire => Some(Detail::Words),
         }
     }
 }
@@ -261,9 +266,24 @@ impl RunSpec {
             let turns = state.turns.take().unwrap_or_default();
             turns.iter().map(|(at, host)| (*at, state.node(*host))).collect()
         });
+        let held_up = kernel.with(|state| {
+            let held_up = state.held_up.take().unwrap_or_default();
+            let way = |[from, to]: [u16; 2]| (state.node(from), state.node(to));
+            held_up.into_iter().map(|(at, hosts)| (at, way(hosts))).collect()
+        });
         let programs = lives.take();
         let altered = marks.altered();
-        Ok(RunOutcome { history, virtual_time, messages, events, trace, turns, programs, altered })
+        Ok(RunOutcome {
+            history,
+            virtual_time,
+            messages,
+            events,
+            trace,
+            turns,
+            held_up,
+            programs,
+            altered,
+        })
     }
 
     /// What decides how long a message takes. Where one link is slow, no other counts.

@@ -39,12 +39,17 @@ fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
     let count = uniform(rng, 1..=most as u64) as usize;
     let gone = subset(rng, &setting.servers(), count);
     let ttl = setting.ttl_us.as_micros();
-    let away = Micros(ttl + ttl / 5)
+    let away = longer_than_any_lease(setting.ttl_us)
         + span(rng, Spans::new(Micros::from_secs(1), Micros(ttl.max(1_000_000) * 2)));
     if chance(rng, 500) {
         return vec![(at, isolated(setting, gone, away))];
     }
     gone.into_iter().map(|node| (at, death(rng, setting, node, Some(away)))).collect()
+}
+
+/// A lease, and a fifth of one: clocks drift.
+pub(super) fn longer_than_any_lease(ttl_us: Micros) -> Micros {
+    Micros(ttl_us.as_micros() + ttl_us.as_micros() / 5)
 }
 
 /// Nobody reaches these masters.

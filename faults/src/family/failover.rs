@@ -9,7 +9,7 @@ mod promotion;
 mod sentinel;
 
 use super::Incident;
-use super::absence::absences;
+use super::absence::{absences, longer_than_any_lease};
 use super::replication_lag::lagging;
 use super::strike::death;
 use super::timing::{before, span, starts_of, up_to};
@@ -71,6 +71,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
+}
+
+/// For how long a server that fails is away at least: until another has taken over, or, where none
+/// does, longer than any lease.
+pub fn away_at_least(setting: &Setting) -> Micros {
+    match setting.topology {
+        Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
+        _ => longer_than_any_lease(setting.ttl_us),
+    }
 }
 
 /// A generous bound on the time from the loss of a primary to the first write at its successor:

@@ -17,7 +17,7 @@ use std::rc::Rc;
 pub(crate) struct Records {
     /// The messages on the wire, so much of each.
     pub(crate) wire: Option<Detail>,
-    /// When which host had a turn. Only the fast engine does.
+    /// When which host had a turn, which only the fast engine tells, and when messages were held up.
     pub(crate) turns: bool,
 }
 
@@ -78,6 +78,7 @@ impl Setup {
         kernel.with(|state| {
             state.wire = self.records.wire.map(|detail| Box::new(WireLog::new(detail)));
             state.turns = self.records.turns.then(Vec::new);
+            state.held_up = self.records.turns.then(Vec::new);
         });
         let nemesis = Nemesis::new(self.plan, self.healed_at, self.roster.clone(), &kernel);
         let course = Course { nemesis, roster: self.roster, limit: self.limit };

@@ -40,6 +40,9 @@ pub(crate) struct State {
     pub(crate) wire: Option<Box<WireLog>>,
     /// Every turn of a host, if somebody wants to see them.
     pub(crate) turns: Option<Vec<Due>>,
+    /// When a message was held up, or one that had been was tried again, and from whom to whom; if
+    /// somebody wants to see that.
+    pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
     /// Whether a fault has ever waited for a command: looked at for each of them.
     pub(crate) has_had_traps: bool,
     /// How many messages were sent.
@@ -87,6 +90,7 @@ impl State {
             recorder: parts.recorder,
             wire: None,
             turns: None,
+            held_up: None,
             has_had_traps: false,
             messages_sent: 0,
             events: 0,

@@ -251,6 +251,7 @@ impl State {
     fn stall(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (kind, from, flow) = (message.kind, message.from, message.flow);
+        self.note_held_up(id);
         if flow == NONE || self.host(from).is_dark {
             self.messages.remove(id as usize);
             return;
@@ -264,11 +265,28 @@ impl State {
         }
     }
 
+    /// Writes down that a message is held up, or is tried again. It changes nothing when one from
+    /// an end that is closed to one that is arrives, or a connect or the answer to it for which
+    /// nobody waits: nothing was ever asked on that connection.
+    fn note_held_up(&mut self, id: u32) {
+        let Some(all) = &mut self.held_up else { return };
+        let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
+        let is_open = |end: u32| match self.sockets.get(end as usize) {
+            Some(end) => matches!(end.stage, Stage::Open | Stage::Connecting),
+            None => false,
+        };
+        let is_opening = matches!(kind, Kind::Connect | Kind::Accepted | Kind::Refused);
+        if is_open(target) || is_open(flow) && !is_opening {
+            all.push((self.now, [from, to]));
+        }
+    }
+
     /// A held-up flow tries again.
     pub(crate) fn retry(&mut self, flow: u32) {
         let end = &mut self.sockets[flow as usize];
         let (from, to) = (end.host, end.remote);
         let Some(&head) = end.stalled.front() else { return };
+        self.note_held_up(head);
         if !self.is_blocked(from, to) {
             let end = &mut self.sockets[flow as usize];
             end.has_resent = true;

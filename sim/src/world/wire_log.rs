@@ -15,6 +15,8 @@ const LABEL_MAX: usize = 96;
 pub(crate) enum Detail {
     /// All of it, with its words.
     Words,
+    /// When all of them were under way, and between whom.
+    Ways,
     /// When those with content were under way, and between whom.
     Times,
 }
@@ -55,6 +57,7 @@ impl WireLog {
             return;
         }
         let label = match kind {
+            _ if self.detail != Detail::Words => String::new(),
             Kind::Connect => "connect".to_owned(),
             Kind::Accepted => "accepted".to_owned(),
             Kind::Refused => "refused".to_owned(),

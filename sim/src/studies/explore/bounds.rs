@@ -2,6 +2,7 @@
 
 use super::base::Base;
 use super::level::Level;
+use super::place::all_sites;
 use super::prune::Rule;
 use crate::run::RunSpec;
 use crate::run::fit::{Unfit, fits};
@@ -9,6 +10,7 @@ use crate::setup::scenario::{Hold, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::Definition;
+use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultPlan, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -24,7 +26,8 @@ pub const DELAYS_MAX: u8 = 2;
 pub const DEPTH_MAX: usize = 3;
 
 /// The families whose faults are enumerated. The others are drawn from ranges that no timer divides
-/// into classes (rates of clocks, how slow a server is), or need a replicated deployment.
+/// into classes (rates of clocks, how slow a server is, how far a replica lags), or are made of the
+/// others.
 pub const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -37,6 +40,7 @@ pub const FAMILIES: &[Family] = &[
     Family::Suspend,
     Family::ClientCrash,
     Family::Eviction,
+    Family::Failover,
 ];
 
 /// How many values stand for the lengths between two timers.
@@ -95,6 +99,14 @@ pub enum InvalidBounds {
     /// Faults are asked for, but none of any family.
     #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
     NoFamily,
+    /// A server takes over because an operator says so.
+    #[error(
+        "fault 'failover': expected another family; explore does not place what an operator does"
+    )]
+    Promotion,
+    /// There is nothing in the deployment that the faults could hit.
+    #[error("fault '{0}': expected a family that hits something of this deployment")]
+    NoTarget(Families),
     /// A length that is a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
@@ -163,6 +175,14 @@ impl Bounds {
             }
         }
         fits(scenario, self.client, &self.families)?;
+        let topology = scenario.topology(self.client, &self.families);
+        let fails_over = self.families.chosen().any(|family| family == Family::Failover);
+        if fails_over && matches!(topology, Topology::Standby { .. }) {
+            return Err(InvalidBounds::Promotion);
+        }
+        if self.faults > 0 && all_sites(self).is_empty() {
+            return Err(InvalidBounds::NoTarget(self.families.clone()));
+        }
         Ok(())
     }
 

@@ -14,6 +14,7 @@ use crate::studies::sweep::Stop;
 use clap::ValueEnum;
 use fencepost_clients::find;
 use fencepost_faults::Family;
+use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::Topology;
 use fencepost_reports::documents::certificate::{
     Certificate, FORMAT, LeftOut, Runs, Slice as StatedSlice, StatedBounds, version_of,
@@ -119,21 +120,42 @@ fn claim(bounds: &Bounds, conditions: usize) -> String {
         );
     }
     let count = if bounds.faults == 1 { "one fault" } else { "at most two faults" };
-    let lengths = match bounds.grain {
-        Grain::Fine => "every length just after one timer or event and just before the next",
-        Grain::Coarse => {
-            "one length half-way between every two timers or events that are further \
-                          apart than a round trip"
-        }
-    };
+    let lengths = lengths(bounds);
     format!(
         "No plan with {count} of {} breaks a rule of {client} with {parties}, under {conditions} \
          combinations of fixed latencies and starts: faults begin just before and just after every \
-         event of the run so far, at every target, with {lengths}, up to {}{}{orders}.",
+         event of the run so far, at every target{lengths}{}{orders}.",
         bounds.families,
-        bounds.longest,
         fixed(bounds)
     )
+}
+
+/// How long faults last, if that is left open.
+fn lengths(bounds: &Bounds) -> String {
+    if bounds.families.chosen().all(|family| family == Family::Failover) {
+        return String::new();
+    }
+    let is_fine = bounds.grain == Grain::Fine;
+    let by_looks = if is_fine {
+        "every length just after one look of the network at the cut and just before the next"
+    } else {
+        "every length just after a look of the network at the cut that no other follows within a \
+         round trip"
+    };
+    let by_timers = if is_fine {
+        "every length just after one timer or event and just before the next"
+    } else {
+        "one length half-way between every two timers or events that are further apart than a \
+         round trip"
+    };
+    let are_cuts = |family: Family| family == Family::Partition;
+    let are_some = bounds.rules.contains(&Rule::Gap) && bounds.families.chosen().any(are_cuts);
+    let spans = match are_some {
+        false => by_timers.to_owned(),
+        true if bounds.families.chosen().all(are_cuts) => by_looks.to_owned(),
+        true => format!("{by_timers} (of a partition {by_looks})"),
+    };
+    format!(", with {spans}, up to {}", bounds.longest)
 }
 
 /// Which messages come late.
@@ -160,15 +182,28 @@ fn orders(bounds: &Bounds) -> String {
 
 /// How much of a fault there is, where no timer decides it.
 fn fixed(bounds: &Bounds) -> String {
-    let mut said = String::new();
+    let (mut said, scenario) = (String::new(), &bounds.scenario);
     for family in bounds.families.chosen() {
-        let delay = bounds.scenario.restart_delay;
+        let delay = scenario.restart_delay;
         match family {
             Family::Restart if delay.min == delay.max => {
                 said.push_str(&format!("; servers come back after {}", delay.min));
             }
             Family::Restart => {
                 said.push_str(&format!("; servers come back after {} or {}", delay.min, delay.max));
+            }
+            Family::Failover => {
+                let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
+                let least = away_at_least(&setting);
+                let who = match setting.topology {
+                    Topology::Replicated { .. } => {
+                        "the primary dies, loses power, stands still, or is cut off alone or with \
+                         one process"
+                    }
+                    _ => "a server dies, loses power, or is cut off",
+                };
+                let longest = bounds.longest.max(Span(least));
+                said.push_str(&format!("; {who} for {} or {longest}", Span(least)));
             }
             Family::LostReply | Family::LostRequest => said.push_str(&format!(
                 "; the next {} within {} or {} is lost",

@@ -170,7 +170,7 @@ impl Exploration<'_> {
     /// How many plans of a kind something is added to.
     fn roots(&self, kind: Added) -> usize {
         let placed = self.firsts[kind as usize].iter();
-        placed.map(|(_, placed)| placed.plans.len() - placed.dead_ends.len()).sum()
+        placed.map(|(_, placed)| placed.count_roots()).sum()
     }
 
     /// The plans of a kind that something is added to, and the base run of each.
@@ -186,7 +186,7 @@ impl Exploration<'_> {
         let mut left = number;
         for (kind, rest) in level.kinds() {
             for (base, placed) in &self.firsts[kind as usize] {
-                let roots = placed.plans.len() - placed.dead_ends.len();
+                let roots = placed.count_roots();
                 match placed.roots().nth(left) {
                     Some(plan) => return (*base, plan, rest),
                     None => left -= roots,

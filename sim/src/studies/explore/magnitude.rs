@@ -14,7 +14,28 @@ pub(super) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
     between(bounds, from, all.copied().collect())
 }
 
-/// The same for a step of a clock that shows at once: the leases alone count.
+/// When a cut that begins at `from` may end, given what happens if it lasts as long as can be: the
+/// earliest and the latest of all instants between two looks of the network that find the way cut.
+/// Wherever between these it ends, the run is the same. With coarse grain, looks that are no
+/// further apart than a round trip count as one. Ascending.
+pub(super) fn between_looks(
+    bounds: &Bounds,
+    from: SimTime,
+    looks: impl Iterator<Item = SimTime>,
+) -> Vec<(SimTime, SimTime)> {
+    let quantum = bounds.scenario.quantum.0.0;
+    let last = SimTime(aligned(from.0 + bounds.longest.0.0, quantum));
+    let looks: BTreeSet<SimTime> = looks.filter(|at| *at >= from && *at < last).collect();
+    let looks: Vec<SimTime> = looks.into_iter().collect();
+    let looks = match bounds.grain {
+        Grain::Fine => looks.into_iter().map(|look| (look, look)).collect(),
+        Grain::Coarse => apart(&looks, round_trip(bounds)),
+    };
+    let next = looks.iter().skip(1).map(|look| look.0).chain([last]);
+    looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
+}
+
+/// The same as [`ends`] for a step of a clock that shows at once: the leases alone count.
 pub(super) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }

@@ -1,9 +1,9 @@
 //! From a run to the plans that add one fault to it.
 
 use super::base::Base;
-use super::bounds::Bounds;
+use super::bounds::{Bounds, Grain};
 use super::level::Level;
-use super::magnitude::{ends, steps};
+use super::magnitude::{between_looks, ends, steps};
 use super::order::{delays, links};
 use super::prune::{Rule, is_idle};
 use super::scout::{Scout, scout};
@@ -12,7 +12,7 @@ use super::sum::Pruned;
 use crate::engine::EngineError;
 use crate::hosts::coordinators::entry;
 use crate::run::InvalidRun;
-use fencepost_faults::{Fault, FaultPlan, Micros, SimTime, TimedFault};
+use fencepost_faults::{Fault, FaultPlan, SimTime, TimedFault};
 use std::collections::BTreeSet;
 
 /// A plan, and the number of the base run whose conditions it runs under.
@@ -30,17 +30,38 @@ pub struct Planned {
 #[derive(Default)]
 pub(super) struct Placed {
     pub(super) plans: Vec<FaultPlan>,
-    /// The numbers of those to which nothing is added.
+    /// Plans whose runs are those of some of these, until something is added to them: cuts that end
+    /// just before the network looks at them again.
+    pub(super) alike: Vec<FaultPlan>,
+    /// The numbers of those of all of them, in this order, to which nothing is added.
     pub(super) dead_ends: BTreeSet<usize>,
     pub(super) pruned: Pruned,
 }
 
 impl Placed {
+    /// The plans to which something could be added.
+    pub(super) fn candidates(&self) -> impl Iterator<Item = &FaultPlan> {
+        self.plans.iter().chain(&self.alike)
+    }
+
+    /// How many plans there are to which something is added.
+    pub(super) fn count_roots(&self) -> usize {
+        self.plans.len() + self.alike.len() - self.dead_ends.len()
+    }
+
     /// The plans to which something is added.
     pub(super) fn roots(&self) -> impl Iterator<Item = &FaultPlan> {
-        let plans = self.plans.iter().enumerate();
+        let plans = self.candidates().enumerate();
         plans.filter(|(number, _)| !self.dead_ends.contains(number)).map(|(_, plan)| plan)
     }
+}
+
+/// The faults that may begin at an instant.
+#[derive(Default)]
+struct Choices {
+    faults: Vec<Fault>,
+    /// Those that make the same runs as some of these, until something is added to them.
+    alike: Vec<Fault>,
 }
 
 /// Every site of the bounds.
@@ -82,12 +103,8 @@ impl Ground<'_> {
     }
 
     /// About how many plans add a fault at this site, judged by at most so many of its places, and
-    /// those plans.
-    pub(super) fn sample(
-        &self,
-        site: &Site,
-        most: usize,
-    ) -> Result<(u128, Vec<FaultPlan>), EngineError> {
+    /// what is placed at those.
+    pub(super) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);
         let chosen = places.iter().step_by(places.len().div_ceil(most).max(1));
@@ -95,12 +112,19 @@ impl Ground<'_> {
         for at in chosen {
             self.place_at(site, *at, &mut placed)?;
         }
-        Ok((placed.plans.len() as u128 * places.len() as u128 / few, placed.plans))
+        Ok((placed.plans.len() as u128 * places.len() as u128 / few, placed))
     }
 
     fn place_at(&self, site: &Site, at: SimTime, placed: &mut Placed) -> Result<(), EngineError> {
-        for fault in self.faults(site, at)? {
-            self.add(TimedFault { id: self.next_id(), at_us: at, fault }, placed);
+        let Choices { faults, alike } = self.choices(site, at)?;
+        let timed = |fault| TimedFault { id: self.next_id(), at_us: at, fault };
+        for fault in faults {
+            self.add(timed(fault), placed);
+        }
+        for timed in alike.into_iter().map(timed) {
+            if !self.is_left_out(&timed) {
+                placed.alike.extend(self.possible(timed));
+            }
         }
         Ok(())
     }
@@ -124,42 +148,70 @@ impl Ground<'_> {
     }
 
     /// The faults that may begin at an instant.
-    fn faults(&self, site: &Site, at: SimTime) -> Result<Vec<Fault>, EngineError> {
+    fn choices(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
         let (bounds, quantum) = (self.bounds, self.bounds.scenario.quantum.0);
-        match site.measure(&bounds.scenario, bounds.longest.0) {
-            Measure::Fixed(faults) => Ok(faults),
+        let faults = match site.measure(&bounds.scenario, bounds.longest.0) {
+            Measure::Fixed(faults) => faults,
             Measure::Steps => {
                 let steps = steps(bounds, at, self.scout).into_iter();
-                Ok(steps.flat_map(|to| site.stepping(to.since(at))).collect())
+                steps.flat_map(|to| site.stepping(to.since(at))).collect()
             }
             Measure::Orders => {
-                let Site::Overtaken { from, to } = *site else { return Ok(Vec::new()) };
+                let Site::Overtaken { from, to } = *site else { return Ok(Choices::default()) };
                 let delays = delays(bounds, self.base, ((from, to), at), self.scout).into_iter();
-                Ok(delays.filter_map(|span| site.lasting(span, quantum)).collect())
+                delays.filter_map(|span| site.lasting(span, quantum)).collect()
             }
-            Measure::Ends => {
-                let lasting = |span: Micros| site.lasting(span, quantum);
-                let Some(longest) = lasting(bounds.longest.0) else { return Ok(Vec::new()) };
-                let longest =
-                    self.with(TimedFault { id: self.next_id(), at_us: at, fault: longest });
-                let seen = scout(bounds, self.base, &longest)?;
-                let ends = ends(bounds, at, &seen).into_iter();
-                Ok(ends.filter_map(|end| lasting(end.since(at))).chain(site.for_good()).collect())
-            }
+            Measure::Ends => return self.lengths(site, at),
+        };
+        Ok(Choices { faults, alike: Vec::new() })
+    }
+
+    /// The faults that may begin at an instant and end at another.
+    fn lengths(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
+        let (bounds, quantum) = (self.bounds, self.bounds.scenario.quantum.0);
+        let until = |end: SimTime| site.lasting(end.since(at), quantum);
+        let Some(longest) = site.lasting(bounds.longest.0, quantum) else {
+            return Ok(Choices::default());
+        };
+        let links = longest.links();
+        let longest = self.with(TimedFault { id: self.next_id(), at_us: at, fault: longest });
+        let seen = scout(bounds, self.base, &longest)?;
+        if matches!(site, Site::Cut { .. }) && bounds.rules.contains(&Rule::Gap) {
+            let spans = between_looks(bounds, at, seen.held_up_on(&links));
+            // What is not added to need not be there twice.
+            let is_added_to = self.prefix.faults.len() + 1 < bounds.most().depth();
+            let is_twice = is_added_to && bounds.grain == Grain::Fine;
+            let alike = spans.iter().filter(|(earliest, latest)| is_twice && earliest < latest);
+            let alike = alike.filter_map(|(_, latest)| until(*latest)).collect();
+            let faults = spans.iter().filter_map(|(earliest, _)| until(*earliest)).collect();
+            return Ok(Choices { faults, alike });
         }
+        let ends = ends(bounds, at, &seen).into_iter();
+        let faults = ends.filter_map(until).chain(site.for_good()).collect();
+        Ok(Choices { faults, alike: Vec::new() })
     }
 
     /// Adds the plan with this fault too, unless a rule leaves it out or it cannot be.
     fn add(&self, timed: TimedFault, placed: &mut Placed) {
-        if self.bounds.rules.contains(&Rule::Idle) && is_idle(&timed, self.scout) {
+        if self.is_left_out(&timed) {
             placed.pruned.idle += 1;
             return;
         }
-        let plan = self.with(timed);
-        match self.bounds.spec(self.base, plan.clone()).validate() {
-            Err(InvalidRun::Collision { .. }) => placed.pruned.colliding += 1,
-            _ => placed.plans.push(plan),
+        match self.possible(timed) {
+            Some(plan) => placed.plans.push(plan),
+            None => placed.pruned.colliding += 1,
         }
+    }
+
+    fn is_left_out(&self, timed: &TimedFault) -> bool {
+        self.bounds.rules.contains(&Rule::Idle) && is_idle(timed, self.scout)
+    }
+
+    /// The plan with this fault too, unless two faults would hold the same thing at once.
+    fn possible(&self, timed: TimedFault) -> Option<FaultPlan> {
+        let plan = self.with(timed);
+        let is_possible = self.bounds.spec(self.base, plan.clone()).validate();
+        (!matches!(is_possible, Err(InvalidRun::Collision { .. }))).then_some(plan)
     }
 
     fn with(&self, timed: TimedFault) -> FaultPlan {

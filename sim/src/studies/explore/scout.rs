@@ -16,6 +16,8 @@ pub(super) struct Scout {
     pub(super) turns: Vec<(SimTime, Node)>,
     /// Every message, in the order in which they were sent.
     pub(super) messages: Vec<Message>,
+    /// When a message was held up, or one that had been was tried again, and on which link.
+    pub(super) held_up: Vec<(SimTime, (Node, Node))>,
     /// When the history tells of something.
     pub(super) told: BTreeSet<SimTime>,
     /// When a timer of a process was due, and of which.
@@ -33,6 +35,21 @@ pub(super) struct Message {
 }
 
 impl Scout {
+    /// When the network looked whether something passes on one of these links: it does when a
+    /// message is sent, is due, or is tried again.
+    pub(super) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
+        let own = self.messages.iter().filter(|message| links.contains(&message.link()));
+        own.flat_map(|message| [Some(message.sent), message.arrived])
+            .flatten()
+            .chain(self.held_up_on(links))
+            .collect()
+    }
+
+    /// When a message was held up on one of these links, or one that had been was tried again.
+    pub(super) fn held_up_on(&self, links: &[(Node, Node)]) -> impl Iterator<Item = SimTime> {
+        self.held_up.iter().filter(|(_, link)| links.contains(link)).map(|(at, _)| *at)
+    }
+
     /// When a timer of this process was due.
     pub(super) fn timers_of(&self, process: Node) -> impl Iterator<Item = SimTime> {
         self.timers.iter().filter(move |(_, node)| *node == process).map(|(at, _)| *at)
@@ -81,7 +98,9 @@ pub(super) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     let turns: Vec<(SimTime, Node)> =
         outcome.turns.into_iter().take_while(|(at, _)| *at <= end).collect();
     let timers = timers(&turns, &messages);
-    Ok(Scout { turns, messages, told, timers, leases: leases(&outcome.history) })
+    let machines = |(at, (from, to)): (SimTime, (Node, Node))| (at, (from.machine(), to.machine()));
+    let held_up = outcome.held_up.into_iter().map(machines).collect();
+    Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
 /// A fault that does nothing: it puts the probe off.

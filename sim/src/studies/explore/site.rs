@@ -2,7 +2,8 @@
 
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
-use fencepost_faults::setting::Setting;
+use fencepost_faults::family::away_at_least;
+use fencepost_faults::setting::{Setting, Topology};
 use fencepost_faults::{Direction, Family, Fault, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
@@ -27,6 +28,9 @@ pub(super) enum Site {
     Cut { side_a: Vec<Node>, side_b: Vec<Node>, direction: Direction },
     /// A wall clock is stepped.
     Jump(Node),
+    /// A server fails in some way (this fault, whatever its length says) until another has taken
+    /// over, or for longer than any lease: at least for so long.
+    Fails { how: Fault, least: Micros },
     /// A server evicts what expires.
     Evict(Node),
     /// A server is flushed.
@@ -76,6 +80,7 @@ pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             .collect(),
         Family::Partition => cuts(&clients, &servers),
         Family::ClockJump => of(&[servers, clients].concat(), Site::Jump),
+        Family::Failover => failures(setting),
         Family::Eviction => {
             [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
                 .concat()
@@ -83,6 +88,38 @@ pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
         // `none`, and what is not in `bounds::FAMILIES`, which says why.
         _ => Vec::new(),
     }
+}
+
+/// The primary dies, loses power, stands still, or is cut off alone or with one client; where no
+/// Sentinel watches, each server dies, loses power, or is cut off.
+fn failures(setting: &Setting) -> Vec<Site> {
+    let least = away_at_least(setting);
+    let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();
+    let cut_off = |minority: Vec<Node>| {
+        let side_b = all.iter().copied().filter(|node| !minority.contains(node)).collect();
+        let (direction, duration_us) = (Direction::Both, least);
+        Fault::Partition { side_a: minority, side_b, direction, duration_us }
+    };
+    let dies = |node| {
+        let down_us = Some(least);
+        [Fault::Crash { node, down_us }, Fault::PowerLoss { node, down_us }]
+    };
+    let faults: Vec<Fault> = match setting.topology {
+        Topology::Replicated { .. } => {
+            let primary = Node::Redis(1);
+            let with_one = setting.clients().into_iter().map(|client| vec![primary, client]);
+            let cuts = [vec![primary]].into_iter().chain(with_one).map(cut_off);
+            let still = Fault::Pause { node: primary, duration_us: least };
+            dies(primary).into_iter().chain([still]).chain(cuts).collect()
+        }
+        // Nobody takes over from a server that is alone.
+        _ if setting.servers().len() < 2 => Vec::new(),
+        _ => {
+            let of = |node: Node| dies(node).into_iter().chain([cut_off(vec![node])]);
+            setting.servers().into_iter().flat_map(of).collect()
+        }
+    };
+    faults.into_iter().map(|how| Site::Fails { how, least }).collect()
 }
 
 fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
@@ -152,6 +189,11 @@ impl Site {
                 let lost = |duration_us| Fault::LostRequest { server, client, duration_us };
                 Measure::Fixed(spans.map(lost).to_vec())
             }
+            Site::Fails { how, least } => {
+                let mut spans = vec![*least, longest.max(*least)];
+                spans.dedup();
+                Measure::Fixed(spans.into_iter().map(|span| lasts(how.clone(), span)).collect())
+            }
             Site::Evict(node) => Measure::Fixed(vec![Fault::Evict { node: *node }]),
             Site::Flush(node) => Measure::Fixed(vec![Fault::FlushAll { node: *node }]),
             Site::Jump(_) => Measure::Steps,
@@ -185,6 +227,7 @@ impl Site {
                 duration_us: span,
             },
             Site::Restart { .. }
+            | Site::Fails { .. }
             | Site::LostReply { .. }
             | Site::LostRequest { .. }
             | Site::Jump(_)
@@ -230,18 +273,28 @@ impl Site {
                 Some(arrived((*client, *server)))
             }
             Site::Late { from, to } | Site::Overtaken { from, to } => Some(sent((*from, *to))),
-            // The network looks at a cut when a message is sent, is due, or is tried again: at
-            // turns of the two sides.
-            Site::Cut { side_a, side_b, .. } => {
-                let ends = [side_a.as_slice(), side_b].concat();
-                let own = scout.turns.iter().filter(|(_, who)| ends.contains(who));
-                Some(own.map(|(at, _)| *at).collect())
+            Site::Cut { .. } => {
+                let links = self.lasting(Micros::ZERO, Micros::ZERO).map(|cut| cut.links());
+                Some(scout.looks_at(&links.unwrap_or_default()).into_iter().collect())
             }
             Site::Suspend(_)
             | Site::ClientCrash(_)
             | Site::Restart { .. }
+            | Site::Fails { .. }
             | Site::Evict(_)
             | Site::Flush(_) => None,
         }
     }
+}
+
+/// The same fault for so long.
+fn lasts(mut fault: Fault, span: Micros) -> Fault {
+    match &mut fault {
+        Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } => *down_us = Some(span),
+        Fault::Pause { duration_us, .. } | Fault::Partition { duration_us, .. } => {
+            *duration_us = span;
+        }
+        _ => {}
+    }
+    fault
 }

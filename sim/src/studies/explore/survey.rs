@@ -52,13 +52,15 @@ struct Sample {
     plans: Vec<Planned>,
     /// How many there are about, to all of the others.
     about: u128,
+    /// How many more of those that were made something is added to.
+    alike: usize,
     /// How long it took to make them.
     placing_us: Option<u64>,
 }
 
 impl Default for Sample {
     fn default() -> Sample {
-        Sample { plans: Vec::new(), about: 0, placing_us: Some(0) }
+        Sample { plans: Vec::new(), about: 0, alike: 0, placing_us: Some(0) }
     }
 }
 
@@ -67,6 +69,7 @@ impl Sample {
     fn absorb(&mut self, other: Sample) {
         self.plans.extend(other.plans);
         self.about = self.about.saturating_add(other.about);
+        self.alike += other.alike;
         self.placing_us = self.placing_us.zip(other.placing_us).map(|(one, other)| one + other);
     }
 }
@@ -130,7 +133,10 @@ impl Exploration<'_> {
             }
             let about = match kind {
                 Added::Delay => self.roots_of_about(about, stop)?,
-                Added::Fault => about,
+                Added::Fault => {
+                    let of = sample.plans.len().max(1) as u128;
+                    about.saturating_mul(of + sample.alike as u128) / of
+                }
             };
             self.look((sample.plans, about), rest, found, stop)?;
         }
@@ -199,8 +205,11 @@ impl Exploration<'_> {
             looked_at += 1;
             let ground = self.ground(prefix.base, &prefix.plan, &scout);
             let failed = |error| FailedPlan { planned: prefix.clone(), error };
-            let (about, plans) = ground.sample(&self.sites(kind)[*site], PLACES).map_err(failed)?;
+            let (about, placed) =
+                ground.sample(&self.sites(kind)[*site], PLACES).map_err(failed)?;
             sample.about += about;
+            sample.alike += placed.alike.len();
+            let plans = placed.plans;
             let base = prefix.base;
             let level = prefix.level.with(kind);
             sample.plans.extend(plans.into_iter().map(|plan| Planned { base, level, plan }));

@@ -8,6 +8,7 @@ use super::ledger::Ledger;
 use super::place::{Ground, Planned, all_sites, boundaries};
 use super::prune::Rule;
 use super::scout::{Scout, scout};
+use super::site::Site;
 use super::trial::trial;
 use super::work::{Answer, Exploration, Progress};
 use crate::engine::Engine;
@@ -22,6 +23,7 @@ use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
 use std::collections::BTreeSet;
 
+mod cuts;
 mod models;
 mod orders;
 mod shards;
@@ -119,6 +121,30 @@ fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     bounds.scenario.latency = SpanRange::new(Span::millis(1), Span::millis(1));
     bounds.scenario.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
     assert!(quiet(&bounds).sum().valid > 0);
+}
+
+#[test]
+fn a_failover_loses_a_lock_and_redlock_outlives_masters_that_stay_away() {
+    let planned = counterexample(&bounds("single-node", "failover", 1));
+    assert_eq!(planned.level.faults, 1, "{planned:?}");
+    for client in ["redlock", "etcd-mutex"] {
+        let bounds = bounds(client, "failover", 1);
+        let topology = bounds.scenario.topology(bounds.client, &bounds.families);
+        let servers = bounds.scenario.setting(topology).servers().len();
+        let gone = |site: &Site| matches!(site, Site::Fails { least: Micros(12_000_000), .. });
+        let sites = all_sites(&bounds);
+        assert_eq!(sites.len(), 3 * servers, "{client}: {sites:?}");
+        assert!(sites.iter().all(gone), "{client}: {sites:?}");
+    }
+    assert!(quiet(&bounds("redlock", "failover", 1)).sum().valid > 0);
+}
+
+#[test]
+fn a_failover_that_cannot_be_is_refused() {
+    let refused = |client: &str| bounds(client, "failover", 1).validate().unwrap_err().to_string();
+    assert!(refused("pg-advisory").contains("what an operator does"));
+    assert!(refused("memcached-add").contains("expected a family that hits something"));
+    assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
 /// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may

@@ -39,6 +39,7 @@ impl State {
         }
         let overtakes = self.overtakes(id);
         if overtakes {
+            self.note_held_up(id);
             let message = &self.messages[id as usize];
             let (from, to) = (message.from, message.to);
             let at = self.sockets[message.flow as usize].last_arrival.max(self.now);

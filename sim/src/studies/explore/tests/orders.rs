@@ -6,7 +6,6 @@ use crate::setup::scenario::SlowLink;
 use crate::studies::explore::level::Added;
 use crate::studies::explore::order::{delays, order, reach};
 use crate::studies::explore::place::{Placed, order_sites};
-use crate::studies::explore::site::Site;
 use fencepost_reports::digest;
 
 /// A range of latencies within which messages can overtake each other.

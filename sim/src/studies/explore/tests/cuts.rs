@@ -1,0 +1,83 @@
+//! Cuts: wherever one begins and ends between two looks of the network, the run is the same.
+
+use super::*;
+use fencepost_reports::Event;
+
+/// What happens before the probe begins, but for the fault, and the numbers of connections, by
+/// which MySQL knows who holds a lock.
+fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
+    let mut spec = bounds.spec(base, plan.clone());
+    let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
+    let late = TimedFault { id: u32::MAX, at_us: SimTime(200_000_000), fault: nothing };
+    spec.plan.faults.push(late);
+    let events = spec.run(Engine::Fast).expect("it runs").history.events;
+    let is_fault = |what: &What| matches!(what, What::FaultBegan { .. } | What::FaultEnded { .. });
+    let own = events.into_iter().filter(|event| event.time_us < SimTime(190_000_000));
+    let own = own.filter(|event| !is_fault(&event.what));
+    own.map(|event| Event { sequence: 0, what: unnumbered(event.what), ..event }).collect()
+}
+
+fn unnumbered(what: What) -> What {
+    let is_number = |name: &String| name.parse::<u32>().is_ok();
+    let named = |name: Option<String>| name.filter(|name| !is_number(name));
+    match what {
+        What::Server { key, change, value, by, primary, token, lease_us } => {
+            What::Server { key, change, value: named(value), by, primary, token, lease_us }
+        }
+        What::Ok { operation, owner, token, valid_for_us, value } => {
+            What::Ok { operation, owner: named(owner), token, valid_for_us, value }
+        }
+        other => other,
+    }
+}
+
+fn cut(site: &Site, from: SimTime, to: SimTime) -> FaultPlan {
+    let fault = site.lasting(to.since(from), Micros(100)).expect("a cut lasts");
+    FaultPlan::new(vec![TimedFault { id: 1, at_us: from, fault }])
+}
+
+/// The first and the last instants of the classes of a site: when it begins, when it ends.
+fn classes(ground: &Ground<'_>, site: &Site) -> Vec<[SimTime; 3]> {
+    let placed = ground.place(site).expect("it runs");
+    let span = |plan: &FaultPlan| (plan.faults[0].at_us, plan.faults[0].ends_at());
+    let earliest = placed.plans.iter().map(span);
+    let both = earliest.zip(placed.alike.iter().map(span));
+    both.filter_map(|((from, earliest), (_, latest))| Some([from, earliest?, latest?])).collect()
+}
+
+#[test]
+fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
+    for client in ["single-node", "redlock", "redisson", "memcached-cas", "mysql-get-lock"] {
+        let mut bounds = bounds(client, "partition", 2);
+        bounds.grain = Grain::Fine;
+        let base = &bases(&bounds)[0];
+        let calm = FaultPlan::default();
+        let scout = scout(&bounds, base, &calm).expect("it runs");
+        let ground = Ground { bounds: &bounds, base, prefix: &calm, scout: &scout };
+        let turns: Vec<SimTime> = scout.turns.iter().map(|turn| turn.0).collect();
+        let (mut compared, mut apart) = (0, 0);
+        for site in all_sites(&bounds).iter().step_by(2) {
+            let links = cut(site, SimTime(0), SimTime(100)).faults[0].fault.links();
+            let looks = scout.looks_at(&links);
+            let classes = classes(&ground, site);
+            for [from, earliest, latest] in classes.iter().step_by(7) {
+                let one = told(&bounds, base, &cut(site, *from, *earliest));
+                // Any instant between these does, and any beginning after the look before.
+                let middle = SimTime(earliest.0.midpoint(latest.0) / 100 * 100).max(*earliest);
+                for end in [middle, *latest] {
+                    assert_eq!(one, told(&bounds, base, &cut(site, *from, end)), "{site:?}");
+                }
+                let before = looks.range(..*from).next_back().copied().unwrap_or_default();
+                for at in turns.iter().filter(|at| **at > before && **at < *from).take(3) {
+                    let at = SimTime(at.0.next_multiple_of(100));
+                    assert_eq!(one, told(&bounds, base, &cut(site, at, *earliest)), "{site:?}");
+                    compared += 1;
+                }
+                let after = told(&bounds, base, &cut(site, *from, *latest + Micros(100)));
+                apart += usize::from(one != after);
+            }
+        }
+        assert!(compared > 10, "{client}: {compared}");
+        assert!(apart > 20, "{client}: past a look it is another run, {apart}");
+    }
+}
