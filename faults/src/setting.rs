@@ -1,6 +1,10 @@
 //! What a fault plan may hit and how hard: the deployment, the window, and every range that
 //! families draw from.
 
+mod failover_by;
+
+pub use failover_by::FailoverBy;
+
 use crate::node::Node;
 use crate::time::{Micros, SimTime};
 use schemars::JsonSchema;
@@ -106,6 +110,9 @@ pub struct Knobs {
     /// How many replicas lag at a time, drawn anew for each lag. Default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
+    /// By what `failover` takes a primary away that another server follows. Default drawn.
+    #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
+    pub failover_by: FailoverBy,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     /// Default 30,000 (3 %).
     pub drift_ppm: u32,
@@ -292,6 +299,7 @@ impl Knobs {
             pause: up_to(ms(100), ttl.saturating_mul(5) / 2),
             replication_lag: Spans::millis(50, 5_000),
             lagging_replicas: None,
+            failover_by: FailoverBy::Drawn,
             drift_ppm: 30_000,
             clock_jump: up_to(Micros(ttl / 5), ttl.saturating_mul(2)),
             restart_delay: Spans::millis(0, 0),

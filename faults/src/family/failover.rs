@@ -1,9 +1,9 @@
 //! `failover`: the primary goes, and Sentinel puts a replica in its place that lacks the last
 //! writes, locks among them (asynchronous replication; Redis documentation, "Distributed Locks",
 //! section on failover-based implementations). It dies, or is cut off with one client, or stands
-//! still and goes on as a primary until a Sentinel tells it otherwise. A Sentinel may pause, crash
-//! or have its clock stepped meanwhile. Must never take the replicas too, nor the quorum of the
-//! Sentinels.
+//! still and goes on as a primary until a Sentinel tells it otherwise; a setting may say which of
+//! these. A Sentinel may pause, crash or have its clock stepped meanwhile. Must never take the
+//! replicas too, nor the quorum of the Sentinels.
 
 mod promotion;
 mod sentinel;
@@ -36,7 +36,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
             _ => absences(rng, setting),
         };
     };
-    let counts = setting.knobs.counts;
+    let (counts, by) = (setting.knobs.counts, setting.knobs.failover_by);
     let count = uniform(
         rng,
         u64::from(counts.min.min(STRIKES_MAX))..=u64::from(counts.max.min(STRIKES_MAX)),
@@ -47,7 +47,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
         // The first strike knows who the primary is; a later one may have to guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
-        let isolate = chance(rng, 400);
+        let isolate = by.isolates(chance(rng, 400));
         let incident = match any(rng, &setting.clients()) {
             Some(client) if isolate => {
                 Incident::lone(at, isolation(rng, setting, [primary, client], takeover))
@@ -59,7 +59,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let mut drawn = Vec::new();
     for (at, primary, incident) in strikes {
         let frozen = freeze(rng, setting, primary, takeover);
-        let freezes = chance(rng, FROZEN_PER_MILLE);
+        let freezes = by.pauses(chance(rng, FROZEN_PER_MILLE));
         drawn.push(if freezes { Incident::lone(at, frozen) } else { incident });
         drawn.extend(sentinel::disturbance(rng, setting, at));
     }

@@ -4,8 +4,8 @@ use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
-    FAMILIES, Family, Fault, FaultKind, FaultPlan, Micros, Node, OperatorCommand, Seed, Setting,
-    Spans, TimedFault,
+    FAMILIES, FailoverBy, Family, Fault, FaultKind, FaultPlan, Micros, Node, OperatorCommand, Seed,
+    Setting, Spans, TimedFault, Topology,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
@@ -57,6 +57,38 @@ fn all_replicas_lag_unless_the_setting_says_how_many() {
         assert!(one.iter().all(|to| to.len() == 1), "{family}: {one:?}");
         assert!(one.contains(&vec![Node::Redis(2)]) && one.contains(&vec![Node::Redis(3)]));
     }
+}
+
+#[test]
+fn a_primary_is_lost_as_the_setting_says_and_any_way_unless_it_does() {
+    let losses = |setting: &Setting, by: FailoverBy| -> BTreeSet<FailoverBy> {
+        let mut setting = setting.clone();
+        setting.knobs.failover_by = by;
+        let faults = (0..200).flat_map(|seed| plan(seed, "failover", &setting).faults);
+        let of = |timed: TimedFault| match timed.fault {
+            Fault::PowerLoss { node, .. } | Fault::Crash { node, .. } if !is_sentinel(node) => {
+                Some(FailoverBy::Crash)
+            }
+            Fault::Partition { .. } => Some(FailoverBy::Isolation),
+            Fault::Pause { node, .. } if !is_sentinel(node) => Some(FailoverBy::Pause),
+            _ => None,
+        };
+        faults.filter_map(of).collect()
+    };
+    let each = [FailoverBy::Crash, FailoverBy::Isolation, FailoverBy::Pause];
+    assert!(losses(&replicated(), FailoverBy::Drawn).into_iter().eq(each));
+    for by in each {
+        assert!(losses(&replicated(), by).into_iter().eq([by]), "{by:?}");
+    }
+    let promoted = Setting { topology: Topology::Standby { stopped_per_mille: 0 }, ..replicated() };
+    assert!(losses(&promoted, FailoverBy::Drawn).into_iter().eq(each[..2].iter().copied()));
+    for by in &each[..2] {
+        assert!(losses(&promoted, *by).into_iter().eq([*by]), "{by:?}");
+    }
+}
+
+fn is_sentinel(node: Node) -> bool {
+    matches!(node, Node::Sentinel(_))
 }
 
 #[test]

@@ -5,9 +5,9 @@ mod nowhere;
 use crate::hosts::coordinators::{Ground, entry};
 use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
 use fencepost_clients::{
-    CLIENTS, Coordinator, Definition, Env, HostKey, ServerLock, Servers, Usage,
+    CLIENTS, Coordinator, Definition, Deployment, Env, HostKey, ServerLock, Servers, Usage,
 };
-use fencepost_faults::setting::InvalidSetting;
+use fencepost_faults::setting::{FailoverBy, InvalidSetting};
 use fencepost_faults::{Families, Family, Node, Seed};
 use nowhere::Nowhere;
 use std::rc::Rc;
@@ -37,6 +37,16 @@ pub enum Unfit {
         client: &'static str,
         /// Where it is.
         coordinator: &'static str,
+    },
+    /// Primaries are to be lost in a way in which those of the lock are not.
+    #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
+    FailoverBy {
+        /// In which way.
+        by: FailoverBy,
+        /// The lock.
+        client: &'static str,
+        /// In which ways they are.
+        expected: &'static str,
     },
     /// Calls are to be given up, and the lock is a program of the user's own.
     #[error(
@@ -78,6 +88,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
         }
     }
     has_standby(scenario, client)?;
+    loses_primaries(scenario.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
         return Err(Unfit::GivesUp { key, value, program: program.name.clone() });
     }
@@ -104,6 +115,17 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     };
     let (client, coordinator) = (client.name, coordinator.name());
     Err(Unfit::Standby { key, value, client, coordinator })
+}
+
+/// Only from a primary somebody takes over, and an operator only from one that is gone.
+fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
+    let expected = match (by, client.deployment) {
+        (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
+        (FailoverBy::Crash | FailoverBy::Isolation, Deployment::PostgreSql(_)) => return Ok(()),
+        (FailoverBy::Pause, Deployment::PostgreSql(_)) => "drawn, crash or isolation",
+        _ => "drawn",
+    };
+    Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
 /// What an application has to do with a lock: one is built, in no world, and asked. A program does
@@ -150,6 +172,29 @@ mod tests {
         let java = |name: &&str| starts.iter().any(|start| name.starts_with(start));
         assert_eq!(names, CLIENTS.iter().map(|one| one.name).filter(java).collect::<Vec<_>>());
         assert_eq!(names.len(), 10);
+    }
+
+    #[test]
+    fn a_failover_is_by_what_the_servers_of_the_lock_answer_with_one() {
+        let said = |failover_by, client: &str| {
+            let scenario = Scenario { failover_by, ..Scenario::default() };
+            let client = fencepost_clients::find(client).expect("the lock is in the table");
+            fits(&scenario, client, &"failover".parse().expect("a family"))
+                .map_err(|unfit| unfit.to_string())
+        };
+        let refused = |text: &str| Err(text.to_owned());
+        assert_eq!(said(FailoverBy::Pause, "single-node"), Ok(()));
+        assert_eq!(said(FailoverBy::Crash, "jdbc-5"), Ok(()));
+        assert_eq!(
+            said(FailoverBy::Pause, "jdbc-5"),
+            refused("failover-by 'pause': expected drawn, crash or isolation for jdbc-5")
+        );
+        assert_eq!(said(FailoverBy::Drawn, "redlock"), Ok(()));
+        for client in ["redlock", "etcd-mutex", "curator-mutex", "memcached-add", "mysql-get-lock"]
+        {
+            let text = format!("failover-by 'crash': expected drawn for {client}");
+            assert_eq!(said(FailoverBy::Crash, client), Err(text));
+        }
     }
 
     #[test]

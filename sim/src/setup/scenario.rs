@@ -25,7 +25,7 @@ pub use switches::Switches;
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::{Definition, ReplicaWait, Settings};
-use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
+use fencepost_faults::setting::{FailoverBy, Knobs, Setting, Spans, Topology, Window};
 use fencepost_faults::{Micros, SimTime};
 use fencepost_reports::{StorageRule, Workload};
 use length::Length;
@@ -160,6 +160,9 @@ pub struct Scenario {
     /// How many replicas lag at a time; by default all.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<u16>,
+    /// By what `failover` takes a primary away that another server follows; by default any way.
+    #[serde(skip_serializing_if = "FailoverBy::is_drawn")]
+    pub failover_by: FailoverBy,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     pub drift_ppm: u32,
     /// How far clocks jump.
@@ -296,6 +299,7 @@ impl Default for Scenario {
             pause: None,
             replication_lag: None,
             lagging_replicas: None,
+            failover_by: FailoverBy::Drawn,
             drift_ppm: 30_000,
             clock_jump: None,
             restart_delay: SpanRange::new(Span::default(), Span::default()),
@@ -346,6 +350,7 @@ impl Scenario {
         set(&mut knobs.pause, self.pause);
         set(&mut knobs.replication_lag, self.replication_lag);
         knobs.lagging_replicas = self.lagging_replicas.and_then(NonZeroU16::new);
+        knobs.failover_by = self.failover_by;
         set(&mut knobs.clock_jump, self.clock_jump);
         set(&mut knobs.restart_delay, Some(self.restart_delay));
         set(&mut knobs.storage_delay, self.storage_delay);

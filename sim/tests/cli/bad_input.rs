@@ -103,6 +103,14 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["old-primary 'stopped': expected a lock on postgresql", "curator-mutex is on zookeeper"],
     );
     refuses(
+        &["--set", "failover-by=earthquake"],
+        &["earthquake", "drawn", "crash", "isolation", "pause"],
+    );
+    refuses(
+        &["--client", "redlock", "--set", "failover-by=crash"],
+        &["failover-by 'crash': expected drawn for redlock"],
+    );
+    refuses(
         &["serve", "--coordinator", "memcached", "--sentinels", "3"],
         &["--sentinels", "redis", "memcached"],
     );

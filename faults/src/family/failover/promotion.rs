@@ -28,7 +28,7 @@ pub(super) fn promotion(
     let at = starts_of(rng, setting, 1).first().copied().unwrap_or(setting.window.begin_us);
     let takeover = span(rng, TAKEOVER);
     let is_stopped = chance(rng, u64::from(stopped_per_mille));
-    let isolate = chance(rng, 400);
+    let isolate = setting.knobs.failover_by.isolates(chance(rng, 400));
     let client = any(rng, &setting.clients()).filter(|_| isolate);
     let (at, mut faults) = match client {
         Some(client) => {

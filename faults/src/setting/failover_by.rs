@@ -1,0 +1,49 @@
+//! By what a primary is lost under `failover`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// By what a primary is lost for which another server takes over.
+#[derive(
+    Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailoverBy {
+    /// Any of these, drawn anew for each failover.
+    #[default]
+    Drawn,
+    /// It dies, and comes back when another has taken over. Nobody writes to two primaries.
+    Crash,
+    /// It is cut off with one client, which goes on writing to it.
+    Isolation,
+    /// It stands still until another has taken over, and goes on as a primary. Only Sentinel takes
+    /// over from a primary like that.
+    Pause,
+}
+
+impl FailoverBy {
+    /// As a scenario names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailoverBy::Drawn => "drawn",
+            FailoverBy::Crash => "crash",
+            FailoverBy::Isolation => "isolation",
+            FailoverBy::Pause => "pause",
+        }
+    }
+
+    /// Whether it is drawn, and need not be written down.
+    pub fn is_drawn(&self) -> bool {
+        *self == FailoverBy::Drawn
+    }
+
+    /// Whether the primary is cut off, where a draw says whether it would be.
+    pub(crate) fn isolates(self, drawn: bool) -> bool {
+        self == FailoverBy::Isolation || self.is_drawn() && drawn
+    }
+
+    /// Whether the primary stands still, where a draw says whether it would.
+    pub(crate) fn pauses(self, drawn: bool) -> bool {
+        self == FailoverBy::Pause || self.is_drawn() && drawn
+    }
+}
