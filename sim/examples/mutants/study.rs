@@ -142,6 +142,15 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
+    // Nobody writes to two primaries, and of three replicas one has all, though two failovers may
+    // come: what a lock loses is lost by who is promoted. Holds go on until the new primary has a
+    // replica again to wait for.
+    on_primary(
+        "failover",
+        "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
+         failover-by = \"crash\"; ttl = \"30s\"; hold = \"14s..28s\"",
+    )
+    .times(4),
 ];
 
 /// How many cycles a run has where its scenario does not say more than the built-in one.
