@@ -59,6 +59,29 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
+    /// What becomes of it after all conditions were tried again.
+    pub(crate) fn again(&self, new: &Outcome) -> Outcome {
+        match (&self.fate, &new.fate) {
+            (_, Fate::Killed(_)) => new.clone(),
+            // What was explored need not be again.
+            (Fate::Found(_) | Fate::Quiet { .. }, _) => self.clone(),
+            _ => new.clone(),
+        }
+    }
+
+    /// What becomes of it after more conditions were tried.
+    pub(crate) fn and_also(&self, new: &Outcome) -> Outcome {
+        let fate = match (&self.fate, &new.fate) {
+            (_, Fate::Killed(_)) | (Fate::Equivalent, _) => new.fate.clone(),
+            (Fate::Survived(old), Fate::Survived(new)) => Fate::Survived(old + new),
+            (Fate::Masked(old), Fate::Survived(new) | Fate::Masked(new))
+            | (Fate::Survived(old), Fate::Masked(new)) => Fate::Masked(old + new),
+            (old, _) => old.clone(),
+        };
+        let (runs, cpu_us) = (self.runs + new.runs, self.cpu_us + new.cpu_us);
+        Outcome { fate, runs, cpu_us, ..self.clone() }
+    }
+
     /// As a line of the file.
     pub(crate) fn line(&self) -> String {
         let of = |kill: &Kill| {

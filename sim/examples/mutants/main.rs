@@ -12,7 +12,8 @@
 //! The first writes a line for each mutant of every lock (or of those that are named), the second
 //! puts those that no sweep killed to the explorer, the third makes a page of it. `retry` sweeps
 //! those again that no sweep killed and that nothing explains: conditions are tried in their order,
-//! so that one more at the end changes nothing for those that an earlier one kills. `check FILE`
+//! so that one more at the end changes nothing for those that an earlier one kills. A number after
+//! the file says how many conditions are new: only these are tried then. `check FILE`
 //! runs every run again that killed, and exits with 2 if one does not. The operators are in
 //! `sim/src/hosts/mutants`; how a mutant is judged is in `study.rs` and `bounds.rs`. But for the
 //! processor time, everything follows from the seeds.
@@ -34,7 +35,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::mutants_of;
+use study::{CONDITIONS, mutants_of};
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -43,13 +44,14 @@ fn main() -> ExitCode {
         match words[..] {
             ["page", file] => page_of(file),
             ["explore", file] => explore(file),
-            ["retry", file] => retry(file),
+            ["retry", file] => retry(file, 0),
+            ["retry", file, last] => last_conditions(last).and_then(|first| retry(file, first)),
             ["check", file] => check(file),
             ["run", ref names @ ..] => {
                 run(names);
                 Ok(())
             }
-            _ => Err("expected run [LOCK ...], retry FILE, explore FILE, check FILE, or page FILE"
+            _ => Err("expected run [LOCK ...], retry FILE [CONDITIONS], explore FILE, check FILE, or page FILE"
                 .into()),
         };
     match done {
@@ -73,7 +75,15 @@ fn explore(file: &str) -> Result<(), Box<dyn Error>> {
     })
 }
 
-fn retry(file: &str) -> Result<(), Box<dyn Error>> {
+/// The first of so many conditions, counted from the end.
+fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
+    let count: usize = count.parse()?;
+    Ok(CONDITIONS.len().saturating_sub(count))
+}
+
+/// Tries those that were not killed again, under the conditions from one on. Those before it have
+/// been tried with them if it is not the first, and what that took is counted.
+fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     for_each_lock_of(file, |lock, outcomes| {
         let is_left = |outcome: &&Outcome| {
             !matches!(outcome.fate, Fate::Killed(_)) && reasons::reason(outcome).is_none()
@@ -81,13 +91,11 @@ fn retry(file: &str) -> Result<(), Box<dyn Error>> {
         let left: Vec<&str> =
             outcomes.iter().filter(is_left).map(|outcome| outcome.operator.as_str()).collect();
         let named = operators_for(lock).filter(|operator| left.contains(&operator.name));
-        let again = study::outcomes(lock, named);
-        let of = |old: &Outcome| {
-            let new = again.iter().find(|one| one.operator == old.operator).unwrap_or(old);
-            // What was explored need not be again.
-            let is_explored = matches!(old.fate, Fate::Found(_) | Fate::Quiet { .. });
-            let is_killed = matches!(new.fate, Fate::Killed(_));
-            if is_explored && !is_killed { old.clone() } else { new.clone() }
+        let again = study::outcomes(lock, first, named);
+        let of = |old: &Outcome| match again.iter().find(|one| one.operator == old.operator) {
+            Some(new) if first == 0 => old.again(new),
+            Some(new) => old.and_also(new),
+            None => old.clone(),
         };
         outcomes.iter().map(of).collect()
     })

@@ -74,6 +74,41 @@ const REASONS: &[Reason] = &[
         locks: &[],
         why: "without the bound it is `select-for-update`: a paused holder keeps the lock",
     },
+    Reason {
+        operators: &["grant-read-as-refusal"],
+        locks: &["reentrant-by-value"],
+        why: "what it reads next is the value that it has just set, so that it has reentered",
+    },
+    Reason {
+        operators: &["carried-out-twice"],
+        locks: &["reentrant-by-value", "redlock-fencing"],
+        why: "each of its commands does nothing the second time: SET NX finds the key, and the \
+              release finds none",
+    },
+    Reason {
+        operators: &["token-backwards", "token-coarse"],
+        locks: &["redlock-fencing"],
+        why: "its tokens are random values: backwards they are in no other order than before, and \
+              a fourth of each is in the same order",
+    },
+    Reason {
+        operators: &["renewal-refused-unheard"],
+        locks: &["redisson", "redisson-wait", "redisson-fair"],
+        why: "the watchdog tells nobody that a renewal was refused, it ends; one that goes on \
+              renews what its own thread holds, and nothing else",
+    },
+    Reason {
+        operators: &["none-read-as-one", "fsync-lies", "starts-empty"],
+        locks: &["jdbc-5-app-id"],
+        why: "every process has the same client id, so that the lock excludes nobody: one that is \
+              granted once more, or lost, changes nothing",
+    },
+    Reason {
+        operators: &["exists-wrong-node"],
+        locks: &["zookeeper-semaphore"],
+        why: "there is no such node, so that whoever waits looks again at once who is in front: it \
+              asks more often, and for longer",
+    },
 ];
 
 /// Why a mutant that survived breaks no rule, if that is known.

@@ -78,6 +78,40 @@ fn a_line_is_read_as_it_was_written_and_another_is_refused() {
 }
 
 #[test]
+fn more_conditions_add_to_what_was_tried_and_only_a_kill_takes_the_place_of_what_was_explored() {
+    let of = |fate: &Fate| Outcome {
+        lock: "redlock".to_owned(),
+        operator: "nx-dropped".to_owned(),
+        fate: fate.clone(),
+        runs: 3,
+        cpu_us: 9,
+    };
+    let killed = Fate::Killed(Kill {
+        fault: "pause".to_owned(),
+        scenario: String::new(),
+        strategy: "aimed".to_owned(),
+        seed: 1,
+        rule: "overlap".to_owned(),
+    });
+    let quiet = Fate::Quiet { differed: 2, within: "orders".to_owned() };
+    let (survived, masked) = (Fate::Survived(7), Fate::Masked(4));
+    for (old, new, also, again) in [
+        (&survived, &killed, &killed, &killed),
+        (&quiet, &killed, &killed, &killed),
+        (&quiet, &survived, &quiet, &quiet),
+        (&Fate::Equivalent, &survived, &survived, &survived),
+        (&survived, &survived, &Fate::Survived(14), &survived),
+        (&survived, &masked, &Fate::Masked(11), &masked),
+        (&masked, &survived, &Fate::Masked(11), &survived),
+        (&masked, &Fate::Equivalent, &masked, &Fate::Equivalent),
+    ] {
+        let more = of(old).and_also(&of(new));
+        assert_eq!((&more.fate, more.runs, more.cpu_us), (also, 6, 18), "{old:?} {new:?}");
+        assert_eq!(&of(old).again(&of(new)).fate, again, "{old:?} {new:?}");
+    }
+}
+
+#[test]
 fn what_is_more_often_by_chance_is_told_from_what_is_not() {
     // Of 70 ways to choose 4 of 8 one has all of them on one side, and 17 have three or more.
     assert!((chance([4, 4], [0, 4]) - 1.0 / 70.0).abs() < 1e-12);
