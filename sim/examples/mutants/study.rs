@@ -172,7 +172,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          failover-by = \"crash\"; ttl = \"30s\"; hold = \"14s..28s\"; think = \"1s..3s\"; \
          cycles = 20",
     )
-    .times(4),
+    .times(2),
     // The same for a lock that its holder takes again, and that the inner release takes away: it is
     // kept until half-time, and whoever asks no longer than that finds it held.
     on_primary(
@@ -180,15 +180,13 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
          failover-by = \"crash\"; ttl = \"60s\"; hold = \"115s..118s\"; think = \"3s..6s\"; \
          cycles = 1; acquire-timeout = \"50s\"",
-    )
-    .times(4),
+    ),
     on_primary("none", "cycles = 1; hold = \"19s..19200ms\"; acquire-timeout = \"9300ms\""),
     on_primary(
         "restart",
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
-    )
-    .times(4),
+    ),
     // The second process comes when the first has heard that it lost its lock, if it hears.
     on_primary(
         "restart",
@@ -203,7 +201,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     // A lock that is not given back outlives whoever waits for it.
     on_primary("none", "ttl = \"120s\""),
     // Who wakes from a pause still has its section before it, and no lock any more.
-    on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\"").times(4),
+    on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
     // Two of three masters are there, and each is needed.
     on_masters(
         "failover",
@@ -214,7 +212,7 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
     // A lease that is kept alive every third of its time outlives a pause of two thirds, and no
     // shorter one does.
-    on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\"").times(4),
+    on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
     // The one in front leaves while one is about to watch it.
     on_etcd(
         "none",
@@ -498,9 +496,11 @@ pub(crate) fn outcomes(
 ) -> Vec<Outcome> {
     let mut bench = Bench::from(lock, first);
     let outcome = |operator| {
-        let first = bench.one(operator, FIRST)?;
-        if let Fate::Killed(_) = first.fate {
-            return Some(first);
+        let first = bench.one(operator, FIRST);
+        let is_killed = first.as_ref().is_some_and(|one| matches!(one.fate, Fate::Killed(_)));
+        // Under some conditions alone, a mistake may be made in none of the first seeds.
+        if is_killed || first.is_none() && bench.first == 0 {
+            return first;
         }
         let second = bench.one(operator, SECOND)?;
         let Fate::Masked(_) = second.fate else { return Some(second) };

@@ -129,7 +129,7 @@ fn the_published_score_is_that_of_the_published_mutants_and_no_lower_than_stated
     assert_eq!(page(&outcomes), include_str!("../../../docs/mutants.md"));
     let score = Score::of(&outcomes);
     assert!(score.mutants >= 1_000, "{score:?}");
-    assert!(score.per_mille() >= 950, "{score:?}");
+    assert!(score.per_mille() >= 999, "{score:?}");
 }
 
 /// `mutants check docs/mutants.tsv` runs all of them.
