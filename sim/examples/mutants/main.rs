@@ -15,10 +15,11 @@
 //! so that one more at the end changes nothing for those that an earlier one kills. A number after
 //! the file says how many conditions are new: only these are tried then. `check FILE`
 //! runs every run again that killed, and exits with 2 if one does not. The operators are in
-//! `sim/src/hosts/mutants`; how a mutant is judged is in `study.rs` and `bounds.rs`. But for the
-//! processor time, everything follows from the seeds.
+//! `sim/src/hosts/mutants`, the conditions in `conditions.rs`; how a mutant is judged is in `study.rs`
+//! and `bounds.rs`. But for the processor time, everything follows from the seeds.
 
 mod bounds;
+mod conditions;
 mod fate;
 mod page;
 mod reasons;
@@ -27,6 +28,7 @@ mod study;
 mod tests;
 
 use bounds::Explorer;
+use conditions::CONDITIONS;
 use fate::{Fate, Outcome};
 use fencepost::clients::{CLIENTS, Definition};
 use fencepost::hosts::mutants::operators_for;
@@ -35,7 +37,7 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use study::{CONDITIONS, mutants_of};
+use study::mutants_of;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

@@ -150,7 +150,7 @@ fn places(outcomes: &[Outcome]) -> String {
                    are tried.\n\n| faults | scenario | uniform | aimed |\n\
                    | --- | --- | ---: | ---: |\n"
             .to_owned();
-    let order = crate::study::CONDITIONS.iter().map(|one| (one.fault, one.scenario));
+    let order = crate::conditions::CONDITIONS.iter().map(|one| (one.fault, one.scenario));
     for (fault, scenario) in order {
         let [uniform, aimed] = cells.get(&(fault, scenario)).copied().unwrap_or_default();
         let set = if scenario.is_empty() { String::new() } else { format!("`{scenario}`") };

@@ -6,6 +6,7 @@
 //! runs that are unknown where those of the lock are not. If no run differs from that of the lock
 //! without the mistake, it is **equivalent** within the budget. What is left **survives**.
 
+use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
 use fencepost::RunSpec;
 use fencepost::clients::find;
@@ -14,7 +15,7 @@ use fencepost::hosts::mutants::{Operator, operators, operators_for};
 use fencepost::setup::scenario::{Mutant, Scenario, Strategy};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::ThreadClock;
-use fencepost_clients::{Coordinator, Definition, Deployment};
+use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::{History, Kind, Verdict, judge};
 use std::collections::{BTreeMap, BTreeSet};
@@ -42,190 +43,6 @@ const CHANCE: f64 = 1e-6;
 const UNKNOWN: &str = "unknown";
 /// What is added to a rule that is broken more often than by the lock.
 const MORE_OFTEN_SAID: &str = " more often";
-
-/// Faults and a scenario, under which runs are comparable.
-#[derive(Clone, Copy)]
-pub(crate) struct Condition {
-    /// The families.
-    pub(crate) fault: &'static str,
-    /// What differs from the built-in scenario, as TOML, with `; ` between keys.
-    pub(crate) scenario: &'static str,
-    /// Which locks it means something to.
-    fits: fn(&Definition) -> bool,
-    /// Whether faults strike aimed, too.
-    is_aimed: bool,
-    /// How many times as many seeds a mutant gets as elsewhere.
-    times: u64,
-}
-
-impl Condition {
-    /// Tried aimed, too: where it matters most when the faults strike.
-    const fn aimed(self) -> Condition {
-        Condition { is_aimed: true, ..self }
-    }
-
-    /// Tried with so many times as many seeds: what must come together does so rarely.
-    const fn times(self, times: u64) -> Condition {
-        Condition { times, ..self }
-    }
-}
-
-const fn under(fault: &'static str, scenario: &'static str) -> Condition {
-    Condition { fault, scenario, fits: |_| true, is_aimed: false, times: 1 }
-}
-
-const fn on_redis(fault: &'static str, scenario: &'static str) -> Condition {
-    let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::Redis;
-    Condition { fits, ..under(fault, scenario) }
-}
-
-const fn on_masters(fault: &'static str, scenario: &'static str) -> Condition {
-    let fits = |lock: &Definition| lock.deployment == Deployment::Independent;
-    Condition { fits, ..under(fault, scenario) }
-}
-
-const fn on_primary(fault: &'static str, scenario: &'static str) -> Condition {
-    let fits = |lock: &Definition| {
-        let deployment = lock.deployment;
-        deployment.coordinator() == Coordinator::Redis && deployment != Deployment::Independent
-    };
-    Condition { fits, ..under(fault, scenario) }
-}
-
-const fn on_etcd(fault: &'static str, scenario: &'static str) -> Condition {
-    let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::Etcd;
-    Condition { fits, ..under(fault, scenario) }
-}
-
-const fn on_zookeeper(fault: &'static str, scenario: &'static str) -> Condition {
-    let fits = |lock: &Definition| lock.deployment.coordinator() == Coordinator::ZooKeeper;
-    Condition { fits, ..under(fault, scenario) }
-}
-
-const fn on_ensemble(fault: &'static str, scenario: &'static str) -> Condition {
-    let fits = |lock: &Definition| {
-        matches!(lock.deployment.coordinator(), Coordinator::Etcd | Coordinator::ZooKeeper)
-    };
-    Condition { fits, ..under(fault, scenario) }
-}
-
-const fn with_tokens(fault: &'static str, scenario: &'static str) -> Condition {
-    Condition { fits: |lock| lock.has_tokens, ..under(fault, scenario) }
-}
-
-/// All of them, in the order in which they are tried.
-pub(crate) const CONDITIONS: &[Condition] = &[
-    under("none", ""),
-    under("none", "hold = \"until-validity\""),
-    under("none", "hold = \"9s..9800ms\""),
-    under("none", "availability = \"2s\""),
-    on_masters("none", "masters = 3"),
-    under("lost-reply", "").aimed(),
-    under("client-crash", "").aimed(),
-    under("pause", "").aimed(),
-    under("partition", "").aimed(),
-    under("restart", ""),
-    on_redis("restart", "persistence = \"aof-always\""),
-    under("failover", ""),
-    on_primary("failover", "wait-replicas = 1"),
-    on_primary("failover+replication-lag", "wait-replicas = 1"),
-    under("clock-jump", ""),
-    under("latency", "extra-latency = \"1s..15s\""),
-    // Holds longer than a lease, for locks that renew it; waits longer than what a waiter that
-    // nobody wakes may be silent for; pauses that a lease outlives, and half of one does not; and
-    // runs that last.
-    under("none", "hold = \"12s..20s\""),
-    under("none", "acquire-timeout = \"120s\""),
-    under("pause", "pause = \"4s..6s\"").aimed(),
-    under("none", "cycles = 30"),
-    // A lock that is taken once more in the middle of its hold renews its lease by that.
-    under("none", "hold = \"22s..28s\""),
-    // Holds shorter than the time to the first renewal: a lock that waits for a replica when it is
-    // taken has nothing to lose then. Of two replicas only one lags, so that it matters which is
-    // promoted.
-    on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
-    on_primary(
-        "failover",
-        "wait-replicas = 1; lagging-replicas = 1; replication-lag = \"8s..12s\"",
-    )
-    .aimed()
-    .times(4),
-    on_primary("failover", "availability = \"20s\""),
-    // Who waits for a message or for a lease to end asks nothing meanwhile: somebody must come who
-    // has not asked yet.
-    on_redis(
-        "restart",
-        "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
-         restart-delay = \"100ms..1s\"",
-    )
-    .aimed(),
-    on_masters("restart", "persistence = \"aof-always\"; masters = 3; hold = \"until-validity\"")
-        .aimed(),
-    under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
-    under("none", "availability = \"5s\""),
-    // Nobody writes to two primaries, and of three replicas one has all, though two failovers may
-    // come: what a lock loses is lost by who is promoted. Holds go on until the new primary has a
-    // replica again to wait for, and those who ask do not run out of cycles before.
-    on_primary(
-        "failover",
-        "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
-         failover-by = \"crash\"; ttl = \"30s\"; hold = \"14s..28s\"; think = \"1s..3s\"; \
-         cycles = 20",
-    )
-    .times(2),
-    // The same for a lock that its holder takes again, and that the inner release takes away: it is
-    // kept until half-time, and whoever asks no longer than that finds it held.
-    on_primary(
-        "failover",
-        "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
-         failover-by = \"crash\"; ttl = \"60s\"; hold = \"115s..118s\"; think = \"3s..6s\"; \
-         cycles = 1; acquire-timeout = \"50s\"",
-    ),
-    on_primary("none", "cycles = 1; hold = \"19s..19200ms\"; acquire-timeout = \"9300ms\""),
-    on_primary(
-        "restart",
-        "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
-         acquire-timeout = \"9300ms\"",
-    ),
-    // The second process comes when the first has heard that it lost its lock, if it hears.
-    on_primary(
-        "restart",
-        "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
-    ),
-    // The run goes on when the old primary is a replica.
-    on_primary(
-        "failover",
-        "failover-by = \"crash\"; cycles = 40; hold = \"10ms..1s\"; think = \"1s..3s\"; \
-         retry = \"500ms..1s\"; acquire-timeout = \"20s\"; availability = \"20s\"",
-    ),
-    // A lock that is not given back outlives whoever waits for it.
-    on_primary("none", "ttl = \"120s\""),
-    // Who wakes from a pause still has its section before it, and no lock any more.
-    on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
-    // Two of three masters are there, and each is needed.
-    on_masters(
-        "failover",
-        "masters = 3; availability = \"3s\"; hold = \"10ms..500ms\"; think = \"500ms..1s\"; \
-         cycles = 30",
-    ),
-    // Tokens that fall keep everybody out of the storage, also long after the beginning.
-    with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is kept alive every third of its time outlives a pause of two thirds, and no
-    // shorter one does.
-    on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The one in front leaves while one is about to watch it.
-    on_etcd(
-        "none",
-        "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
-    ),
-    // Somebody is always in a section when servers lose what they hold. That most of them lose it
-    // and agree on it is rare.
-    on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
-    // No leader is elected, so that nothing but the session keeps a free lock from being had.
-    on_zookeeper("client-crash", "ensemble = 1"),
-    // Many ask at once after a holder died, and what they saw is old when they act on it.
-    on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
-];
 
 /// How many cycles a run has where its scenario does not say more than the built-in one.
 const CYCLES: u32 = 6;
