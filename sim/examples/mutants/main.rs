@@ -15,8 +15,8 @@
 //! so that one more at the end changes nothing for those that an earlier one kills. A number after
 //! the file says how many conditions are new: only these are tried then. `check FILE`
 //! runs every run again that killed, and exits with 2 if one does not. The operators are in
-//! `sim/src/hosts/mutants`, the conditions in `conditions.rs`; how a mutant is judged is in `study.rs`
-//! and `bounds.rs`. But for the processor time, everything follows from the seeds.
+//! `sim/src/hosts/mutants`, the conditions in `conditions.rs`; how a mutant is judged is in
+//! `study.rs` and `bounds.rs`. But for the processor time, everything follows from the seeds.
 
 mod bounds;
 mod conditions;
@@ -42,20 +42,20 @@ use study::mutants_of;
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let done =
-        match words[..] {
-            ["page", file] => page_of(file),
-            ["explore", file] => explore(file),
-            ["retry", file] => retry(file, 0),
-            ["retry", file, last] => last_conditions(last).and_then(|first| retry(file, first)),
-            ["check", file] => check(file),
-            ["run", ref names @ ..] => {
-                run(names);
-                Ok(())
-            }
-            _ => Err("expected run [LOCK ...], retry FILE [CONDITIONS], explore FILE, check FILE, or page FILE"
-                .into()),
-        };
+    let done = match words[..] {
+        ["page", file] => page_of(file),
+        ["explore", file] => explore(file),
+        ["retry", file] => retry(file, 0),
+        ["retry", file, last] => last_conditions(last).and_then(|first| retry(file, first)),
+        ["check", file] => check(file),
+        ["run", ref names @ ..] => {
+            run(names);
+            Ok(())
+        }
+        _ => Err("expected run [LOCK ...], retry FILE [CONDITIONS], explore FILE, check FILE, or \
+                      page FILE"
+            .into()),
+    };
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
