@@ -384,6 +384,8 @@ fn the_table_of_published_certificates_is_that_of_the_folder() {
         }
         let hold = scenario["hold"].as_str().filter(|hold| *hold != "4s");
         words.extend(hold.map(|hold| format!("holds of {hold}")));
+        let latency = scenario["latency"].as_str().filter(|latency| *latency != "200us..2ms");
+        words.extend(latency.map(|latency| format!("latency {latency}")));
         let (lock, fault, words) = (&bounds.client, &bounds.fault, words.join(", "));
         format!("    of({lock:?}, {fault:?}, {name:?}, {words:?}),\n")
     };

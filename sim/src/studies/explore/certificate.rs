@@ -15,7 +15,7 @@ use clap::ValueEnum;
 use fencepost_clients::find;
 use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
-use fencepost_faults::setting::Topology;
+use fencepost_faults::setting::{FailoverBy, Topology};
 use fencepost_reports::documents::certificate::{
     Certificate, FORMAT, LeftOut, Runs, Slice as StatedSlice, StatedBounds, version_of,
 };
@@ -196,10 +196,15 @@ fn fixed(bounds: &Bounds) -> String {
                 let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
                 let least = away_at_least(&setting);
                 let who = match setting.topology {
-                    Topology::Replicated { .. } => {
-                        "the primary dies, loses power, stands still, or is cut off alone or with \
-                         one process"
-                    }
+                    Topology::Replicated { .. } => match setting.knobs.failover_by {
+                        FailoverBy::Drawn => {
+                            "the primary dies, loses power, stands still, or is cut off alone or \
+                             with one process"
+                        }
+                        FailoverBy::Crash => "the primary dies or loses power",
+                        FailoverBy::Isolation => "the primary is cut off alone or with one process",
+                        FailoverBy::Pause => "the primary stands still",
+                    },
                     _ => "a server dies, loses power, or is cut off",
                 };
                 let longest = bounds.longest.max(Span(least));

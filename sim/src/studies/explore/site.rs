@@ -3,7 +3,7 @@
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
 use fencepost_faults::family::away_at_least;
-use fencepost_faults::setting::{Setting, Topology};
+use fencepost_faults::setting::{FailoverBy, Setting, Topology};
 use fencepost_faults::{Direction, Family, Fault, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
@@ -110,7 +110,13 @@ fn failures(setting: &Setting) -> Vec<Site> {
             let with_one = setting.clients().into_iter().map(|client| vec![primary, client]);
             let cuts = [vec![primary]].into_iter().chain(with_one).map(cut_off);
             let still = Fault::Pause { node: primary, duration_us: least };
-            dies(primary).into_iter().chain([still]).chain(cuts).collect()
+            let dies = dies(primary).to_vec();
+            match setting.knobs.failover_by {
+                FailoverBy::Drawn => dies.into_iter().chain([still]).chain(cuts).collect(),
+                FailoverBy::Crash => dies,
+                FailoverBy::Isolation => cuts.collect(),
+                FailoverBy::Pause => vec![still],
+            }
         }
         // Nobody takes over from a server that is alone.
         _ if setting.servers().len() < 2 => Vec::new(),

@@ -17,7 +17,8 @@ use crate::setup::scenario::Scenario;
 use crate::setup::span::{Span, SpanRange};
 use crate::studies::sweep::Stop;
 use fencepost_clients::{Definition, find};
-use fencepost_faults::{Fault, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use fencepost_faults::setting::FailoverBy;
+use fencepost_faults::{Fault, FaultKind, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
 use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
@@ -137,6 +138,27 @@ fn a_failover_loses_a_lock_and_redlock_outlives_masters_that_stay_away() {
         assert!(sites.iter().all(gone), "{client}: {sites:?}");
     }
     assert!(quiet(&bounds("redlock", "failover", 1)).sum().valid > 0);
+}
+
+#[test]
+fn failover_by_says_which_failures_are_placed() {
+    let placed = |by: FailoverBy| {
+        let mut bounds = bounds("single-node", "failover", 1);
+        bounds.scenario.failover_by = by;
+        let sites = all_sites(&bounds).into_iter();
+        sites
+            .map(|site| match site {
+                Site::Fails { how, .. } => how.kind(),
+                other => panic!("{other:?}"),
+            })
+            .collect::<Vec<_>>()
+    };
+    let [crash, isolation, pause] =
+        [FailoverBy::Crash, FailoverBy::Isolation, FailoverBy::Pause].map(placed);
+    assert_eq!(crash, [FaultKind::Crash, FaultKind::PowerLoss]);
+    assert_eq!(isolation, [FaultKind::Partition; 3]);
+    assert_eq!(pause, [FaultKind::Pause]);
+    assert_eq!(placed(FailoverBy::Drawn), [crash, pause, isolation].concat());
 }
 
 #[test]
