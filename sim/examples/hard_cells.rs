@@ -12,7 +12,7 @@
 //! anything by then counts as slower than all others, and a median that would be of such trials is
 //! told as more than what they took. The runs depend on nothing else; the processor time is that of
 //! this machine. The search of `explore` makes small runs in a fixed order, all of them if need be,
-//! after it has placed all faults; its seed is only that of what is drawn in a run.
+//! each placed when its turn comes; its seed is only that of what is drawn in a run.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};
@@ -175,6 +175,7 @@ fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
     let mut runs = 0;
     let mut found = false;
     for planned in work.plans() {
+        let planned = planned.map_err(failed)?;
         let outcome = work.spec(&planned).run(Engine::Fast).map_err(|error| words(&error))?;
         runs += 1;
         found = judge(&outcome.history).violations.iter().any(|one| one.kind == cell.kind);

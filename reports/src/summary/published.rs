@@ -50,6 +50,7 @@ pub const PUBLISHED: &[Published] = &[
     of("redisson", "none", "redisson-hold-20s", "1 late message, 2 processes, holds of 20s"),
     of("redlock", "client-crash", "redlock-client-crash", "1 fault, 2 processes, 3 masters"),
     of("redlock", "client-crash", "redlock-client-crash-5-masters", "1 fault, 2 processes, 5 masters"),
+    of("redlock", "client-crash", "redlock-client-crash-delays-1", "1 fault and 1 late message, 2 processes, 3 masters"),
     of("redlock", "latency", "redlock-latency", "1 fault, 2 processes, 3 masters"),
     of("redlock", "latency", "redlock-latency-5-masters", "1 fault, 2 processes, 5 masters"),
     of("redlock", "latency", "redlock-latency-delays-1", "1 fault and 1 late message, 2 processes, 3 masters"),

@@ -56,7 +56,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let start = start(arguments, &order)?;
     INTERRUPT.listen(&STOP)?;
     let survey = surveyed(arguments, &order, &work)?;
-    work.place_all(shard, &STOP)?;
+    work.place_all(&STOP)?;
     if STOP.is_asked() {
         let none = || Ledger::new(Units::new());
         let ledger = start.unwrap_or_else(none);
@@ -85,7 +85,8 @@ fn surveyed(
         ahead::asks(&share, jobs)?;
     }
     if !arguments.quiet {
-        tell(format_args!("placing the first faults of {}", ahead::in_all(&share, jobs)));
+        let placing = if order.is_deep() { "placing the first faults of " } else { "" };
+        tell(format_args!("{placing}{}", ahead::in_all(&share, jobs)));
     }
     Ok(survey)
 }
@@ -99,8 +100,8 @@ fn run_all(
     runs: u64,
 ) -> Result<Outcome, Failure> {
     let started = clock();
-    let about = if order.bounds.most().depth() < 2 { "" } else { "about " };
-    if !arguments.quiet {
+    let about = if order.bounds.most().depth() < 1 { "" } else { "about " };
+    if !arguments.quiet && order.is_deep() {
         tell(format_args!("{about}{runs} runs"));
     }
     let every = arguments.checkpoint_every.map(Duration::from);

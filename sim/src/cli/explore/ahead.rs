@@ -30,8 +30,11 @@ pub(super) fn in_all(survey: &Survey, jobs: usize) -> String {
         let took = in_words(u64::try_from(seconds).unwrap_or(u64::MAX));
         format!(", about {took} on {threads} {}", if threads == 1 { "core" } else { "cores" })
     });
-    let plans = survey.bytes().div_ceil(1 << 20);
-    format!("about {} runs{time}, {} MiB for the plans", rounded(runs), rounded(plans))
+    let plans = match survey.bytes().div_ceil(1 << 20) {
+        0 => String::new(),
+        size => format!(", {} MiB for the plans", rounded(size)),
+    };
+    format!("about {} runs{time}{plans}", rounded(runs))
 }
 
 /// A great number by its first digits and its size.

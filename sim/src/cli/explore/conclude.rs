@@ -18,6 +18,11 @@ pub(super) struct Order<'o> {
 }
 
 impl Order<'_> {
+    /// Whether something is added to plans with one fault or late message.
+    pub(super) fn is_deep(&self) -> bool {
+        self.bounds.most().depth() > 1
+    }
+
     /// What was run, as a document that says that it is partial.
     pub(super) fn partial(&self, ledger: &Ledger, reason: &str) -> serde_json::Result<Unfinished> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()

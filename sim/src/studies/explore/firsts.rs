@@ -1,4 +1,4 @@
-//! What is added first to every base run: placed before anything is run, so that the work can be
+//! What is added first to every base run: placed before anything is added to it, so that that can be
 //! cut into units. To plans of the same order of messages nothing more is added but once.
 
 use super::ledger::{Slice, Units};
@@ -15,62 +15,53 @@ use crate::studies::sweep::Stop;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 impl Exploration<'_> {
-    /// Places the first faults and delays, those of other shards too where others are placed after
-    /// them; not all of them if it is stopped.
-    pub fn place_all(&mut self, shard: Shard, stop: &Stop) -> Result<(), FailedPlan> {
-        for (kind, rest) in self.bounds.most().kinds() {
-            let units = self.bases.len() * self.sites(kind).len();
-            let needed = if rest.depth() == 0 { own(shard, units) } else { 0..units };
-            self.place_units(kind, std::slice::from_ref(&needed), stop)?;
+    /// Places the first faults and delays if something is added to them; not all of them if it is
+    /// stopped.
+    pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
+        if self.bounds.most().depth() < 2 {
+            return Ok(());
+        }
+        for (kind, _) in self.bounds.most().kinds() {
+            let numbers: Vec<usize> = (0..self.units_of(kind)).collect();
+            let work = &*self;
+            let placed = in_parallel(work.jobs, &numbers, |number| {
+                if stop.is_asked() {
+                    return Ok((0, Placed::default()));
+                }
+                work.place_first(kind, *number)
+            });
+            self.firsts[kind as usize] = placed.into_iter().collect::<Result<_, _>>()?;
         }
         self.find_dead_ends(stop)?;
         self.has_all_firsts = true;
         Ok(())
     }
 
-    /// Places the first faults and delays that these parts of the work want: all of them if
-    /// something is placed after them.
+    /// Places the first faults and delays if one of these parts of the work adds something to them.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
-        if parts.iter().any(|part| part.level.depth() > 1) {
-            return self.place_all(Shard::WHOLE, stop);
+        match parts.iter().any(|part| part.level.depth() > 1) {
+            true => self.place_all(stop),
+            false => Ok(()),
         }
-        for (kind, _) in self.bounds.most().kinds() {
-            let is_own = |part: &&Slice| part.level.without(kind) == Some(Level::default());
-            let own = parts.iter().filter(is_own).map(|part| part.units.clone());
-            self.place_units(kind, &own.collect::<Vec<_>>(), stop)?;
-        }
-        Ok(())
     }
 
-    /// Places these first faults, or delays.
-    fn place_units(
-        &mut self,
+    /// The plans of a unit that adds one of a kind to a base run, and the number of that.
+    pub(super) fn place_first(
+        &self,
         kind: Added,
-        needed: &[Range<usize>],
-        stop: &Stop,
-    ) -> Result<(), FailedPlan> {
-        let is_needed = |unit: usize| needed.iter().any(|range| range.contains(&unit));
-        let work = &*self;
-        let numbers: Vec<usize> = (0..work.bases.len()).collect();
-        let calm = FaultPlan::default();
-        let scouts = in_parallel(work.jobs, &numbers, |base| work.scout(*base, &calm));
-        let scouts = scouts.into_iter().collect::<Result<Vec<Scout>, _>>()?;
-        let of = |base: &usize| work.sites(kind).iter().map(|site| (*base, site)).collect();
-        let units: Vec<(usize, &Site)> =
-            numbers.iter().flat_map(|base| -> Vec<_> { of(base) }).collect();
-        let numbers: Vec<usize> = (0..units.len()).collect();
-        let placed = in_parallel(work.jobs, &numbers, |number| {
-            let (base, site) = units[*number];
-            if stop.is_asked() || !is_needed(*number) {
-                return Ok((base, Placed::default()));
-            }
-            Ok((base, work.place(base, &calm, &scouts[base], site)?))
-        });
-        self.firsts[kind as usize] = placed.into_iter().collect::<Result<_, _>>()?;
-        Ok(())
+        number: usize,
+    ) -> Result<(usize, Placed), FailedPlan> {
+        let sites = self.sites(kind);
+        let (base, site) = (number / sites.len(), &sites[number % sites.len()]);
+        let placed = self.place(base, &FaultPlan::default(), self.calm(base)?, site)?;
+        Ok((base, placed))
+    }
+
+    /// How many units add one of a kind to a base run.
+    fn units_of(&self, kind: Added) -> usize {
+        self.bases.len() * self.sites(kind).len()
     }
 
     /// Finds the first delays to which nothing is to be added.
@@ -85,9 +76,9 @@ impl Exploration<'_> {
                 break;
             }
             let Some(base) = of_base.first().map(|first| first.0) else { continue };
-            let scout = self.scout(base, &calm)?;
+            let scout = self.calm(base)?;
             let mut placed: Vec<&mut Placed> = of_base.iter_mut().map(|one| &mut one.1).collect();
-            self.end_same_orders((base, &calm, &scout), &mut placed, self.jobs)?;
+            self.end_same_orders((base, &calm, scout), &mut placed, self.jobs)?;
         }
         self.firsts[Added::Delay as usize] = delays;
         Ok(())
@@ -120,19 +111,20 @@ impl Exploration<'_> {
         &self.sites[kind as usize]
     }
 
-    /// How many runs a shard takes, now that what is added first is placed.
+    /// How many runs a shard takes: exactly where what is added first is placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
-            let units = own(shard, units);
+            let own = own(shard, units);
             let firsts =
                 Added::ALL.into_iter().find(|kind| level.without(*kind) == Some(Level::default()));
             runs[level.depth()] += match (level.depth(), firsts) {
-                (0, _) => units.len() as u128,
-                (1, Some(kind)) => {
-                    let placed = &self.firsts[kind as usize][units];
+                (0, _) => own.len() as u128,
+                (1, Some(kind)) if self.has_all_firsts => {
+                    let placed = &self.firsts[kind as usize][own];
                     placed.iter().map(|(_, placed)| placed.plans.len() as u128).sum()
                 }
+                (1, _) => survey.runs[1].saturating_mul(own.len() as u128) / units.max(1) as u128,
                 _ => 0,
             };
         }
@@ -147,24 +139,29 @@ impl Exploration<'_> {
     pub fn units(&self) -> Units {
         let count = |level: Level| match level.depth() {
             0 => self.bases.len(),
-            1 => level.kinds().map(|(kind, _)| self.firsts[kind as usize].len()).sum(),
+            1 => level.kinds().map(|(kind, _)| self.units_of(kind)).sum(),
             _ => level.kinds().map(|(kind, _)| self.roots(kind)).sum(),
         };
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// The plans with at most one fault or late message, in the order in which they are run.
-    pub fn plans(&self) -> impl Iterator<Item = Planned> + '_ {
+    /// The plans with at most one fault or late message, in the order in which they are run, each
+    /// placed when it is asked for.
+    pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
-        let with_one = |kind: Added| {
+        let of_unit = |kind: Added, number: usize| {
             let level = Level::default().with(kind);
-            let placed = self.firsts[kind as usize].iter();
-            placed.flat_map(move |(base, placed)| {
-                let of = move |plan: &FaultPlan| Planned { base: *base, level, plan: plan.clone() };
-                placed.plans.iter().map(of)
-            })
+            let (base, placed) = match self.place_first(kind, number) {
+                Ok(placed) => placed,
+                Err(failed) => return vec![Err(failed)],
+            };
+            let plans = placed.plans.into_iter();
+            plans.map(|plan| Ok(Planned { base, level, plan })).collect()
         };
-        (0..self.bases.len()).map(calm).chain(Added::ALL.into_iter().flat_map(with_one))
+        let with_one = self.bounds.most().kinds().flat_map(move |(kind, _)| {
+            (0..self.units_of(kind)).flat_map(move |number| of_unit(kind, number))
+        });
+        (0..self.bases.len()).map(calm).map(Ok).chain(with_one)
     }
 
     /// How many plans of a kind something is added to.

@@ -31,7 +31,7 @@ const TRIALS: usize = 32;
 pub struct Survey {
     /// How many plans hold nothing, one fault or delay, two of both, and three.
     pub runs: [u128; 4],
-    /// How many plans are kept: those with one.
+    /// How many plans are kept: those with one, if something is added to them.
     pub kept: u128,
     /// How many microseconds of processor time one of them takes, the search for its place
     /// included; `None` where the system cannot tell.
@@ -75,11 +75,10 @@ impl Sample {
 }
 
 impl Survey {
-    /// What one of so many shards means. Each keeps all first faults if others come after them.
+    /// What one of so many shards means. Each keeps all first faults.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
-        let kept = if self.runs[2..] == [0, 0] { share(self.kept) } else { self.kept };
-        Survey { runs: self.runs.map(share), kept, ..self }
+        Survey { runs: self.runs.map(share), ..self }
     }
 
     /// How many there are in all.
@@ -109,7 +108,8 @@ impl Exploration<'_> {
         let placed = deepest.plans.len().max(1) as u64;
         let placing = deepest.placing_us.map_or(0, |us| us / placed);
         let run_us = self.time(&deepest.plans, stop)?.map(|us| us + placing);
-        Ok(Survey { runs, kept: runs[1], run_us })
+        let kept = if self.bounds.most().depth() < 2 { 0 } else { runs[1] };
+        Ok(Survey { runs, kept, run_us })
     }
 
     /// Adds each kind of what is left to add to some plans, which stand for so many.

@@ -24,6 +24,7 @@ use fencepost_faults::{FaultPlan, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Verdict, sha256};
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// How many units are taken at a time, by how much their plans hold: a checkpoint waits for at most
@@ -53,7 +54,10 @@ pub struct Exploration<'b> {
     pub(super) bases: Vec<Base>,
     /// What can be added, by [`Added`].
     pub(super) sites: [Vec<Site>; 2],
-    /// The plans with one fault or delay, by [`Added`]: for every base run, for every site.
+    /// The run of each base without a fault, once somebody has looked at it.
+    pub(super) calm: Vec<OnceLock<Scout>>,
+    /// The plans with one fault or delay, by [`Added`]: for every base run, for every site. None
+    /// are kept unless something is added to them: each unit places its own.
     pub(super) firsts: [Vec<(usize, Placed)>; 2],
     /// Whether all of those are there; what is added after them is counted only then.
     pub(super) has_all_firsts: bool,
@@ -105,18 +109,20 @@ impl<'b> Exploration<'b> {
             _ => [order_sites(bounds), all_sites(bounds)],
         };
         let firsts = [Vec::new(), Vec::new()];
-        Exploration { bounds, jobs, bases: bases(bounds), sites, firsts, has_all_firsts: false }
+        let bases = bases(bounds);
+        let calm = bases.iter().map(|_| OnceLock::new()).collect();
+        Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places all first faults and delays. One that is stopped meanwhile has not got all of them,
-    /// and runs nothing.
+    /// Places all first faults and delays that something is added to. One that is stopped meanwhile
+    /// has not got all of them, and runs nothing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
         stop: &Stop,
     ) -> Result<Exploration<'b>, FailedPlan> {
         let mut work = Exploration::unplaced(bounds, jobs);
-        work.place_all(Shard::WHOLE, stop)?;
+        work.place_all(stop)?;
         Ok(work)
     }
 
@@ -218,9 +224,13 @@ impl<'b> Exploration<'b> {
     }
 
     fn run_firsts(&self, number: usize, unit: &mut Running<'_>) -> Result<(), FailedPlan> {
-        let kinds = unit.level.kinds().map(|(kind, _)| &self.firsts[kind as usize]);
-        for (base, placed) in kinds.filter_map(|firsts| firsts.get(number)) {
-            self.run_placed(*base, placed, unit)?;
+        for (kind, _) in unit.level.kinds() {
+            if let Some((base, placed)) = self.firsts[kind as usize].get(number) {
+                self.run_placed(*base, placed, unit)?;
+            } else if !unit.is_over() {
+                let (base, placed) = self.place_first(kind, number)?;
+                self.run_placed(base, &placed, unit)?;
+            }
         }
         Ok(())
     }
@@ -302,6 +312,15 @@ impl<'b> Exploration<'b> {
     pub(super) fn scout(&self, base: usize, plan: &FaultPlan) -> Result<Scout, FailedPlan> {
         scout(self.bounds, &self.bases[base], plan)
             .map_err(|error| FailedPlan { planned: planned(base, plan), error })
+    }
+
+    /// The run of a base without a fault.
+    pub(super) fn calm(&self, base: usize) -> Result<&Scout, FailedPlan> {
+        if let Some(scout) = self.calm[base].get() {
+            return Ok(scout);
+        }
+        let scout = self.scout(base, &FaultPlan::default())?;
+        Ok(self.calm[base].get_or_init(|| scout))
     }
 
     pub(super) fn place(

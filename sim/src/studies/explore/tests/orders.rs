@@ -172,7 +172,7 @@ fn sound_locks_keep_every_rule_in_every_order() {
 /// Everything that plans with one delay and one fault show, as the checkers name it.
 fn shown_after(bounds: &Bounds) -> BTreeSet<String> {
     let mut work = Exploration::unplaced(bounds, 1);
-    work.place_all(Shard::WHOLE, &Stop::new()).expect("it can be placed");
+    work.place_all(&Stop::new()).expect("it can be placed");
     let mut shown = BTreeSet::new();
     for (base, first) in work.roots_of(Added::Delay).filter(|(base, _)| *base == 0) {
         let base = &work.bases[base];

@@ -14,7 +14,7 @@ fn small() -> Bounds {
 /// What a shard leaves behind.
 pub(super) fn part(bounds: &Bounds, shard: Shard) -> Unfinished {
     let mut work = Exploration::unplaced(bounds, 2);
-    work.place_all(shard, &Stop::new()).expect("it can be placed");
+    work.place_all(&Stop::new()).expect("it can be placed");
     let none = Ledger::new(work.units());
     match work.explore(shard, none, &Silent, &Stop::new()).expect("it runs") {
         Answer::Quiet(ledger) => unfinished(bounds, &work.conditions(), (shard, &ledger), "a part"),
@@ -220,7 +220,7 @@ fn a_shard_with_a_counterexample_finds_it_and_the_others_are_quiet() {
     let found = (1..=4).filter_map(|index| {
         let shard = Shard { index, count: 4 };
         let mut work = Exploration::unplaced(&bounds, 2);
-        work.place_all(shard, &Stop::new()).expect("it can be placed");
+        work.place_all(&Stop::new()).expect("it can be placed");
         let none = Ledger::new(work.units());
         match work.explore(shard, none, &Silent, &Stop::new()).expect("it runs") {
             Answer::Counterexample(planned) => Some(planned),
