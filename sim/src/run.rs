@@ -262,15 +262,7 @@ impl RunSpec {
             events: recorder.take(),
         };
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
-        let turns = kernel.with(|state| {
-            let turns = state.turns.take().unwrap_or_default();
-            turns.iter().map(|(at, host)| (*at, state.node(*host))).collect()
-        });
-        let held_up = kernel.with(|state| {
-            let held_up = state.held_up.take().unwrap_or_default();
-            let way = |[from, to]: [u16; 2]| (state.node(from), state.node(to));
-            held_up.into_iter().map(|(at, hosts)| (at, way(hosts))).collect()
-        });
+        let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
         let programs = lives.take();
         let altered = marks.altered();
         Ok(RunOutcome {

@@ -98,6 +98,19 @@ impl State {
         }
     }
 
+    /// When which node had a turn, as far as that was written down.
+    pub(crate) fn take_turns(&mut self) -> Vec<(SimTime, Node)> {
+        let turns = self.turns.take().unwrap_or_default();
+        turns.into_iter().map(|(at, host)| (at, self.node(host))).collect()
+    }
+
+    /// When messages were held up, and from whom to whom, as far as that was written down.
+    pub(crate) fn take_held_up(&mut self) -> Vec<(SimTime, (Node, Node))> {
+        let held_up = self.held_up.take().unwrap_or_default();
+        let way = |[from, to]: [HostIndex; 2]| (self.node(from), self.node(to));
+        held_up.into_iter().map(|(at, hosts)| (at, way(hosts))).collect()
+    }
+
     pub(crate) fn host(&mut self, host: HostIndex) -> &mut Host {
         &mut self.hosts[usize::from(host) - 1]
     }
