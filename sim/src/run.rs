@@ -76,8 +76,8 @@ pub enum Recording {
     Commands,
     /// The history, and every message on the wire.
     Wire,
-    /// The history, when all messages were under way between whom and when they were held up, and
-    /// when which node had a turn. Only the fast engine tells of turns.
+    /// The history, when every message was under way between whom, and when it was held up. The fast
+    /// engine also tells when which node had a turn.
     Turns,
 }
 

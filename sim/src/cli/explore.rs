@@ -58,12 +58,14 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let survey = surveyed(arguments, &order, &work)?;
     work.place_all(&STOP)?;
     if STOP.is_asked() {
-        let none = || Ledger::new(Units::new());
-        let ledger = start.unwrap_or_else(none);
-        let reason = Some("stopped while the first faults were placed");
+        let units = if order.is_deep() { Units::new() } else { work.units() };
+        let ledger = start.unwrap_or_else(|| Ledger::new(units));
+        let reason = Some("stopped before the first run");
         order.conclude(&ledger, reason, &arguments.format)?;
         return Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown));
     }
+    // One that was stopped before the first run may not know its units yet.
+    let start = start.filter(|ledger| ledger.sum().all_runs() > 0);
     let start = start.unwrap_or_else(|| Ledger::new(work.units()));
     if *start.units() != work.units() {
         return Err(Failure::wrong("--resume: the checkpoint is of other units than there are"));

@@ -17,7 +17,7 @@ use std::rc::Rc;
 pub(crate) struct Records {
     /// The messages on the wire, so much of each.
     pub(crate) wire: Option<Detail>,
-    /// When which host had a turn, which only the fast engine tells, and when messages were held up.
+    /// When which host had a turn (only the fast engine tells), and when messages were held up.
     pub(crate) turns: bool,
 }
 

@@ -265,9 +265,10 @@ impl State {
         }
     }
 
-    /// Writes down that a message is held up, or is tried again. It changes nothing when one from
-    /// an end that is closed to one that is arrives, or a connect or the answer to it for which
-    /// nobody waits: nothing was ever asked on that connection.
+    /// Writes down that a message is held up, waits for one that was sent before it, or is tried
+    /// again. Left out are messages that change nothing whenever they arrive: from an end that is
+    /// closed to one that is, and a connect or the answer to it for which nobody waits, for nothing
+    /// was ever asked on that connection.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];

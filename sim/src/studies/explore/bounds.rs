@@ -2,7 +2,7 @@
 
 use super::base::Base;
 use super::level::Level;
-use super::place::all_sites;
+use super::place::sites_of;
 use super::prune::Rule;
 use crate::run::RunSpec;
 use crate::run::fit::{Unfit, fits};
@@ -10,6 +10,7 @@ use crate::setup::scenario::{Hold, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::Definition;
+use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultPlan, Seed};
 use serde::{Deserialize, Serialize};
@@ -101,12 +102,20 @@ pub enum InvalidBounds {
     NoFamily,
     /// A server takes over because an operator says so.
     #[error(
-        "fault 'failover': expected another family; explore does not place what an operator does"
+        "fault 'failover': explore does not place what an operator does: expected one or more of \
+         {valid}",
+        valid = valid_but(Family::Failover)
     )]
     Promotion,
-    /// There is nothing in the deployment that the faults could hit.
-    #[error("fault '{0}': expected a family that hits something of this deployment")]
-    NoTarget(Families),
+    /// There is nothing in the deployment that a family could hit.
+    #[error(
+        "fault '{0}': it hits nothing of this deployment: expected one or more of {valid}",
+        valid = valid_but(*.0)
+    )]
+    NoTarget(Family),
+    /// Faults of `failover` last longer than the longest may.
+    #[error("longest '{0}': expected at least {1} with --fault failover")]
+    TooShort(Span, Span),
     /// A length that is a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
@@ -176,14 +185,20 @@ impl Bounds {
         }
         fits(scenario, self.client, &self.families)?;
         let topology = scenario.topology(self.client, &self.families);
-        let fails_over = self.families.chosen().any(|family| family == Family::Failover);
-        if fails_over && matches!(topology, Topology::Standby { .. }) {
-            return Err(InvalidBounds::Promotion);
+        if self.families.chosen().any(|family| family == Family::Failover) {
+            if matches!(topology, Topology::Standby { .. }) {
+                return Err(InvalidBounds::Promotion);
+            }
+            let least = Span(away_at_least(&scenario.setting(topology)));
+            if self.longest < least {
+                return Err(InvalidBounds::TooShort(self.longest, least));
+            }
         }
-        if self.faults > 0 && all_sites(self).is_empty() {
-            return Err(InvalidBounds::NoTarget(self.families.clone()));
+        let hits_nothing = |family: &Family| sites_of(self, *family).is_empty();
+        match self.families.chosen().filter(|_| self.faults > 0).find(hits_nothing) {
+            Some(family) => Err(InvalidBounds::NoTarget(family)),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// How much a plan holds at most.
@@ -234,5 +249,11 @@ fn is_placed(family: Family) -> bool {
 }
 
 fn valid() -> String {
-    FAMILIES.iter().map(|family| family.name()).collect::<Vec<_>>().join(", ")
+    valid_but(Family::None)
+}
+
+/// All families that are placed, but for one.
+fn valid_but(one: Family) -> String {
+    let others = FAMILIES.iter().filter(|family| **family != one);
+    others.map(|family| family.name()).collect::<Vec<_>>().join(", ")
 }

@@ -136,8 +136,11 @@ fn lengths(bounds: &Bounds) -> String {
         return String::new();
     }
     let is_fine = bounds.grain == Grain::Fine;
-    let by_looks = if is_fine {
-        "every length just after one look of the network at the cut and just before the next"
+    let by_looks = if is_fine && bounds.most().depth() > 1 {
+        "every length just after a look of the network at the cut, and just before the next if \
+         something is added"
+    } else if is_fine {
+        "every length just after a look of the network at the cut"
     } else {
         "every length just after a look of the network at the cut that no other follows within a \
          round trip"
@@ -192,24 +195,7 @@ fn fixed(bounds: &Bounds) -> String {
             Family::Restart => {
                 said.push_str(&format!("; servers come back after {} or {}", delay.min, delay.max));
             }
-            Family::Failover => {
-                let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
-                let least = away_at_least(&setting);
-                let who = match setting.topology {
-                    Topology::Replicated { .. } => match setting.knobs.failover_by {
-                        FailoverBy::Drawn => {
-                            "the primary dies, loses power, stands still, or is cut off alone or \
-                             with one process"
-                        }
-                        FailoverBy::Crash => "the primary dies or loses power",
-                        FailoverBy::Isolation => "the primary is cut off alone or with one process",
-                        FailoverBy::Pause => "the primary stands still",
-                    },
-                    _ => "a server dies, loses power, or is cut off",
-                };
-                let longest = bounds.longest.max(Span(least));
-                said.push_str(&format!("; {who} for {} or {longest}", Span(least)));
-            }
+            Family::Failover => said.push_str(&failures(bounds)),
             Family::LostReply | Family::LostRequest => said.push_str(&format!(
                 "; the next {} within {} or {} is lost",
                 if family == Family::LostReply { "reply" } else { "request" },
@@ -228,6 +214,28 @@ fn fixed(bounds: &Bounds) -> String {
         }
     }
     said
+}
+
+/// Who fails in which way, and for how long.
+fn failures(bounds: &Bounds) -> String {
+    let scenario = &bounds.scenario;
+    let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
+    let who = match (setting.topology, setting.knobs.failover_by) {
+        (Topology::Replicated { .. }, FailoverBy::Drawn) => {
+            "the first primary dies, loses power, stands still, or is cut off alone or with one \
+             process"
+        }
+        (Topology::Replicated { .. }, FailoverBy::Crash) => "the first primary dies or loses power",
+        (Topology::Replicated { .. }, FailoverBy::Isolation) => {
+            "the first primary is cut off alone or with one process"
+        }
+        (Topology::Replicated { .. }, FailoverBy::Pause) => "the first primary stands still",
+        _ => "a server dies, loses power, or is cut off",
+    };
+    let least = Span(away_at_least(&setting));
+    let longest = Some(bounds.longest).filter(|longest| *longest > least);
+    let longest = longest.map_or_else(String::new, |longest| format!(" or {longest}"));
+    format!("; {who} for {least}{longest}")
 }
 
 /// What the claim leaves open, in one sentence.

@@ -1,5 +1,6 @@
-//! What is added first to every base run: placed before anything is added to it, so that that can be
-//! cut into units. To plans of the same order of messages nothing more is added but once.
+//! What is added first to every base run. If something more is added, all of it is placed before, so
+//! that the work can be cut into units. To plans of the same order of messages nothing more is added
+//! but once.
 
 use super::ledger::{Slice, Units};
 use super::level::{Added, Level, up_to};

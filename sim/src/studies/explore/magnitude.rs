@@ -16,8 +16,8 @@ pub(super) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
 
 /// When a cut that begins at `from` may end, given what happens if it lasts as long as can be: the
 /// earliest and the latest of all instants between two looks of the network that find the way cut.
-/// Wherever between these it ends, the run is the same. With coarse grain, looks that are no
-/// further apart than a round trip count as one. Ascending.
+/// Wherever between these it ends, the run is the same until the probe begins. With coarse grain,
+/// looks that are no further apart than a round trip count as one. Ascending.
 pub(super) fn between_looks(
     bounds: &Bounds,
     from: SimTime,

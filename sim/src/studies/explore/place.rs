@@ -12,7 +12,7 @@ use super::sum::Pruned;
 use crate::engine::EngineError;
 use crate::hosts::coordinators::entry;
 use crate::run::InvalidRun;
-use fencepost_faults::{Fault, FaultPlan, SimTime, TimedFault};
+use fencepost_faults::{Family, Fault, FaultPlan, SimTime, TimedFault};
 use std::collections::BTreeSet;
 
 /// A plan, and the number of the base run whose conditions it runs under.
@@ -66,6 +66,11 @@ struct Choices {
 
 /// Every site of the bounds.
 pub(super) fn all_sites(bounds: &Bounds) -> Vec<Site> {
+    bounds.families.chosen().flat_map(|family| sites_of(bounds, family)).collect()
+}
+
+/// Every site of a family.
+pub(super) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
     let unanswered = entry(bounds.client.deployment.coordinator()).unanswered;
@@ -73,7 +78,7 @@ pub(super) fn all_sites(bounds: &Bounds) -> Vec<Site> {
         Measure::Fixed(faults) => faults.iter().all(|fault| !unanswered.contains(&fault.kind())),
         Measure::Ends | Measure::Steps | Measure::Orders => true,
     };
-    bounds.families.chosen().flat_map(|family| sites(family, &setting)).filter(answers).collect()
+    sites(family, &setting).into_iter().filter(answers).collect()
 }
 
 /// Every direction of a link on which messages are delayed.

@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Rule {
     /// A pause, a cut, a step of a clock, a lost reply or a late message is the same wherever it
     /// begins between two events of what it hits: it is placed just before the later one only. A
-    /// cut is also the same wherever it ends between two looks of the network at it.
+    /// cut is also the same wherever it ends between two looks of the network at it, but for when
+    /// the probe begins.
     Gap,
     /// A fault that meets nothing changes nothing but when the probe begins: no turn of the paused
     /// node, no message on the link that is cut or slow, no command of the client whose reply is to

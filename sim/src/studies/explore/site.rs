@@ -90,8 +90,8 @@ pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     }
 }
 
-/// The primary dies, loses power, stands still, or is cut off alone or with one client; where no
-/// Sentinel watches, each server dies, loses power, or is cut off.
+/// The first primary dies, loses power, stands still, or is cut off alone or with one client; where
+/// no Sentinel watches, each server dies, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();
@@ -196,7 +196,7 @@ impl Site {
                 Measure::Fixed(spans.map(lost).to_vec())
             }
             Site::Fails { how, least } => {
-                let mut spans = vec![*least, longest.max(*least)];
+                let mut spans = vec![*least, longest];
                 spans.dedup();
                 Measure::Fixed(spans.into_iter().map(|span| lasts(how.clone(), span)).collect())
             }

@@ -2,7 +2,7 @@
 //! plans that no rule leaves out.
 
 use super::base::{Base, bases};
-use super::bounds::{Bounds, Grain, small_scenario};
+use super::bounds::{Bounds, Grain, InvalidBounds, small_scenario};
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use super::ledger::Ledger;
 use super::place::{Ground, Planned, all_sites, boundaries};
@@ -18,7 +18,9 @@ use crate::setup::span::{Span, SpanRange};
 use crate::studies::sweep::Stop;
 use fencepost_clients::{Definition, find};
 use fencepost_faults::setting::FailoverBy;
-use fencepost_faults::{Fault, FaultKind, FaultPlan, Micros, Node, Seed, SimTime, TimedFault};
+use fencepost_faults::{
+    Family, Fault, FaultKind, FaultPlan, Micros, Node, Seed, SimTime, TimedFault,
+};
 use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Verdict, What, judge};
@@ -165,7 +167,14 @@ fn failover_by_says_which_failures_are_placed() {
 fn a_failover_that_cannot_be_is_refused() {
     let refused = |client: &str| bounds(client, "failover", 1).validate().unwrap_err().to_string();
     assert!(refused("pg-advisory").contains("what an operator does"));
-    assert!(refused("memcached-add").contains("expected a family that hits something"));
+    assert!(refused("memcached-add").contains("'failover': it hits nothing of this deployment"));
+    let mut both = bounds("memcached-cas", "failover+lost-reply", 1);
+    assert_eq!(both.validate(), Err(InvalidBounds::NoTarget(Family::Failover)));
+    both.families = "lost-reply".parse().expect("families");
+    assert_eq!(both.validate(), Ok(()));
+    let short = Bounds { longest: Span::secs(1), ..bounds("redlock", "failover", 1) };
+    let said = short.validate().unwrap_err().to_string();
+    assert_eq!(said, "longest '1s': expected at least 12s with --fault failover");
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 

@@ -39,10 +39,16 @@ fn cut(site: &Site, from: SimTime, to: SimTime) -> FaultPlan {
 /// The first and the last instants of the classes of a site: when it begins, when it ends.
 fn classes(ground: &Ground<'_>, site: &Site) -> Vec<[SimTime; 3]> {
     let placed = ground.place(site).expect("it runs");
-    let span = |plan: &FaultPlan| (plan.faults[0].at_us, plan.faults[0].ends_at());
-    let earliest = placed.plans.iter().map(span);
-    let both = earliest.zip(placed.alike.iter().map(span));
-    both.filter_map(|((from, earliest), (_, latest))| Some([from, earliest?, latest?])).collect()
+    let span = |plan: &FaultPlan| {
+        let timed = &plan.faults[0];
+        (timed.at_us, timed.ends_at().expect("a cut ends"))
+    };
+    let latest: BTreeSet<(SimTime, SimTime)> = placed.alike.iter().map(span).collect();
+    let of = |(from, earliest): (SimTime, SimTime)| {
+        let next = latest.range((from, earliest)..).next().filter(|(other, _)| *other == from);
+        Some([from, earliest, next?.1])
+    };
+    placed.plans.iter().map(span).filter_map(of).collect()
 }
 
 #[test]
