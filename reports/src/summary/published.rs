@@ -65,6 +65,7 @@ pub const PUBLISHED: &[Published] = &[
     of("redlock", "none", "redlock-none", "no fault, 2 processes, 3 masters"),
     of("redlock", "partition", "redlock-partition", "1 fault, 2 processes, 3 masters"),
     of("redlock", "partition", "redlock-partition-5-masters", "1 fault, 2 processes, 5 masters"),
+    of("redlock", "partition", "redlock-partition-delays-1", "1 fault and 1 late message, 2 processes, 3 masters"),
     of("redlock", "restart", "redlock-restart-after-12s", "1 fault, 2 processes, 3 masters, back after 12s"),
     of("redlock", "restart", "redlock-restart-after-12s-2", "2 faults, 2 processes, 3 masters, back after 12s, latency 1ms"),
     of("redlock", "restart", "redlock-restart-after-12s-5-masters", "1 fault, 2 processes, 5 masters, back after 12s"),
