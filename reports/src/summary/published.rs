@@ -80,6 +80,7 @@ pub const PUBLISHED: &[Published] = &[
     of("single-node", "client-crash", "single-node-client-crash-delays-1", "1 fault and 1 late message, 2 processes"),
     of("single-node", "latency", "single-node-latency", "1 fault, 2 processes"),
     of("single-node", "latency", "single-node-latency-2", "2 faults, 2 processes"),
+    of("single-node", "latency", "single-node-latency-3-processes-2", "2 faults, 3 processes"),
     of("single-node", "latency", "single-node-latency-3-processes-delays-1", "1 fault and 1 late message, 3 processes"),
     of("single-node", "latency", "single-node-latency-delays-1", "1 fault and 1 late message, 2 processes"),
     of("single-node", "lost-reply", "single-node-lost-reply-2", "2 faults, 2 processes"),
