@@ -122,9 +122,10 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Nobody writes to two primaries, and of three replicas one has all, though two failovers may
-    // come: what a lock loses is lost by who is promoted. Holds go on until the new primary has a
-    // replica again to wait for, and those who ask do not run out of cycles before.
+    // Primaries only die, so nobody writes to two of them, and one of three replicas always has every
+    // write, even after two failovers: a lock is lost only if the wrong replica is promoted. Holds
+    // are long enough for the new primary to get a replica again, which it needs to grant anything,
+    // and there are enough cycles for somebody to ask after that.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \

@@ -174,13 +174,17 @@ mod tests {
         assert_eq!(names.len(), 10);
     }
 
+    /// Whether this lock fits under faults of this family, or what is said of it.
+    fn refusal(scenario: &Scenario, client: &str, family: &str) -> Result<(), String> {
+        let client = fencepost_clients::find(client).expect("the lock is in the table");
+        fits(scenario, client, &family.parse().expect("a family"))
+            .map_err(|unfit| unfit.to_string())
+    }
+
     #[test]
     fn a_failover_is_by_what_the_servers_of_the_lock_answer_with_one() {
         let said = |failover_by, client: &str| {
-            let scenario = Scenario { failover_by, ..Scenario::default() };
-            let client = fencepost_clients::find(client).expect("the lock is in the table");
-            fits(&scenario, client, &"failover".parse().expect("a family"))
-                .map_err(|unfit| unfit.to_string())
+            refusal(&Scenario { failover_by, ..Scenario::default() }, client, "failover")
         };
         let refused = |text: &str| Err(text.to_owned());
         assert_eq!(said(FailoverBy::Pause, "single-node"), Ok(()));
@@ -200,10 +204,7 @@ mod tests {
     #[test]
     fn threads_are_refused_for_a_lock_that_knows_none() {
         let said = |threads, client: &str| {
-            let scenario = Scenario { threads, ..Scenario::default() };
-            let client = fencepost_clients::find(client).expect("the lock is in the table");
-            fits(&scenario, client, &"none".parse().expect("a family"))
-                .map_err(|unfit| unfit.to_string())
+            refusal(&Scenario { threads, ..Scenario::default() }, client, "none")
         };
         assert_eq!(said(1, "redlock"), Ok(()));
         assert_eq!(said(2, "spring-registry"), Ok(()));
