@@ -3,7 +3,6 @@
 use super::failure::TestFailure;
 use crate::engine::Engine;
 use crate::setup::scenario::Scenario;
-use crate::setup::span::Span;
 use crate::studies::explore::certificate::certificate;
 use crate::studies::explore::{
     Answer, Bounds, Exploration, FailedPlan, Grain, Ledger, Level, Planned, Progress, Rule,
@@ -11,7 +10,7 @@ use crate::studies::explore::{
 };
 use crate::studies::sweep::Stop;
 use fencepost_clients::Definition;
-use fencepost_faults::{Families, Family, Micros, Seed};
+use fencepost_faults::{Families, Family, Seed};
 use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Kind, judge};
@@ -134,13 +133,13 @@ impl EveryPlan {
         self.scenario.validate().map_err(|error| wrong(&error))?;
         let faults = u8::from(!families.is_none());
         let most = self.most.unwrap_or(Level { faults, delays: 0 });
-        let ttl = self.scenario.ttl.0.0;
+        let longest = Bounds::usual_longest(self.lock, &families, &self.scenario);
         let bounds = Bounds {
             client: self.lock,
             families,
             faults: most.faults,
             delays: most.delays,
-            longest: Span(Micros(ttl.saturating_mul(3) / 2)),
+            longest,
             grain: if most.depth() > 1 { Grain::Coarse } else { Grain::Fine },
             rules: Rule::ALL.into(),
             seed: Seed(0),

@@ -179,7 +179,7 @@ pub(crate) struct ExploreArguments {
     )]
     pub(crate) delays: u8,
     /// No fault lasts longer, delays a message by more, or steps a clock by more [default: one and
-    /// a half leases].
+    /// a half leases; with failover, at least until another server has taken over].
     #[arg(long, value_name = "D")]
     pub(crate) longest: Option<Span>,
     /// How many values stand for the lengths between two timers: fine (two) or coarse (one)

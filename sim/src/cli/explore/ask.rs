@@ -5,9 +5,8 @@ use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
 use crate::cli::options::client_of;
 use crate::cli::scenario_file::scenario;
 use crate::setup::scenario::{Scenario, Strategy};
-use crate::setup::span::Span;
 use crate::studies::explore::{Bounds, Grain, Rule};
-use fencepost_faults::{Families, Micros, Seed};
+use fencepost_faults::{Families, Seed};
 
 /// What explore sets unless a file or a flag says otherwise: few and short, because every event is
 /// a place for a fault, and fixed.
@@ -25,13 +24,14 @@ pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     let scenario = scenario_of(arguments)?;
     let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
     let faults = arguments.faults.unwrap_or(if families.is_none() { 0 } else { 1 });
-    let ttl = scenario.ttl.0.0;
+    let client = client_of(&arguments.client, &scenario)?;
+    let longest = Bounds::usual_longest(client, &families, &scenario);
     let bounds = Bounds {
-        client: client_of(&arguments.client, &scenario)?,
+        client,
         families,
         faults,
         delays: arguments.delays,
-        longest: arguments.longest.unwrap_or(Span(Micros(ttl.saturating_mul(3) / 2))),
+        longest: arguments.longest.unwrap_or(longest),
         grain: arguments.grain.unwrap_or(if faults > 1 { Grain::Coarse } else { Grain::Fine }),
         rules: Rule::ALL.into_iter().filter(|rule| !arguments.no_prune.contains(rule)).collect(),
         seed: Seed(arguments.seed),

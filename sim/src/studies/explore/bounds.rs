@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use fencepost_clients::Definition;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, FaultPlan, Seed};
+use fencepost_faults::{Families, Family, FaultPlan, Micros, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::rc::Rc;
@@ -199,6 +199,17 @@ impl Bounds {
             Some(family) => Err(InvalidBounds::NoTarget(family)),
             None => Ok(()),
         }
+    }
+
+    /// How long faults last at most unless somebody says so: a lease and a half, and long enough
+    /// for what `failover` does.
+    pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
+        let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
+        if families.chosen().all(|family| family != Family::Failover) {
+            return leases;
+        }
+        let setting = scenario.setting(scenario.topology(client, families));
+        leases.max(Span(away_at_least(&setting)))
     }
 
     /// How much a plan holds at most.

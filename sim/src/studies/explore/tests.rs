@@ -173,6 +173,12 @@ fn a_failover_that_cannot_be_is_refused() {
     both.families = "lost-reply".parse().expect("families");
     assert_eq!(both.validate(), Ok(()));
     let short = Bounds { longest: Span::secs(1), ..bounds("redlock", "failover", 1) };
+    let usual = Bounds::usual_longest(short.client, &short.families, &short.scenario);
+    assert_eq!(Bounds { longest: usual, ..short.clone() }.validate(), Ok(()));
+    let mut brief = bounds("single-node", "failover", 1);
+    brief.scenario.ttl = Span::secs(1);
+    brief.longest = Bounds::usual_longest(brief.client, &brief.families, &brief.scenario);
+    assert_eq!((brief.longest, brief.validate()), (Span::secs(4), Ok(())));
     let said = short.validate().unwrap_err().to_string();
     assert_eq!(said, "longest '1s': expected at least 12s with --fault failover");
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
