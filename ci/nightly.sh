@@ -16,6 +16,8 @@ nice -n 15 fuzz/run.sh replay || failed=1
 nice -n 15 fuzz/run.sh fuzz "$seconds" || failed=1
 nice -n 15 fuzz/run.sh beside "$scripts" "$(date +%s)" || failed=1
 PROPTEST_CASES=20000 nice -n 15 cargo test --quiet --workspace --lib --locked || failed=1
+nice -n 15 cargo test --quiet --locked -p fencepost-postgresql -p fencepost-mysql --lib \
+  -- --ignored many_drawn_statements || failed=1
 cargo build --quiet --release --locked -p fencepost --bin fencepost --example mutants || failed=1
 release=${CARGO_TARGET_DIR:-target}/release
 nice -n 15 "$release/examples/mutants" check docs/mutants.tsv || failed=1

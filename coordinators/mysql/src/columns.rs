@@ -212,7 +212,6 @@ pub(crate) fn of_table(
     let nullable = |is_nullable| Shape { is_nullable, ..Shape::number("boolean", 1) };
     let is_nullable =
         |inner: &Expression| Ok(of_table(inner, (definition, called), session)?.0.is_nullable);
-    let either = |left, right| Ok(is_nullable(left)? | is_nullable(right)?);
     let shape = match expression {
         Expression::Field(place) => {
             let column = &definition.columns[*place];
@@ -225,12 +224,17 @@ pub(crate) fn of_table(
             Shape { kind: LONGLONG, characters: 21, ..Shape::number("bigint", 21) }.never_null()
         }
         Expression::Compare(Comparison::Same, ..) | Expression::IsNull(..) => nullable(false),
-        Expression::Compare(_, left, right)
-        | Expression::And(left, right)
-        | Expression::Or(left, right) => nullable(either(left, right)?),
+        Expression::Compare(_, left, right) => nullable(is_nullable(left)? | is_nullable(right)?),
+        Expression::And(parts) | Expression::Or(parts) => {
+            let mut may_be = false;
+            for part in parts.iter() {
+                may_be |= is_nullable(part)?;
+            }
+            nullable(may_be)
+        }
         Expression::In(one, others) => {
             let mut may_be = is_nullable(one)?;
-            for other in others {
+            for other in others.iter() {
                 may_be |= is_nullable(other)?;
             }
             nullable(may_be)

@@ -75,6 +75,13 @@ impl SqlError {
         SqlError::new(1043, "08S01", "Bad handshake")
     }
 
+    /// The error of the real server when its stack is used up.
+    pub(crate) fn too_deep() -> SqlError {
+        let message = "Thread stack overrun:  267064 bytes used of a 299008 byte stack, and 32000 \
+                       bytes needed. Consider increasing the thread_stack system variable.";
+        SqlError::new(1436, "HY000", message)
+    }
+
     pub(crate) fn deadlock() -> SqlError {
         let message = "Deadlock found when trying to get lock; try restarting transaction";
         SqlError::new(1213, "40001", message)

@@ -1,6 +1,7 @@
 //! Tests that need to see inside, or to move the clocks.
 
 mod anything;
+mod depth;
 mod tables;
 mod taps;
 mod time;

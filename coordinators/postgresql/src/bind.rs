@@ -62,6 +62,11 @@ impl<'t> Binder<'t> {
                 let value = self.boolean(value, "NOT")?;
                 typed(Bound::Not(Box::new(value)), Type::Boolean)
             }
+            Node::Logic { operator, parts } => {
+                let part = |part| self.boolean(part, operator.symbol());
+                let parts = parts.iter().map(part).collect::<Outcome<Vec<Bound>>>()?;
+                typed(Bound::Logic(*operator, parts), Type::Boolean)
+            }
             Node::Binary { operator, left, right } => {
                 self.binary(*operator, left, right, position)?
             }
@@ -169,12 +174,6 @@ impl<'t> Binder<'t> {
         right: &Expression,
         position: usize,
     ) -> Outcome<Typed> {
-        if matches!(operator, Operator::And | Operator::Or) {
-            let left = Box::new(self.boolean(left, operator.symbol())?);
-            let right = Box::new(self.boolean(right, operator.symbol())?);
-            let bound = Bound::Logic(operator, left, right);
-            return Ok(Typed { bound, kind: Type::Boolean, position });
-        }
         let (left, right) = (self.bind(left)?, self.bind(right)?);
         self.operation(operator, left, right, position)
     }

@@ -15,7 +15,7 @@ pub(crate) enum Bound {
     Excluded(usize),
     Negate(Box<Bound>, Type),
     Not(Box<Bound>),
-    Logic(Operator, Box<Bound>, Box<Bound>),
+    Logic(Operator, Vec<Bound>),
     Compare(Operator, Box<Bound>, Box<Bound>),
     Arithmetic(Operator, Box<Bound>, Box<Bound>, Type),
     Concatenate(Box<Bound>, Box<Bound>),

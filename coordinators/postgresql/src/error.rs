@@ -76,6 +76,13 @@ impl SqlError {
         SqlError::new("0A000", format!("{} is not supported by this server", what.into()))
     }
 
+    /// The error of the real server when its stack is used up.
+    pub(crate) fn too_deep() -> SqlError {
+        let hint = "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), \
+                    after ensuring the platform's stack depth limit is adequate.";
+        SqlError::new("54001", "stack depth limit exceeded").hint(hint)
+    }
+
     pub(crate) fn at(mut self, position: usize) -> SqlError {
         self.position = Some(position);
         self

@@ -168,12 +168,16 @@ impl Parser {
         found
     }
 
-    /// Takes all of these words, or none.
-    fn take_words(&mut self, words: &[&str]) -> bool {
+    fn is_words(&self, words: &[&str]) -> bool {
         let is_there = |(more, word): (usize, &&str)| {
             self.peek_after(more).is_some_and(|token| token.is_word(word))
         };
-        let found = words.iter().enumerate().all(is_there);
+        words.iter().enumerate().all(is_there)
+    }
+
+    /// Takes all of these words, or none.
+    fn take_words(&mut self, words: &[&str]) -> bool {
+        let found = self.is_words(words);
         self.at += if found { words.len() } else { 0 };
         found
     }

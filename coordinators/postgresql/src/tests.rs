@@ -1,6 +1,7 @@
 //! The server by its messages, with a clock and a disk.
 
 mod anything;
+mod depth;
 mod replication;
 mod serializable;
 mod taps;

@@ -1,7 +1,7 @@
 //! Names of columns become places, and what cannot be compared here is refused.
 
 use crate::error::{Outcome, SqlError};
-use crate::sql::expression::{Expression, Function, Named};
+use crate::sql::expression::{Expression, Function, Inner, List, Named};
 use crate::sql::table_ast::Kind;
 use crate::store::schema::Definition;
 use crate::timestamp::read;
@@ -67,39 +67,34 @@ impl Scope<'_> {
             Expression::Later(from, count, unit) => {
                 let from = self.bind_as(from, Class::Time, "such a time")?;
                 let count = self.bind_as(count, Class::Integer, "such an interval")?;
-                (Expression::Later(Box::new(from), Box::new(count), *unit), Class::Time)
+                (Expression::Later(Inner::new(from)?, Inner::new(count)?, *unit), Class::Time)
             }
             Expression::Compare(comparison, left, right) => {
                 let (left, right) = self.pair(left, right)?;
-                let compared = Expression::Compare(*comparison, Box::new(left), Box::new(right));
+                let compared =
+                    Expression::Compare(*comparison, Inner::new(left)?, Inner::new(right)?);
                 (compared, Class::Integer)
             }
             Expression::In(one, others) => {
                 let (first, list) = self.members(one, others)?;
-                (Expression::In(Box::new(first), list), Class::Integer)
+                (Expression::In(Inner::new(first)?, List::new(list)?), Class::Integer)
             }
             Expression::IsNull(inner, wanted) => {
                 let (inner, _) = self.bind(inner)?;
-                (Expression::IsNull(Box::new(inner), *wanted), Class::Integer)
+                (Expression::IsNull(Inner::new(inner)?, *wanted), Class::Integer)
             }
             Expression::Not(inner) => {
                 let inner = self.bind_as(inner, Class::Integer, "NOT of what is no integer")?;
-                (Expression::Not(Box::new(inner)), Class::Integer)
+                (Expression::Not(Inner::new(inner)?), Class::Integer)
             }
-            Expression::And(left, right) => {
-                let (left, right) = self.truths(left, right)?;
-                (Expression::And(left, right), Class::Integer)
-            }
-            Expression::Or(left, right) => {
-                let (left, right) = self.truths(left, right)?;
-                (Expression::Or(left, right), Class::Integer)
-            }
+            Expression::And(parts) => (Expression::And(self.truths(parts)?), Class::Integer),
+            Expression::Or(parts) => (Expression::Or(self.truths(parts)?), Class::Integer),
             Expression::Add(left, right) => {
-                let (left, right) = self.truths(left, right)?;
+                let (left, right) = (self.truth(left)?, self.truth(right)?);
                 (Expression::Add(left, right), Class::Integer)
             }
             Expression::Subtract(left, right) => {
-                let (left, right) = self.truths(left, right)?;
+                let (left, right) = (self.truth(left)?, self.truth(right)?);
                 (Expression::Subtract(left, right), Class::Integer)
             }
             Expression::Call(Function::ConnectionId, _) => (expression.clone(), Class::Integer),
@@ -136,14 +131,14 @@ impl Scope<'_> {
         }
     }
 
-    fn truths(
-        &self,
-        left: &Expression,
-        right: &Expression,
-    ) -> Outcome<(Box<Expression>, Box<Expression>)> {
+    fn truth(&self, part: &Expression) -> Outcome<Inner> {
+        Inner::new(self.bind_as(part, Class::Integer, "such a value of a condition or a sum")?)
+    }
+
+    fn truths(&self, parts: &[Expression]) -> Outcome<List> {
         let what = "such a value of a condition or a sum";
-        let left = self.bind_as(left, Class::Integer, what)?;
-        Ok((Box::new(left), Box::new(self.bind_as(right, Class::Integer, what)?)))
+        let bound = parts.iter().map(|part| self.bind_as(part, Class::Integer, what));
+        List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
     /// Two sides that can be compared. A text beside a time is one.
@@ -188,10 +183,7 @@ fn time(text: Expression) -> Outcome<Expression> {
 /// The parts of a condition that must all be so.
 pub(super) fn conjuncts<'e>(condition: &'e Expression, out: &mut Vec<&'e Expression>) {
     match condition {
-        Expression::And(left, right) => {
-            conjuncts(left, out);
-            conjuncts(right, out);
-        }
+        Expression::And(parts) => parts.iter().for_each(|part| conjuncts(part, out)),
         other => out.push(other),
     }
 }
@@ -203,12 +195,13 @@ pub(super) fn fields(expression: &Expression, out: &mut Vec<usize>) {
         Expression::IsNull(inner, _) | Expression::Not(inner) => fields(inner, out),
         Expression::Compare(_, left, right)
         | Expression::Later(left, right, _)
-        | Expression::And(left, right)
-        | Expression::Or(left, right)
         | Expression::Add(left, right)
         | Expression::Subtract(left, right) => {
             fields(left, out);
             fields(right, out);
+        }
+        Expression::And(parts) | Expression::Or(parts) => {
+            parts.iter().for_each(|part| fields(part, out));
         }
         Expression::In(one, others) => {
             fields(one, out);

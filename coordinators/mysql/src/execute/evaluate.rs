@@ -37,7 +37,7 @@ impl Row<'_> {
             Expression::In(one, others) => {
                 let one = self.evaluate(one)?;
                 let mut found = Some(false);
-                for other in others {
+                for other in others.iter() {
                     let is_it = truth(&compare(Comparison::Equal, &one, &self.evaluate(other)?)?);
                     found = or(found, is_it);
                 }
@@ -47,13 +47,19 @@ impl Row<'_> {
                 Value::truth((self.evaluate(inner)? == Value::Null) == *wanted)
             }
             Expression::Not(inner) => value(truth(&self.evaluate(inner)?).map(|is_so| !is_so)),
-            Expression::And(left, right) => {
-                let (left, right) = (self.evaluate(left)?, self.evaluate(right)?);
-                let negated = |side: &Value| truth(side).map(|is_so| !is_so);
-                value(or(negated(&left), negated(&right)).map(|is_so| !is_so))
+            Expression::And(parts) => {
+                let mut some_fails = Some(false);
+                for part in parts.iter() {
+                    some_fails = or(some_fails, truth(&self.evaluate(part)?).map(|is_so| !is_so));
+                }
+                value(some_fails.map(|fails| !fails))
             }
-            Expression::Or(left, right) => {
-                value(or(truth(&self.evaluate(left)?), truth(&self.evaluate(right)?)))
+            Expression::Or(parts) => {
+                let mut some_holds = Some(false);
+                for part in parts.iter() {
+                    some_holds = or(some_holds, truth(&self.evaluate(part)?));
+                }
+                value(some_holds)
             }
             Expression::Add(left, right) => sum(&self.evaluate(left)?, &self.evaluate(right)?, 1)?,
             Expression::Subtract(left, right) => {

@@ -445,13 +445,13 @@ fn is_known(condition: &Expression, definition: &Definition) -> bool {
             _ => true,
         },
         Expression::Not(inner) => is_known(inner, definition),
-        Expression::Or(left, right) | Expression::And(left, right) => {
+        Expression::Or(parts) | Expression::And(parts) => {
             let has_none = |one: &Expression| {
                 let mut own = Vec::new();
                 fields(one, &mut own);
                 own.is_empty()
             };
-            [left, right].iter().any(|side| is_known(side, definition) || has_none(side))
+            parts.iter().any(|side| is_known(side, definition) || has_none(side))
         }
         _ => false,
     }

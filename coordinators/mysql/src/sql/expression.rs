@@ -1,6 +1,8 @@
 //! What an expression is made of.
 
+use crate::error::{Outcome, SqlError};
 use crate::value::Value;
+use std::ops::Deref;
 
 /// A column of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -25,7 +27,12 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// What can be worked out.
+/// The deepest expression: as deep as one that the real server gets to with its `thread_stack`.
+/// Everything that descends into one (shapes, binding, evaluation, drop) recurses per level;
+/// `tests/depth.rs` measures that the deepest one fits the stack.
+const DEPTH_MAX: u32 = 593;
+
+/// What can be worked out. None is deeper than [`DEPTH_MAX`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Expression {
     Literal(Value),
@@ -33,7 +40,7 @@ pub(crate) enum Expression {
     Truth(bool),
     /// A variable of the server, and whether its global value is meant.
     Variable(String, bool),
-    Call(Function, Vec<Expression>),
+    Call(Function, List),
     /// A column as it is named, and the clause that names it. Where there is no table there is no
     /// column.
     Column(Named, &'static str),
@@ -47,17 +54,96 @@ pub(crate) enum Expression {
     /// UTC.
     Now(u8, bool),
     /// A time, and a number of microseconds times a whole number after it.
-    Later(Box<Expression>, Box<Expression>, i64),
-    And(Box<Expression>, Box<Expression>),
-    Or(Box<Expression>, Box<Expression>),
+    Later(Inner, Inner, i64),
+    /// All parts of `a AND b AND c`.
+    And(List),
+    Or(List),
     /// Whether the first is one of the others.
-    In(Box<Expression>, Vec<Expression>),
-    Add(Box<Expression>, Box<Expression>),
-    Subtract(Box<Expression>, Box<Expression>),
-    Compare(Comparison, Box<Expression>, Box<Expression>),
+    In(Inner, List),
+    Add(Inner, Inner),
+    Subtract(Inner, Inner),
+    Compare(Comparison, Inner, Inner),
     /// Whether it is NULL, or with `false` is not.
-    IsNull(Box<Expression>, bool),
-    Not(Box<Expression>),
+    IsNull(Inner, bool),
+    Not(Inner),
+}
+
+impl Expression {
+    fn depth(&self) -> u32 {
+        1 + match self {
+            Expression::Call(_, list) | Expression::And(list) | Expression::Or(list) => list.depth,
+            Expression::In(one, list) => one.depth.max(list.depth),
+            Expression::Later(left, right, _)
+            | Expression::Add(left, right)
+            | Expression::Subtract(left, right)
+            | Expression::Compare(_, left, right) => left.depth.max(right.depth),
+            Expression::IsNull(inner, _) | Expression::Not(inner) => inner.depth,
+            Expression::Literal(_)
+            | Expression::Truth(_)
+            | Expression::Variable(..)
+            | Expression::Column(..)
+            | Expression::Field(_)
+            | Expression::Inserted(_)
+            | Expression::Count
+            | Expression::Now(..) => 0,
+        }
+    }
+}
+
+/// An expression within another, which knows how deep it is.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Inner {
+    expression: Box<Expression>,
+    depth: u32,
+}
+
+impl Inner {
+    /// Errors: 1436 if nothing can be around it.
+    pub(crate) fn new(expression: Expression) -> Outcome<Inner> {
+        let depth = expression.depth();
+        match depth < DEPTH_MAX {
+            true => Ok(Inner { expression: Box::new(expression), depth }),
+            false => Err(SqlError::too_deep()),
+        }
+    }
+}
+
+impl Deref for Inner {
+    type Target = Expression;
+
+    fn deref(&self) -> &Expression {
+        &self.expression
+    }
+}
+
+/// Expressions within another.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct List {
+    all: Vec<Expression>,
+    depth: u32,
+}
+
+impl List {
+    /// Errors: 1436 if nothing can be around them.
+    pub(crate) fn new(all: Vec<Expression>) -> Outcome<List> {
+        let depth = all.iter().map(Expression::depth).max().unwrap_or(0);
+        match depth < DEPTH_MAX {
+            true => Ok(List { all, depth }),
+            false => Err(SqlError::too_deep()),
+        }
+    }
+
+    pub(crate) fn into_vec(self) -> Vec<Expression> {
+        self.all
+    }
+}
+
+impl Deref for List {
+    type Target = [Expression];
+
+    fn deref(&self) -> &[Expression] {
+        &self.all
+    }
 }
 
 /// A column or a table, with what stands before its name.

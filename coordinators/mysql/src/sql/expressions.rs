@@ -1,6 +1,6 @@
 //! Expressions: literals, variables, calls, and what compares them.
 
-use super::expression::{Comparison, Expression, Function, Named};
+use super::expression::{Comparison, Expression, Function, Inner, List, Named};
 use super::parser::Parser;
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
@@ -104,13 +104,17 @@ impl Parser<'_> {
     /// An expression. Errors: 1064, 1235, and what is said of functions and columns.
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
         self.deeper()?;
-        let mut left = self.conjunction()?;
+        let mut parts = match self.conjunction()? {
+            // Brackets make no difference, as on the real server.
+            Expression::Or(parts) if self.is_word("or") => parts.into_vec(),
+            first => vec![first],
+        };
         while self.accepts_word("or") {
-            left = Expression::Or(Box::new(left), Box::new(self.conjunction()?));
+            parts.push(self.conjunction()?);
         }
         self.refuse_operator()?;
         self.depth -= 1;
-        Ok(left)
+        one_or(parts, Expression::Or)
     }
 
     fn deeper(&mut self) -> Outcome<()> {
@@ -122,11 +126,14 @@ impl Parser<'_> {
     }
 
     fn conjunction(&mut self) -> Outcome<Expression> {
-        let mut left = self.negation()?;
+        let mut parts = match self.negation()? {
+            Expression::And(parts) if self.is_word("and") => parts.into_vec(),
+            first => vec![first],
+        };
         while self.accepts_word("and") {
-            left = Expression::And(Box::new(left), Box::new(self.negation()?));
+            parts.push(self.negation()?);
         }
-        Ok(left)
+        one_or(parts, Expression::And)
     }
 
     fn negation(&mut self) -> Outcome<Expression> {
@@ -134,7 +141,7 @@ impl Parser<'_> {
             self.deeper()?;
             let inner = self.negation()?;
             self.depth -= 1;
-            return Ok(Expression::Not(Box::new(inner)));
+            return Ok(Expression::Not(Inner::new(inner)?));
         }
         let mut left = self.predicate()?;
         loop {
@@ -149,14 +156,14 @@ impl Parser<'_> {
                 _ if self.accepts_word("is") => {
                     let is_null = !self.accepts_word("not");
                     self.expect_word("null")?;
-                    left = Expression::IsNull(Box::new(left), is_null);
+                    left = Expression::IsNull(Inner::new(left)?, is_null);
                     continue;
                 }
                 _ => break,
             };
             self.next();
             let right = self.predicate()?;
-            left = Expression::Compare(comparison, Box::new(left), Box::new(right));
+            left = Expression::Compare(comparison, Inner::new(left)?, Inner::new(right)?);
         }
         Ok(left)
     }
@@ -176,8 +183,8 @@ impl Parser<'_> {
         }
         let list = self.list(Parser::expression)?;
         self.expect(")")?;
-        let found = Expression::In(Box::new(left), list);
-        Ok(if is_negated { Expression::Not(Box::new(found)) } else { found })
+        let found = Expression::In(Inner::new(left)?, List::new(list)?);
+        Ok(if is_negated { Expression::Not(Inner::new(found)?) } else { found })
     }
 
     fn sum(&mut self) -> Outcome<Expression> {
@@ -193,7 +200,7 @@ impl Parser<'_> {
                 left = self.interval(left, if is_plus { 1 } else { -1 })?;
                 continue;
             }
-            let (left_side, right) = (Box::new(left), Box::new(self.operand()?));
+            let (left_side, right) = (Inner::new(left)?, Inner::new(self.operand()?)?);
             left = match is_plus {
                 true => Expression::Add(left_side, right),
                 false => Expression::Subtract(left_side, right),
@@ -203,9 +210,11 @@ impl Parser<'_> {
 
     /// A time some units later; the word INTERVAL has been read.
     fn interval(&mut self, from: Expression, sign: i64) -> Outcome<Expression> {
+        self.deeper()?;
         let count = self.sum()?;
+        self.depth -= 1;
         let unit = self.unit()?;
-        Ok(Expression::Later(Box::new(from), Box::new(count), sign * unit))
+        Ok(Expression::Later(Inner::new(from)?, Inner::new(count)?, sign * unit))
     }
 
     /// The length of a unit of time in microseconds.
@@ -329,7 +338,7 @@ impl Parser<'_> {
             return Err(self.wrong());
         }
         if lower == "current_user" && self.symbol() != Some("(") {
-            return Ok(Expression::Call(Function::User, Vec::new()));
+            return Ok(Expression::Call(Function::User, List::default()));
         }
         if self.symbol() == Some("(") {
             return self.call(word, &lower);
@@ -373,7 +382,7 @@ impl Parser<'_> {
                 let count = self.expression()?;
                 self.expect(",")?;
                 let from = self.expression()?;
-                Expression::Later(Box::new(from), Box::new(count), unit)
+                Expression::Later(Inner::new(from)?, Inner::new(count)?, unit)
             }
             "date_add" | "date_sub" => {
                 let from = self.expression()?;
@@ -426,7 +435,18 @@ impl Parser<'_> {
                 format!("Incorrect parameter count in the call to native function '{word}'");
             return Err(SqlError::new(1582, "42000", message));
         }
-        Ok(Expression::Call(function, arguments))
+        Ok(Expression::Call(function, List::new(arguments)?))
+    }
+}
+
+/// The only part, or what several make together.
+fn one_or(mut parts: Vec<Expression>, all: fn(List) -> Expression) -> Outcome<Expression> {
+    match (parts.pop(), parts.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (last, _) => {
+            parts.extend(last);
+            List::new(parts).map(all)
+        }
     }
 }
 

@@ -97,10 +97,7 @@ pub(super) fn access(table: &Definition, filter: Option<&Bound>, wish: Wish<'_>)
 /// The parts of a filter that must all be true.
 fn split<'b>(filter: &'b Bound, parts: &mut Vec<&'b Bound>) {
     match filter {
-        Bound::Logic(Operator::And, left, right) => {
-            split(left, parts);
-            split(right, parts);
-        }
+        Bound::Logic(Operator::And, own) => own.iter().for_each(|part| split(part, parts)),
         Bound::Constant(crate::types::Value::Boolean(true)) => {}
         part => parts.push(part),
     }
@@ -135,8 +132,8 @@ fn is_fixed(bound: &Bound) -> bool {
         | Bound::IsNull(value, _)
         | Bound::Trim(value)
         | Bound::Convert { value, .. } => is_fixed(value),
-        Bound::Logic(_, left, right)
-        | Bound::Compare(_, left, right)
+        Bound::Logic(_, parts) => parts.iter().all(is_fixed),
+        Bound::Compare(_, left, right)
         | Bound::Arithmetic(_, left, right, _)
         | Bound::Concatenate(left, right) => is_fixed(left) && is_fixed(right),
         Bound::In(value, list, _) => is_fixed(value) && list.iter().all(is_fixed),

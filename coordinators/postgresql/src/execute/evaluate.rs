@@ -34,7 +34,7 @@ impl Execution<'_> {
                 Value::Boolean(value) => Value::Boolean(!value),
                 _ => Value::Null,
             },
-            Bound::Logic(operator, left, right) => self.logic(*operator, left, right, row)?,
+            Bound::Logic(operator, parts) => self.logic(*operator, parts, row)?,
             Bound::Compare(operator, left, right) => {
                 let (left, right) = (self.evaluate(left, row)?, self.evaluate(right, row)?);
                 compared(*operator, &left, &right)
@@ -106,8 +106,8 @@ impl Execution<'_> {
             | Bound::IsNull(value, _)
             | Bound::Trim(value)
             | Bound::Convert { value, .. } => vec![value],
-            Bound::Logic(_, left, right)
-            | Bound::Compare(_, left, right)
+            Bound::Logic(_, parts) => parts.iter().collect(),
+            Bound::Compare(_, left, right)
             | Bound::Arithmetic(_, left, right, _)
             | Bound::Concatenate(left, right) => vec![left, right],
             Bound::In(value, list, _) => std::iter::once(&**value).chain(list).collect(),
@@ -131,26 +131,17 @@ impl Execution<'_> {
         }
     }
 
-    fn logic(
-        &mut self,
-        operator: Operator,
-        left: &Bound,
-        right: &Bound,
-        row: Row<'_>,
-    ) -> Result<Value, Stop> {
+    fn logic(&mut self, operator: Operator, parts: &[Bound], row: Row<'_>) -> Result<Value, Stop> {
         let decides = Value::Boolean(operator == Operator::Or);
-        let left = self.evaluate(left, row)?;
-        if left == decides {
-            return Ok(decides);
+        let mut is_unknown = false;
+        for part in parts {
+            let value = self.evaluate(part, row)?;
+            if value == decides {
+                return Ok(decides);
+            }
+            is_unknown |= value.is_null();
         }
-        let right = self.evaluate(right, row)?;
-        Ok(if right == decides {
-            decides
-        } else if left.is_null() || right.is_null() {
-            Value::Null
-        } else {
-            Value::Boolean(operator != Operator::Or)
-        })
+        Ok(if is_unknown { Value::Null } else { Value::Boolean(operator != Operator::Or) })
     }
 
     fn membership(

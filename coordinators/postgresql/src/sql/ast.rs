@@ -1,5 +1,6 @@
 //! Statements and expressions as they were written. Names are not looked up yet.
 
+use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 
 /// A statement.
@@ -246,11 +247,28 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// An expression and where it begins, or where its operator is.
+/// The deepest expression. Everything that descends into one (binding, evaluation, drop) recurses
+/// once or a few times per level; `tests/depth.rs` measures that the deepest one fits the stack.
+/// The real server gets to about 3,000 before `max_stack_depth` stops it.
+const DEPTH_MAX: u32 = 500;
+
+/// An expression and where it begins, or where its operator is. None is deeper than [`DEPTH_MAX`].
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Expression {
     pub(crate) node: Node,
     pub(crate) position: usize,
+    depth: u32,
+}
+
+impl Expression {
+    /// Errors: 54001 if it would be too deep.
+    pub(crate) fn new(node: Node, position: usize) -> Outcome<Expression> {
+        let depth = 1 + node.deepest_part();
+        match depth > DEPTH_MAX {
+            true => Err(SqlError::too_deep()),
+            false => Ok(Expression { node, position, depth }),
+        }
+    }
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -269,6 +287,11 @@ pub(crate) enum Node {
     Default,
     Negate(Box<Expression>),
     Not(Box<Expression>),
+    /// All parts of `a AND b AND c`, or of an OR.
+    Logic {
+        operator: Operator,
+        parts: Vec<Expression>,
+    },
     Binary {
         operator: Operator,
         left: Box<Expression>,
@@ -299,6 +322,35 @@ pub(crate) enum Node {
     },
     /// A function that is written without brackets.
     Keyword(&'static str),
+}
+
+impl Node {
+    fn deepest_part(&self) -> u32 {
+        let deepest = |parts: &[Expression]| parts.iter().map(|part| part.depth).max().unwrap_or(0);
+        match self {
+            Node::Negate(value)
+            | Node::Not(value)
+            | Node::IsNull { value, .. }
+            | Node::Cast { value, .. } => value.depth,
+            Node::Logic { parts, .. } => deepest(parts),
+            Node::Binary { left, right, .. } => left.depth.max(right.depth),
+            Node::In { value, list, .. } => value.depth.max(deepest(list)),
+            Node::Case { arms, otherwise } => {
+                let arms = arms.iter().map(|(when, then)| when.depth.max(then.depth));
+                arms.max().max(otherwise.as_ref().map(|value| value.depth)).unwrap_or(0)
+            }
+            Node::Call { arguments, .. } => deepest(arguments),
+            Node::Null
+            | Node::Boolean(_)
+            | Node::Integer(_)
+            | Node::Decimal(_)
+            | Node::Text(_)
+            | Node::Parameter(_)
+            | Node::Column { .. }
+            | Node::Default
+            | Node::Keyword(_) => 0,
+        }
+    }
 }
 
 /// The operators of two sides.

@@ -6,204 +6,219 @@ use super::{Parser, RESERVED};
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 
-/// Brackets and prefixes deeper than this are refused, as the real server refuses them when its
-/// stack is used up.
-const DEPTH_MAX: usize = 200;
+/// The parser recurses for brackets, and refuses deeper ones.
+const BRACKETS_MAX: usize = 200;
 
 /// Functions that are written without brackets.
 const KEYWORDS: &[&str] =
     &["current_timestamp", "localtimestamp", "current_user", "session_user", "user"];
 
+/// How tightly an operator binds, from the loosest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+enum Power {
+    Or,
+    And,
+    Not,
+    Is,
+    Comparison,
+    In,
+    Concatenate,
+    Sum,
+    Product,
+    Zone,
+    Sign,
+    Cast,
+}
+
+impl Power {
+    /// Whether it may be applied to the result of an operator that binds like `last`. Comparisons
+    /// and IN do not chain.
+    fn follows(self, last: Power) -> bool {
+        self < last || self == last && !matches!(self, Power::Comparison | Power::In)
+    }
+}
+
+/// What can follow an operand.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Infix {
+    Binary(Operator),
+    IsNull { is_negated: bool },
+    In { is_negated: bool },
+    Zone,
+    Cast,
+}
+
+impl Infix {
+    fn power(self) -> Power {
+        use Operator::{Add, And, Concatenate, Divide, Multiply, Or, Remainder, Subtract};
+        match self {
+            Infix::Binary(Or) => Power::Or,
+            Infix::Binary(And) => Power::And,
+            Infix::Binary(Concatenate) => Power::Concatenate,
+            Infix::Binary(Add | Subtract) => Power::Sum,
+            Infix::Binary(Multiply | Divide | Remainder) => Power::Product,
+            Infix::Binary(_) => Power::Comparison,
+            Infix::IsNull { .. } => Power::Is,
+            Infix::In { .. } => Power::In,
+            Infix::Zone => Power::Zone,
+            Infix::Cast => Power::Cast,
+        }
+    }
+}
+
+fn operator(symbol: &str) -> Option<Operator> {
+    Some(match symbol {
+        "=" => Operator::Equal,
+        "<>" => Operator::Different,
+        "<" => Operator::Less,
+        "<=" => Operator::LessEqual,
+        ">" => Operator::Greater,
+        ">=" => Operator::GreaterEqual,
+        "||" => Operator::Concatenate,
+        "+" => Operator::Add,
+        "-" => Operator::Subtract,
+        "*" => Operator::Multiply,
+        "/" => Operator::Divide,
+        "%" => Operator::Remainder,
+        _ => return None,
+    })
+}
+
 impl Parser {
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
         self.depth += 1;
-        if self.depth > DEPTH_MAX {
-            let limit = "Increase the configuration parameter \"max_stack_depth\" (currently \
-                         2048kB), after ensuring the platform's stack depth limit is adequate.";
-            return Err(SqlError::new("54001", "stack depth limit exceeded").hint(limit));
+        if self.depth > BRACKETS_MAX {
+            return Err(SqlError::too_deep());
         }
-        let expression = self.alternatives();
+        let expression = self.climb(None);
         self.depth -= 1;
         expression
     }
 
-    fn alternatives(&mut self) -> Outcome<Expression> {
-        let mut left = self.conjunction()?;
-        while self.is_word("or") {
-            left = self.binary(Operator::Or, left, Parser::conjunction)?;
-        }
-        Ok(left)
+    /// A default, which ends at `NOT NULL`.
+    pub(super) fn default_expression(&mut self) -> Outcome<Expression> {
+        self.climb(Some(Power::In))
     }
 
-    fn conjunction(&mut self) -> Outcome<Expression> {
-        let mut left = self.negation()?;
-        while self.is_word("and") {
-            left = self.binary(Operator::And, left, Parser::negation)?;
-        }
-        Ok(left)
-    }
-
-    fn binary(
-        &mut self,
-        operator: Operator,
-        left: Expression,
-        right: impl FnOnce(&mut Parser) -> Outcome<Expression>,
-    ) -> Outcome<Expression> {
-        let position = self.position();
-        self.at += 1;
-        let (left, right) = (Box::new(left), Box::new(right(self)?));
-        Ok(Expression { node: Node::Binary { operator, left, right }, position })
-    }
-
-    fn negation(&mut self) -> Outcome<Expression> {
-        let position = self.position();
-        let mut times = 0;
-        while self.take_word("not") {
-            times += 1;
-            if times > DEPTH_MAX {
-                return Err(SqlError::new("54001", "stack depth limit exceeded"));
+    /// An operand and the operators after it that bind more tightly than `floor`.
+    fn climb(&mut self, floor: Option<Power>) -> Outcome<Expression> {
+        let mut left = self.operand(floor)?;
+        let mut last = None;
+        while let Some(infix) = self.infix() {
+            let power = infix.power();
+            let is_tighter = floor.is_none_or(|floor| power > floor);
+            if !is_tighter || last.is_some_and(|last| !power.follows(last)) {
+                break;
             }
+            last = Some(power);
+            left = self.extended(left, infix)?;
         }
-        let mut value = self.is_null()?;
-        for _ in 0..times {
-            value = Expression { node: Node::Not(Box::new(value)), position };
-        }
-        Ok(value)
+        Ok(left)
     }
 
-    fn is_null(&mut self) -> Outcome<Expression> {
-        let mut value = self.comparison()?;
-        loop {
-            let position = self.position();
-            let is_negated = if self.take_words(&["is", "not", "null"]) || self.take_word("notnull")
-            {
-                true
-            } else if self.take_words(&["is", "null"]) || self.take_word("isnull") {
-                false
-            } else {
-                return Ok(value);
-            };
-            let node = Node::IsNull { value: Box::new(value), is_negated };
-            value = Expression { node, position };
-        }
-    }
-
-    fn comparison_operator(&self) -> Option<Operator> {
-        let Kind::Symbol(symbol) = &self.peek()?.kind else { return None };
-        Some(match symbol.as_str() {
-            "=" => Operator::Equal,
-            "<>" => Operator::Different,
-            "<" => Operator::Less,
-            "<=" => Operator::LessEqual,
-            ">" => Operator::Greater,
-            ">=" => Operator::GreaterEqual,
+    /// The operator that comes next.
+    fn infix(&self) -> Option<Infix> {
+        Some(match &self.peek()?.kind {
+            Kind::Symbol(symbol) if symbol == "::" => Infix::Cast,
+            Kind::Symbol(symbol) => Infix::Binary(operator(symbol)?),
+            Kind::Word(word) => match word.as_str() {
+                "or" => Infix::Binary(Operator::Or),
+                "and" => Infix::Binary(Operator::And),
+                "in" => Infix::In { is_negated: false },
+                "isnull" => Infix::IsNull { is_negated: false },
+                "notnull" => Infix::IsNull { is_negated: true },
+                "not" if self.is_words(&["not", "in"]) => Infix::In { is_negated: true },
+                "is" if self.is_words(&["is", "null"]) => Infix::IsNull { is_negated: false },
+                "is" if self.is_words(&["is", "not", "null"]) => Infix::IsNull { is_negated: true },
+                "at" if self.is_words(&["at", "time", "zone"]) => Infix::Zone,
+                _ => return None,
+            },
             _ => return None,
         })
     }
 
-    /// Comparisons do not chain.
-    fn comparison(&mut self) -> Outcome<Expression> {
-        let left = self.membership()?;
-        let Some(operator) = self.comparison_operator() else { return Ok(left) };
-        let compared = self.binary(operator, left, Parser::membership)?;
-        if self.comparison_operator().is_some() { Err(self.unexpected()) } else { Ok(compared) }
-    }
-
-    fn membership(&mut self) -> Outcome<Expression> {
-        let value = self.concatenation()?;
+    /// An operator with its left side and whatever is on its right.
+    fn extended(&mut self, left: Expression, infix: Infix) -> Outcome<Expression> {
         let position = self.position();
-        let is_negated = if self.take_words(&["not", "in"]) {
-            true
-        } else if self.take_word("in") {
-            false
-        } else {
-            return Ok(value);
+        self.pass(infix);
+        let node = match infix {
+            Infix::Binary(operator @ (Operator::And | Operator::Or)) => {
+                let mut parts = match left.node {
+                    // Brackets make no difference, as on the real server.
+                    Node::Logic { operator: own, parts } if own == operator => parts,
+                    _ => vec![left],
+                };
+                parts.push(self.climb(Some(infix.power()))?);
+                while self.infix() == Some(infix) {
+                    self.pass(infix);
+                    parts.push(self.climb(Some(infix.power()))?);
+                }
+                Node::Logic { operator, parts }
+            }
+            Infix::Binary(operator) => {
+                let right = Box::new(self.climb(Some(infix.power()))?);
+                Node::Binary { operator, left: Box::new(left), right }
+            }
+            Infix::IsNull { is_negated } => Node::IsNull { value: Box::new(left), is_negated },
+            Infix::In { is_negated } => {
+                let list = self.bracketed(Parser::expression)?;
+                Node::In { value: Box::new(left), list, is_negated }
+            }
+            // `x AT TIME ZONE z` is `timezone(z, x)`.
+            Infix::Zone => {
+                let arguments = vec![self.climb(Some(Power::Zone))?, left];
+                Node::Call { name: "timezone".to_owned(), arguments, star: false }
+            }
+            Infix::Cast => Node::Cast { value: Box::new(left), to: self.type_name()? },
         };
-        let list = self.bracketed(Parser::expression)?;
-        let node = Node::In { value: Box::new(value), list, is_negated };
-        Ok(Expression { node, position })
+        Expression::new(node, position)
     }
 
-    pub(super) fn concatenation(&mut self) -> Outcome<Expression> {
-        let mut left = self.sum()?;
-        while self.is_symbol("||") {
-            left = self.binary(Operator::Concatenate, left, Parser::sum)?;
-        }
-        Ok(left)
+    /// Takes the words of an operator.
+    fn pass(&mut self, infix: Infix) {
+        self.at += match infix {
+            Infix::Zone => 3,
+            Infix::In { is_negated: true } => 2,
+            Infix::IsNull { is_negated } if self.is_word("is") => 2 + usize::from(is_negated),
+            _ => 1,
+        };
     }
 
-    fn sum(&mut self) -> Outcome<Expression> {
-        let mut left = self.product()?;
-        loop {
-            let operator = if self.is_symbol("+") {
-                Operator::Add
-            } else if self.is_symbol("-") {
-                Operator::Subtract
-            } else {
-                return Ok(left);
-            };
-            left = self.binary(operator, left, Parser::product)?;
+    /// What an operator is applied to, with the prefixes before it.
+    fn operand(&mut self, floor: Option<Power>) -> Outcome<Expression> {
+        if self.is_word("not") && floor.is_none_or(|floor| floor < Power::Not) {
+            return self.negation();
         }
+        if self.is_symbol("-") || self.is_symbol("+") {
+            return self.signed();
+        }
+        self.atom()
     }
 
-    fn product(&mut self) -> Outcome<Expression> {
-        let mut left = self.zoned()?;
-        loop {
-            let operator = if self.is_symbol("*") {
-                Operator::Multiply
-            } else if self.is_symbol("/") {
-                Operator::Divide
-            } else if self.is_symbol("%") {
-                Operator::Remainder
-            } else {
-                return Ok(left);
-            };
-            left = self.binary(operator, left, Parser::zoned)?;
+    fn negation(&mut self) -> Outcome<Expression> {
+        let position = self.position();
+        let mut times = 0_usize;
+        while self.take_word("not") {
+            times += 1;
         }
-    }
-
-    /// `x AT TIME ZONE z` is `timezone(z, x)`.
-    fn zoned(&mut self) -> Outcome<Expression> {
-        let mut value = self.signed()?;
-        loop {
-            let position = self.position();
-            if !self.take_words(&["at", "time", "zone"]) {
-                return Ok(value);
-            }
-            let arguments = vec![self.signed()?, value];
-            let node = Node::Call { name: "timezone".to_owned(), arguments, star: false };
-            value = Expression { node, position };
-        }
-    }
-
-    fn signed(&mut self) -> Outcome<Expression> {
-        let mut signs = Vec::new();
-        while self.is_symbol("-") || self.is_symbol("+") {
-            signs.push((self.is_symbol("-"), self.position()));
-            self.at += 1;
-            if signs.len() > DEPTH_MAX {
-                return Err(SqlError::new("54001", "stack depth limit exceeded"));
-            }
-        }
-        let mut value = self.cast()?;
-        for (is_minus, position) in signs.into_iter().rev() {
-            if is_minus {
-                value = Expression { node: Node::Negate(Box::new(value)), position };
-            }
+        let mut value = self.climb(Some(Power::Not))?;
+        for _ in 0..times {
+            value = Expression::new(Node::Not(Box::new(value)), position)?;
         }
         Ok(value)
     }
 
-    fn cast(&mut self) -> Outcome<Expression> {
-        let mut value = self.atom()?;
-        loop {
-            let position = self.position();
-            if !self.take_symbol("::") {
-                return Ok(value);
-            }
-            let node = Node::Cast { value: Box::new(value), to: self.type_name()? };
-            value = Expression { node, position };
+    fn signed(&mut self) -> Outcome<Expression> {
+        let mut minuses = Vec::new();
+        while self.is_symbol("-") || self.is_symbol("+") {
+            minuses.extend(self.is_symbol("-").then(|| self.position()));
+            self.at += 1;
         }
+        let mut value = self.climb(Some(Power::Sign))?;
+        for position in minuses.into_iter().rev() {
+            value = Expression::new(Node::Negate(Box::new(value)), position)?;
+        }
+        Ok(value)
     }
 
     fn atom(&mut self) -> Outcome<Expression> {
@@ -228,7 +243,7 @@ impl Parser {
             Kind::Word(word) => return self.word(&word, position),
         };
         self.at += 1;
-        Ok(Expression { node, position })
+        Expression::new(node, position)
     }
 
     fn word(&mut self, word: &str, position: usize) -> Outcome<Expression> {
@@ -241,7 +256,7 @@ impl Parser {
         };
         if let Some(node) = plain {
             self.at += 1;
-            return Ok(Expression { node, position });
+            return Expression::new(node, position);
         }
         if word == "cast" {
             self.at += 1;
@@ -250,7 +265,7 @@ impl Parser {
             self.want_word("as")?;
             let to = self.type_name()?;
             self.want_symbol(")")?;
-            return Ok(Expression { node: Node::Cast { value, to }, position });
+            return Expression::new(Node::Cast { value, to }, position);
         }
         if word == "case" {
             self.at += 1;
@@ -282,7 +297,7 @@ impl Parser {
             false => None,
         };
         self.want_word("end")?;
-        Ok(Expression { node: Node::Case { arms, otherwise }, position })
+        Expression::new(Node::Case { arms, otherwise }, position)
     }
 
     /// `interval '1 day'`, `timestamp '...'`.
@@ -299,10 +314,10 @@ impl Parser {
             self.at = start;
             return Ok(None);
         };
-        let inner = Expression { node: Node::Text(text), position: self.position() };
+        let inner = Expression::new(Node::Text(text), self.position())?;
         self.at += 1;
         let node = Node::Cast { value: Box::new(inner), to };
-        Ok(Some(Expression { node, position }))
+        Expression::new(node, position).map(Some)
     }
 
     /// A column or a call, whose name was read.
@@ -316,9 +331,9 @@ impl Parser {
                 return self.call(column, position);
             }
             let node = Node::Column { table: Some(name), name: column };
-            return Ok(Expression { node, position });
+            return Expression::new(node, position);
         }
-        Ok(Expression { node: Node::Column { table: None, name }, position })
+        Expression::new(Node::Column { table: None, name }, position)
     }
 
     fn call(&mut self, name: String, position: usize) -> Outcome<Expression> {
@@ -326,7 +341,7 @@ impl Parser {
         let arguments =
             if star || self.is_symbol(")") { Vec::new() } else { self.list(Parser::expression)? };
         self.want_symbol(")")?;
-        Ok(Expression { node: Node::Call { name, arguments, star }, position })
+        Expression::new(Node::Call { name, arguments, star }, position)
     }
 
     /// The name of a type, with its length.

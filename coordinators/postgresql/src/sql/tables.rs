@@ -102,11 +102,10 @@ impl Parser {
         Ok(true)
     }
 
-    /// A default and its text. `DEFAULT 1 NOT NULL` ends at NOT, with which no operator begins
-    /// here.
+    /// A default and its text.
     fn default_value(&mut self) -> Outcome<(Expression, String)> {
         let start = self.at;
-        let value = self.concatenation()?;
+        let value = self.default_expression()?;
         let raw: Vec<&str> =
             self.tokens[start..self.at].iter().map(|token| token.raw.as_str()).collect();
         Ok((value, raw.join(" ")))

@@ -1,0 +1,163 @@
+//! Expressions of any depth: a result, or the error of the real server, and never a dead server.
+
+use super::world::World;
+use crate::Config;
+
+const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
+/// The parser has a limit of its own for what it recurses for.
+const TOO_NESTED: &str = "ERROR 1235: ";
+/// Half of what a thread has unless it asks for more.
+const STACK_BYTES: usize = 1 << 20;
+/// Statements of the nightly test, and of the one that runs always.
+const MANY: u32 = 10_000;
+const FEW: u32 = 100;
+
+/// A way to make an expression one level deeper, with an expression to begin with.
+#[derive(Clone, Copy)]
+struct Level {
+    start: &'static str,
+    before: &'static str,
+    after: &'static str,
+}
+
+const fn level(start: &'static str, before: &'static str, after: &'static str) -> Level {
+    Level { start, before, after }
+}
+
+/// Levels that deepen the tree, so that a chain of 100,000 is refused.
+const DEEPER: &[Level] = &[
+    level("n", "", " + 1"),
+    level("n", "", " - 1"),
+    level("1", "", " is null"),
+    level("1", "", " is not null"),
+    level("1", "", " = 1"),
+    level("1", "", " <> n"),
+    level("1", "", " < 1"),
+    level("1", "", " <=> null"),
+    level("now()", "", " + interval 1 second"),
+    level("now()", "", " - interval 1 day"),
+    level("1", "", "+ interval 1"),
+    level("1", "not ", ""),
+    level("1", "(", ")"),
+    level("1", "not (", ")"),
+    level("1", "(", " in (1, 2))"),
+    level("1", "1 in (1, ", ")"),
+    level("1", "concat(", ")"),
+    level("now()", "timestampadd(second, 1, ", ")"),
+    level("now()", "date_add(", ", interval 1 day)"),
+    level("now()", "date_sub(now(), interval ", " day)"),
+    level("1", "(", ") and 1 or 1"),
+    level("1", "1 + (", ")"),
+];
+
+/// Lists of any length, which deepen nothing.
+const WIDER: &[Level] = &[
+    level("n = 1", "", " or n = 1"),
+    level("n = 0", "", " and n = 0"),
+    level("n in (1", "", ", 2"),
+];
+
+fn deep(level: Level, depth: usize) -> String {
+    let Level { start, before, after } = level;
+    format!("{}{start}{}", before.repeat(depth), after.repeat(depth))
+}
+
+/// What a server on a small stack says to these statements.
+fn answers(statements: Vec<String>) -> Vec<String> {
+    let ask = move || {
+        let schema = "CREATE DATABASE d; USE d;
+            CREATE TABLE t (k INT NOT NULL PRIMARY KEY, n INT); INSERT INTO t VALUES (1, 0)";
+        let mut world = World::of(Config { schema: schema.to_owned(), ..Config::default() });
+        let id = world.session();
+        world.ask(id, "USE d");
+        statements.iter().map(|statement| world.ask(id, statement)).collect()
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(ask);
+    thread.expect("a thread").join().expect("the server lives")
+}
+
+/// Everywhere that an expression can be.
+fn statements(expression: &str) -> Vec<String> {
+    vec![
+        format!("SELECT {expression}"),
+        format!("SELECT {expression} FROM t"),
+        format!("SELECT k FROM t WHERE {expression}"),
+        format!("SELECT k FROM t WHERE k = 1 AND n = {expression}"),
+        format!("DO {expression}"),
+        format!("UPDATE t SET n = {expression}"),
+        format!("INSERT INTO t VALUES (1, 1) ON DUPLICATE KEY UPDATE n = {expression}"),
+        format!("DELETE FROM t WHERE n > 7 AND {expression}"),
+        format!("INSERT INTO t VALUES (2, {expression})"),
+        "DELETE FROM t WHERE k = 2".to_owned(),
+    ]
+}
+
+fn is_refused(said: &str) -> bool {
+    said.starts_with(TOO_DEEP) || said.starts_with(TOO_NESTED)
+}
+
+#[test]
+fn a_chain_of_any_operator_is_answered() {
+    for level in DEEPER {
+        for said in answers(vec![format!("SELECT {}", deep(*level, 100_000))]) {
+            assert!(is_refused(&said), "{:?} .. {:?}: {said}", level.before, level.after);
+        }
+    }
+    for level in WIDER {
+        let wide = deep(*level, 100_000);
+        let end = if wide.contains('(') { ")" } else { "" };
+        let said = answers(vec![format!("SELECT k, {wide}{end} FROM t")]);
+        assert!(said[0].starts_with("(1, "), "{:?}: {}", level.after, said[0]);
+    }
+}
+
+#[test]
+fn a_chain_is_as_long_as_on_the_real_server() {
+    let sum = |terms: usize| format!("UPDATE t SET n = {}", ["1"].repeat(terms).join(" + "));
+    let said = answers(vec![sum(593), sum(594)]);
+    assert_eq!(said[0], "OK");
+    assert!(said[1].starts_with(TOO_DEEP), "{}", said[1]);
+}
+
+#[test]
+fn the_deepest_expressions_fit_the_stack() {
+    for level in DEEPER {
+        let depths = [31, 63, 592];
+        let chains = depths.map(|depth| statements(&deep(*level, depth)));
+        answers(chains.concat());
+    }
+}
+
+/// Statements that deepen level by level, each level drawn.
+fn drawn(statements: u32) {
+    let mut state = 1_u64;
+    let mut draw = move |below: usize| {
+        let (factor, summand) = (6_364_136_223_846_793_005, 1_442_695_040_888_963_407);
+        state = state.wrapping_mul(factor).wrapping_add(summand);
+        (state >> 33) as usize % below
+    };
+    let mut all = Vec::new();
+    for number in 0..statements as usize {
+        let mut expression = "n".to_owned();
+        for _ in 0..number * 1_000 / statements as usize {
+            let level = DEEPER[draw(DEEPER.len())];
+            expression = format!("{}{expression}{}", level.before, level.after);
+        }
+        all.push(format!("SELECT {expression} FROM t"));
+    }
+    let said = answers(all);
+    assert!(said.iter().any(|said| said.starts_with('(')));
+    assert!(said.iter().any(|said| is_refused(said)));
+    assert!(said.iter().all(|said| !said.is_empty()), "each is answered");
+}
+
+#[test]
+fn drawn_statements_of_growing_depth_are_answered() {
+    drawn(FEW);
+}
+
+#[test]
+#[ignore = "takes long; ci/nightly.sh runs it"]
+fn many_drawn_statements_of_growing_depth_are_answered() {
+    drawn(MANY);
+}

@@ -1,0 +1,154 @@
+//! Expressions of any depth: a result, or the error of the real server, and never a dead server.
+
+use super::world::World;
+
+const TOO_DEEP: &str = "ERROR 54001: stack depth limit exceeded";
+/// Half of what a thread has unless it asks for more.
+const STACK_BYTES: usize = 1 << 20;
+/// Statements of the nightly test, and of the one that runs always.
+const MANY: u32 = 10_000;
+const FEW: u32 = 100;
+
+/// A way to make an expression one level deeper. `{}` is the expression so far.
+#[derive(Clone, Copy)]
+struct Level {
+    start: &'static str,
+    before: &'static str,
+    after: &'static str,
+}
+
+const fn level(start: &'static str, before: &'static str, after: &'static str) -> Level {
+    Level { start, before, after }
+}
+
+/// Levels that deepen the tree, so that a chain of 100,000 is refused.
+const DEEPER: &[Level] = &[
+    level("1", "", "+1"),
+    level("1", "", "-1"),
+    level("1", "", "*1"),
+    level("1", "", "/1"),
+    level("1", "", "%1"),
+    level("'a'", "", "||'a'"),
+    level("'a'", "", "||k||v"),
+    level("1", "", "::int"),
+    level("'a'", "", "::char(3)::text"),
+    level("k", "", "::int::text::int"),
+    level("k", "", " is null"),
+    level("k", "", " is not null"),
+    level("k", "", " isnull"),
+    level("now()", "", " at time zone 'utc'"),
+    level("now()", "", "+ interval '1 second'"),
+    level("true", "not ", ""),
+    level("k", "- ", ""),
+    level("1", "(", ")"),
+    level("1", "coalesce(", ")"),
+    level("k", "coalesce(null, ", ", 1)"),
+    level("1", "cast(", " as int)"),
+    level("1", "case when true then ", " end"),
+    level("true", "case when ", " then true end"),
+    level("true", "(", " = true)"),
+    level("true", "(", ") and k = 1 or true"),
+    level("1", "1 + (", ")"),
+    level("'a'", "(", " in ('a', 'b'))::text"),
+    level("1", "(1 in (1, ", "))::int"),
+];
+
+/// Lists of any length, which deepen nothing.
+const WIDER: &[Level] = &[
+    level("true", "", " or true"),
+    level("true", "", " is not null and true is not null or false is null"),
+    level("false", "", " or false"),
+    level("k = 1", "", " and k = 1"),
+    level("false", "", " or k = 1"),
+    level("true", "", ", true"),
+];
+
+fn deep(level: Level, depth: usize) -> String {
+    let Level { start, before, after } = level;
+    format!("{}{start}{}", before.repeat(depth), after.repeat(depth))
+}
+
+/// What a server on a small stack says to these statements.
+fn answers(statements: Vec<String>) -> Vec<String> {
+    let ask = move || {
+        let mut world = World::new();
+        let id = world.session();
+        statements.iter().map(|statement| world.ask(id, statement)).collect()
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(ask);
+    thread.expect("a thread").join().expect("the server lives")
+}
+
+/// Everywhere that an expression can be.
+fn statements(expression: &str) -> Vec<String> {
+    vec![
+        format!("SELECT {expression} FROM t"),
+        format!("SELECT k FROM t WHERE ({expression})::text = '' AND k = 1"),
+        format!("SELECT k FROM t ORDER BY {expression}"),
+        format!("SELECT 1 LIMIT ({expression})::text::int"),
+        format!("SELECT count({expression}) FROM t"),
+        format!("INSERT INTO t VALUES (2, 1) RETURNING {expression}"),
+        format!("UPDATE t SET v = ({expression})::text::int"),
+        format!("DELETE FROM t WHERE k = 2 AND ({expression})::text = ''"),
+        format!("CREATE TABLE u (k text DEFAULT ({expression})::text)"),
+        "INSERT INTO u VALUES (DEFAULT)".to_owned(),
+        "DROP TABLE IF EXISTS u".to_owned(),
+    ]
+}
+
+#[test]
+fn a_chain_of_any_operator_is_answered() {
+    for level in DEEPER {
+        let said = answers(vec![format!("SELECT {} FROM t", deep(*level, 100_000))]);
+        assert_eq!(said, [TOO_DEEP], "{:?} .. {:?}", level.before, level.after);
+    }
+    for level in WIDER {
+        let said =
+            answers(vec![format!("SELECT 1 FROM t WHERE true IN ({})", deep(*level, 100_000))]);
+        assert!(said[0].contains("SELECT"), "{:?}: {}", level.after, said[0]);
+    }
+}
+
+#[test]
+fn the_deepest_expressions_fit_the_stack() {
+    for level in DEEPER {
+        let depths = [190, 499];
+        let chains = depths.map(|depth| statements(&deep(*level, depth)));
+        eprintln!("{} {}", level.before, level.after);
+        answers(chains.concat());
+    }
+}
+
+/// Statements that deepen level by level, each level drawn.
+fn drawn(statements: u32) {
+    let mut state = 1_u64;
+    let mut draw = move |below: usize| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let mut all = Vec::new();
+    for number in 0..statements as usize {
+        let mut expression = "k".to_owned();
+        for _ in 0..number * 1_000 / statements as usize {
+            let level = DEEPER[draw(DEEPER.len())];
+            expression = format!("{}{expression}{}", level.before, level.after);
+        }
+        all.push(format!("SELECT {expression} FROM t"));
+    }
+    let said = answers(all);
+    assert!(said.iter().any(|said| said.ends_with("SELECT 1")));
+    assert!(said.iter().any(|said| said == TOO_DEEP));
+    assert!(said.iter().all(|said| !said.is_empty()), "each is answered");
+}
+
+#[test]
+fn drawn_statements_of_growing_depth_are_answered() {
+    drawn(FEW);
+}
+
+#[test]
+#[ignore = "takes long; ci/nightly.sh runs it"]
+fn many_drawn_statements_of_growing_depth_are_answered() {
+    drawn(MANY);
+}
