@@ -178,6 +178,13 @@ pub struct NodeConfig {
     pub has_config_file: bool,
     /// What survives the process.
     pub persistence: Persistence,
+    /// Whether an append-only file that is cut off at its end is loaded up to there.
+    pub aof_load_truncated: bool,
+    /// By how many per cent the append-only file grows before it is written again by itself; 0 is
+    /// never.
+    pub aof_rewrite_percentage: u32,
+    /// How many bytes an append-only file has at least that is written again by itself.
+    pub aof_rewrite_min_size: u64,
     /// When snapshots are taken by themselves, if they are what survives.
     pub save_points: Vec<SavePoint>,
     /// Writes need that many replicas that acknowledged lately; 0 is no demand.
@@ -242,6 +249,9 @@ impl Default for NodeConfig {
             replica_of: None,
             has_config_file: false,
             persistence: Persistence::None,
+            aof_load_truncated: true,
+            aof_rewrite_percentage: 100,
+            aof_rewrite_min_size: 64 * 1024 * 1024,
             save_points: SavePoint::DEFAULTS.to_vec(),
             min_replicas_to_write: 0,
             min_replicas_max_lag: 10,

@@ -6,6 +6,7 @@ mod denied;
 mod eviction;
 mod expiry;
 mod interlude;
+mod loading;
 mod messages;
 mod output_limits;
 mod propagation;

@@ -5,7 +5,8 @@ use crate::config::NodeConfig;
 use crate::front::node::Node;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
-    ConnectionId, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
+    ConnectionId, Damage, Disk, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
+    WallTime,
 };
 use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -43,6 +44,7 @@ struct Host {
     accepted: u32,
     peers: BTreeMap<ConnectionId, End>,
     taps: Vec<fencepost_machine::TapEvent>,
+    damages: Vec<Damage>,
 }
 
 /// Hosts, what is about to happen, and the clients of the test.
@@ -119,6 +121,7 @@ impl World {
             accepted: old.as_ref().map_or(0, |old| old.accepted),
             peers: BTreeMap::new(),
             taps: Vec::new(),
+            damages: Vec::new(),
         };
         self.hosts.insert(host.to_owned(), new);
         self.input(host, Input::Timer);
@@ -201,6 +204,11 @@ impl World {
     /// Gives a host another disk.
     pub(crate) fn put_disk(&mut self, host: &str, disk: Disk) {
         self.disks.insert(host.to_owned(), disk);
+    }
+
+    /// The damage that a host found on its disk when it started.
+    pub(crate) fn damages(&self, host: &str) -> &[Damage] {
+        &self.hosts[host].damages
     }
 
     /// What the disk of a host holds.
@@ -408,6 +416,7 @@ impl World {
                     self.schedule(self.sync_us, Happening::Synced { host: name.to_owned(), life });
                 }
             }
+            Output::Damaged(damage) => host.damages.push(damage),
             Output::Tap(event) => host.taps.push(event),
             Output::Notice(_) => {}
         }

@@ -20,6 +20,8 @@ pub struct Bench<M> {
     pub opened: Vec<ConnectionId>,
     /// The last image that it put in the place of what its disk held.
     pub image: Option<DiskImage>,
+    /// It has ended by itself, or did not start.
+    pub stopped: bool,
     /// Syncs that the machine waits for.
     syncs: usize,
     accepted: u32,
@@ -36,8 +38,9 @@ impl<M: Machine> Bench<M> {
     /// A machine that has booted.
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
-        let (image, syncs, accepted) = (None, 0, 0);
-        let mut bench = Bench { machine, now: START, sent, opened, image, syncs, accepted };
+        let (image, stopped, syncs, accepted) = (None, false, 0, 0);
+        let mut bench =
+            Bench { machine, now: START, sent, opened, image, stopped, syncs, accepted };
         bench.input(Input::Timer);
         bench
     }
@@ -124,6 +127,7 @@ impl<M: Machine> Bench<M> {
 
     fn look_at(&mut self, out: &mut Outputs) -> Vec<ConnectionId> {
         let mut connects = Vec::new();
+        self.stopped |= out.stopped;
         for output in out.list.drain(..) {
             match output {
                 Output::Send { connection, bytes } => self.sent.push((connection, bytes.to_vec())),

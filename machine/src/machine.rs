@@ -17,6 +17,12 @@ pub trait Machine {
         false
     }
 
+    /// Whether the server answers requests as it will from now on: it has loaded its data and, in a
+    /// cluster, found its leader. Drivers announce a server once this is true.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
     /// Whether an instant lies ahead at which the server sends something to a client though nobody
     /// asks it again: a blocking command whose time runs out, an answer that waits until the disk
     /// has synced, the expiry of a key that somebody is told of. What servers send each other does

@@ -1,6 +1,7 @@
 //! What a server can want done.
 
 use crate::connection::ConnectionId;
+use crate::damage::Damage;
 use crate::image::DiskImage;
 use crate::notice::Notice;
 use crate::tap::TapEvent;
@@ -60,6 +61,9 @@ pub enum Output {
         /// The new configuration, in the server's own format.
         config: Bytes,
     },
+    /// For the operator's eyes: a file of the disk is damaged. A server that refuses it sets
+    /// [`Outputs::stopped`], too.
+    Damaged(Damage),
     /// For the judge; nobody in the simulated world sees it.
     Tap(TapEvent),
     /// As [`Output::Tap`], of the deployment instead of a key.
@@ -76,7 +80,7 @@ pub struct Outputs {
     /// Whether a complete command is still buffered: send `Continue` once the service time has
     /// passed.
     pub more: bool,
-    /// Whether the server has ended by its own will (SHUTDOWN). Nothing can be asked of it any
+    /// Whether the server has ended by its own will (SHUTDOWN, or damaged files). Nothing can be asked of it any
     /// more; a driver that knows better than to ask may end the process.
     pub stopped: bool,
 }

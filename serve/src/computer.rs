@@ -3,7 +3,8 @@
 use crate::ServeError;
 use crate::files::Files;
 use crate::platform::Platform;
-use fencepost_machine::{MonotonicTime, Now, Output, WallTime};
+use crate::thread::Event;
+use fencepost_machine::{Damage, MonotonicTime, Now, Output, Response, WallTime};
 use std::cell::RefCell;
 use std::fs::File;
 use std::io;
@@ -12,6 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 /// What one server has of this computer.
@@ -20,6 +22,8 @@ pub(crate) struct Computer {
     pub(crate) files: RefCell<Files>,
     /// Whether this server was told from outside to end.
     pub(crate) leave: Arc<AtomicBool>,
+    /// Where warnings go.
+    pub(crate) events: mpsc::UnboundedSender<Event>,
 }
 
 thread_local! {
@@ -72,6 +76,18 @@ impl Platform for Computer {
     fn write(&self, output: &Output) -> Result<Option<Option<File>>, ServeError> {
         let file = self.files.borrow_mut().apply(output)?;
         Ok((*output == Output::DiskSync).then_some(file))
+    }
+
+    fn note_damage(&self, damage: Damage) -> Result<(), ServeError> {
+        let (path, what) = (self.files.borrow().path(damage.file), damage.what);
+        match damage.response {
+            Response::Refused => Err(ServeError::Damaged { path, what }),
+            Response::Repaired => {
+                // Nobody listens any more if all is being dropped.
+                let _ = self.events.send(Event::Warning(format!("{}: {what}", path.display())));
+                Ok(())
+            }
+        }
     }
 
     /// Syncs on another thread.

@@ -4,9 +4,12 @@
 //! names the current one and is replaced by a rename, so that a snapshot takes the place of all
 //! that went before it at one instant, whenever the process or the power ends.
 
+mod found;
+mod lock;
+
 use crate::ServeError;
-use bytes::Bytes;
-use fencepost_machine::{DiskImage, Output};
+use fencepost_machine::{DiskFile, DiskImage, Output};
+use lock::FolderLock;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
@@ -17,36 +20,39 @@ pub struct Files {
     folder: Option<PathBuf>,
     generation: u64,
     append_only: Option<File>,
+    /// Held for as long as the files are open.
+    _lock: Option<FolderLock>,
 }
 
 impl Files {
     /// No files.
     pub fn none() -> Files {
-        Files { folder: None, generation: 0, append_only: None }
+        Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// The files in a folder, which is made if there is none, and what they hold.
+    /// The files in a folder, which is made if there is none, and what they hold. The folder is
+    /// locked until they are dropped.
     ///
     /// # Errors
-    /// If a file cannot be read or made.
+    /// If another server has the folder, a file is missing, or one cannot be read or made.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
-        let failed = |error: io::Error| ServeError::File { path: folder.to_owned(), error };
-        fs::create_dir_all(folder).map_err(failed)?;
-        let generation = match fs::read_to_string(folder.join("generation")) {
-            Ok(text) => text.trim().parse().map_err(|_| failed(ErrorKind::InvalidData.into()))?,
-            Err(error) if error.kind() == ErrorKind::NotFound => 0,
-            Err(error) => return Err(failed(error)),
-        };
-        let mut files = Files { folder: Some(folder.to_owned()), generation, append_only: None };
-        let image = DiskImage {
-            snapshot: read(&snapshot_path(folder, generation)).map_err(failed)?,
-            append_only: read(&append_only_path(folder, generation))
-                .map_err(failed)?
-                .unwrap_or_default(),
-            config: read(&folder.join("config")).map_err(failed)?,
-        };
-        files.append_only = Some(open_append_only(folder, generation).map_err(failed)?);
-        Ok((files, image))
+        fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
+        let lock = Some(FolderLock::take(folder)?);
+        let generation = found::generation(folder)?;
+        let image = found::image(folder, generation)?;
+        let path = append_only_path(folder, generation);
+        let append_only = Some(open_append_only(&path).map_err(|error| failed(&path, error))?);
+        Ok((Files { folder: Some(folder.to_owned()), generation, append_only, _lock: lock }, image))
+    }
+
+    /// The path of one of the files.
+    pub(crate) fn path(&self, file: DiskFile) -> PathBuf {
+        let folder = self.folder.as_deref().unwrap_or(Path::new("."));
+        match file {
+            DiskFile::Snapshot => snapshot_path(folder, self.generation),
+            DiskFile::AppendOnly => append_only_path(folder, self.generation),
+            DiskFile::Config => config_path(folder),
+        }
     }
 
     /// Carries out an output for the disk. A sync is the caller's to do: it is handed the file.
@@ -79,7 +85,7 @@ impl Files {
     fn configure(&self, config: &[u8]) -> io::Result<()> {
         match &self.folder {
             None => Ok(()),
-            Some(folder) => write_at_once(folder, "config", config),
+            Some(folder) => write_at_once(folder, CONFIG, config),
         }
     }
 
@@ -90,9 +96,9 @@ impl Files {
             write_synced(&snapshot_path(&folder, new), snapshot)?;
         }
         write_synced(&append_only_path(&folder, new), &image.append_only)?;
-        write_at_once(&folder, "generation", format!("{new}\n").as_bytes())?;
+        write_at_once(&folder, GENERATION, format!("{new}\n").as_bytes())?;
         self.generation = new;
-        self.append_only = Some(open_append_only(&folder, new)?);
+        self.append_only = Some(open_append_only(&append_only_path(&folder, new))?);
         remove(&snapshot_path(&folder, old))?;
         remove(&append_only_path(&folder, old))
     }
@@ -106,6 +112,9 @@ fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
+const GENERATION: &str = "generation";
+const CONFIG: &str = "config";
+
 fn snapshot_path(folder: &Path, generation: u64) -> PathBuf {
     folder.join(format!("dump.{generation}.rdb"))
 }
@@ -114,23 +123,26 @@ fn append_only_path(folder: &Path, generation: u64) -> PathBuf {
     folder.join(format!("appendonly.{generation}.aof"))
 }
 
-fn open_append_only(folder: &Path, generation: u64) -> io::Result<File> {
-    OpenOptions::new().append(true).create(true).open(append_only_path(folder, generation))
+fn config_path(folder: &Path) -> PathBuf {
+    folder.join(CONFIG)
 }
 
+fn open_append_only(path: &Path) -> io::Result<File> {
+    OpenOptions::new().append(true).create(true).open(path)
+}
+
+fn failed(path: &Path, error: io::Error) -> ServeError {
+    ServeError::File { path: path.to_owned(), error }
+}
+
+/// Writes a new file, and leaves none if it cannot be written.
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
-    file.write_all(bytes)?;
-    file.sync_all()
-}
-
-/// What a file holds; `None` if there is none.
-fn read(path: &Path) -> io::Result<Option<Bytes>> {
-    match fs::read(path) {
-        Ok(bytes) => Ok(Some(Bytes::from(bytes))),
-        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(error),
+    let written = file.write_all(bytes).and_then(|()| file.sync_all());
+    if written.is_err() {
+        let _ = fs::remove_file(path);
     }
+    written
 }
 
 fn remove(path: &Path) -> io::Result<()> {
@@ -143,6 +155,7 @@ fn remove(path: &Path) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bytes::Bytes;
 
     fn append(files: &mut Files, text: &'static str) {
         assert!(
@@ -160,11 +173,14 @@ mod tests {
         assert_eq!(found, DiskImage::default());
         append(&mut files, "one");
         append(&mut files, "two");
-        assert_eq!(Files::open(folder.path()).unwrap().1.append_only, "onetwo");
+        drop(files);
+        let (mut files, found) = Files::open(folder.path()).unwrap();
+        assert_eq!(found.append_only, "onetwo");
         let image =
             DiskImage { snapshot: Some(Bytes::from_static(b"all")), ..DiskImage::default() };
         files.apply(&Output::DiskReplace { image }).unwrap();
         append(&mut files, "three");
+        drop(files);
         let (_, found) = Files::open(folder.path()).unwrap();
         assert_eq!(
             (found.snapshot.unwrap(), found.append_only),
@@ -184,6 +200,7 @@ mod tests {
             files.apply(&Output::DiskConfig { config: Bytes::from(config) }).unwrap();
         }
         files.apply(&Output::DiskReplace { image: DiskImage::default() }).unwrap();
+        drop(files);
         let (_, found) = Files::open(folder.path()).unwrap();
         assert_eq!(found.config, Some(Bytes::from("two")));
     }
@@ -193,8 +210,50 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let (mut files, _) = Files::open(folder.path()).unwrap();
         append(&mut files, "kept");
+        drop(files);
         fs::write(folder.path().join("dump.1.rdb"), "half").unwrap();
         let (_, found) = Files::open(folder.path()).unwrap();
         assert_eq!(found, DiskImage { append_only: Bytes::from("kept"), ..DiskImage::default() });
+    }
+
+    #[test]
+    fn a_folder_has_one_server_at_a_time() {
+        let folder = tempfile::tempdir().unwrap();
+        let (first, _) = Files::open(folder.path()).unwrap();
+        let error = Files::open(folder.path()).unwrap_err().to_string();
+        let expected = format!("in use by process {}", std::process::id());
+        assert!(error.contains(&expected), "{error}");
+        drop(first);
+        Files::open(folder.path()).unwrap();
+    }
+
+    /// What is said of a folder that holds these files.
+    fn refusal(files: &[(&str, &str)]) -> String {
+        let folder = tempfile::tempdir().unwrap();
+        files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());
+        let error = Files::open(folder.path()).unwrap_err().to_string();
+        for (name, text) in files {
+            assert_eq!(fs::read_to_string(folder.path().join(name)).unwrap(), *text);
+        }
+        error
+    }
+
+    #[test]
+    fn a_folder_without_a_file_that_its_server_wrote_is_refused() {
+        let error = refusal(&[("generation", "3\n"), ("dump.3.rdb", "all")]);
+        assert!(error.contains("appendonly.3.aof: missing"), "{error}");
+        let error = refusal(&[("dump.3.rdb", "all"), ("appendonly.3.aof", "more")]);
+        assert!(error.contains("generation: missing"), "{error}");
+        let error = refusal(&[("generation", "thr\n"), ("appendonly.3.aof", "more")]);
+        assert!(error.contains("generation: expected a number"), "{error}");
+    }
+
+    #[test]
+    fn only_regular_files_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("dump.0.rdb");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RUSR).unwrap();
+        let error = Files::open(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("dump.0.rdb: expected a regular file"), "{error}");
     }
 }

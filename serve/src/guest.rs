@@ -14,7 +14,9 @@ use crate::ServeError;
 use crate::host::Host;
 use crate::platform::Platform;
 use disk::Life;
-use fencepost_machine::{DiskImage, Machine, MonotonicTime, Now, Output, WallTime};
+use fencepost_machine::{
+    Damage, DiskFile, DiskImage, Machine, MonotonicTime, Now, Output, Response, WallTime,
+};
 use polled::Polled;
 use std::io;
 use std::net::SocketAddr;
@@ -61,7 +63,7 @@ struct Guest<A, C, K> {
 /// tokio's clock, and starts no task outside of this future.
 ///
 /// # Errors
-/// If another machine runs on the disk.
+/// If another machine runs on the disk, or the machine refuses what the disk holds.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,
@@ -121,6 +123,18 @@ where
 
     fn write(&self, output: &Output) -> Result<Option<()>, ServeError> {
         Ok(self.life.write(output))
+    }
+
+    fn note_damage(&self, damage: Damage) -> Result<(), ServeError> {
+        let file = match damage.file {
+            DiskFile::Snapshot => "snapshot",
+            DiskFile::AppendOnly => "append-only file",
+            DiskFile::Config => "configuration file",
+        };
+        match damage.response {
+            Response::Repaired => Ok(()),
+            Response::Refused => Err(ServeError::Damaged { path: file.into(), what: damage.what }),
+        }
     }
 
     async fn sync(&self, (): ()) -> Result<(), ServeError> {

@@ -55,6 +55,9 @@ pub(crate) struct Host<P: Platform> {
     /// The machine has ended by itself.
     stopped: Cell<bool>,
     has_stopped: Notify,
+    /// The machine answers requests.
+    ready: Cell<bool>,
+    is_ready: Notify,
 }
 
 /// How a machine is made, by which it knows the driver that it may turn to in the middle of an
@@ -99,6 +102,8 @@ impl<P: Platform> Host<P> {
             failed: Notify::new(),
             stopped: Cell::new(false),
             has_stopped: Notify::new(),
+            ready: Cell::new(false),
+            is_ready: Notify::new(),
         });
         host.handle(Input::Timer);
         spawn(host.clone().accept());
@@ -142,6 +147,13 @@ impl<P: Platform> Host<P> {
         }
     }
 
+    /// Waits until the machine answers requests.
+    pub(crate) async fn ready(&self) {
+        while !self.ready.get() {
+            self.is_ready.notified().await;
+        }
+    }
+
     pub(crate) fn fail(&self, failure: ServeError) {
         self.failure.borrow_mut().get_or_insert(failure);
         self.failed.notify_one();
@@ -158,6 +170,10 @@ impl<P: Platform> Host<P> {
     fn handle(&self, input: Input<'_>) {
         self.turn(input, COMMANDS_PER_TURN);
         self.tell_unread();
+        if !self.ready.get() && self.machine.borrow().is_ready() {
+            self.ready.set(true);
+            self.is_ready.notify_one();
+        }
     }
 
     /// Tells the machine how much waits on connections whose peers do not keep up.
@@ -252,6 +268,11 @@ impl<P: Platform> Host<P> {
             | Output::DiskReplace { .. }
             | Output::DiskConfig { .. }
             | Output::DiskSync) => self.write(&output),
+            Output::Damaged(damage) => {
+                if let Err(failure) = self.platform.note_damage(damage) {
+                    self.fail(failure);
+                }
+            }
             Output::Tap(_) | Output::Notice(_) => {}
         }
     }

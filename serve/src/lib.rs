@@ -26,7 +26,7 @@ pub use computer::{clocks, wall_clock};
 pub use files::Files;
 pub use guest::{Beginning, ByteStream, Crash, Hardware, SharedDisk, serve_guest};
 pub use host::Boot;
-pub use serving::{Member, Serving, announced, listen};
+pub use serving::{Announcement, Member, Serving, announced, listen};
 
 use std::future::Future;
 use std::path::PathBuf;
@@ -54,19 +54,38 @@ pub enum ServeError {
         /// Why.
         error: std::io::Error,
     },
+    /// A file does not hold what a server has written.
+    #[error("{}: {what}", .path.display())]
+    Damaged {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        what: String,
+    },
+    /// Another server keeps its files in the folder.
+    #[error(
+        "{}: in use by process {holder}: expected another folder, or that process ended",
+        .folder.display()
+    )]
+    InUse {
+        /// Which folder.
+        folder: PathBuf,
+        /// The id of the other's process.
+        holder: String,
+    },
     /// The operating system refuses what every server needs.
     #[error("cannot start: {0}")]
     System(std::io::Error),
 }
 
-/// Starts servers and serves until SIGINT or SIGTERM. `ready` is told where, once all of them can
-/// be reached.
+/// Starts servers and serves until SIGINT or SIGTERM. `announce` is called once all of them answer
+/// requests, and with warnings.
 ///
 /// # Errors
 /// If the servers cannot start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
-    ready: impl FnOnce(&Serving),
+    announce: impl FnMut(Announcement<'_>),
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -74,9 +93,7 @@ pub fn serve(
         .map_err(ServeError::System)?;
     runtime.block_on(async {
         let stop = stop_signal().map_err(ServeError::System)?;
-        let serving = start()?;
-        ready(&serving);
-        serving.until(stop).await
+        start()?.announcing(stop, announce).await
     })
 }
 

@@ -3,7 +3,7 @@
 
 use crate::ServeError;
 use crate::stream::Stream;
-use fencepost_machine::{Now, Output};
+use fencepost_machine::{Damage, Now, Output};
 use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
@@ -26,6 +26,9 @@ pub(crate) trait Platform: 'static {
 
     /// Carries out an output for the disk. A sync is the caller's to do.
     fn write(&self, output: &Output) -> Result<Option<Self::Sync>, ServeError>;
+
+    /// Warns of a damaged file, or gives the error with which its server ends.
+    fn note_damage(&self, damage: Damage) -> Result<(), ServeError>;
 
     /// Makes safe what was written before.
     fn sync(&self, sync: Self::Sync) -> impl Future<Output = Result<(), ServeError>>;

@@ -3,7 +3,7 @@
 use crate::ServeError;
 use crate::files::Files;
 use crate::host::Boot;
-use crate::thread::{Beginning, HostThread};
+use crate::thread::{Beginning, Event, HostThread};
 use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -29,7 +29,16 @@ pub struct Member {
 pub struct Serving {
     addresses: Vec<(&'static str, SocketAddr)>,
     threads: Vec<HostThread>,
-    ended: mpsc::UnboundedReceiver<Result<(), ServeError>>,
+    events: mpsc::UnboundedReceiver<Event>,
+}
+
+/// What an operator should know of servers that run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Announcement<'a> {
+    /// All of them answer requests: the ready line.
+    Ready(&'a str),
+    /// Something is not as it should be, and they go on.
+    Warning(&'a str),
 }
 
 /// The ready line: `ready`, then each server as `role=address`.
@@ -46,15 +55,15 @@ impl Serving {
     /// # Errors
     /// If the operating system refuses what a server needs.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
-        let (tell_end, ended) = mpsc::unbounded_channel();
+        let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());
         for Member { role, boot, files, listener } in members {
             addresses.push((role, listener.local_addr().map_err(ServeError::System)?));
             let listener = listener.into_std().map_err(ServeError::System)?;
-            let thread = HostThread::start(Beginning { boot, files, listener }, tell_end.clone());
+            let thread = HostThread::start(Beginning { boot, files, listener }, report.clone());
             threads.push(thread.map_err(ServeError::System)?);
         }
-        Ok(Serving { addresses, threads, ended })
+        Ok(Serving { addresses, threads, events })
     }
 
     /// Where each server listens, in the order of the members.
@@ -67,24 +76,53 @@ impl Serving {
     /// # Errors
     /// If a file cannot be written.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        let Serving { threads, mut ended, .. } = self;
-        tokio::select! {
-            biased;
-            result = all_ended(&mut ended) => result?,
-            () = stop => {}
+        self.announcing(stop, |_| {}).await
+    }
+
+    /// As [`Serving::until`], and announces what happens meanwhile.
+    ///
+    /// # Errors
+    /// If a file is damaged or cannot be written.
+    pub async fn announcing(
+        self,
+        stop: impl Future<Output = ()>,
+        mut announce: impl FnMut(Announcement<'_>),
+    ) -> Result<(), ServeError> {
+        let ready_line = self.to_string();
+        let Serving { threads, mut events, .. } = self;
+        let mut starting = threads.len();
+        let mut stop = std::pin::pin!(stop);
+        loop {
+            let event = tokio::select! {
+                biased;
+                event = events.recv() => event,
+                () = &mut stop => break,
+            };
+            match event {
+                // The last server has ended (SHUTDOWN).
+                None => return Ok(()),
+                Some(Event::Ready) => {
+                    starting -= 1;
+                    if starting == 0 {
+                        announce(Announcement::Ready(&ready_line));
+                    }
+                }
+                Some(Event::Warning(text)) => announce(Announcement::Warning(&text)),
+                Some(Event::Ended(result)) => result?,
+            }
         }
         threads.iter().for_each(HostThread::leave);
         drop(threads);
-        all_ended(&mut ended).await
+        all_ended(&mut events).await
     }
 }
 
-/// Waits until every server has ended (SHUTDOWN), or the first one fails.
-async fn all_ended(
-    ended: &mut mpsc::UnboundedReceiver<Result<(), ServeError>>,
-) -> Result<(), ServeError> {
-    while let Some(result) = ended.recv().await {
-        result?;
+/// Waits until every server has ended, or the first one fails.
+async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), ServeError> {
+    while let Some(event) = events.recv().await {
+        if let Event::Ended(result) = event {
+            result?;
+        }
     }
     Ok(())
 }

@@ -24,6 +24,16 @@ pub(crate) struct Beginning {
     pub(crate) listener: std::net::TcpListener,
 }
 
+/// What a host's thread reports.
+pub(crate) enum Event {
+    /// The server answers requests.
+    Ready,
+    /// Something is not as it should be, and the server goes on.
+    Warning(String),
+    /// The thread ends.
+    Ended(Result<(), ServeError>),
+}
+
 /// How a host's thread is told to end.
 #[derive(Clone)]
 struct Leave {
@@ -40,16 +50,17 @@ pub(crate) struct HostThread {
 }
 
 impl HostThread {
-    /// Starts a thread, which says at its end whether it had to end.
+    /// Starts a thread, which reports what happens to its server.
     pub(crate) fn start(
         beginning: Beginning,
-        ended: mpsc::UnboundedSender<Result<(), ServeError>>,
+        events: mpsc::UnboundedSender<Event>,
     ) -> std::io::Result<HostThread> {
         let leave = Leave { flag: Arc::default(), told: Arc::default() };
         let told = leave.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
+            let result = serve(beginning, &told, &events);
             // Nobody listens any more if all is being dropped.
-            let _ = ended.send(serve(beginning, &told));
+            let _ = events.send(Event::Ended(result));
         })?;
         Ok(HostThread { leave, thread: Some(thread) })
     }
@@ -73,7 +84,11 @@ impl Drop for HostThread {
 
 /// Serves until it is told to end, the machine ends by itself or something fails, then makes safe
 /// what was written.
-fn serve(beginning: Beginning, leave: &Leave) -> Result<(), ServeError> {
+fn serve(
+    beginning: Beginning,
+    leave: &Leave,
+    events: &mpsc::UnboundedSender<Event>,
+) -> Result<(), ServeError> {
     let Beginning { boot, files, listener } = beginning;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -82,18 +97,27 @@ fn serve(beginning: Beginning, leave: &Leave) -> Result<(), ServeError> {
     let local = LocalSet::new();
     let result = local.block_on(&runtime, async {
         let listener = TcpListener::from_std(listener).map_err(ServeError::System)?;
-        let leave_flag = Arc::clone(&leave.flag);
-        let computer = Computer { listener, files: RefCell::new(files), leave: leave_flag };
+        let (leave_flag, reports) = (Arc::clone(&leave.flag), events.clone());
+        let files = RefCell::new(files);
+        let computer = Computer { listener, files, leave: leave_flag, events: reports };
         let host = Host::start(computer, |host| boot(Rc::new(Door(host.clone()))));
         tokio::select! {
             biased;
             failure = host.failed() => return Err(failure),
             () = leave.told.notified() => {}
             () = host.stopped() => {}
+            () = report_ready(&host, events) => {}
         }
         host.platform.files.borrow().sync()
     });
     // Tasks end here, so that no file is written once this returns.
     drop(local);
     result
+}
+
+/// Reports once that the server answers requests, and never returns.
+async fn report_ready(host: &Host<Computer>, events: &mpsc::UnboundedSender<Event>) {
+    host.ready().await;
+    let _ = events.send(Event::Ready);
+    std::future::pending().await
 }

@@ -15,6 +15,17 @@ impl Server {
         })
     }
 
+    /// As [`Server::resolve`], and remembers it.
+    pub(crate) fn find_whole_command(
+        &mut self,
+        args: Args<'_>,
+    ) -> Result<&'static Command, CommandError> {
+        match self.find_command(args) {
+            Some(command) if command.accepts(args.len()) => Ok(command),
+            _ => self.resolve(args),
+        }
+    }
+
     /// The command that the arguments name, if there are as many as it wants.
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
         let command = self.known_command(args).ok_or_else(|| {

@@ -38,9 +38,11 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     if call.server.long_script.interrupted().is_some() && !no_save {
         return Err(BUSY);
     }
+    // What is loaded so far must not replace what the disk holds.
+    let no_save = no_save || call.server.life.is_loading();
     let config = &call.server.config;
     let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();
-    if save || has_save_points && !no_save {
+    if (save || has_save_points) && !no_save {
         call.server.save();
     }
     call.server.stop();

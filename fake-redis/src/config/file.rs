@@ -80,6 +80,9 @@ mod tests {
         NodeConfig {
             replica_of: Some(("redis-2".to_owned(), 7_000)),
             persistence: Persistence::Aof { fsync: Fsync::Always },
+            aof_load_truncated: false,
+            aof_rewrite_percentage: 15,
+            aof_rewrite_min_size: 16,
             save_points: vec![SavePoint { seconds: 5, changes: 1 }],
             min_replicas_to_write: 1,
             min_replicas_max_lag: 2,

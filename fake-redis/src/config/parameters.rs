@@ -102,11 +102,26 @@ const MEBIBYTE: u64 = 1024 * 1024;
 
 /// Every parameter that means something.
 pub(crate) static ALL: &[Parameter] = &[
+    row(
+        &["aof-load-truncated"],
+        |c| yes_or_no(c.aof_load_truncated),
+        Change::Switch(|c, on| c.aof_load_truncated = on),
+    ),
     row(&["appendfsync"], show_fsync, Change::Text(set_fsync)),
     row(
         &["appendonly"],
         |c| yes_or_no(matches!(c.persistence, Persistence::Aof { .. })),
         Change::Switch(set_append_only),
+    ),
+    row(
+        &["auto-aof-rewrite-min-size"],
+        |c| c.aof_rewrite_min_size.to_string(),
+        Change::Memory(0, |c, n| c.aof_rewrite_min_size = n),
+    ),
+    row(
+        &["auto-aof-rewrite-percentage"],
+        |c| c.aof_rewrite_percentage.to_string(),
+        Change::Count(0, ANY, |c, n| c.aof_rewrite_percentage = n),
     ),
     row(
         &["busy-reply-threshold", "lua-time-limit"],

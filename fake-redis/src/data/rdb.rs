@@ -13,7 +13,7 @@ mod writer;
 
 use crate::data::value::Value;
 
-pub(crate) use reader::read;
+pub(crate) use reader::{Reader, read};
 pub(crate) use writer::{About, write};
 
 /// The version that is written.
@@ -102,6 +102,9 @@ pub(crate) enum RdbError {
     /// The checksum is not that of the bytes.
     #[error("the checksum is wrong")]
     Checksum,
+    /// A key is in a database that the server does not have.
+    #[error("there is a key in database {0}, which is not configured")]
+    Database(usize),
     /// A type or an opcode is unknown.
     #[error("unknown type or opcode {0}")]
     Kind(u8),

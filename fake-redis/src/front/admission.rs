@@ -37,10 +37,7 @@ impl Server {
         key: ClientKey,
         args: Args<'_>,
     ) -> Result<Admission, CommandError> {
-        let command = match self.find_command(args) {
-            Some(command) if command.accepts(args.len()) => command,
-            _ => self.resolve(args)?,
-        };
+        let command = self.find_whole_command(args)?;
         let client = self.client(key);
         let (role, in_transaction) = (client.role(), client.transaction.is_open());
         if !role.must_be_obeyed() {

@@ -9,6 +9,9 @@ impl Server {
         self.timers.woken();
         if self.life.boot() {
             self.load_found();
+            if self.life.is_over() {
+                return;
+            }
             self.start_replication();
         }
         self.keep_replication_cron();

@@ -130,8 +130,14 @@ impl Server {
     }
 
     /// Applies one command of the append-only file; set `loading` around it.
-    pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) {
-        self.apply(ClientKey::DISK, args);
+    ///
+    /// # Errors
+    /// If there is no such command, or not with so many arguments.
+    pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) -> Result<(), CommandError> {
+        let arguments = ArgumentVector::of(args.iter().copied());
+        self.find_whole_command(arguments.as_args())?;
+        self.apply_arguments(ClientKey::DISK, arguments.as_args());
+        Ok(())
     }
 
     /// Executes a command typed at the server's console.
@@ -144,11 +150,15 @@ impl Server {
             return;
         }
         let arguments = ArgumentVector::of(args.iter().copied());
+        self.apply_arguments(key, arguments.as_args());
+    }
+
+    fn apply_arguments(&mut self, key: ClientKey, args: Args<'_>) {
         let mut reply = self.spares.reply();
         let now = self.clock.now();
         self.client_mut(key).act(now);
         self.turn.begin(key, self.replication.offset());
-        self.process(key, arguments.as_args(), &mut reply);
+        self.process(key, args, &mut reply);
         self.turn.end();
         self.flush_effects();
         self.send_reply(key, &mut reply);

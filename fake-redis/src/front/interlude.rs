@@ -1,6 +1,6 @@
-//! What happens in the middle of a long script: a driver with a real clock is asked from time to
-//! time to look at its sockets, and those who are there are answered `-BUSY` or, if that is what
-//! they want, end the script.
+//! What happens in the middle of a long script or while data is loaded: a driver with a real clock
+//! is asked from time to time to look at its sockets, and those who are there are answered `-BUSY`
+//! or `-LOADING`, or end the script or the server if that is what they want.
 //!
 //! This is `processEventsWhileBlocked` in networking.c. The script's commands are whole when the
 //! driver is asked: between two of them everything may be done that changes no data, and nothing
@@ -10,7 +10,7 @@ use crate::state::busy::Busy;
 use crate::state::server::Server;
 use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Outputs};
 
-/// A server in the middle of a long script.
+/// A server in the middle of a long script, or while it loads its data.
 struct Interruption<'s> {
     server: &'s mut Server,
 }
@@ -21,7 +21,7 @@ impl Interlude for Interruption<'_> {
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();
-        key.is_some_and(|key| script.is_some_and(|busy| busy.caller != key))
+        key.is_some_and(|key| script.is_none_or(|busy| busy.caller != key))
     }
 
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs) {
@@ -54,4 +54,9 @@ pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy)
         attendant.attend(&mut Interruption { server: &mut *server });
     }
     server.long_script.go_on().unwrap_or(busy)
+}
+
+/// Has the attendant look after others while data is loaded.
+pub(crate) fn attend_loading(server: &mut Server, attendant: &dyn Attendant) {
+    attendant.attend(&mut Interruption { server });
 }

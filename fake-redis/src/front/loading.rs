@@ -1,79 +1,163 @@
 //! Loading what the disk held when the server starts (`loadDataFromDisk`).
 
-use crate::data::rdb;
-use crate::protocol::request::{Limits, RequestReader};
+use super::interlude;
+use crate::data::append_only::{LogError, LogReader};
+use crate::data::rdb::{self, RdbError};
+use crate::protocol::error::CommandError;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
-use bytes::Bytes;
-use fencepost_machine::{DiskImage, KeyChange};
+use fencepost_machine::{Damage, DiskFile, DiskImage, KeyChange, Output, Response};
+use std::time::Duration;
+
+/// How many bytes of a file are loaded before the attendant's clock is read again.
+const STEP_BYTES: usize = 16 * 1024;
+/// How much real time passes between two looks at the sockets.
+const ATTENDED_EVERY: Duration = Duration::from_millis(10);
+
+/// Why loading ends before everything is loaded.
+enum Halt {
+    /// A file is damaged.
+    Damaged(DiskFile, String),
+    /// The server was told to end meanwhile.
+    Stopped,
+}
+
+/// How far a file is loaded, and when others were last looked after.
+#[derive(Default)]
+struct Pace {
+    looked_at_byte: usize,
+    attended_at: Duration,
+}
 
 impl Server {
     /// Loads the snapshot, then the append-only file. Nothing expires meanwhile; times to live are
-    /// absolute. What is unreadable from some point on is loaded up to there, as with
-    /// `aof-load-truncated`; Redis refuses to start if more than the end is damaged.
+    /// absolute. A server whose files are damaged ends, as Redis does, unless only the end of the
+    /// append-only file is missing and `aof-load-truncated` allows it.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
-        self.load_snapshot(&image);
-        let is_cut_short =
-            self.persistence.wants_stream() && !self.load_append_only(&image.append_only);
+        let loaded = self.load_image(&image);
         self.life.end_loading();
-        self.changes.saved();
-        if is_cut_short {
-            self.rewrite_append_only();
+        match loaded {
+            Ok(()) => {
+                self.changes.saved();
+                self.tell_restored();
+                self.schedule_expiry();
+            }
+            Err(halt) => self.give_up_loading(halt),
         }
-        self.tell_restored();
-        self.schedule_expiry();
     }
 
-    fn load_snapshot(&mut self, image: &DiskImage) {
-        let Some(Ok(snapshot)) = image.snapshot.as_ref().map(|bytes| rdb::read(bytes)) else {
-            return;
-        };
+    /// Ends the server and leaves its files as they are.
+    fn give_up_loading(&mut self, halt: Halt) {
+        if let Halt::Damaged(file, what) = halt {
+            let damage = Damage { file, what, response: Response::Refused };
+            self.outbox.want(Output::Damaged(damage));
+        }
+        self.persistence.take_rewrite();
+        if !self.life.is_over() {
+            self.stop();
+        }
+    }
+
+    fn load_image(&mut self, image: &DiskImage) -> Result<(), Halt> {
+        if let Some(snapshot) = &image.snapshot {
+            self.load_snapshot(snapshot)?;
+        }
+        if self.persistence.wants_stream() {
+            self.load_append_only(&image.append_only)?;
+        }
+        Ok(())
+    }
+
+    fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
+        let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
         // At the beginning of an append-only file an expired key stays: what follows may have given
         // it more time before it expired (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
-        for saved in snapshot.keys.into_iter().filter(|saved| !is_gone(saved)) {
-            if saved.db < self.config.databases {
+        let (mut reader, mut pace) = (rdb::Reader::new(file).map_err(damaged)?, Pace::default());
+        while let Some(saved) = reader.next_key().map_err(damaged)? {
+            if saved.db >= self.config.databases {
+                return Err(damaged(RdbError::Database(saved.db)));
+            }
+            if !is_gone(&saved) {
                 self.restore(saved.db, &saved.key, saved.value, saved.expires_at_ms);
             }
+            self.attend_loading(&mut pace, reader.position())?;
         }
         // With an append-only file, the snapshot is only its beginning: where it was taken says
         // nothing of the whole.
-        if let Some(origin) = snapshot.origin.filter(|_| !self.persistence.wants_stream()) {
+        if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }
+        Ok(())
     }
 
-    /// Executes the commands of the append-only file. Returns whether it was complete: a command or
-    /// a transaction that is cut short is left out.
-    fn load_append_only(&mut self, file: &Bytes) -> bool {
-        let limits = Limits::of(usize::MAX);
-        let mut reader = RequestReader::default();
-        reader.feed(file);
-        let mut is_complete = true;
+    /// Executes the commands of the append-only file. A command or a transaction at its end that is
+    /// cut short is left out.
+    fn load_append_only(&mut self, file: &[u8]) -> Result<(), Halt> {
+        let (mut reader, mut pace) = (LogReader::new(file), Pace::default());
+        let mut words = Vec::new();
+        // Where everything is whole: after a command that is not inside a transaction.
+        let mut whole = 0;
         loop {
-            match reader.advance(limits) {
+            let start = reader.position();
+            match reader.next(&mut words) {
                 Ok(true) => {}
-                Ok(false) => break,
-                Err(_) => {
-                    is_complete = false;
-                    break;
-                }
+                Ok(false) | Err(LogError::CutOff) => break,
+                Err(LogError::Malformed) => return Err(bad_command(start, "no command")),
             }
-            let request = reader.take();
-            let words: Vec<&[u8]> = request.args().iter().collect();
-            self.apply_from_disk(&words);
-            reader.give_back(request);
+            self.apply_from_disk(&words).map_err(|CommandError(text)| {
+                let text = String::from_utf8_lossy(&text);
+                bad_command(start, text.strip_prefix("ERR ").unwrap_or(&text))
+            })?;
+            if self.life.is_over() {
+                return Err(Halt::Stopped);
+            }
+            if !self.client(ClientKey::DISK).transaction.is_open() {
+                whole = reader.position();
+            }
+            self.attend_loading(&mut pace, reader.position())?;
         }
-        is_complete &= !reader.is_partial();
-        is_complete &= !self.client(ClientKey::DISK).transaction.is_open();
         self.discard_transaction(ClientKey::DISK);
         self.client_mut(ClientKey::DISK).db = 0;
-        is_complete
+        if whole < file.len() { self.leave_out_tail(whole, file.len()) } else { Ok(()) }
+    }
+
+    /// The file is cut off in the middle of a command or a transaction.
+    fn leave_out_tail(&mut self, whole: usize, length: usize) -> Result<(), Halt> {
+        let what = format!("cut off in the middle of a command at byte {whole} of {length}");
+        if !self.config.aof_load_truncated {
+            let what = format!("{what}, and aof-load-truncated is no");
+            return Err(Halt::Damaged(DiskFile::AppendOnly, what));
+        }
+        let what = format!("{what}: loaded up to there");
+        let damage = Damage { file: DiskFile::AppendOnly, what, response: Response::Repaired };
+        self.outbox.want(Output::Damaged(damage));
+        self.rewrite_append_only();
+        Ok(())
+    }
+
+    /// Has the attendant, if there is one, look after others once in a while.
+    fn attend_loading(&mut self, pace: &mut Pace, position: usize) -> Result<(), Halt> {
+        if position - pace.looked_at_byte < STEP_BYTES {
+            return Ok(());
+        }
+        pace.looked_at_byte = position;
+        let Some(attendance) = self.long_script.attendance() else { return Ok(()) };
+        let attendant = attendance.attendant.clone();
+        let now = attendant.now();
+        if attendant.is_leaving() {
+            return Err(Halt::Stopped);
+        }
+        if now.saturating_sub(pace.attended_at) >= ATTENDED_EVERY {
+            pace.attended_at = now;
+            interlude::attend_loading(self, &*attendant);
+        }
+        if self.life.is_over() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
     /// Tells the judge of every key that is there.
@@ -84,4 +168,8 @@ impl Server {
             }
         }
     }
+}
+
+fn bad_command(position: usize, why: &str) -> Halt {
+    Halt::Damaged(DiskFile::AppendOnly, format!("damaged at byte {position}: {why}"))
 }

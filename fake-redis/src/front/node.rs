@@ -117,6 +117,10 @@ impl Machine for Node {
         operator::changes_something(&self.server, action)
     }
 
+    fn is_ready(&self) -> bool {
+        self.server.life.is_ready()
+    }
+
     fn will_send(&self) -> bool {
         self.server.answers_later()
             || self.server.answers_after_sync()

@@ -15,6 +15,7 @@ impl Server {
         }
         self.schedule_save();
         self.append_gathered();
+        self.schedule_rewrite();
         self.tell_progress();
     }
 
@@ -46,9 +47,29 @@ impl Server {
     /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does,
     /// at once.
     fn write_anew(&mut self) {
-        let image = DiskImage { snapshot: Some(self.snapshot()), ..DiskImage::default() };
+        let snapshot = self.snapshot();
+        self.persistence.replaced(snapshot.len(), self.replication.offset());
+        let image = DiskImage { snapshot: Some(snapshot), ..DiskImage::default() };
         self.outbox.want(Output::DiskReplace { image });
-        self.persistence.replaced(self.replication.offset());
+    }
+
+    /// Asks to be woken at the next run of `serverCron` if the files have grown too large.
+    fn schedule_rewrite(&mut self) {
+        if self.is_log_too_large() {
+            let look = self.clock.next_look(self.clock.now().0 + 1);
+            self.timers.set_at_latest(Timer::Persistence, look);
+        }
+    }
+
+    /// Writes the files again if they have grown too large.
+    pub(crate) fn rewrite_in_time(&mut self) {
+        if self.is_log_too_large() {
+            self.rewrite_append_only();
+        }
+    }
+
+    fn is_log_too_large(&self) -> bool {
+        self.persistence.wants_stream() && self.persistence.size().is_to_be_rewritten(&self.config)
     }
 
     /// Tells those who wait for the disk if more is safe than before.

@@ -34,6 +34,7 @@ impl Server {
     pub(crate) fn persistence_cron(&mut self) {
         self.sync_in_time();
         self.save_in_time();
+        self.rewrite_in_time();
     }
 
     /// The section `# Persistence` of INFO, without its title.
@@ -50,5 +51,10 @@ impl Server {
             self.changes.unsaved(),
             self.last_save(),
         );
+        if self.persistence.wants_stream() {
+            let size = self.persistence.size();
+            let (total, base) = (size.total(), size.base);
+            let _ = write!(text, "aof_current_size:{total}\r\naof_base_size:{base}\r\n");
+        }
     }
 }

@@ -239,6 +239,32 @@ fn a_rewritten_file_holds_the_same_data() {
 }
 
 #[test]
+fn a_file_that_has_grown_enough_is_rewritten_by_itself() {
+    let mut world = World::new();
+    let config = NodeConfig {
+        persistence: EVERY_SECOND,
+        aof_rewrite_min_size: 2_000,
+        ..NodeConfig::default()
+    };
+    world.start_node("redis-1", config.clone());
+    let mut largest = 0;
+    for number in 0..1_000 {
+        world.ask("redis-1", &["SET", "k", &number.to_string()]);
+        largest = largest.max(world.disk("redis-1").image().append_only.len());
+    }
+    assert!((2_000..10_000).contains(&largest), "{largest}");
+    world.run_for(2_000);
+    world.crash("redis-1");
+    world.start_node("redis-1", config);
+    assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "999");
+    world.ask("redis-1", &["CONFIG", "SET", "auto-aof-rewrite-percentage", "0"]);
+    for _ in 0..1_000 {
+        world.ask("redis-1", &["SET", "k", "v"]);
+    }
+    assert!(world.disk("redis-1").image().append_only.len() > 20_000, "it is switched off");
+}
+
+#[test]
 fn a_full_resynchronisation_replaces_what_the_disk_of_the_replica_held() {
     for persistence in [EVERY_SECOND, Persistence::Rdb, Persistence::None] {
         let (mut world, config) = world(persistence);

@@ -12,7 +12,8 @@ use crate::protocol::inline;
 
 /// The longest line of a header or of an inline command: `PROTO_INLINE_MAX_SIZE`.
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Served bytes are cut off the buffer's front once there are that many.
+/// Served bytes are cut off the buffer's front once there are more than that, and more than bytes
+/// behind them: so each byte is moved once at most.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 /// A buffer that grew beyond this is given back to the allocator when it is empty.
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
@@ -92,11 +93,6 @@ impl RequestReader {
     /// How many bytes are not served yet.
     pub(crate) fn pending(&self) -> usize {
         self.buffer.len().saturating_sub(self.position)
-    }
-
-    /// Whether a command has begun that is not complete.
-    pub(crate) fn is_partial(&self) -> bool {
-        self.awaited.is_some() || self.pending() > 0
     }
 
     /// Whether a complete command is ready.
@@ -347,7 +343,7 @@ impl RequestReader {
         if self.position == self.buffer.len() {
             self.buffer.clear();
             self.position = 0;
-        } else if self.position > SERVED_BYTES_MAX {
+        } else if self.position > SERVED_BYTES_MAX.max(self.pending()) {
             self.buffer.drain(..self.position);
             self.position = 0;
         }

@@ -42,6 +42,11 @@ impl Life {
         self.is_loading
     }
 
+    /// Whether clients are served.
+    pub(crate) fn is_ready(&self) -> bool {
+        self.has_booted && !self.is_loading && !self.is_over
+    }
+
     /// SHUTDOWN: nobody is served any more.
     pub(crate) fn end(&mut self) {
         self.is_over = true;

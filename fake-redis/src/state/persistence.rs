@@ -1,5 +1,6 @@
 //! What the server knows of the disk.
 
+mod log_size;
 mod progress;
 
 use crate::config::{Fsync, NodeConfig, Persistence};
@@ -7,6 +8,7 @@ use crate::protocol::error::CommandError;
 use crate::protocol::outgoing::encode_command;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{DiskImage, Output};
+pub(crate) use log_size::LogSize;
 use progress::Progress;
 use std::collections::VecDeque;
 
@@ -38,6 +40,8 @@ pub(crate) struct PersistenceState {
     held: VecDeque<(u64, Vec<Output>)>,
     /// When the last snapshot was taken, in seconds of the wall clock.
     last_save: i64,
+    /// How much the files hold.
+    size: LogSize,
 }
 
 impl PersistenceState {
@@ -56,6 +60,7 @@ impl PersistenceState {
             progress: Progress::default(),
             held: VecDeque::new(),
             last_save: 0,
+            size: LogSize::default(),
         }
     }
 
@@ -82,7 +87,12 @@ impl PersistenceState {
     pub(crate) fn start(&mut self, second: i64) -> Option<DiskImage> {
         self.last_save = second;
         self.synced_in = second;
-        self.found.take()
+        let found = self.found.take();
+        if let Some(image) = &found {
+            let base = image.snapshot.as_ref().map_or(0, Bytes::len);
+            self.size = LogSize { base, appended: image.append_only.len() };
+        }
+        found
     }
 
     /// A snapshot is taken in this second.
@@ -105,12 +115,18 @@ impl PersistenceState {
         std::mem::take(&mut self.rewrite)
     }
 
-    /// The files were replaced by all data, with the stream at `offset`: the append-only file is
-    /// empty and has no database selected.
-    pub(crate) fn replaced(&mut self, offset: u64) {
+    /// The files were replaced by a snapshot of `base` bytes, with the stream at `offset`: the
+    /// append-only file is empty and has no database selected.
+    pub(crate) fn replaced(&mut self, base: usize, offset: u64) {
+        self.size = LogSize { base, appended: 0 };
         self.appended.clear();
         self.append_only_db = None;
         self.progress.replace(offset);
+    }
+
+    /// How much the snapshot and the append-only file hold.
+    pub(crate) fn size(&self) -> LogSize {
+        self.size
     }
 
     /// An input ends with the stream at `offset`.
@@ -132,6 +148,7 @@ impl PersistenceState {
     pub(crate) fn take_appended(&mut self, offset: u64) -> Bytes {
         self.postponed_since = None;
         self.progress.append(offset);
+        self.size.appended += self.appended.len();
         self.appended.split().freeze()
     }
 
@@ -287,7 +304,7 @@ mod tests {
         let second = state.take_appended(2);
         assert!(first.len() > second.len(), "the second needs no SELECT");
         state.feed(1, &[b"SET", b"b", b"1"]);
-        state.replaced(3);
+        state.replaced(0, 3);
         assert!(!state.has_appended(), "all data are in the file");
         state.feed(1, &[b"SET", b"a", b"1"]);
         assert_eq!(state.take_appended(4), first);

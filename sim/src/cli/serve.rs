@@ -2,7 +2,7 @@
 
 use super::arguments::ServeArguments;
 use super::options::coordinator;
-use super::output::print;
+use super::output::{print, tell};
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
 use crate::hosts::coordinators::{entry, etcd, memcached, mysql, postgresql, zookeeper};
@@ -11,6 +11,7 @@ use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
+use fencepost_serve::Announcement;
 
 /// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
 /// `role=address`.
@@ -45,8 +46,11 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             etcd::serve(arguments.bind, port, servers, (dir, clients_max))
         }
     };
-    fencepost_serve::serve(start, |serving| printed = print(&format!("{serving}\n")))
-        .map_err(Failure::wrong)?;
+    let announce = |announcement: Announcement<'_>| match announcement {
+        Announcement::Ready(line) => printed = print(&format!("{line}\n")),
+        Announcement::Warning(text) => tell(format_args!("warning: {text}")),
+    };
+    fencepost_serve::serve(start, announce).map_err(Failure::wrong)?;
     printed.map(|()| Outcome::AsExpected)
 }
 

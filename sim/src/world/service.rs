@@ -200,7 +200,7 @@ impl State {
             | Output::DiskReplace { .. }
             | Output::DiskSync
             | Output::DiskConfig { .. } => self.write_disk(host, &output),
-            Output::Tap(_) | Output::Notice(_) => {}
+            Output::Damaged(_) | Output::Tap(_) | Output::Notice(_) => {}
         }
     }
 

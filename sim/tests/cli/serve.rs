@@ -1,5 +1,6 @@
 //! `fencepost serve` over real TCP, up to the signal that ends it.
 
+use crate::answer::fencepost;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
@@ -170,6 +171,28 @@ fn what_postgresql_has_committed_in_a_folder_is_there_again() {
         let (served, addresses) = Served::start(&["--coordinator", "postgresql", "--dir", dir]);
         let said = query(&addresses[0], "CREATE TABLE t (k int); INSERT INTO t VALUES (1)");
         assert!(said.contains(expected), "{said}");
+        assert!(served.interrupt());
+    }
+}
+
+#[test]
+fn a_folder_serves_one_program_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let dir = ["--dir", folder.path().to_str().unwrap()];
+    for words in [
+        &["--persistence", "aof-always"][..],
+        &["--coordinator", "zookeeper"],
+        &["--coordinator", "postgresql"],
+        &["--coordinator", "mysql"],
+        &["--coordinator", "etcd"],
+    ] {
+        let words = [words, &dir].concat();
+        let (served, _) = Served::start(&words);
+        let second = fencepost(&[&["serve", "--port", "0"][..], &words].concat());
+        assert_eq!((second.status, second.stdout.as_str()), (2, ""), "{words:?}");
+        let expected = format!("in use by process {}", served.0.id());
+        assert!(second.stderr.contains(&expected), "{}", second.stderr);
+        assert_eq!(second.stderr.lines().count(), 1, "{}", second.stderr);
         assert!(served.interrupt());
     }
 }

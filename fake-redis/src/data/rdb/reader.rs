@@ -11,20 +11,12 @@ use std::collections::BTreeMap;
 /// # Errors
 /// If the bytes are none, or hold a type that is not known here.
 pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
-    let version = signature(bytes)?;
-    let mut reader =
-        Reader { bytes, position: 9, snapshot: Snapshot::default(), auxiliary: BTreeMap::new() };
-    reader.read_all()?;
-    let end = reader.position;
-    if version >= 5 {
-        let sum = u64::from_le_bytes(reader.array()?);
-        // 0 means that the checksum was switched off (`rdbchecksum no`).
-        if sum != 0 && sum != checksum(&bytes[..end]) {
-            return Err(RdbError::Checksum);
-        }
+    let mut reader = Reader::new(bytes)?;
+    let mut keys = Vec::new();
+    while let Some(key) = reader.next_key()? {
+        keys.push(key);
     }
-    reader.snapshot.origin = reader.origin();
-    Ok(reader.snapshot)
+    Ok(Snapshot { keys, origin: reader.origin() })
 }
 
 fn signature(bytes: &[u8]) -> Result<u32, RdbError> {
@@ -41,21 +33,41 @@ enum Length {
     Encoded(u8),
 }
 
-/// Bytes and how far they were read.
-pub(super) struct Reader<'a> {
+/// A snapshot and how far it was read.
+pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
-    snapshot: Snapshot,
+    version: u32,
+    /// The database of the keys that come next.
+    db: usize,
     auxiliary: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl<'a> Reader<'a> {
-    fn read_all(&mut self) -> Result<(), RdbError> {
-        let (mut db, mut expires_at_ms) = (0, None);
+    /// A snapshot of which nothing but the version was read.
+    ///
+    /// # Errors
+    /// If the bytes are none, or of an unknown version.
+    pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
+        let version = signature(bytes)?;
+        Ok(Reader { bytes, position: 9, version, db: 0, auxiliary: BTreeMap::new() })
+    }
+
+    /// How many bytes were read.
+    pub(crate) fn position(&self) -> usize {
+        self.position
+    }
+
+    /// Reads the next key; `None` at the end of a snapshot whose checksum is right.
+    ///
+    /// # Errors
+    /// If what follows is no key, or has a type that is not known here.
+    pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {
+        let mut expires_at_ms = None;
         loop {
             match self.byte()? {
-                opcode::EOF => return Ok(()),
-                opcode::SELECT_DB => db = self.length()?,
+                opcode::EOF => return self.check_sum().map(|()| None),
+                opcode::SELECT_DB => self.db = self.length()?,
                 opcode::RESIZE_DB => {
                     self.length()?;
                     self.length()?;
@@ -80,11 +92,23 @@ impl<'a> Reader<'a> {
                 kind => {
                     let key = self.string()?;
                     let value = self.value(kind)?;
-                    let expires_at_ms = expires_at_ms.take();
-                    self.snapshot.keys.push(SavedKey { db, key, value, expires_at_ms });
+                    return Ok(Some(SavedKey { db: self.db, key, value, expires_at_ms }));
                 }
             }
         }
+    }
+
+    fn check_sum(&mut self) -> Result<(), RdbError> {
+        let end = self.position;
+        if self.version < 5 {
+            return Ok(());
+        }
+        let sum = u64::from_le_bytes(self.array()?);
+        // 0 means that the checksum was switched off (`rdbchecksum no`).
+        if sum != 0 && sum != checksum(&self.bytes[..end]) {
+            return Err(RdbError::Checksum);
+        }
+        Ok(())
     }
 
     fn value(&mut self, kind: u8) -> Result<Value, RdbError> {
@@ -103,8 +127,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The place in the replication history, if all of it is told.
-    fn origin(&self) -> Option<Origin> {
+    /// Where in a replication history the snapshot was taken, if all that was read says so.
+    pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();
         Some(Origin {

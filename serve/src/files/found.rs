@@ -1,0 +1,74 @@
+//! Reading what a folder holds when its server starts.
+
+use super::{GENERATION, append_only_path, config_path, failed, snapshot_path};
+use crate::ServeError;
+use bytes::Bytes;
+use fencepost_machine::DiskImage;
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::path::Path;
+
+/// The current generation. A folder without the file that says so is new, or its server has never
+/// replaced its files.
+pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
+    let path = folder.join(GENERATION);
+    match read(&path)? {
+        Some(text) => std::str::from_utf8(&text)
+            .ok()
+            .and_then(|text| text.trim().parse().ok())
+            .ok_or_else(|| damaged(&path, "expected a number")),
+        None if has_later_files(folder)? => {
+            Err(damaged(&path, "missing, though there are files of a later generation"))
+        }
+        None => Ok(0),
+    }
+}
+
+/// Whether files are there of a generation that is not the first, which is gone. The first log is
+/// made when the folder is, and removed after `generation` was written.
+fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
+    if append_only_path(folder, 0).exists() {
+        return Ok(false);
+    }
+    let unreadable = |error| failed(folder, error);
+    for entry in fs::read_dir(folder).map_err(unreadable)? {
+        let name = entry.map_err(unreadable)?.file_name();
+        if name.to_string_lossy().starts_with("appendonly.") {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The files of a generation.
+pub(super) fn image(folder: &Path, generation: u64) -> Result<DiskImage, ServeError> {
+    let path = append_only_path(folder, generation);
+    let append_only = match read(&path)? {
+        Some(bytes) => bytes,
+        None if generation == 0 => Bytes::new(),
+        None => return Err(damaged(&path, "missing, though the file 'generation' names it")),
+    };
+    let snapshot = read(&snapshot_path(folder, generation))?;
+    Ok(DiskImage { snapshot, append_only, config: read(&config_path(folder))? })
+}
+
+fn damaged(path: &Path, what: &str) -> ServeError {
+    ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
+}
+
+/// What a file holds; `None` if there is none. Devices and pipes, which may never end, are refused.
+fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
+    let read = || -> io::Result<Option<Bytes>> {
+        match fs::metadata(path) {
+            Ok(about) if !about.is_file() => Ok(None),
+            Ok(_) => fs::read(path).map(|bytes| Some(Bytes::from(bytes))),
+            Err(error) => Err(error),
+        }
+    };
+    match read() {
+        Ok(None) => Err(damaged(path, "expected a regular file")),
+        Ok(bytes) => Ok(bytes),
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(path, error)),
+    }
+}

@@ -1,0 +1,39 @@
+//! The lock of a folder, so that no two servers write the same files. It ends with its process.
+
+use super::failed;
+use crate::ServeError;
+use rustix::fs::{FlockOperation, flock};
+use std::fs::{File, OpenOptions};
+use std::io::{Read, Write};
+use std::path::Path;
+
+/// A folder that this process has locked; dropping it unlocks the folder.
+#[derive(Debug)]
+pub(super) struct FolderLock(#[expect(dead_code, reason = "the lock ends with it")] File);
+
+impl FolderLock {
+    /// Locks a folder. The file `lock` then holds the id of this process.
+    ///
+    /// # Errors
+    /// If another server has it, or the file cannot be written. A file system without locks is none
+    /// of both.
+    pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
+        let path = folder.join("lock");
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false);
+        let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
+        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(WOULD_BLOCK) {
+            let mut holder = String::new();
+            // It is only for people.
+            let _ = file.read_to_string(&mut holder);
+            let holder = holder.trim().to_owned();
+            return Err(ServeError::InUse { folder: folder.to_owned(), holder });
+        }
+        let note = format!("{}\n", std::process::id());
+        let noted = file.set_len(0).and_then(|()| file.write_all(note.as_bytes()));
+        noted.and_then(|()| file.sync_all()).map_err(|error| failed(&path, error))?;
+        Ok(FolderLock(file))
+    }
+}
+
+const WOULD_BLOCK: rustix::io::Errno = rustix::io::Errno::WOULDBLOCK;
