@@ -16,12 +16,11 @@ use crate::interface::{
 use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
 use crate::start::start;
 use crate::sys::memory::Memory;
-use crate::sys::spawn::stay_on_one_core;
+use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
 use rand_chacha::ChaCha8Rng;
 use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
-use tempfile::TempDir;
 
 /// What a call costs in virtual time, so that loops that wait for time to pass come to an end.
 const CALL_NS: u64 = 100;
@@ -30,8 +29,12 @@ const CALL_NS: u64 = 100;
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
 /// How much is kept of what is printed, in bytes.
 const OUTPUT_MAX: usize = 64 * 1024;
-/// Threads and processes that a group may have at once.
+/// Threads, and processes that ended and were not waited for, that a group may have at once.
 pub(crate) const THREADS_MAX: usize = 256;
+/// As how many calls a signal counts, and a new process or program, when a group spins without end:
+/// they take that much longer.
+pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
+pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 /// Calls that are kept for comparison.
 const LOG_MAX: usize = 4_000_000;
 
@@ -60,10 +63,12 @@ pub struct Group {
     pub(crate) requests: Vec<Request>,
     pub(crate) random: ChaCha8Rng,
     pub(crate) next_number: Number,
+    /// The number of each process by its real one, the latest that had that.
+    pub(crate) numbers: BTreeMap<i32, Number>,
+    /// Who sent a signal to a process last.
+    pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
     pub(crate) next_port: u16,
-    /// The folder of the files that stand in for the system's.
-    pub(crate) stand_ins: TempDir,
     pub(crate) looks: u32,
     pub(crate) ready: VecDeque<Number>,
     pub(crate) clocks: Clocks,
@@ -86,7 +91,7 @@ impl Group {
     /// Starts the program; it stands before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
-        let stand_ins = crate::stand_ins::stand_ins(launch)?;
+        adopt_orphans();
         let tracee = start(launch)?;
         let mut group = Group {
             launch: launch.clone(),
@@ -96,9 +101,10 @@ impl Group {
             requests: Vec::new(),
             random: ChaCha8Rng::seed_from_u64(launch.seed),
             next_number: launch.first_process,
+            numbers: BTreeMap::new(),
+            senders: BTreeMap::new(),
             next_socket: 0,
             next_port: 40_000,
-            stand_ins,
             looks: 0,
             ready: VecDeque::new(),
             clocks: Clocks { wall_us: 0, monotonic_us: 0 },
@@ -120,6 +126,7 @@ impl Group {
                 (descriptor, group.files.open(Kind::Output(channel), false))
             });
         let number = group.take_number();
+        group.numbers.insert(tracee.0, number);
         let process = Process {
             real: tracee,
             parent: 0,

@@ -39,6 +39,9 @@ pub enum StartError {
     /// The file cannot be run.
     #[error("'{0}' is not executable")]
     NotExecutable(String),
+    /// The file is a program of the 32-bit interface.
+    #[error("'{0}' is a 32-bit program: only 64-bit programs can be traced")]
+    ThirtyTwoBit(String),
     /// The system does not allow to trace.
     #[error(
         "this system does not let one process trace another ({0}): in a container, allow ptrace \

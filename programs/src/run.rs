@@ -1,7 +1,7 @@
 //! A step: each thread runs until it waits, ends, or others must have their turn.
 
 use crate::calls::{Call, Outcome};
-use crate::group::{Group, THREADS_MAX, Turn};
+use crate::group::{CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
 use crate::interface::{Clocks, Ending, Request, Step};
 use crate::process::{Blocked, Number, Process, State, Thread};
 use crate::sys::memory::Memory;
@@ -271,6 +271,13 @@ impl Group {
             self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
             return Turn::IsOver;
         }
+        self.creep();
+        self.calls_since_wait += CALLS_OF_A_PROCESS;
+        if self.thread(number).tracee.is_32_bit() {
+            let why = "has become a 32-bit program, which is not emulated";
+            self.ending = Some(Ending::NotEmulated(self.described(number, why)));
+            return Turn::IsOver;
+        }
         self.notes_executed(name);
         let process = self.process_mut(name);
         process.memory = Memory(tracee.0);
@@ -289,14 +296,23 @@ impl Group {
         Turn::GoesOn
     }
 
+    /// Whether a thread that made another one may not have done so; that ends the group.
+    fn has_too_many(&mut self, number: Number) -> bool {
+        let ended = self.processes.values().filter(|process| process.ended.is_some()).count();
+        if self.threads.len() + ended <= THREADS_MAX {
+            return false;
+        }
+        let children = match ended {
+            0 => String::new(),
+            _ => format!(", {ended} of them children that ended and that nobody waited for"),
+        };
+        let text = format!("has more than {THREADS_MAX} threads{children}");
+        self.ending = Some(Ending::Stuck(self.described(number, &text)));
+        true
+    }
+
     /// A thread made another thread or process.
     fn made(&mut self, number: Number, child: i32, waits_for_it: bool) -> Turn {
-        if self.threads.len() >= THREADS_MAX {
-            let text = self.described(number, &format!("has more than {THREADS_MAX} threads"));
-            self.ending = Some(Ending::Stuck(text));
-            signal_thread(child, child, libc::SIGKILL);
-            return Turn::IsOver;
-        }
         let new = self.take_number();
         let (call, arguments) = {
             let registers = &self.thread(number).registers;
@@ -307,7 +323,9 @@ impl Group {
         let has = |flag: i32| flags & flag as u64 != 0;
         let process = if has(libc::CLONE_THREAD) { owner } else { new };
         if process == new {
-            self.adds_process(owner, new, Tracee(child));
+            let is_sibling = has(libc::CLONE_PARENT);
+            let parent = if is_sibling { self.process(owner).parent } else { owner };
+            self.adds_process((owner, parent), new, Tracee(child));
         }
         if has(libc::CLONE_PARENT_SETTID) {
             self.process(owner).memory.write(to_parent, &new.to_le_bytes());
@@ -317,6 +335,9 @@ impl Group {
         thread.number_at = if has(libc::CLONE_CHILD_SETTID) { to_child } else { 0 };
         self.threads.insert(new, thread);
         self.queue(new);
+        if self.has_too_many(number) {
+            return Turn::IsOver;
+        }
         if waits_for_it || has(libc::CLONE_VFORK) {
             self.thread_mut(number).state = State::Lends(new);
             return Turn::IsOver;
@@ -325,10 +346,12 @@ impl Group {
         Turn::GoesOn
     }
 
-    fn adds_process(&mut self, parent: Number, new: Number, real: Tracee) {
-        let descriptors = self.process(parent).descriptors.clone();
+    fn adds_process(&mut self, (maker, parent): (Number, Number), new: Number, real: Tracee) {
+        self.calls_since_wait += CALLS_OF_A_PROCESS;
+        self.numbers.insert(real.0, new);
+        let descriptors = self.process(maker).descriptors.clone();
         descriptors.values().for_each(|file| self.files.retain(*file));
-        let scratch = self.process(parent).scratch;
+        let scratch = self.process(maker).scratch;
         let process = Process {
             real,
             parent,

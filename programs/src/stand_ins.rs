@@ -1,10 +1,11 @@
-//! The machine that programs are shown: files that stand in for the system's.
+//! The machine that programs are shown: texts that stand in for the system's files. Each is a file
+//! in memory that is there while it is being opened: nothing is left behind, however a run ends.
 
 use crate::interface::Launch;
-use std::fs::{self, File, FileTimes};
-use std::io;
+use crate::sys::memory::file_in_memory;
+use std::fs::{File, FileTimes};
+use std::io::{self, Write};
 use std::time::SystemTime;
-use tempfile::TempDir;
 
 /// How many processors a program sees.
 pub(crate) const PROCESSORS: u32 = 2;
@@ -32,43 +33,40 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/sys/devices/system/cpu/present", "processors"),
 ];
 
-/// Writes the files that stand in for the system's.
-pub(crate) fn stand_ins(launch: &Launch) -> io::Result<TempDir> {
-    let folder = tempfile::Builder::new().prefix("fencepost-").tempdir()?;
-    let mut hosts = String::from("127.0.0.1 localhost\n");
-    for (name, address) in &launch.hosts {
-        hosts.push_str(&format!("{address} {name}\n"));
-    }
+/// A file with this text, as old as the epoch.
+pub(crate) fn file_with(text: &str) -> io::Result<File> {
+    let mut file = file_in_memory()?;
+    file.write_all(text.as_bytes())?;
+    let epoch = SystemTime::UNIX_EPOCH;
+    file.set_times(FileTimes::new().set_accessed(epoch).set_modified(epoch))?;
+    Ok(file)
+}
+
+/// The text that stands in for a file of the system, if one does.
+pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
+    let (_, name) = STAND_INS.iter().find(|(known, _)| *known == path)?;
     let memory_kb = MEMORY / 1024;
-    let cpu = "cpu  0 0 0 0 0 0 0 0 0 0\n";
-    let each: String =
-        (0..PROCESSORS).map(|one| cpu.replace("cpu ", &format!("cpu{one}"))).collect();
-    let texts = [
-        ("hosts", hosts),
-        ("resolv.conf", String::new()),
-        ("nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n".to_owned()),
-        ("hostname", format!("{}\n", launch.host_name)),
-        ("machine-id", format!("{:032x}\n", launch.seed)),
-        ("boot_id", format!("00000000-0000-4000-8000-{:012x}\n", launch.seed & 0xffff_ffff_ffff)),
-        ("uptime", "1000.00 1000.00\n".to_owned()),
-        ("loadavg", "0.00 0.00 0.00 1/100 1000\n".to_owned()),
-        (
-            "meminfo",
-            format!(
-                "MemTotal: {memory_kb} kB\nMemFree: {0} kB\nMemAvailable: {0} kB\n",
-                memory_kb / 2
-            ),
+    Some(match *name {
+        "hosts" => {
+            let hosts = launch.hosts.iter().map(|(name, address)| format!("{address} {name}\n"));
+            format!("127.0.0.1 localhost\n{}", hosts.collect::<String>())
+        }
+        "resolv.conf" => String::new(),
+        "nsswitch.conf" => "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
+        "hostname" => format!("{}\n", launch.host_name),
+        "machine-id" => format!("{:032x}\n", launch.seed),
+        "boot_id" => format!("00000000-0000-4000-8000-{:012x}\n", launch.seed & 0xffff_ffff_ffff),
+        "uptime" => "1000.00 1000.00\n".to_owned(),
+        "loadavg" => "0.00 0.00 0.00 1/100 1000\n".to_owned(),
+        "meminfo" => format!(
+            "MemTotal: {memory_kb} kB\nMemFree: {0} kB\nMemAvailable: {0} kB\n",
+            memory_kb / 2
         ),
-        ("stat", format!("{cpu}{each}btime 1700000000\n")),
-        ("processors", format!("0-{}\n", PROCESSORS - 1)),
-    ];
-    for (name, text) in texts {
-        let path = folder.path().join(name);
-        fs::write(&path, text)?;
-        let epoch = FileTimes::new()
-            .set_accessed(SystemTime::UNIX_EPOCH)
-            .set_modified(SystemTime::UNIX_EPOCH);
-        File::options().write(true).open(&path)?.set_times(epoch)?;
-    }
-    Ok(folder)
+        "stat" => {
+            let of = |which: &str| format!("cpu{which} 0 0 0 0 0 0 0 0 0 0\n");
+            let each: String = (0..PROCESSORS).map(|one| of(&one.to_string())).collect();
+            format!("{}{each}btime 1700000000\n", of(" "))
+        }
+        _ => format!("0-{}\n", PROCESSORS - 1),
+    })
 }

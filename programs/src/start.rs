@@ -4,7 +4,8 @@ use crate::interface::{Launch, StartError};
 use crate::sys::spawn::{Image, is_executable, spawn};
 use crate::sys::trace::Tracee;
 use std::ffi::CString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// Starts the program of a launch, stopped before its first instruction.
@@ -37,11 +38,24 @@ pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, 
     if name.contains('/') {
         let path = folder.join(name);
         return match (path.is_file(), is_executable(&path)) {
+            (true, true) if is_32_bit(&path) => Err(StartError::ThirtyTwoBit(name.to_owned())),
             (true, true) => Ok(path),
             (true, false) => Err(StartError::NotExecutable(name.to_owned())),
             (false, _) => Err(StartError::NotFound(name.to_owned())),
         };
     }
     let mut paths = folders.split(':').map(|one| folder.join(Path::new(one)).join(name));
-    paths.find(|path| is_executable(path)).ok_or_else(|| StartError::NotFound(name.to_owned()))
+    let found = paths.find(|path| is_executable(path));
+    match found {
+        None => Err(StartError::NotFound(name.to_owned())),
+        Some(path) if is_32_bit(&path) => Err(StartError::ThirtyTwoBit(name.to_owned())),
+        Some(path) => Ok(path),
+    }
+}
+
+/// Whether a file is an ELF of the 32-bit class.
+fn is_32_bit(path: &Path) -> bool {
+    let mut head = [0; 5];
+    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
+    is_read && head == *b"\x7fELF\x01"
 }

@@ -307,3 +307,207 @@ fn what_was_executed_and_what_was_read_is_told_by_its_whole_path() {
     assert!(used.opened.contains(&at("./read")) && used.opened.contains(&at("deep")));
     assert!(!used.opened.iter().any(|path| path.ends_with("written")));
 }
+
+/// A script of Python, or `None` with a line where there is none. `libc` is there, `code` makes a
+/// function of machine code, and the program is called `name` in the machine's table.
+fn python(name: &str, script: &str) -> Option<Alone> {
+    let prelude = format!(
+        "import ctypes, mmap, os, signal, sys, time\n\
+         libc = ctypes.CDLL(None)\n\
+         libc.prctl(15, b'{name}')\n\
+         pages = []\n\
+         def code(text):\n\
+         \x20   page = mmap.mmap(-1, 4096, prot=7)\n\
+         \x20   page.write(bytes.fromhex(text))\n\
+         \x20   pages.append(page)\n\
+         \x20   at = ctypes.addressof(ctypes.c_char.from_buffer(page))\n\
+         \x20   return ctypes.CFUNCTYPE(ctypes.c_uint64)(at)\n"
+    );
+    let question = ["-c", "import sys; print(sys.executable)"];
+    let Ok(output) = Command::new("python3").args(question).output() else {
+        eprintln!("skipped: no python3");
+        return None;
+    };
+    let program = String::from_utf8(output.stdout).unwrap();
+    Some(run_alone(&launch(&[program.trim(), "-c", &format!("{prelude}{script}")])))
+}
+
+/// How many processes of this name there are in the machine's table, ended ones too.
+fn left_of(name: &str) -> usize {
+    let has_name = |entry: &std::fs::DirEntry| {
+        let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
+        stat.contains(&format!("({name})"))
+    };
+    std::fs::read_dir("/proc").unwrap().flatten().filter(has_name).count()
+}
+
+fn not_emulated(run: &Alone) -> &str {
+    let Ending::NotEmulated(text) = &run.ending else { panic!("{:?} {}", run.ending, run.stderr) };
+    text
+}
+
+fn stuck(run: &Alone) -> &str {
+    let Ending::Stuck(text) = &run.ending else { panic!("{:?} {}", run.ending, run.stderr) };
+    text
+}
+
+#[test]
+fn children_that_nobody_waits_for_are_counted_and_leave_the_table() {
+    let script = "while True:\n if os.fork() == 0: os._exit(0)";
+    let Some(run) = python("unwaited-9731", script) else { return };
+    assert!(stuck(&run).contains("more than 256 threads, 2"), "{}", stuck(&run));
+    assert!(stuck(&run).contains("children that ended and that nobody waited for"));
+    assert_eq!(left_of("unwaited-9731"), 0);
+}
+
+#[test]
+fn children_of_processes_that_ended_leave_the_table() {
+    let script = "for turn in range(300):\n \
+                  child = os.fork()\n \
+                  if child == 0:\n  \
+                   if os.fork() == 0: os._exit(0)\n  \
+                   time.sleep(0.01)\n  \
+                   os._exit(os.fork() and 7)\n \
+                  assert os.waitpid(child, 0)[1] in (0, 7 << 8)\n\
+                  print('over')";
+    let Some(run) = python("orphans-9731", script) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "over\n"), "{}", run.stderr);
+    assert_eq!(left_of("orphans-9731"), 0);
+}
+
+#[test]
+fn a_parent_that_ignores_its_children_has_none_to_wait_for() {
+    let script = "signal.signal(signal.SIGCHLD, signal.SIG_IGN)\n\
+                  for turn in range(400):\n \
+                  if os.fork() == 0: os._exit(0)\n \
+                  time.sleep(0.001)\n\
+                  try: os.wait()\n\
+                  except ChildProcessError: print('none')";
+    let Some(run) = python("ignored-9731", script) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "none\n"), "{}", run.stderr);
+}
+
+#[test]
+fn a_process_that_asks_not_to_be_traced_ends_with_the_run() {
+    // clone(CLONE_UNTRACED | SIGCHLD), and CLONE_PARENT.
+    let script = "for flags in (0x00800011, 0x00808011):\n \
+                  if libc.syscall(56, flags, 0, 0, 0, 0) == 0:\n  \
+                   while True: time.sleep(1000)\n\
+                  time.sleep(1)";
+    let Some(run) = python("untraced-9731", script) else { return };
+    assert_eq!(run.ending, Ending::Exited(0), "{}", run.stderr);
+    assert_eq!(left_of("untraced-9731"), 0);
+    // CLONE_NEWPID
+    let script = "print(libc.syscall(56, 0x20000011, 0, 0, 0, 0))";
+    let Some(run) = python("untraced-9731", script) else { return };
+    assert_eq!(run.stdout, "-1\n");
+}
+
+#[test]
+fn a_32_bit_call_is_refused_by_name() {
+    // mov eax, 20; int 0x80; ret
+    let Some(run) = python("old-9731", "code('b814000000cd80c3')()") else { return };
+    assert!(not_emulated(&run).contains("32-bit system call 20"), "{}", not_emulated(&run));
+}
+
+#[test]
+fn a_32_bit_program_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old").display().to_string();
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::write(&path, small_elf()).unwrap();
+    std::fs::set_permissions(&path, permissions).unwrap();
+    let refused = Group::start(&launch(&[&path])).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("/old' is a 32-bit program"), "{refused}");
+    if Command::new(&path).status().is_err() {
+        eprintln!("skipped: no 32-bit programs here");
+        return;
+    }
+    let run = shell(&format!("exec {path}"));
+    assert!(not_emulated(&run).contains("a 32-bit program"), "{}", not_emulated(&run));
+}
+
+/// A 32-bit program of one page that ends with the status 3.
+fn small_elf() -> Vec<u8> {
+    let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
+    // Header: version, entry, place of the only segment; sizes and counts.
+    let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
+    // The segment: all of the file, to be run.
+    let segment = [1u32, 0, 0x0804_8000, 0x0804_8000, 94, 94, 5, 4096];
+    header.into_iter().chain(segment).for_each(|word| file.extend(word.to_le_bytes()));
+    // mov eax, 1; mov ebx, 3; int 0x80
+    file.extend(*b"\xb8\x01\0\0\0\xbb\x03\0\0\0\xcd\x80");
+    file
+}
+
+#[test]
+fn the_time_stamp_counter_stays_virtual_whatever_is_asked_for() {
+    // rdtsc; shl rdx, 32; or rax, rdx; ret
+    let script = "print(libc.prctl(26, 1, 0, 0, 0))\n\
+                  ticks = code('0f3148c1e2204809d0c3')\n\
+                  print(abs(ticks() - time.monotonic_ns()) < 1_000_000)";
+    let Some(run) = python("ticks-9731", script) else { return };
+    assert_eq!(run.stdout, "0\nTrue\n", "{:?} {}", run.ending, run.stderr);
+}
+
+#[test]
+fn memory_that_outlives_a_run_is_refused_by_name() {
+    let Some(run) = python("segment-9731", "libc.shmget(0, 4096, 0o1600)") else { return };
+    assert!(not_emulated(&run).contains("shmget"), "{}", not_emulated(&run));
+}
+
+#[test]
+fn what_would_leak_is_emulated_by_whatever_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link").display().to_string();
+    let script = format!(
+        "head -c 8 /dev/../dev/./urandom | od -An -tx1; cd /proc; cat uptime; cat self/../loadavg; \
+         cat self/stat $$/stat; cd /dev; head -c 8 urandom | od -An -tx1; \
+         ln -s /dev/urandom {link}; head -c 8 {link} | od -An -tx1; rm {link}; \
+         ln -s /proc/uptime {link}; cat {link}; rm {link}"
+    );
+    let (one, other) = (shell(&script), shell(&script));
+    assert_eq!(one.stdout, other.stdout);
+    assert_eq!(one.stdout.matches("1000.00 1000.00\n").count(), 2, "{}", one.stdout);
+    assert!(one.stdout.contains("\n0.00 0.00 0.00 1/100 1000\n"), "{}", one.stdout);
+    assert!(one.stdout.contains("(cat) R 1001 "), "{}", one.stdout);
+    assert!(one.stdout.contains("\n1001 (sh) R 1 1001 1001 0 -1 "), "{}", one.stdout);
+}
+
+#[test]
+fn a_program_that_signals_itself_without_end_is_named() {
+    let storm = "signal.signal(signal.SIGUSR1, lambda *_: None)\n\
+                 while True: os.kill(os.getpid(), signal.SIGUSR1)";
+    // A handler that returns to the instruction that faults.
+    let faults = "signal.signal(signal.SIGSEGV, lambda *_: None)\nctypes.string_at(8)";
+    for script in [storm, faults] {
+        let Some(run) = python("storm-9731", script) else { return };
+        assert!(stuck(&run).contains("without waiting for anything"), "{}", stuck(&run));
+    }
+}
+
+#[test]
+fn a_program_that_becomes_itself_without_end_is_named() {
+    let again = "exec /bin/sh -c \"$AGAIN\"";
+    let mut launch = launch(&["/bin/sh", "-c", again]);
+    launch.environment.insert("AGAIN".to_owned(), again.to_owned());
+    let endless = run_alone(&launch);
+    assert!(stuck(&endless).contains("without waiting for anything"), "{}", stuck(&endless));
+}
+
+#[test]
+fn a_program_that_stops_itself_is_named() {
+    let run = shell("kill -STOP $$; echo went on");
+    assert!(not_emulated(&run).contains("SIGSTOP to process 1001"), "{}", not_emulated(&run));
+}
+
+#[test]
+fn the_sender_of_a_signal_has_the_number_that_the_program_knows() {
+    let script = "signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD, signal.SIGUSR1})\n\
+                  child = os.fork()\n\
+                  if child == 0: os.kill(os.getppid(), signal.SIGUSR1); os._exit(0)\n\
+                  for one in (signal.SIGUSR1, signal.SIGCHLD):\n \
+                  print(signal.sigwaitinfo({one}).si_pid == child)";
+    let Some(run) = python("sender-9731", script) else { return };
+    assert_eq!(run.stdout, "True\nTrue\n", "{:?} {}", run.ending, run.stderr);
+}

@@ -56,6 +56,7 @@ impl Group {
                 Outcome::Done(0)
             }
             libc::SYS_sched_yield => Outcome::Yields,
+            libc::SYS_prctl => prctl(call),
             _ => return None,
         })
     }
@@ -93,6 +94,25 @@ impl Group {
             }
             at += 16;
         }
+    }
+}
+
+/// Settings of a process: the kernel's, but for those that would undo what the tracer set up.
+fn prctl(call: &Call) -> Outcome {
+    let [option, value, ..] = call.arguments;
+    match option as i32 {
+        libc::PR_GET_TSC => {
+            call.memory.write(value, &libc::PR_TSC_ENABLE.to_le_bytes());
+            Outcome::Done(0)
+        }
+        libc::PR_SET_TSC if value as i32 == libc::PR_TSC_ENABLE => Outcome::Done(0),
+        libc::PR_SET_TSC => {
+            Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
+        }
+        // The tracer reads the memory of every process, and reaps what nobody waited for.
+        libc::PR_SET_DUMPABLE => Outcome::Done(0),
+        libc::PR_SET_CHILD_SUBREAPER => fails(libc::EINVAL),
+        _ => Outcome::Native,
     }
 }
 

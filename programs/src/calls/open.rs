@@ -1,13 +1,26 @@
 //! Opening files: most are the kernel's; those that tell the time, the machine or chance are not.
+//! What counts is the file that a path leads to, by whatever way.
 
 use super::{Call, Outcome, fails};
 use crate::file::Kind;
 use crate::group::Group;
-use crate::stand_ins::STAND_INS;
+use crate::process::Number;
+use crate::stand_ins::{file_with, stand_in};
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Component, Path, PathBuf};
 
 /// Where a JVM puts a file by its number, and looks for those of others that are gone: JVMs of two
 /// runs at once have the same numbers. Without it, a JVM keeps to itself what it would write there.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
+
+/// What is opened in place of a file.
+enum Other {
+    Path(String),
+    Text(String),
+}
 
 impl Group {
     pub(super) fn open_call(&mut self, call: &Call) -> Option<Outcome> {
@@ -18,44 +31,149 @@ impl Group {
             _ => return None,
         };
         let path = String::from_utf8_lossy(&call.memory.text(call.arguments[place])).into_owned();
-        if path == "/dev/urandom" || path == "/dev/random" {
+        let folder = if place == 1 { call.arguments[0] as i32 } else { libc::AT_FDCWD };
+        let Some(whole) = self.whole_path(call.process, folder, &path) else {
+            return Some(Outcome::Native);
+        };
+        let found = self.leads_to(call.process, &whole);
+        if found == "/dev/urandom" || found == "/dev/random" {
             let native = self.inject(call.thread, (call.number, call.arguments));
             return Some(self.adopts(call, native, Kind::Random, false));
         }
-        if path.starts_with(SHARED_BY_JVMS) {
+        if found.starts_with(SHARED_BY_JVMS) {
             return Some(fails(libc::EACCES));
         }
-        let other = self.other_path(&path);
-        Some(match other {
+        Some(match self.other(&found) {
             None => {
-                let folder = if place == 1 { call.arguments[0] as i32 } else { libc::AT_FDCWD };
-                self.notes_opened(call.process, folder, &path, call.arguments[place + 1]);
+                self.notes_opened(whole, call.arguments[place + 1]);
                 Outcome::Native
             }
-            Some(other) => self.open_other(call, place, &other),
+            Some(other) => self.open_other(call, place, other),
         })
     }
 
-    /// The file that stands in for another, if one does.
-    fn other_path(&self, path: &str) -> Option<String> {
-        if let Some((_, name)) = STAND_INS.iter().find(|(known, _)| *known == path) {
-            return Some(self.stand_ins.path().join(name).display().to_string());
-        }
-        // The numbers of processes are ours.
-        let rest = path.strip_prefix("/proc/")?;
-        let (number, rest) = rest.split_once('/').unwrap_or((rest, ""));
-        let number: u32 = number.parse().ok()?;
-        let real = self.processes.get(&number).map_or(0, |process| process.real.0);
-        Some(format!("/proc/{real}/{rest}"))
+    /// Where a path leads that is counted from `folder`, a descriptor, if it is relative.
+    fn whole_path(&self, process: Number, folder: i32, path: &str) -> Option<PathBuf> {
+        let from = match path.starts_with('/') {
+            _ if path.is_empty() => None,
+            true => Some(PathBuf::new()),
+            false if folder == libc::AT_FDCWD => self.link_of(process, "cwd"),
+            false => self.link_of(process, &format!("fd/{folder}")),
+        };
+        from.map(|from| from.join(path))
     }
 
-    fn open_other(&mut self, call: &Call, place: usize, path: &str) -> Outcome {
-        let Some(scratch) = self.scratch(call.thread) else { return fails(libc::ENOMEM) };
-        let mut bytes = path.as_bytes().to_vec();
-        bytes.push(0);
-        call.memory.write(scratch, &bytes);
+    /// The file at the end of all links. Of what the kernel tells of a process, the path by its real
+    /// number.
+    fn leads_to(&self, process: Number, path: &Path) -> String {
+        let real = self.process(process).memory.0;
+        let plain = without_dots(path);
+        let of_this = |path: &Path| {
+            let rest = path.strip_prefix("/proc/self").or(path.strip_prefix("/proc/thread-self"));
+            rest.ok().map(|rest| format!("/proc/{real}/{}", rest.display()))
+        };
+        if let Some(path) = of_this(&plain) {
+            return path;
+        }
+        if plain.starts_with("/proc") {
+            return self.by_real_number(&plain.display().to_string());
+        }
+        let found = end_of_links(path).unwrap_or(plain).display().to_string();
+        // A link to /proc/self leads the tracer to itself.
+        match found.strip_prefix(&format!("/proc/{}/", std::process::id())) {
+            Some(rest) => format!("/proc/{real}/{rest}"),
+            None => found,
+        }
+    }
+
+    /// The numbers of processes are ours.
+    fn by_real_number(&self, path: &str) -> String {
+        let rest = path.strip_prefix("/proc/").unwrap_or_default();
+        let (number, rest) = rest.split_once('/').unwrap_or((rest, ""));
+        let Ok(number) = number.parse::<Number>() else { return path.to_owned() };
+        let real = self.processes.get(&number).map_or(0, |process| process.real.0);
+        format!("/proc/{real}/{rest}")
+    }
+
+    /// What is opened in place of a file, if anything is.
+    fn other(&self, found: &str) -> Option<Other> {
+        if let Some(text) = stand_in(&self.launch, found) {
+            return Some(Other::Text(text));
+        }
+        let rest = found.strip_prefix("/proc/")?;
+        let (number, what) = rest.split_once('/').unwrap_or((rest, ""));
+        let real: i32 = number.parse().ok()?;
+        match what {
+            "stat" => self.numbers.get(&real).and_then(|number| self.state_of(*number)),
+            _ => Some(Other::Path(found.to_owned())),
+        }
+    }
+
+    /// What `/proc` tells of a process in one line: its name and numbers. It has used no processor
+    /// time and no memory.
+    fn state_of(&self, number: Number) -> Option<Other> {
+        let process = self.processes.get(&number)?;
+        let name = std::fs::read_to_string(format!("/proc/{}/comm", process.real.0)).ok()?;
+        let threads = self.threads.values().filter(|thread| thread.process == number).count();
+        let mut fields = vec!["0".to_owned(); 49];
+        fields[0] = process.parent.max(1).to_string();
+        (fields[1], fields[2]) = (number.to_string(), number.to_string());
+        (fields[4], fields[14], fields[16]) = ("-1".into(), "20".into(), threads.to_string());
+        Some(Other::Text(format!("{number} ({}) R {}\n", name.trim_end(), fields.join(" "))))
+    }
+
+    fn open_other(&mut self, call: &Call, place: usize, other: Other) -> Outcome {
+        let opened = match other {
+            Other::Path(path) => Ok((path, None)),
+            Other::Text(text) => shown_to_others(&text),
+        };
+        let (Some(scratch), Ok((path, file))) = (self.scratch(call.thread), opened) else {
+            return fails(libc::ENOMEM);
+        };
+        call.memory.write(scratch, format!("{path}\0").as_bytes());
         let mut arguments = call.arguments;
         arguments[place] = scratch;
-        Outcome::Done(self.inject(call.thread, (call.number, arguments)))
+        let result = self.inject(call.thread, (call.number, arguments));
+        drop(file);
+        Outcome::Done(result)
+    }
+}
+
+/// A text as a file, and the path by which a traced process opens it while the tracer has it open.
+fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
+    let file = file_with(text)?;
+    let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
+    Ok((path, Some(file)))
+}
+
+/// A path without `.` and `..`, as if no folder on its way were a link.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(plain.pop()),
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The file to which a path leads, if there is one.
+fn end_of_links(path: &Path) -> Option<PathBuf> {
+    let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path).ok()?;
+    std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_known_by_whatever_way_it_goes() {
+        let of = |path: &str| without_dots(Path::new(path)).display().to_string();
+        assert_eq!(of("/dev/../dev/./urandom"), "/dev/urandom");
+        assert_eq!(of("//proc//self/../uptime"), "/proc/uptime");
+        assert_eq!(of("/../etc/hosts"), "/etc/hosts");
     }
 }

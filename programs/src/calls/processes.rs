@@ -5,6 +5,16 @@ use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::process::{Interest, Number};
 use crate::sys::spawn::signal_process;
+use crate::sys::trace::SignalInfo;
+
+/// What of `clone` begins a namespace.
+const NAMESPACES: i32 = libc::CLONE_NEWNS
+    | libc::CLONE_NEWCGROUP
+    | libc::CLONE_NEWUTS
+    | libc::CLONE_NEWIPC
+    | libc::CLONE_NEWUSER
+    | libc::CLONE_NEWPID
+    | libc::CLONE_NEWNET;
 
 /// Which children a call waits for.
 #[derive(Clone, Copy)]
@@ -17,7 +27,8 @@ impl Group {
     pub(super) fn process_call(&mut self, call: &Call) -> Option<Outcome> {
         let [a, b, c, d, ..] = call.arguments;
         Some(match call.number {
-            libc::SYS_clone | libc::SYS_fork | libc::SYS_vfork => Outcome::Native,
+            libc::SYS_clone => self.clone_call(call),
+            libc::SYS_fork | libc::SYS_vfork => Outcome::Native,
             libc::SYS_exit => Outcome::EndsThread,
             libc::SYS_exit_group => Outcome::EndsProcess(a as i32),
             libc::SYS_wait4 => self.wait4(call),
@@ -32,6 +43,20 @@ impl Group {
             libc::SYS_rt_sigqueueinfo | libc::SYS_rt_tgsigqueueinfo => fails(libc::EPERM),
             _ => return None,
         })
+    }
+
+    /// Every process is traced, whatever its maker asks for, and stays in the namespaces of the
+    /// first one.
+    fn clone_call(&mut self, call: &Call) -> Outcome {
+        if call.arguments[0] & NAMESPACES as u64 != 0 {
+            return fails(libc::EPERM);
+        }
+        let thread = self.thread_mut(call.thread);
+        if thread.registers.rdi & libc::CLONE_UNTRACED as u64 != 0 {
+            thread.registers.rdi &= !(libc::CLONE_UNTRACED as u64);
+            thread.tracee.set_registers(&thread.registers);
+        }
+        Outcome::Native
     }
 
     /// A child that has ended; `Err` if there is no such child at all.
@@ -117,6 +142,9 @@ impl Group {
             if process.ended.is_some() {
                 continue;
             }
+            if signal as i32 == libc::SIGSTOP {
+                return self.stops(target);
+            }
             let real = process.real.0;
             if target == call.process {
                 // To itself: from its own hand, so that it is delivered before the call returns.
@@ -124,6 +152,7 @@ impl Group {
                 self.check_signals(target);
                 continue;
             }
+            self.senders.insert((target, signal as i32), call.process);
             signal_process(real, signal as i32);
             if signal as i32 == libc::SIGKILL {
                 self.killed_from_outside(target, libc::SIGKILL);
@@ -134,11 +163,18 @@ impl Group {
         Outcome::Done(result)
     }
 
+    fn stops(&self, process: Number) -> Outcome {
+        Outcome::Refused(format!("sent SIGSTOP to process {process}, which is not emulated"))
+    }
+
     fn signal_to_thread(&mut self, call: &Call, process: u64, target: u64, signal: u64) -> Outcome {
         let Some(thread) = self.threads.get(&(target as Number)) else {
             return fails(libc::ESRCH);
         };
         let (number, real) = (thread.process, thread.tracee.0 as u64);
+        if signal as i32 == libc::SIGSTOP {
+            return self.stops(number);
+        }
         if process != u64::MAX && process as Number != number {
             return fails(libc::ESRCH);
         }
@@ -161,9 +197,14 @@ impl Group {
 
     /// Waits for a signal that is blocked.
     fn signal_wait(&mut self, call: &Call) -> Outcome {
-        let [set, _, timeout, ..] = call.arguments;
+        let [set, told, timeout, ..] = call.arguments;
         if self.pending(call.thread) & call.memory.u64(set) != 0 {
-            return Outcome::Native;
+            let signal = self.inject(call.thread, (call.number, call.arguments));
+            let mut info = SignalInfo::from_bytes(&call.memory.read(told, 128));
+            if signal > 0 && told != 0 && self.names_sender(call.process, &mut info) {
+                call.memory.write(told, &info.bytes());
+            }
+            return Outcome::Done(signal);
         }
         let after = (timeout != 0).then(|| call.timespec_ns(timeout).unwrap_or(0));
         if call.has_expired || after == Some(0) {

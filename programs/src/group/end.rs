@@ -135,10 +135,27 @@ impl Group {
         for process in self.processes.values_mut().filter(|process| process.parent == number) {
             process.parent = 0;
         }
+        self.reaps_orphans();
+        // The kernel keeps no child of a parent that does not want to hear of it.
+        if self.processes.get(&number).is_some_and(|process| !process.real.is_there()) {
+            self.processes.remove(&number);
+        }
         self.wake_all(Interest::Children);
         if self.processes.contains_key(&parent) {
             self.check_signals(parent);
         }
+    }
+
+    /// Processes that ended and whose parents did are nobody's to wait for but the tracer's.
+    fn reaps_orphans(&mut self) {
+        let first = self.launch.first_process;
+        self.processes.retain(|number, process| {
+            let is_orphan = process.parent == 0 && process.ended.is_some() && *number != first;
+            if is_orphan {
+                process.real.reap();
+            }
+            !is_orphan
+        });
     }
 
     /// Kills every process and waits until they are gone.
@@ -166,6 +183,8 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
+        // With the last of them the kernel has handed all to the tracer.
+        self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }
 

@@ -1,11 +1,13 @@
 //! Signals: the kernel delivers them; here is what they do to a thread that waits in an emulated
 //! call, and the faults that stand for instructions that would tell the time.
 
-use super::{Blocked, Group, Interest, Number, State};
-use crate::sys::trace::Stop;
+use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
+use crate::sys::trace::SignalInfo;
 
 /// Signals that do nothing unless a program handles them: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
+/// The code of a `SIGSYS` of a seccomp filter.
+const SYS_SECCOMP: i32 = 1;
 /// The flag of a handler after which calls are made again.
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
@@ -21,11 +23,33 @@ impl Group {
             }
             return super::Turn::GoesOn;
         }
+        self.creep();
+        self.calls_since_wait += CALLS_OF_A_SIGNAL;
+        let mut info = self.thread(number).tracee.signal_info();
+        if signal == libc::SIGSYS && info.code() == SYS_SECCOMP {
+            let why = format!("made the 32-bit system call {}, which is not emulated", info.call());
+            self.ending = Some(Ending::NotEmulated(self.described(number, &why)));
+            return super::Turn::IsOver;
+        }
         if self.is_fatal(number, signal) {
             return self.is_killed(number, signal);
         }
+        if self.names_sender(self.thread(number).process, &mut info) {
+            self.thread(number).tracee.set_signal_info(&info);
+        }
         self.thread_mut(number).signals.push(signal);
         super::Turn::GoesOn
+    }
+
+    /// What a process is told of a signal has the numbers that it knows; false if there are none.
+    pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
+        let Some(sender) = info.sender() else { return false };
+        let known = match sender == std::process::id() as i32 {
+            true => self.senders.get(&(process, info.signal())),
+            false => self.numbers.get(&sender),
+        };
+        info.is_from(known.copied().unwrap_or(0));
+        true
     }
 
     /// Whether a signal that is delivered to a thread ends its process.
@@ -215,13 +239,6 @@ impl Group {
 
     /// Reads the stops of a thread that is about to end until it has.
     pub(crate) fn sees_off(&self, number: Number) -> i32 {
-        let tracee = self.thread(number).tracee;
-        loop {
-            match tracee.wait() {
-                Some(Stop::Exited(status)) => return (status & 0xff) << 8,
-                Some(Stop::Killed(signal)) => return signal,
-                _ => tracee.go(0),
-            }
-        }
+        self.thread(number).tracee.sees_off()
     }
 }

@@ -4,7 +4,7 @@
 use super::Group;
 use crate::interface::FilesUsed;
 use crate::process::Number;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// How many files that were opened are kept.
 const OPENED_MAX: usize = 8_192;
@@ -20,22 +20,16 @@ impl Group {
         self.used.executed.extend(self.link_of(process, "exe"));
     }
 
-    /// A file is about to be opened: counted from `folder`, a descriptor, if its path is relative.
-    pub(crate) fn notes_opened(&mut self, process: Number, folder: i32, path: &str, flags: u64) {
+    /// A file is about to be opened.
+    pub(crate) fn notes_opened(&mut self, path: PathBuf, flags: u64) {
         let is_read = flags as i32 & (libc::O_ACCMODE | libc::O_DIRECTORY) == libc::O_RDONLY;
-        if !is_read || path.is_empty() || self.used.opened.len() >= OPENED_MAX {
-            return;
+        if is_read && self.used.opened.len() < OPENED_MAX {
+            self.used.opened.insert(path);
         }
-        let from = match path.starts_with('/') {
-            true => Some(PathBuf::new()),
-            false if folder == libc::AT_FDCWD => self.link_of(process, "cwd"),
-            false => self.link_of(process, &format!("fd/{folder}")),
-        };
-        self.used.opened.extend(from.map(|from| from.join(Path::new(path))));
     }
 
     /// Where a link of the kernel's own folder of a process leads.
-    fn link_of(&self, process: Number, name: &str) -> Option<PathBuf> {
+    pub(crate) fn link_of(&self, process: Number, name: &str) -> Option<PathBuf> {
         let real = self.processes.get(&process)?.memory.0;
         std::fs::read_link(format!("/proc/{real}/{name}")).ok()
     }

@@ -1,12 +1,20 @@
-//! The seccomp filter: which calls stop, which run natively.
+//! The seccomp filter: which calls stop, which run natively, which do not exist.
 //!
 //! A call that is on no list stops too, and is then refused by name: nothing that was not thought
-//! about can wait or leak time.
+//! about can wait or leak time. Calls of the 32-bit interface have other numbers: each is a
+//! `SIGSYS`, which the tracer names.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
-    SECCOMP_RET_TRACE, c_long, sock_filter,
+    SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
 };
+
+/// `AUDIT_ARCH_X86_64`.
+const ARCHITECTURE: u32 = 0xc000_003e;
+/// Where a filter finds the call's number, its architecture and the low half of its arguments.
+const NUMBER_AT: u32 = 0;
+const ARCHITECTURE_AT: u32 = 4;
+const ARGUMENTS_AT: u32 = 16;
 
 /// Descriptors from here on may be emulated; so may the first three.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
@@ -40,8 +48,8 @@ const NATIVE: &[c_long] = &[
     libc::SYS_getresuid, libc::SYS_getresgid, libc::SYS_getgroups, libc::SYS_setuid,
     libc::SYS_setgid, libc::SYS_setgroups, libc::SYS_setresuid, libc::SYS_setresgid,
     libc::SYS_capget, libc::SYS_capset, libc::SYS_personality,
-    libc::SYS_arch_prctl, libc::SYS_prctl, libc::SYS_set_robust_list, libc::SYS_get_robust_list,
-    libc::SYS_rseq, libc::SYS_prlimit64, libc::SYS_getrlimit, libc::SYS_setrlimit,
+    libc::SYS_arch_prctl, libc::SYS_set_robust_list, libc::SYS_get_robust_list,
+    libc::SYS_prlimit64, libc::SYS_getrlimit, libc::SYS_setrlimit,
     libc::SYS_mlock, libc::SYS_mlock2, libc::SYS_munlock, libc::SYS_mincore, libc::SYS_membarrier,
     libc::SYS_getpriority, libc::SYS_setpriority, libc::SYS_sched_setaffinity,
     libc::SYS_sched_getparam, libc::SYS_sched_getscheduler, libc::SYS_sched_setscheduler,
@@ -49,9 +57,22 @@ const NATIVE: &[c_long] = &[
     libc::SYS_sched_setattr, libc::SYS_ioprio_get, libc::SYS_ioprio_set, libc::SYS_get_mempolicy,
     libc::SYS_set_mempolicy, libc::SYS_mbind,
     libc::SYS_memfd_create, libc::SYS_clock_getres, libc::SYS_pkey_alloc, libc::SYS_pkey_mprotect,
-    libc::SYS_pkey_free, libc::SYS_shmget, libc::SYS_shmat, libc::SYS_shmctl, libc::SYS_shmdt,
-    libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
+    libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
+
+/// Calls that fail with `ENOSYS`: programs have another way, and take it. `rseq` would tell the
+/// number of the processor.
+#[rustfmt::skip]
+const MISSING: &[c_long] = &[
+    libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,
+    libc::SYS_pidfd_send_signal, libc::SYS_perf_event_open, libc::SYS_bpf,
+    libc::SYS_userfaultfd, libc::SYS_inotify_init, libc::SYS_inotify_init1,
+    libc::SYS_fanotify_init, libc::SYS_signalfd, libc::SYS_signalfd4, libc::SYS_io_setup,
+    libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
+    libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
+];
+/// Calls from this number on, too: they are newer than the crate.
+const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {
     sock_filter { code: code as u16, jt: 0, jf: 0, k }
@@ -65,10 +86,15 @@ fn jump(condition: u32, k: u32, on_true: u8, on_false: u8) -> sock_filter {
 pub(crate) fn filter() -> Vec<sock_filter> {
     let load = |offset| statement(BPF_LD | BPF_W | BPF_ABS, offset);
     let verdict = |action| statement(BPF_RET | BPF_K, action);
-    let mut program = vec![load(0)];
+    let mut program = vec![
+        load(ARCHITECTURE_AT),
+        jump(BPF_JEQ, ARCHITECTURE, 1, 0),
+        verdict(SECCOMP_RET_TRAP),
+        load(NUMBER_AT),
+    ];
     for number in ON_DESCRIPTORS {
         program.push(jump(BPF_JEQ, *number as u32, 0, 5));
-        program.push(load(16));
+        program.push(load(ARGUMENTS_AT));
         program.push(jump(BPF_JGE, FIRST_DESCRIPTOR as u32, 1, 0));
         program.push(jump(BPF_JGE, 3, 1, 0));
         program.push(verdict(SECCOMP_RET_TRACE));
@@ -78,6 +104,12 @@ pub(crate) fn filter() -> Vec<sock_filter> {
         program.push(jump(BPF_JEQ, *number as u32, 0, 1));
         program.push(verdict(SECCOMP_RET_ALLOW));
     }
+    for number in MISSING {
+        program.push(jump(BPF_JEQ, *number as u32, 0, 1));
+        program.push(verdict(SECCOMP_RET_ERRNO | libc::ENOSYS as u32));
+    }
+    program.push(jump(BPF_JGE, FIRST_UNKNOWN, 0, 1));
+    program.push(verdict(SECCOMP_RET_ERRNO | libc::ENOSYS as u32));
     program.push(verdict(SECCOMP_RET_TRACE));
     program
 }

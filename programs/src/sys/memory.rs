@@ -1,6 +1,20 @@
 //! Reads and writes the memory of a traced process.
 
 use libc::{c_void, iovec, pid_t};
+use std::fs::File;
+use std::io;
+use std::os::fd::FromRawFd;
+
+/// A file without a name, which is gone once nobody has it open.
+pub(crate) fn file_in_memory() -> io::Result<File> {
+    // SAFETY: the name is zero-terminated.
+    let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
+    match descriptor {
+        -1 => Err(io::Error::last_os_error()),
+        // SAFETY: the descriptor is new, and nobody else's.
+        _ => Ok(unsafe { File::from_raw_fd(descriptor) }),
+    }
+}
 
 /// The memory of a process, by one of its threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

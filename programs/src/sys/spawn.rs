@@ -68,6 +68,8 @@ unsafe fn become_program(
             libc::_exit(121);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
+        // Until it is traced; then the tracer's end is its own.
+        libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(122);
         }
@@ -112,6 +114,12 @@ unsafe fn prepare_signals() {
         libc::sigemptyset(&mut none);
         libc::sigprocmask(libc::SIG_SETMASK, &none, std::ptr::null_mut());
     }
+}
+
+/// Processes whose parents ended become the tracer's children, which reaps them.
+pub(crate) fn adopt_orphans() {
+    // SAFETY: a call without pointers.
+    unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
 /// Whether the calling process may run a file.

@@ -28,6 +28,52 @@ pub(crate) enum Stop {
     Killed(i32),
 }
 
+/// `siginfo_t`, in words: signal, error and code, then what depends on these.
+pub(crate) struct SignalInfo([u32; 32]);
+
+impl SignalInfo {
+    /// As it is in memory.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> SignalInfo {
+        let mut info = SignalInfo([0; 32]);
+        for (word, bytes) in info.0.iter_mut().zip(bytes.as_chunks().0) {
+            *word = u32::from_le_bytes(*bytes);
+        }
+        info
+    }
+
+    pub(crate) fn bytes(&self) -> Vec<u8> {
+        self.0.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    pub(crate) fn signal(&self) -> i32 {
+        self.0[0] as i32
+    }
+
+    pub(crate) fn code(&self) -> i32 {
+        self.0[2] as i32
+    }
+
+    /// The number of the call that a seccomp filter refused.
+    pub(crate) fn call(&self) -> u32 {
+        self.0[6]
+    }
+
+    /// The real number of the process that sent it or ended, if it tells of one.
+    pub(crate) fn sender(&self) -> Option<i32> {
+        let is_of_child = self.0[0] as i32 == libc::SIGCHLD && self.code() > 0;
+        let is_sent = matches!(self.code(), libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
+        (is_of_child || is_sent).then_some(self.0[4] as i32)
+    }
+
+    /// It tells of this process; of a child it does not tell its processor time.
+    pub(crate) fn is_from(&mut self, number: u32) {
+        self.0[4] = number;
+        if self.0[0] as i32 == libc::SIGCHLD && self.code() > 0 {
+            self.0[8..12].fill(0);
+        }
+    }
+}
+
 impl Tracee {
     pub(crate) fn set_options(self) -> io::Result<()> {
         let options = libc::PTRACE_O_TRACECLONE
@@ -80,6 +126,49 @@ impl Tracee {
                 return Some(stop);
             }
         }
+    }
+
+    /// Reads the stops of a thread that is about to end until it has: how it ended, as the kernel
+    /// says it to a parent.
+    pub(crate) fn sees_off(self) -> i32 {
+        loop {
+            match self.wait() {
+                Some(Stop::Exited(status)) => return (status & 0xff) << 8,
+                Some(Stop::Killed(signal)) => return signal,
+                _ => self.go(0),
+            }
+        }
+    }
+
+    /// Takes an ended process out of the machine's table, if that is the tracer's to do.
+    pub(crate) fn reap(self) {
+        // SAFETY: no status is asked for.
+        unsafe { libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
+    }
+
+    /// Whether the machine's table has it, running or ended.
+    pub(crate) fn is_there(self) -> bool {
+        // SAFETY: a call without pointers; no signal is sent.
+        unsafe { libc::kill(self.0, 0) == 0 }
+    }
+
+    /// Whether it runs 32-bit code.
+    pub(crate) fn is_32_bit(self) -> bool {
+        const USER_CODE_32: u64 = 0x23;
+        self.registers().cs == USER_CODE_32
+    }
+
+    /// What the signal is about that is to be delivered.
+    pub(crate) fn signal_info(self) -> SignalInfo {
+        let mut info = SignalInfo([0; 32]);
+        // SAFETY: the kernel writes 128 bytes, the size of what is live there.
+        unsafe { libc::ptrace(libc::PTRACE_GETSIGINFO, self.0, 0, info.0.as_mut_ptr()) };
+        info
+    }
+
+    pub(crate) fn set_signal_info(self, info: &SignalInfo) {
+        // SAFETY: the kernel reads 128 bytes, the size of what is live there.
+        unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, self.0, 0, info.0.as_ptr()) };
     }
 
     /// Takes note of its end if it has ended.
