@@ -20,8 +20,8 @@ nice -n 15 cargo test --quiet --locked -p fencepost-postgresql -p fencepost-mysq
   -- --ignored many_drawn_statements || failed=1
 cargo build --quiet --release --locked -p fencepost --bin fencepost --example mutants || failed=1
 release=${CARGO_TARGET_DIR:-target}/release
-nice -n 15 "$release/examples/mutants" check docs/mutants.tsv || failed=1
-for certificate in docs/certificates/*.json; do
+nice -n 15 "$release/examples/mutants" check docs/data/mutants.tsv || failed=1
+for certificate in docs/data/certificates/*.json; do
   nice -n 15 "$release/fencepost" explore --check "$certificate" --quiet || failed=1
 done
 nice -n 15 ci/tasks.sh failover picture program lock || failed=1

@@ -194,7 +194,7 @@ const checks = {
 
   async "the pages of a boundary, of an experiment and of the site: axe-core finds nothing, light or dark, and nothing is wider than a phone"() {
     const names = ["boundary.html", "load.html", ...["index.html", "search.html", "docs/fidelity.html", "docs/gallery/index.html",
-      "docs/gallery/overlap-by-pause.html", "docs/certificates/single-node-none.json.html", "docs/matrix.json.html", "schemas/index.html",
+      "docs/gallery/overlap-by-pause.html", "docs/data/certificates/single-node-none.json.html", "docs/data/matrix.json.html", "schemas/index.html",
       "recipes/index.html", "sim/examples/your_lock.rs.html"].map(name => "site/" + name)];
     for (const name of names) {
       for (const colorScheme of ["light", "dark"]) {
@@ -212,7 +212,7 @@ const checks = {
   },
 
   async "in the matrix arrow keys go from cell to cell, a cell leads to its figures, and filters leave out the rest"() {
-    const { page, complaints, close } = await open("site/docs/matrix.json.html");
+    const { page, complaints, close } = await open("site/docs/data/matrix.json.html");
     const table = page.locator("table.matrix");
     assert.equal(await table.locator("td a[tabindex='0']").count(), 1, "one stop for the tab key");
     await table.locator("td a").first().focus();

@@ -6,7 +6,6 @@
 
 pub mod coordinators;
 pub(crate) mod deployment;
-pub mod mutants;
 pub(crate) mod nemesis;
 pub mod programs;
 pub mod storage;

@@ -25,6 +25,7 @@ use fencepost_faults::{
 };
 use fencepost_reports::record::history::{FORMAT, VERSION};
 use fencepost_reports::{Availability, Header, History, Keeping, Trace};
+use std::cell::Cell;
 use std::rc::Rc;
 
 /// Everything that one run follows from.
@@ -224,6 +225,8 @@ impl RunSpec {
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
+        let altered = Rc::new(Cell::new(0));
+        let mutant = self.scenario.mutant;
         let deployment = Deployment {
             seed: self.seed,
             client: self.client,
@@ -235,9 +238,9 @@ impl RunSpec {
             roster: roster.clone(),
             desk: Rc::default(),
             lives: Rc::default(),
-            marks: Rc::default(),
+            mutate: mutant.map(|mutant| (mutant.plant)(mutant.name, altered.clone())),
         };
-        let (lives, marks) = (deployment.lives.clone(), deployment.marks.clone());
+        let lives = deployment.lives.clone();
         let latency = self.scenario.latency;
         let setup = Setup {
             seed: self.seed,
@@ -264,7 +267,7 @@ impl RunSpec {
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
         let programs = lives.take();
-        let altered = marks.altered();
+        let altered = altered.get();
         Ok(RunOutcome {
             history,
             virtual_time,

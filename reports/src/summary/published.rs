@@ -143,6 +143,6 @@ pub fn published(client: &str, fault: &str) -> impl Iterator<Item = &'static Pub
 impl Published {
     /// Its file, from the folder of the documentation.
     pub fn file(&self) -> String {
-        format!("certificates/{}.json", self.name)
+        format!("data/certificates/{}.json", self.name)
     }
 }

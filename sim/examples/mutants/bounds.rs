@@ -5,12 +5,12 @@
 //! faults.
 
 use crate::fate::{Fate, Kill, Outcome};
+use crate::operators::{Operator, mutant, operators};
 use crate::study::Bench;
 use fencepost::RunSpec;
 use fencepost::clients::Definition;
 use fencepost::engine::Engine;
-use fencepost::hosts::mutants::{Operator, operators};
-use fencepost::setup::scenario::{Hold, Mutant, Scenario};
+use fencepost::setup::scenario::{Hold, Scenario};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::explore::{
     Answer, Bounds, Exploration, Grain, Ledger, Progress, Rule, small_scenario,
@@ -215,7 +215,7 @@ fn small(bound: &Bound, operator: Option<&Operator>) -> Scenario {
     let mut scenario = small_scenario();
     scenario.latency = fixed(Span::millis(1));
     (bound.change)(&mut scenario);
-    scenario.mutant = operator.map(|operator| Mutant(operator.name));
+    scenario.mutant = operator.map(mutant);
     scenario
 }
 

@@ -4,9 +4,9 @@
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
 //! $mutants run [LOCK ...] > swept.tsv
-//! $mutants retry docs/mutants.tsv > swept.tsv     # after a condition was added at the end
-//! $mutants explore swept.tsv > docs/mutants.tsv
-//! $mutants page docs/mutants.tsv > docs/mutants.md
+//! $mutants retry docs/data/mutants.tsv > swept.tsv     # after a condition was added at the end
+//! $mutants explore swept.tsv > docs/data/mutants.tsv
+//! $mutants page docs/data/mutants.tsv > docs/mutants.md
 //! ```
 //!
 //! The first writes a line for each mutant of every lock (or of those that are named), the second
@@ -15,12 +15,13 @@
 //! so that one more at the end changes nothing for those that an earlier one kills. A number after
 //! the file says how many conditions are new: only these are tried then. `check FILE`
 //! runs every run again that killed, and exits with 2 if one does not. The operators are in
-//! `sim/src/hosts/mutants`, the conditions in `conditions.rs`; how a mutant is judged is in
+//! `operators.rs`, the conditions in `conditions.rs`; how a mutant is judged is in
 //! `study.rs` and `bounds.rs`. But for the processor time, everything follows from the seeds.
 
 mod bounds;
 mod conditions;
 mod fate;
+mod operators;
 mod page;
 mod reasons;
 mod study;
@@ -31,7 +32,7 @@ use bounds::Explorer;
 use conditions::CONDITIONS;
 use fate::{Fate, Outcome};
 use fencepost::clients::{CLIENTS, Definition};
-use fencepost::hosts::mutants::operators_for;
+use operators::operators_for;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::process::ExitCode;

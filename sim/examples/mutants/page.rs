@@ -2,10 +2,10 @@
 
 use crate::bounds::{BOUNDS, Bound, RUNS_MAX};
 use crate::fate::{Fate, Kill, Outcome};
+use crate::operators::{Operator, Side, operators};
 use crate::reasons::reason;
 use crate::study::{FIRST, MORE_OFTEN, OF_LOCK, SECOND, SUSPECTS, WIDE};
 use fencepost::clients::{CLIENTS, find};
-use fencepost::hosts::mutants::{Operator, Side, operators};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 

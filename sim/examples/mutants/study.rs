@@ -8,10 +8,10 @@
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
+use crate::operators::{Operator, mutant, operators, operators_for};
 use fencepost::RunSpec;
 use fencepost::clients::find;
 use fencepost::engine::Engine;
-use fencepost::hosts::mutants::{Operator, operators, operators_for};
 use fencepost::setup::scenario::{Mutant, Scenario, Strategy};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::ThreadClock;
@@ -106,7 +106,7 @@ impl Bench {
         'cells: for cell in self.cells() {
             for seed in 0..seeds * CONDITIONS[cell.0].times {
                 let clock = ThreadClock::start();
-                let ran = self.run(cell, seed, Some(Mutant(operator.name)));
+                let ran = self.run(cell, seed, Some(mutant(operator)));
                 runs += 1;
                 cpu_us += clock.micros().unwrap_or(0);
                 made += ran.altered;
@@ -135,7 +135,7 @@ impl Bench {
     /// A cell in which a mutant breaks a rule that the lock breaks there, too, so much more often
     /// that it cannot be chance; and how many runs it took to know.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
-        let mutant = Some(Mutant(operator.name));
+        let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
         let kill = |cell, seed, kind: Kind| kill(cell, seed, format!("{kind}{MORE_OFTEN_SAID}"));
         let mut runs = 0;
@@ -191,7 +191,7 @@ impl Bench {
     pub(crate) fn falls_silent(&mut self, operator: &'static Operator) -> Option<Kill> {
         for cell in self.cells() {
             let is_silent = |seed: &u64| {
-                let ran = self.run(cell, *seed, Some(Mutant(operator.name)));
+                let ran = self.run(cell, *seed, Some(mutant(operator)));
                 ran.is_unknown && ran.altered > 0
             };
             if !is_silent(&0) {
@@ -219,7 +219,7 @@ impl Bench {
             let is_it = ran.kinds.iter().any(|kind| kind.name() == name);
             (ran.altered > 0 || mutant.is_none()) && (is_it || ran.is_unknown && name == UNKNOWN)
         };
-        let mutant = Some(Mutant(operator.name));
+        let mutant = Some(mutant(operator));
         let (of, of_lock) = match name {
             UNKNOWN => (0..SECOND, 0..OF_LOCK),
             _ if !kill.rule.ends_with(MORE_OFTEN_SAID) => {
@@ -240,7 +240,7 @@ impl Bench {
         let is_scouted = |(place, strategy): &Cell| {
             *strategy == Strategy::Uniform && SCOUTED.contains(&CONDITIONS[*place].fault)
         };
-        let mutant = Some(Mutant(operator.name));
+        let mutant = Some(mutant(operator));
         let mut cells = Bench::new(self.lock).cells().into_iter().filter(is_scouted);
         cells.any(|cell| self.run(cell, 0, mutant).altered > 0)
     }

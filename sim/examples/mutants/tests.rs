@@ -1,10 +1,10 @@
 //! Mutants that must be killed, and one that must not.
 
 use crate::fate::{Fate, HEAD, Kill, Outcome, read};
+use crate::operators::operators;
 use crate::page::{Score, page};
 use crate::study::{Bench, FIRST, chance, unlike};
 use fencepost::clients::find;
-use fencepost::hosts::mutants::operators;
 
 fn outcome(lock: &str, operator: &str) -> Option<Outcome> {
     let operator = operators().find(|one| one.name == operator).expect("an operator");
@@ -121,21 +121,21 @@ fn what_is_more_often_by_chance_is_told_from_what_is_not() {
     assert!(chance([8, 16], [12, 48]) > 1e-2);
 }
 
-const PUBLISHED: &str = include_str!("../../../docs/mutants.tsv");
+const PUBLISHED: &str = include_str!("../../../docs/data/mutants.tsv");
 
 #[test]
 fn the_published_score_is_that_of_the_published_mutants_and_no_lower_than_stated() {
-    let outcomes = read(PUBLISHED).expect("docs/mutants.tsv");
+    let outcomes = read(PUBLISHED).expect("docs/data/mutants.tsv");
     assert_eq!(page(&outcomes), include_str!("../../../docs/mutants.md"));
     let score = Score::of(&outcomes);
     assert!(score.mutants >= 1_000, "{score:?}");
     assert!(score.per_mille() >= 999, "{score:?}");
 }
 
-/// `mutants check docs/mutants.tsv` runs all of them.
+/// `mutants check docs/data/mutants.tsv` runs all of them.
 #[test]
 fn a_sample_of_the_published_kills_kills_again() {
-    let outcomes = read(PUBLISHED).expect("docs/mutants.tsv");
+    let outcomes = read(PUBLISHED).expect("docs/data/mutants.tsv");
     let killed = outcomes.iter().filter(|outcome| matches!(outcome.fate, Fate::Killed(_)));
     let sample: Vec<Outcome> = killed.skip(7).step_by(23).cloned().collect();
     assert!(sample.len() > 50);

@@ -13,8 +13,8 @@ pub(crate) mod postgresql;
 pub(crate) mod redis;
 pub(crate) mod zookeeper;
 
+use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
-use crate::world::server::Factory;
 use bytes::Bytes;
 use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
 use fencepost_faults::setting::Topology;

@@ -1,7 +1,6 @@
 //! Sets a world up: which hosts there are and what each runs.
 
 use crate::hosts::coordinators::{Entry, Ground, entry};
-use crate::hosts::mutants::{Marks, planted};
 use crate::hosts::programs::desk::Desk;
 use crate::hosts::programs::host::{Shared, live};
 use crate::hosts::programs::record::Lives;
@@ -9,10 +8,10 @@ use crate::hosts::storage::Storage;
 use crate::hosts::workload::{Guard, Process, probe, work};
 use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Factory, Scenario, Wrap};
 use crate::world::host::Software;
 use crate::world::recorder::Recorder;
-use crate::world::server::{Factory, Server};
+use crate::world::server::Server;
 use bytes::Bytes;
 use fencepost_clients::{Definition, Env, Lock, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
@@ -33,8 +32,8 @@ pub(crate) struct Deployment {
     pub(crate) desk: Rc<Desk>,
     /// What programs leave behind.
     pub(crate) lives: Rc<Lives>,
-    /// What a planted mistake leaves behind.
-    pub(crate) marks: Rc<Marks>,
+    /// Plants the mistake of a mutant.
+    pub(crate) mutate: Option<Wrap>,
 }
 
 /// Every process of a run.
@@ -99,7 +98,7 @@ impl Deployment {
 
     fn machine(&self, node: Node) -> Software {
         let factory = (self.coordinator().machine)(&self.ground(), node);
-        self.server(planted(self.scenario.mutant, node, factory, &self.marks))
+        self.server(node, factory)
     }
 
     fn coordinator(&self) -> &'static Entry {
@@ -135,10 +134,14 @@ impl Deployment {
         let factory: Factory = Box::new(move |_, _| {
             Box::new(Storage::new(rule, initial, recorder.clone()).for_programs(desk.clone()))
         });
-        self.server(planted(self.scenario.mutant, Node::Storage, factory, &self.marks))
+        self.server(Node::Storage, factory)
     }
 
-    fn server(&self, factory: Factory) -> Software {
+    fn server(&self, node: Node, factory: Factory) -> Software {
+        let factory = match &self.mutate {
+            Some(mutate) => mutate(node, factory),
+            None => factory,
+        };
         let (service_time, sync_time) = (self.scenario.service_time.0, self.scenario.sync_time.0);
         Software::Machine(Box::new(Server::new(service_time, sync_time, factory)))
     }

@@ -15,7 +15,7 @@ mod switches;
 
 pub use calls::Calls;
 pub use hold::Hold;
-pub use mutant::Mutant;
+pub use mutant::{Factory, Mutant, Wrap};
 pub use section::Section;
 pub use slow_link::{InvalidSlowLink, SlowLink};
 pub use standby::{OldPrimary, Standby};

@@ -5,15 +5,11 @@
 //! server's inbox fills up meanwhile.
 
 use super::agenda::HostIndex;
+use crate::setup::scenario::Factory;
 use fencepost_faults::{Micros, SimTime};
 use fencepost_machine::wording::{self, Wording};
-use fencepost_machine::{
-    ConnectionId, Disk, DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs,
-};
+use fencepost_machine::{ConnectionId, Disk, Input, Machine, Now, OperatorAction, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
-
-/// Makes the machine at every start, from what its disk holds.
-pub(crate) type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
 /// Something that waits to be handled.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -124,7 +124,7 @@ const SAMPLED_MAX: u64 = 600_000;
 
 #[test]
 fn the_published_certificates_come_out_again_the_small_ones_whole() {
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/certificates");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/data/certificates");
     let mut small = 0;
     for entry in std::fs::read_dir(&folder).expect("the folder is there") {
         let path = entry.expect("it can be read").path();
@@ -144,7 +144,7 @@ fn the_published_certificates_come_out_again_the_small_ones_whole() {
         let whole: &[&str] = if is_small { &["--whole"] } else { &[] };
         let checked = fencepost(&[&["explore", "--check", name, "--quiet"], whole].concat());
         let said = (checked.stdout, checked.stderr);
-        assert_eq!(checked.status, 0, "docs/certificates/make makes it again: {said:?}");
+        assert_eq!(checked.status, 0, "docs/data/certificates/make makes it again: {said:?}");
     }
     assert!(small >= 3, "{small}");
 }
@@ -361,7 +361,7 @@ fn every_published_counterexample_is_found_by_its_command() {
 fn the_table_of_published_certificates_is_that_of_the_folder() {
     use fencepost_reports::documents::certificate::{Certificate, read};
     use fencepost_reports::summary::published::{PUBLISHED, Published};
-    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/certificates");
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/data/certificates");
     let row = |name: &str, written: &Certificate| {
         let bounds = &written.bounds;
         let count = |count: u8, what: &str| match count {

@@ -2,8 +2,8 @@
 
 use super::ensemble::{self, count};
 use super::{Entry, Ground};
+use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
-use crate::world::server::Factory;
 use fencepost_clients::etcd::session::whole_seconds;
 use fencepost_clients::{Coordinator, ServerLock, Servers};
 use fencepost_etcd::{Config, Etcd, Member};

@@ -1,8 +1,8 @@
 //! memcached: one server that keeps nothing over a restart.
 
 use super::{Entry, Ground, address};
+use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
-use crate::world::server::Factory;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node};

@@ -3,8 +3,8 @@
 
 use super::{Entry, Ground, address};
 use crate::setup::places::RESOURCE;
+use crate::setup::scenario::Factory;
 use crate::setup::scenario::{OldPrimary, Scenario, Standby};
-use crate::world::server::Factory;
 use fencepost_clients::sql::advisory::number;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;

@@ -1,8 +1,8 @@
 //! Redis: alone, with replicas and Sentinels, or as independent masters.
 
 use super::{Entry, Ground, address};
+use crate::setup::scenario::Factory;
 use crate::setup::scenario::{MastersOrder, Persistence, Scenario};
-use crate::world::server::Factory;
 use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
 use fake_redis::sentinel::Address as SentinelAddress;
 use fake_redis::{Sentinel, SentinelConfig};

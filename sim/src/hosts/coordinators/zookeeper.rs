@@ -2,8 +2,8 @@
 
 use super::ensemble::{self, count};
 use super::{Entry, Ground};
+use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
-use crate::world::server::Factory;
 use fencepost_clients::{Coordinator, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};

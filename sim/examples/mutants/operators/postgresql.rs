@@ -1,7 +1,8 @@
 //! Mistakes of locks on PostgreSQL, and of PostgreSQL itself: in the texts of statements, and in
 //! what they are answered.
 
-use super::operator::{Operator, Rule, lock, server};
+use super::operator::{Operator, lock, server};
+use super::rule::Rule;
 use fencepost_clients::Coordinator;
 
 type Edits = &'static [(&'static str, &'static str)];
@@ -23,7 +24,7 @@ const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
 const TRUE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01t";
 
 /// The operators.
-pub(super) const TABLE: &[Operator] = &[
+pub(crate) const TABLE: &[Operator] = &[
     asks("for-update-dropped", "reads the row without locking it", &[(" FOR UPDATE", "")]),
     asks(
         "owner-not-looked-at",

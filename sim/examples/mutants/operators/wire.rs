@@ -1,55 +1,55 @@
 //! What passes between a client and a server, as operators see it.
 
-use super::resp::Call;
+use super::resp::{Call, Scripts};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 /// What all servers of a run remember together of the mistake that is planted.
 #[derive(Default)]
 pub(crate) struct Marks {
-    altered: Cell<u64>,
-    /// Scripts by their digests, as clients sent them.
-    pub(super) scripts: RefCell<BTreeMap<Vec<u8>, String>>,
+    altered: Rc<Cell<u64>>,
+    pub(crate) scripts: RefCell<Scripts>,
     /// How many servers granted a lock to which value.
-    pub(super) grants: RefCell<BTreeMap<Vec<u8>, u16>>,
+    pub(crate) grants: RefCell<BTreeMap<Vec<u8>, u16>>,
 }
 
 impl Marks {
-    /// How often the mistake was made.
-    pub(crate) fn altered(&self) -> u64 {
-        self.altered.get()
+    /// Counts how often the mistake is made.
+    pub(crate) fn counted_by(altered: Rc<Cell<u64>>) -> Marks {
+        Marks { altered, ..Marks::default() }
     }
 
     /// It was made once more.
-    pub(super) fn alter(&self) {
+    pub(crate) fn alter(&self) {
         self.altered.set(self.altered.get() + 1);
     }
 }
 
 /// What is known of one connection.
 #[derive(Default)]
-pub(super) struct Ear {
+pub(crate) struct Peer {
     /// Whether a process is at the other end, not a server.
-    pub(super) is_client: bool,
+    pub(crate) is_client: bool,
     /// How much came before.
-    pub(super) heard: u64,
+    pub(crate) heard: u64,
     /// The latest command, of a client of Redis or of the storage.
-    pub(super) call: Call,
+    pub(crate) call: Call,
     /// The value by which the client marked a lock.
-    pub(super) owner: Vec<u8>,
+    pub(crate) owner: Vec<u8>,
     /// What it asked last, of other servers than Redis.
-    pub(super) asked: Vec<u8>,
+    pub(crate) asked: Vec<u8>,
 }
 
 /// One connection, and what all share.
-pub(super) struct Talk<'t> {
-    pub(super) ear: &'t mut Ear,
-    pub(super) marks: &'t Marks,
+pub(crate) struct Exchange<'t> {
+    pub(crate) peer: &'t mut Peer,
+    pub(crate) marks: &'t Marks,
 }
 
 /// What becomes of what a client sends.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Heard {
+pub(crate) enum Heard {
     /// The server hears it.
     AsItIs,
     /// The server hears this.
@@ -60,13 +60,13 @@ pub(super) enum Heard {
 
 impl Heard {
     /// These bytes, if they differ.
-    pub(super) fn changed(is_changed: bool, bytes: Vec<u8>) -> Heard {
+    pub(crate) fn changed(is_changed: bool, bytes: Vec<u8>) -> Heard {
         if is_changed { Heard::Instead(bytes) } else { Heard::AsItIs }
     }
 }
 
 /// Replaces texts by others that are no longer, filled up with spaces, so that every length stays.
-pub(super) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
+pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;
     for (from, to) in edits {

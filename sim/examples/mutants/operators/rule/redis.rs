@@ -1,22 +1,10 @@
-//! Mistakes of locks on Redis, and of Redis itself: the tables are in `taking`, `keeping` and
-//! `servers`, one operator after the other.
+//! Commands and replies of Redis that an operator changes.
 
-mod changes;
-mod keeping;
-mod line;
-mod servers;
-mod taking;
-
-pub(super) use keeping::KEEPING;
-pub(super) use servers::SERVERS;
-pub(super) use taking::TAKING;
-
-use super::resp::{Call, Purpose, bulk};
-use super::wire::{Ear, Heard, Talk};
-use changes::grant;
+use crate::operators::resp::{Call, Purpose, Scripts, bulk, grant, vote};
+use crate::operators::wire::{Exchange, Heard, Peer};
 
 /// What is changed.
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// The words of a command of a client: whether they changed.
     Words(fn(&mut Call) -> bool),
     /// A command of a client is not carried out but answered so.
@@ -41,13 +29,15 @@ pub(super) enum Rule {
 const OWNER: &[u8] = b"the-same-owner";
 
 impl Rule {
-    pub(super) fn hears(&self, talk: &mut Talk<'_>, bytes: &[u8]) -> Heard {
-        if !talk.ear.is_client {
-            talk.ear.asked = bytes.to_vec();
+    pub(crate) fn hears(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Heard {
+        if !exchange.peer.is_client {
+            exchange.peer.asked = bytes.to_vec();
             return self.hears_server(bytes);
         }
-        let Some(call) = Call::read(bytes, talk.marks) else { return Heard::AsItIs };
-        note(talk, &call);
+        let Some(call) = Call::read(bytes, &exchange.marks.scripts.borrow()) else {
+            return Heard::AsItIs;
+        };
+        note(exchange, &call);
         let mut changed = call;
         match self {
             Rule::Words(rule) => {
@@ -67,7 +57,8 @@ impl Rule {
             },
             Rule::KeepsFewerThan(quorum) if changed.purpose == Purpose::Release => {
                 let owner = changed.owner_at().map(|at| changed.words[at].clone());
-                let count = owner.and_then(|owner| talk.marks.grants.borrow().get(&owner).copied());
+                let count =
+                    owner.and_then(|owner| exchange.marks.grants.borrow().get(&owner).copied());
                 match count.unwrap_or(0) < *quorum {
                     true => Heard::Answered(b":1\r\n".to_vec()),
                     false => Heard::AsItIs,
@@ -80,7 +71,7 @@ impl Rule {
     /// What another server says.
     fn hears_server(&self, bytes: &[u8]) -> Heard {
         let Rule::Claims("ACK", number) = self else { return Heard::AsItIs };
-        let Some(mut call) = Call::read(bytes, &super::wire::Marks::default()) else {
+        let Some(mut call) = Call::read(bytes, &Scripts::default()) else {
             return Heard::AsItIs;
         };
         let is_it = call.name() == "REPLCONF"
@@ -91,23 +82,24 @@ impl Rule {
         Heard::changed(is_it, call.bytes())
     }
 
-    pub(super) fn says(&self, talk: &mut Talk<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
-        if !talk.ear.is_client {
-            return self.says_server(bytes, talk.ear);
+    pub(crate) fn says(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
+        if !exchange.peer.is_client {
+            return self.says_server(bytes, exchange.peer);
         }
-        let call = &talk.ear.call;
+        let call = &exchange.peer.call;
         match self {
             Rule::Heard(rule) => rule(call, bytes).map(|reply| reply.as_bytes().to_vec()),
             Rule::OwnerIsMine => {
                 let is_owner = call.name() == "GET" && bytes.starts_with(b"$");
-                let differs = bytes != bulk(&talk.ear.owner) && bytes != b"$-1\r\n";
-                (is_owner && differs && !talk.ear.owner.is_empty()).then(|| bulk(&talk.ear.owner))
+                let differs = bytes != bulk(&exchange.peer.owner) && bytes != b"$-1\r\n";
+                (is_owner && differs && !exchange.peer.owner.is_empty())
+                    .then(|| bulk(&exchange.peer.owner))
             }
-            Rule::SameOwner => (bytes == bulk(OWNER)).then(|| bulk(&talk.ear.owner)),
+            Rule::SameOwner => (bytes == bulk(OWNER)).then(|| bulk(&exchange.peer.owner)),
             Rule::KeepsFewerThan(_) => {
                 if call.purpose == Purpose::Take && bytes == grant(call).as_bytes() {
-                    let mut grants = talk.marks.grants.borrow_mut();
-                    *grants.entry(talk.ear.owner.clone()).or_default() += 1;
+                    let mut grants = exchange.marks.grants.borrow_mut();
+                    *grants.entry(exchange.peer.owner.clone()).or_default() += 1;
                 }
                 None
             }
@@ -120,7 +112,7 @@ impl Rule {
     }
 
     /// What one server says to another.
-    fn says_server(&self, bytes: &[u8], ear: &Ear) -> Option<Vec<u8>> {
+    fn says_server(&self, bytes: &[u8], peer: &Peer) -> Option<Vec<u8>> {
         match self {
             Rule::Claims(before, number) => {
                 let at = bytes.windows(before.len()).position(|part| part == before.as_bytes())?;
@@ -132,7 +124,7 @@ impl Rule {
                     .then(|| [&bytes[..at], filled.as_bytes(), &bytes[at + length..]].concat())
                     .filter(|told| told != bytes)
             }
-            Rule::VotesForAll => super::resp::vote(bytes, &ear.asked),
+            Rule::VotesForAll => vote(bytes, &peer.asked),
             _ => None,
         }
     }
@@ -140,14 +132,14 @@ impl Rule {
 
 /// Remembers a command: what it is, who is named by it, and what the script is that is called by
 /// its digest.
-fn note(talk: &mut Talk<'_>, call: &Call) {
-    let ear = &mut *talk.ear;
-    if call.name() == "EVAL" && ear.call.name() == "EVALSHA" {
-        let digest = ear.call.words[1].clone();
-        talk.marks.scripts.borrow_mut().insert(digest, call.script.clone());
+fn note(exchange: &mut Exchange<'_>, call: &Call) {
+    let peer = &mut *exchange.peer;
+    if call.name() == "EVAL" && peer.call.name() == "EVALSHA" {
+        let digest = peer.call.words[1].clone();
+        exchange.marks.scripts.borrow_mut().insert(digest, call.script.clone());
     }
     if let Some(at) = call.owner_at().filter(|_| call.purpose != Purpose::Look) {
-        ear.owner = call.words[at].clone();
+        peer.owner = call.words[at].clone();
     }
-    ear.call = call.clone();
+    peer.call = call.clone();
 }

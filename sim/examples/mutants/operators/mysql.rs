@@ -1,7 +1,8 @@
 //! Mistakes of locks on MySQL, and of the server itself: in the texts of statements, and in what
 //! they are answered.
 
-use super::operator::{Operator, Rule, lock, server};
+use super::operator::{Operator, lock, server};
+use super::rule::Rule;
 use fencepost_clients::Coordinator;
 
 type Edits = &'static [(&'static str, &'static str)];
@@ -23,7 +24,7 @@ const NO: &str = "\x02\0\0\x04\x010";
 const YES: &str = "\x02\0\0\x04\x011";
 
 /// The operators.
-pub(super) const TABLE: &[Operator] = &[
+pub(crate) const TABLE: &[Operator] = &[
     asks("my-release-unsent", "does not give the lock back", &[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
     asks(
         "my-owner-unchecked",

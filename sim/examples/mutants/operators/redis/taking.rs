@@ -1,13 +1,13 @@
 //! Mistakes of locks in taking what they guard.
 
-use super::Rule;
-use super::changes::{grant, granted, other_key, refused, stamped, taken, without_nx, without_ttl};
+use super::changes::{granted, other_key, refused, stamped, taken, without_nx, without_ttl};
 use super::line::{by, misheard, unsent, words};
-use crate::hosts::mutants::operator::{At, Of, Operator};
-use crate::hosts::mutants::resp::Purpose;
+use crate::operators::operator::{At, Of, Operator};
+use crate::operators::resp::{Purpose, grant};
+use crate::operators::rule::redis::Rule;
 
 /// What is done wrong in taking a lock.
-pub(in crate::hosts::mutants) const TAKING: &[Operator] = &[
+pub(crate) const TAKING: &[Operator] = &[
     words("nx-dropped", "takes the lock whoever has it", without_nx),
     words("ttl-dropped", "takes the lock for ever", without_ttl),
     words("ttl-tenfold", "takes the lock for ten times as long", |call| taken(call, 10, 1)),

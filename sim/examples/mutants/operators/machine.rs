@@ -1,9 +1,10 @@
 //! A server with a mistake planted: the same machine, with the operator between it and the world.
 
-use super::any::{self, Bent};
-use super::operator::{Operator, Rule};
-use super::wire::{Ear, Heard, Marks, Talk};
-use crate::world::server::Factory;
+use super::operator::Operator;
+use super::rule::Rule;
+use super::rule::any::{self, Bent};
+use super::wire::{Exchange, Heard, Marks, Peer};
+use fencepost::setup::scenario::Factory;
 use fencepost_faults::Node;
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{
@@ -13,7 +14,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// Makes the server with the mistake, anew at each of its starts.
-pub(super) fn mutated(
+pub(crate) fn mutated(
     operator: &'static Operator,
     mut factory: Factory,
     marks: Rc<Marks>,
@@ -31,7 +32,7 @@ pub(super) fn mutated(
             _ => Bent::Not,
         };
         let inner = factory(image, bent.now(now));
-        Box::new(Mutated { inner, operator, bent, marks: marks.clone(), ears: BTreeMap::new() })
+        Box::new(Mutated { inner, operator, bent, marks: marks.clone(), peers: BTreeMap::new() })
     })
 }
 
@@ -41,15 +42,16 @@ struct Mutated {
     /// What is changed besides what clients say and hear.
     bent: Bent,
     marks: Rc<Marks>,
-    ears: BTreeMap<ConnectionId, Ear>,
+    peers: BTreeMap<ConnectionId, Peer>,
 }
 
 impl Mutated {
     fn receive(&mut self, connection: ConnectionId, bytes: &[u8], now: Now, out: &mut Outputs) {
-        let heard = match self.ears.get_mut(&connection) {
-            Some(ear) => {
-                let heard = self.operator.hears(&mut Talk { ear, marks: &self.marks }, bytes);
-                ear.heard += 1;
+        let heard = match self.peers.get_mut(&connection) {
+            Some(peer) => {
+                let heard =
+                    self.operator.rule.hears(&mut Exchange { peer, marks: &self.marks }, bytes);
+                peer.heard += 1;
                 heard
             }
             None => Heard::AsItIs,
@@ -58,9 +60,9 @@ impl Mutated {
             self.marks.alter();
         }
         match heard {
-            Heard::AsItIs => self.tell(Input::Received { connection, bytes }, now, out),
+            Heard::AsItIs => self.pass_on(Input::Received { connection, bytes }, now, out),
             Heard::Instead(bytes) => {
-                self.tell(Input::Received { connection, bytes: &bytes }, now, out);
+                self.pass_on(Input::Received { connection, bytes: &bytes }, now, out);
             }
             Heard::Answered(bytes) => {
                 out.commands += 1;
@@ -69,15 +71,16 @@ impl Mutated {
         }
     }
 
-    /// Tells the machine, and changes what it says.
-    fn tell(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
-        let is_client = |connection| self.ears.get(&connection).is_some_and(|ear| ear.is_client);
+    /// Passes an input on to the machine, and changes what it answers.
+    fn pass_on(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        let is_client = |connection| self.peers.get(&connection).is_some_and(|peer| peer.is_client);
         let first = out.list.len();
         self.bent.handle(&mut *self.inner, (input, now, &is_client), &self.marks, out);
         for output in &mut out.list[first..] {
             let Output::Send { connection, bytes } = output else { continue };
-            let Some(ear) = self.ears.get_mut(connection) else { continue };
-            if let Some(instead) = self.operator.says(&mut Talk { ear, marks: &self.marks }, bytes)
+            let Some(peer) = self.peers.get_mut(connection) else { continue };
+            if let Some(instead) =
+                self.operator.rule.says(&mut Exchange { peer, marks: &self.marks }, bytes)
             {
                 self.marks.alter();
                 *bytes = instead.into();
@@ -98,14 +101,14 @@ impl Machine for Mutated {
                 let is_client = node.is_some_and(|node| {
                     matches!(node, Node::Client(_) | Node::Thread { .. } | Node::Probe)
                 });
-                self.ears.insert(connection, Ear { is_client, ..Ear::default() });
-                self.tell(input, now, out);
+                self.peers.insert(connection, Peer { is_client, ..Peer::default() });
+                self.pass_on(input, now, out);
             }
             Input::Closed { connection } => {
-                self.ears.remove(&connection);
-                self.tell(input, now, out);
+                self.peers.remove(&connection);
+                self.pass_on(input, now, out);
             }
-            _ => self.tell(input, now, out),
+            _ => self.pass_on(input, now, out),
         }
     }
 

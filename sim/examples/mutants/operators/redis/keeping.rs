@@ -1,13 +1,13 @@
 //! Mistakes of locks in keeping what they took, and in giving it back.
 
-use super::Rule;
 use super::changes::{ANYBODY, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};
-use crate::hosts::mutants::operator::{At, Of, Operator};
-use crate::hosts::mutants::resp::Purpose;
+use crate::operators::operator::{At, Of, Operator};
+use crate::operators::resp::Purpose;
+use crate::operators::rule::redis::Rule;
 
 /// What is done wrong in keeping it and in giving it back.
-pub(in crate::hosts::mutants) const KEEPING: &[Operator] = &[
+pub(crate) const KEEPING: &[Operator] = &[
     words("compare-dropped", "gives the lock back whoever has it", |call| {
         call.purpose == Purpose::Release && call.edit(&ANYBODY)
     }),

@@ -1,12 +1,12 @@
 //! Mistakes of Redis and of Sentinel.
 
-use super::Rule;
 use super::changes::{longer, without_nx, without_ttl};
 use super::line::on;
-use crate::hosts::mutants::operator::{At, Operator};
+use crate::operators::operator::{At, Operator};
+use crate::operators::rule::redis::Rule;
 
 /// What servers do wrong.
-pub(in crate::hosts::mutants) const SERVERS: &[Operator] = &[
+pub(crate) const SERVERS: &[Operator] = &[
     on(
         "expired-key-seen",
         "an expired key is seen for 30 s more",

@@ -1,8 +1,8 @@
 //! Mistakes in what reaches the guarded storage: tokens, and its rule.
 
-use super::operator::{At, Of, Operator, Rule, Side};
-use super::redis;
+use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};
+use super::rule::{Rule, redis};
 
 const fn words(
     name: &'static str,
@@ -15,7 +15,7 @@ const fn words(
 }
 
 /// The operators.
-pub(super) const TABLE: &[Operator] = &[
+pub(crate) const TABLE: &[Operator] = &[
     words("token-not-sent", "sends no token with its writes", Side::Lock, |call| {
         is_write(call) && token(call, |_| None)
     }),

@@ -1,13 +1,12 @@
-//! Mistakes that any server can make, whatever it speaks: in its clock, its disk, its memory.
+//! Mistakes of a server in its clock, its disk, its memory, whatever it speaks.
 
-use super::operator::{At, Of, Operator, Side};
-use super::wire::Marks;
+use crate::operators::wire::Marks;
 use fencepost_machine::{
     ConnectionId, Input, Machine, MonotonicTime, Now, OperatorAction, Output, Outputs, WallTime,
 };
 
 /// What is changed.
-pub(super) enum Rule {
+pub(crate) enum Rule {
     /// Its clocks go at this many ten thousandths of the right speed.
     Speed(u64),
     /// A sync of the disk is said to be done before it is.
@@ -20,28 +19,8 @@ pub(super) enum Rule {
     Forgets(u64),
 }
 
-const fn any(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    let rule = super::operator::Rule::Any(rule);
-    Operator { name, about, side: Side::Server, of: Of::Any, at: At::Servers, rule }
-}
-
-/// The operators.
-pub(super) const TABLE: &[Operator] = &[
-    any("clock-doubled", "the server's clocks go twice as fast", Rule::Speed(20_000)),
-    any("clock-quick", "the server's clocks go faster by a tenth", Rule::Speed(11_000)),
-    any("clock-halved", "the server's clocks go at half the speed", Rule::Speed(5_000)),
-    any("clock-stuck", "the server's clocks go at a thousandth of the speed", Rule::Speed(10)),
-    any("fsync-lies", "a sync of the disk is said to be done before it is", Rule::FsyncLies),
-    any("starts-empty", "the server starts without what its disk holds", Rule::StartsEmpty),
-    any("carried-out-twice", "every fifth command is carried out twice", Rule::Twice(5)),
-    any("forgets", "all is lost after every 40 commands", Rule::Forgets(40)),
-    any("forgets-one", "one server loses all after every 40 commands", Rule::Forgets(40))
-        .at(At::First)
-        .of(Of::Independent),
-];
-
 /// A server whose clock, disk or memory is not as it should be.
-pub(super) enum Bent {
+pub(crate) enum Bent {
     Not,
     Speed { begin: Now, ten_thousandths: u64 },
     FsyncLies,
@@ -50,7 +29,7 @@ pub(super) enum Bent {
 }
 
 impl Bent {
-    pub(super) fn new(rule: &Rule, begin: Now) -> Bent {
+    pub(crate) fn new(rule: &Rule, begin: Now) -> Bent {
         match *rule {
             Rule::Speed(ten_thousandths) => Bent::Speed { begin, ten_thousandths },
             Rule::FsyncLies => Bent::FsyncLies,
@@ -61,7 +40,7 @@ impl Bent {
     }
 
     /// What it takes the time for.
-    pub(super) fn now(&mut self, now: Now) -> Now {
+    pub(crate) fn now(&mut self, now: Now) -> Now {
         let Bent::Speed { begin, ten_thousandths } = self else { return now };
         let passed = now.monotonic.0.saturating_sub(begin.monotonic.0);
         let shown = passed * *ten_thousandths / 10_000;
@@ -73,7 +52,7 @@ impl Bent {
     }
 
     /// Lets something happen to the server.
-    pub(super) fn handle(
+    pub(crate) fn handle(
         &mut self,
         inner: &mut dyn Machine,
         (input, now, is_client): (Input<'_>, Now, &dyn Fn(ConnectionId) -> bool),

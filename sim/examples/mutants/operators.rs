@@ -1,8 +1,8 @@
 //! Mutants: the locks and servers of a run with one mistake planted, to test the tests.
 //!
 //! A mistake is an [`Operator`], one line in the table of its coordinator ([`redis`],
-//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`]), or of [`any`] server. It
-//! changes what a client sends, what it is answered, or what the server is told of time and disks.
+//! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`]), or of [`any`] server. Its
+//! [`rule`] changes what a client sends, what it is answered, or what the server is told of time and disks.
 //! So it serves every lock, whoever wrote it, and no lock or server knows of it: [`machine`] wraps
 //! the server's machine where one is planted ([`Scenario::mutant`]), and where none is planted
 //! there is no wrapper.
@@ -10,7 +10,7 @@
 //! A new operator is a line in a table. What it did to a lock is counted ([`Marks`]): an operator
 //! that changed nothing made no mutant.
 //!
-//! [`Scenario::mutant`]: crate::setup::scenario::Scenario
+//! [`Scenario::mutant`]: fencepost::Scenario
 
 mod any;
 mod etcd;
@@ -21,21 +21,22 @@ mod operator;
 mod postgresql;
 mod redis;
 mod resp;
+mod rule;
 mod storage;
 mod wire;
 mod zookeeper;
 
-pub use operator::{Operator, Side};
-pub(crate) use wire::Marks;
+pub(crate) use operator::{Operator, Side};
 
-use crate::setup::scenario::Mutant;
-use crate::world::server::Factory;
+use fencepost::setup::scenario::{Factory, Mutant, Wrap};
 use fencepost_clients::Definition;
 use fencepost_faults::Node;
+use std::cell::Cell;
 use std::rc::Rc;
+use wire::Marks;
 
 /// Every operator, in the order in which they are listed for people.
-pub fn operators() -> impl Iterator<Item = &'static Operator> {
+pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
     let tables: [&'static [Operator]; 10] = [
         redis::TAKING,
         redis::KEEPING,
@@ -52,22 +53,23 @@ pub fn operators() -> impl Iterator<Item = &'static Operator> {
 }
 
 /// The operators that may mean something to a lock.
-pub fn operators_for(lock: &Definition) -> impl Iterator<Item = &'static Operator> {
+pub(crate) fn operators_for(lock: &Definition) -> impl Iterator<Item = &'static Operator> {
     operators().filter(move |operator| operator.fits(lock))
 }
 
-/// The server of a node with the mistake planted, if one is and it is made there.
-pub(crate) fn planted(
-    mutant: Option<Mutant>,
-    node: Node,
-    factory: Factory,
-    marks: &Rc<Marks>,
-) -> Factory {
-    let operator = mutant.and_then(|mutant| operators().find(|one| one.name == mutant.0));
-    match operator.filter(|operator| operator.is_at(node)) {
-        Some(operator) => machine::mutated(operator, factory, marks.clone()),
-        None => factory,
-    }
+/// The mistake as a run takes it.
+pub(crate) fn mutant(operator: &Operator) -> Mutant {
+    Mutant { name: operator.name, plant }
+}
+
+/// Plants a mistake in the servers of one run.
+fn plant(name: &'static str, altered: Rc<Cell<u64>>) -> Wrap {
+    let operator = operators().find(|one| one.name == name).expect("an operator of the tables");
+    let marks = Rc::new(Marks::counted_by(altered));
+    Box::new(move |node: Node, factory: Factory| match operator.is_at(node) {
+        true => machine::mutated(operator, factory, marks.clone()),
+        false => factory,
+    })
 }
 
 #[cfg(test)]

@@ -1,16 +1,17 @@
 //! Operators are told apart, change what they say, and change nothing where they are not planted.
 
 use super::*;
-use crate::engine::Engine;
-use crate::run::{RunOutcome, RunSpec};
-use crate::setup::scenario::{Scenario, Strategy};
+use fencepost::engine::Engine;
+use fencepost::run::{RunOutcome, RunSpec};
+use fencepost::setup::scenario::{Scenario, Strategy};
 use fencepost_clients::{CLIENTS, find};
 use fencepost_faults::Seed;
 use fencepost_reports::{Kind, judge};
 use std::collections::BTreeSet;
 
-fn outcome(lock: &str, mutant: Option<&'static str>, engine: Engine) -> RunOutcome {
-    let mutant = mutant.map(Mutant);
+fn outcome(lock: &str, planted: Option<&'static str>, engine: Engine) -> RunOutcome {
+    let named = |name| operators().find(|one| one.name == name).map(mutant).unwrap();
+    let mutant = planted.map(named);
     let scenario =
         Scenario { cycles: 6, strategy: Strategy::Uniform, mutant, ..Scenario::default() };
     let families = "none".parse().unwrap();

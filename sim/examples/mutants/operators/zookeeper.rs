@@ -2,45 +2,19 @@
 //! server.
 
 use super::operator::{Operator, lock, server};
-use super::wire::{Heard, Talk};
+use super::rule::zookeeper::*;
 use fencepost_clients::Coordinator;
 
-/// What is changed. A frame is whole, with its length before it.
-pub(super) enum Rule {
-    /// A request: its frame and what it is for. Whether it changed.
-    Asks(fn(&mut Vec<u8>, i32) -> bool),
-    /// A request of this kind is not carried out, but answered as if it were.
-    Unsent(i32),
-    /// A reply: its frame and what was asked for. Whether it changed.
-    Hears(fn(&mut Vec<u8>, i32) -> bool),
-    /// What a watch tells is lost.
-    NoWatches,
-    /// The session lasts for a time to be multiplied by the first and divided by the second number;
-    /// the client is told the one that it asked for.
-    Timeout(i32, i32),
-}
-
 const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::ZooKeeper, name, about, super::operator::Rule::ZooKeeper(rule))
+    lock(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
 }
 
 const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::ZooKeeper, name, about, super::operator::Rule::ZooKeeper(rule))
+    server(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
 }
 
-const CREATE: i32 = 1;
-const DELETE: i32 = 2;
-const EXISTS: i32 = 3;
-const GET_DATA: i32 = 4;
-const GET_CHILDREN: i32 = 8;
-const PING: i32 = 11;
-const SET_WATCHES: i32 = 101;
-const CLOSE: i32 = -11;
-/// What stands for the first frame of a connection.
-const CONNECT: i32 = i32::MIN;
-
 /// The operators.
-pub(super) const TABLE: &[Operator] = &[
+pub(crate) const TABLE: &[Operator] = &[
     by(
         "ephemeral-dropped",
         "creates nodes that stay",
@@ -122,16 +96,6 @@ pub(super) const TABLE: &[Operator] = &[
         Rule::Hears(|frame, kind| kind == EXISTS && token(frame, |_| 1)),
     ),
 ];
-
-fn int(frame: &[u8], at: usize) -> Option<i32> {
-    frame.get(at..)?.first_chunk::<4>().map(|bytes| i32::from_be_bytes(*bytes))
-}
-
-fn put(frame: &mut [u8], at: usize, value: i32) {
-    if let Some(spot) = frame.get_mut(at..at + 4) {
-        spot.copy_from_slice(&value.to_be_bytes());
-    }
-}
 
 /// Changes the kind of node that is created, the last number of the request.
 fn flag(frame: &mut [u8], from: i32, to: i32) -> bool {
@@ -229,63 +193,4 @@ fn token(frame: &mut [u8], other: fn(i64) -> i64) -> bool {
     };
     spot.copy_from_slice(&other(czxid).to_be_bytes());
     other(czxid) != czxid
-}
-
-/// A reply that says that a request was carried out, and no more.
-fn done(xid: i32) -> Vec<u8> {
-    let body: [&[u8]; 4] = [&16_i32.to_be_bytes(), &xid.to_be_bytes(), &[0; 8], &[0; 4]];
-    body.concat()
-}
-
-/// Whether the bytes are one frame.
-fn is_whole(frame: &[u8]) -> bool {
-    int(frame, 0).and_then(|length| usize::try_from(length).ok()) == Some(frame.len() - 4)
-}
-
-impl Rule {
-    pub(super) fn hears(&self, talk: &mut Talk<'_>, bytes: &[u8]) -> Heard {
-        if !talk.ear.is_client || bytes.len() < 8 || !is_whole(bytes) {
-            return Heard::AsItIs;
-        }
-        let first = talk.ear.heard == 0;
-        let kind = if first { CONNECT } else { int(bytes, 8).unwrap_or(CONNECT) };
-        let mut frame = bytes.to_vec();
-        talk.ear.asked = kind.to_be_bytes().to_vec();
-        match self {
-            Rule::Asks(rule) if !first => {
-                let is_changed = rule(&mut frame, kind);
-                Heard::changed(is_changed, frame)
-            }
-            Rule::Unsent(what) if *what == kind => {
-                Heard::Answered(done(int(bytes, 4).unwrap_or_default()))
-            }
-            Rule::Timeout(times, by) if first => {
-                let asked = int(bytes, 16).unwrap_or_default();
-                talk.ear.owner = asked.to_be_bytes().to_vec();
-                put(&mut frame, 16, asked.saturating_mul(*times) / by);
-                Heard::Instead(frame)
-            }
-            _ => Heard::AsItIs,
-        }
-    }
-
-    pub(super) fn says(&self, talk: &mut Talk<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
-        if !talk.ear.is_client || bytes.len() < 12 || !is_whole(bytes) {
-            return None;
-        }
-        let kind = int(&talk.ear.asked, 0).unwrap_or(CONNECT);
-        let is_watch = kind != CONNECT && int(bytes, 4) == Some(-1);
-        let mut frame = bytes.to_vec();
-        match self {
-            Rule::NoWatches => is_watch.then(Vec::new),
-            Rule::Hears(rule) if kind != CONNECT && !is_watch => {
-                rule(&mut frame, kind).then_some(frame)
-            }
-            Rule::Timeout(..) if kind == CONNECT && int(bytes, 8) > Some(0) => {
-                put(&mut frame, 8, int(&talk.ear.owner, 0)?);
-                Some(frame)
-            }
-            _ => None,
-        }
-    }
 }

@@ -1,24 +1,27 @@
 //! Commands in RESP, and what they are for.
 
-use super::wire::Marks;
 use bytes::BytesMut;
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
+use std::collections::BTreeMap;
+
+/// Scripts by their digests, as clients sent them.
+pub(crate) type Scripts = BTreeMap<Vec<u8>, String>;
 
 /// One command of a client.
 #[derive(Clone, Default)]
-pub(super) struct Call {
+pub(crate) struct Call {
     /// Its words.
-    pub(super) words: Vec<Vec<u8>>,
+    pub(crate) words: Vec<Vec<u8>>,
     /// What it is for.
-    pub(super) purpose: Purpose,
+    pub(crate) purpose: Purpose,
     /// The script that it runs, if it runs one that is known.
-    pub(super) script: String,
+    pub(crate) script: String,
 }
 
 /// What a command is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// To take the lock.
     Take,
     /// To give it back.
@@ -34,31 +37,31 @@ pub(super) enum Purpose {
 
 impl Call {
     /// Reads the one command that these bytes are.
-    pub(super) fn read(bytes: &[u8], marks: &Marks) -> Option<Call> {
+    pub(crate) fn read(bytes: &[u8], scripts: &Scripts) -> Option<Call> {
         let words = words_of(bytes)?;
-        let script = script_of(&words, marks);
+        let script = script_of(&words, scripts);
         let purpose = purpose_of(&words, &script);
         Some(Call { words, purpose, script })
     }
 
     /// Its name, in capitals.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         name_of(&self.words)
     }
 
     /// Whether it runs a script.
-    pub(super) fn is_script(&self) -> bool {
+    pub(crate) fn is_script(&self) -> bool {
         self.name().starts_with("EVAL")
     }
 
     /// Where the words begin that a script gets beside its keys.
-    pub(super) fn arguments_at(&self) -> usize {
+    pub(crate) fn arguments_at(&self) -> usize {
         let text = self.words.get(2).map(|count| String::from_utf8_lossy(count));
         3 + text.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0)
     }
 
     /// Where the words stand that mark an owner.
-    pub(super) fn owner_at(&self) -> Option<usize> {
+    pub(crate) fn owner_at(&self) -> Option<usize> {
         let is_owner =
             |word: &[u8]| word.len() >= 8 && !word.iter().all(|byte| byte.is_ascii_digit());
         match self.name().as_str() {
@@ -73,7 +76,7 @@ impl Call {
     }
 
     /// Where a time to live stands, and how many milliseconds its unit has.
-    pub(super) fn ttl_at(&self) -> Option<(usize, u64)> {
+    pub(crate) fn ttl_at(&self) -> Option<(usize, u64)> {
         let after = |name: &str| {
             let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(name.as_bytes());
             Some(self.words.iter().skip(3).position(is_it)? + 4)
@@ -96,13 +99,13 @@ impl Call {
     }
 
     /// Whether the script does this to a key.
-    pub(super) fn does(&self, command: &str) -> bool {
+    pub(crate) fn does(&self, command: &str) -> bool {
         does(&self.script, command)
     }
 
     /// Changes the script, if it is sent whole. A script that is changed has another digest, so the
     /// server never knows it by the one that the client gives.
-    pub(super) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
+    pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
         }
@@ -114,7 +117,7 @@ impl Call {
     }
 
     /// As bytes.
-    pub(super) fn bytes(&self) -> Vec<u8> {
+    pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut out = format!("*{}\r\n", self.words.len()).into_bytes();
         for word in &self.words {
             out.extend_from_slice(format!("${}\r\n", word.len()).as_bytes());
@@ -125,18 +128,28 @@ impl Call {
     }
 }
 
+/// How a server says yes to what takes a lock.
+pub(crate) fn grant(call: &Call) -> &'static str {
+    match call.name().as_str() {
+        "SET" => "+OK\r\n",
+        "GETSET" => "$-1\r\n",
+        _ if call.does("pttl") => "$-1\r\n",
+        _ => ":1\r\n",
+    }
+}
+
 /// A word that is a number.
-pub(super) fn number(word: &[u8]) -> Option<u64> {
+pub(crate) fn number(word: &[u8]) -> Option<u64> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
 /// A bulk reply.
-pub(super) fn bulk(value: &[u8]) -> Vec<u8> {
+pub(crate) fn bulk(value: &[u8]) -> Vec<u8> {
     [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
 }
 
 /// The vote for whoever asked, if it asked for one: instead of what a Sentinel answers.
-pub(super) fn vote(reply: &[u8], asked: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn vote(reply: &[u8], asked: &[u8]) -> Option<Vec<u8>> {
     let words = words_of(asked)?;
     let [_, name, _, _, epoch, candidate] = &words[..] else { return None };
     let is_it = name.eq_ignore_ascii_case(b"is-master-down-by-addr") && candidate != b"*";
@@ -164,12 +177,12 @@ fn name_of(words: &[Vec<u8>]) -> String {
 }
 
 /// The script that a command runs. One that is called by its digest is known since the server did
-/// not know it, because the client then sent it whole: see `redis::Rule::says`.
-fn script_of(words: &[Vec<u8>], marks: &Marks) -> String {
+/// not know it, because the client then sent it whole: see `rule::redis::Rule::says`.
+fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {
         "EVAL" => String::from_utf8_lossy(word).into_owned(),
-        "EVALSHA" => marks.scripts.borrow().get(word).cloned().unwrap_or_default(),
+        "EVALSHA" => scripts.get(word).cloned().unwrap_or_default(),
         _ => String::new(),
     }
 }

@@ -1,15 +1,15 @@
 //! What operators do to commands, and how they misread replies.
 
-use crate::hosts::mutants::resp::{Call, Purpose, number};
+use crate::operators::resp::{Call, Purpose, grant, number};
 
 /// Scripts that look for an owner, without that.
-pub(super) const ANYBODY: [(&str, &str); 3] = [
+pub(crate) const ANYBODY: [(&str, &str); 3] = [
     ("redis.call(\"get\",KEYS[1]) == ARGV[1]", "true"),
     ("redis.call(\"hexists\",KEYS[1],ARGV[3]) == 0", "false"),
     ("redis.call(\"hexists\",KEYS[1],ARGV[2]) == 1", "true"),
 ];
 
-pub(super) fn without_nx(call: &mut Call) -> bool {
+pub(crate) fn without_nx(call: &mut Call) -> bool {
     match call.name().as_str() {
         "SETNX" => {
             let [key, value] = [1, 2].map(|place| call.words[place].clone());
@@ -35,7 +35,7 @@ pub(super) fn without_nx(call: &mut Call) -> bool {
     }
 }
 
-pub(super) fn without_ttl(call: &mut Call) -> bool {
+pub(crate) fn without_ttl(call: &mut Call) -> bool {
     if call.purpose != Purpose::Take {
         return false;
     }
@@ -56,11 +56,11 @@ pub(super) fn without_ttl(call: &mut Call) -> bool {
 }
 
 /// Changes the time to live by a factor, in what takes the lock.
-pub(super) fn taken(call: &mut Call, times: u64, by: u64) -> bool {
+pub(crate) fn taken(call: &mut Call, times: u64, by: u64) -> bool {
     call.purpose == Purpose::Take && scaled(call, times, by)
 }
 
-pub(super) fn scaled(call: &mut Call, times: u64, by: u64) -> bool {
+pub(crate) fn scaled(call: &mut Call, times: u64, by: u64) -> bool {
     let Some((at, _)) = call.ttl_at() else { return false };
     let Some(ttl) = call.words.get(at).and_then(|word| number(word)) else { return false };
     let changed = (ttl * times / by).max(1);
@@ -69,7 +69,7 @@ pub(super) fn scaled(call: &mut Call, times: u64, by: u64) -> bool {
 }
 
 /// Changes every time to live by so many milliseconds.
-pub(super) fn longer(call: &mut Call, ms: i64) -> bool {
+pub(crate) fn longer(call: &mut Call, ms: i64) -> bool {
     let Some((at, unit)) = call.ttl_at() else { return false };
     let Some(ttl) = call.words.get(at).and_then(|word| number(word)) else { return false };
     let changed = (ttl as i64 + ms / unit as i64).max(1);
@@ -78,7 +78,7 @@ pub(super) fn longer(call: &mut Call, ms: i64) -> bool {
 }
 
 /// Moves the times that a lock writes as values.
-pub(super) fn stamped(call: &mut Call, ms: i64) -> bool {
+pub(crate) fn stamped(call: &mut Call, ms: i64) -> bool {
     let is_value = matches!(call.name().as_str(), "SETNX" | "GETSET" | "SET");
     let Some(time) = call.words.get(2).filter(|_| is_value).and_then(|word| number(word)) else {
         return false;
@@ -88,7 +88,7 @@ pub(super) fn stamped(call: &mut Call, ms: i64) -> bool {
     true
 }
 
-pub(super) fn other_key(call: &mut Call) -> bool {
+pub(crate) fn other_key(call: &mut Call) -> bool {
     let place = if call.is_script() { 3 } else { 1 };
     match call.words.get_mut(place) {
         Some(key) => {
@@ -99,17 +99,7 @@ pub(super) fn other_key(call: &mut Call) -> bool {
     }
 }
 
-/// How a server says yes to what takes a lock.
-pub(super) fn grant(call: &Call) -> &'static str {
-    match call.name().as_str() {
-        "SET" => "+OK\r\n",
-        "GETSET" => "$-1\r\n",
-        _ if call.does("pttl") => "$-1\r\n",
-        _ => ":1\r\n",
-    }
-}
-
-pub(super) fn granted(call: &Call, reply: &[u8]) -> Option<&'static str> {
+pub(crate) fn granted(call: &Call, reply: &[u8]) -> Option<&'static str> {
     let is_refusal = match call.name().as_str() {
         "SET" => reply == b"$-1\r\n",
         "SETNX" => reply == b":0\r\n",
@@ -120,7 +110,7 @@ pub(super) fn granted(call: &Call, reply: &[u8]) -> Option<&'static str> {
     (call.purpose == Purpose::Take && is_refusal).then(|| grant(call))
 }
 
-pub(super) fn refused(call: &Call, reply: &[u8]) -> Option<&'static str> {
+pub(crate) fn refused(call: &Call, reply: &[u8]) -> Option<&'static str> {
     let (is_grant, refusal) = match call.name().as_str() {
         "SET" => (reply == b"+OK\r\n", "$-1\r\n"),
         "SETNX" => (reply == b":1\r\n", ":0\r\n"),
@@ -132,6 +122,6 @@ pub(super) fn refused(call: &Call, reply: &[u8]) -> Option<&'static str> {
     (call.purpose == Purpose::Take && is_grant).then_some(refusal)
 }
 
-pub(super) fn given_back(call: &Call) -> Option<&'static str> {
+pub(crate) fn given_back(call: &Call) -> Option<&'static str> {
     (call.purpose == Purpose::Release).then_some(":1\r\n")
 }

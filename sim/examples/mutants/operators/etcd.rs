@@ -1,32 +1,20 @@
 //! Mistakes of locks on etcd, and of etcd itself: in the calls of its JSON gateway.
 
 use super::operator::{Operator, lock, server};
-use super::wire::{Heard, Talk};
+use super::rule::etcd::Rule;
 use fencepost_clients::Coordinator;
 use serde_json::{Value, json};
 
-/// What is changed.
-pub(super) enum Rule {
-    /// A call: its path and its body. Whether it changed.
-    Asks(fn(&str, &mut Value) -> bool),
-    /// A call is not carried out, but answered so: its path and its body.
-    Unsent(fn(&str, &Value) -> Option<Value>),
-    /// An answer: the path of the call and the answer. Whether it changed.
-    Hears(fn(&str, &mut Value) -> bool),
-    /// What a watch tells of deletions is lost.
-    NoDeletions,
-}
-
 const fn by(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    lock(Coordinator::Etcd, name, about, super::operator::Rule::Etcd(rule))
+    lock(Coordinator::Etcd, name, about, super::rule::Rule::Etcd(rule))
 }
 
 const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
-    server(Coordinator::Etcd, name, about, super::operator::Rule::Etcd(rule))
+    server(Coordinator::Etcd, name, about, super::rule::Rule::Etcd(rule))
 }
 
 /// The operators.
-pub(super) const TABLE: &[Operator] = &[
+pub(crate) const TABLE: &[Operator] = &[
     by(
         "lease-not-attached",
         "puts its key without its lease",
@@ -246,74 +234,4 @@ fn ttl(body: &mut Value, other: fn(i64) -> i64) -> bool {
     let Some(seconds) = body["TTL"].as_i64() else { return false };
     body["TTL"] = json!(other(seconds));
     other(seconds) != seconds
-}
-
-/// The head of a message, its path if it is a request, and its body.
-fn parts(bytes: &[u8]) -> Option<(&str, &str)> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    let (head, body) = text.split_once("\r\n\r\n")?;
-    Some((head, body))
-}
-
-fn path_of(head: &str) -> Option<&str> {
-    head.strip_prefix("POST /v3/")?.split(' ').next()
-}
-
-/// The same head with another body.
-fn with_body(head: &str, body: &Value) -> Vec<u8> {
-    let body = body.to_string();
-    let lines = head.split("\r\n").map(|line| match line.to_lowercase() {
-        name if name.starts_with("content-length:") => format!("Content-Length: {}", body.len()),
-        _ => line.to_owned(),
-    });
-    let lines: Vec<String> = lines.collect();
-    format!("{}\r\n\r\n{body}", lines.join("\r\n")).into_bytes()
-}
-
-/// A whole answer.
-fn answer(body: &Value) -> Vec<u8> {
-    with_body("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 0", body)
-}
-
-impl Rule {
-    pub(super) fn hears(&self, talk: &mut Talk<'_>, bytes: &[u8]) -> Heard {
-        let Some((head, body)) = parts(bytes).filter(|_| talk.ear.is_client) else {
-            return Heard::AsItIs;
-        };
-        let (Some(path), Ok(mut body)) = (path_of(head), serde_json::from_str::<Value>(body))
-        else {
-            return Heard::AsItIs;
-        };
-        // A read of those in front is told from one of the own key.
-        let is_of_others = path == "kv/range" && body["max_create_revision"].is_string();
-        talk.ear.asked = format!("{path}{}", if is_of_others { "+" } else { "" }).into_bytes();
-        match self {
-            Rule::Asks(rule) => {
-                let is_changed = rule(path, &mut body);
-                Heard::changed(is_changed, with_body(head, &body))
-            }
-            Rule::Unsent(rule) => match rule(path, &body) {
-                Some(body) => Heard::Answered(answer(&body)),
-                None => Heard::AsItIs,
-            },
-            _ => Heard::AsItIs,
-        }
-    }
-
-    pub(super) fn says(&self, talk: &mut Talk<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
-        let text = String::from_utf8_lossy(bytes);
-        match self {
-            Rule::NoDeletions => {
-                let is_told = text.contains("\"type\":\"DELETE\"");
-                (is_told && talk.ear.is_client).then(Vec::new)
-            }
-            Rule::Hears(rule) if talk.ear.is_client => {
-                let path = String::from_utf8_lossy(&talk.ear.asked).into_owned();
-                let (head, body) = parts(bytes)?;
-                let mut body: Value = serde_json::from_str(body).ok()?;
-                rule(&path, &mut body).then(|| with_body(head, &body))
-            }
-            _ => None,
-        }
-    }
 }

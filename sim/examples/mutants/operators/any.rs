@@ -1,0 +1,25 @@
+//! Mistakes that any server can make, whatever it speaks: in its clock, its disk, its memory.
+
+use super::operator::{At, Of, Operator, Side};
+use super::rule;
+use super::rule::any::Rule;
+
+const fn any(name: &'static str, about: &'static str, rule: Rule) -> Operator {
+    let rule = rule::Rule::Any(rule);
+    Operator { name, about, side: Side::Server, of: Of::Any, at: At::Servers, rule }
+}
+
+/// The operators.
+pub(crate) const TABLE: &[Operator] = &[
+    any("clock-doubled", "the server's clocks go twice as fast", Rule::Speed(20_000)),
+    any("clock-quick", "the server's clocks go faster by a tenth", Rule::Speed(11_000)),
+    any("clock-halved", "the server's clocks go at half the speed", Rule::Speed(5_000)),
+    any("clock-stuck", "the server's clocks go at a thousandth of the speed", Rule::Speed(10)),
+    any("fsync-lies", "a sync of the disk is said to be done before it is", Rule::FsyncLies),
+    any("starts-empty", "the server starts without what its disk holds", Rule::StartsEmpty),
+    any("carried-out-twice", "every fifth command is carried out twice", Rule::Twice(5)),
+    any("forgets", "all is lost after every 40 commands", Rule::Forgets(40)),
+    any("forgets-one", "one server loses all after every 40 commands", Rule::Forgets(40))
+        .at(At::First)
+        .of(Of::Independent),
+];

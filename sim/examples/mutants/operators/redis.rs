@@ -1,0 +1,12 @@
+//! Mistakes of locks on Redis, and of Redis itself: the tables are in `taking`, `keeping` and
+//! `servers`, one operator after the other.
+
+mod changes;
+mod keeping;
+mod line;
+mod servers;
+mod taking;
+
+pub(crate) use keeping::KEEPING;
+pub(crate) use servers::SERVERS;
+pub(crate) use taking::TAKING;

@@ -1,0 +1,83 @@
+//! Lines of memcached that an operator changes.
+
+use crate::operators::wire::{Exchange, Heard};
+
+/// What is changed.
+pub(crate) enum Rule {
+    /// The words of a command's first line: whether they changed.
+    Words(fn(&mut Vec<String>) -> bool),
+    /// A command is not carried out but answered so: its words.
+    Unsent(fn(&[String]) -> Option<&'static str>),
+    /// A client hears another answer to its command: the first word of that, and the answer.
+    Heard(fn(&str, &str) -> Option<&'static str>),
+    /// All clients mark the lock by the same value.
+    SameOwner,
+    /// A client that asks whose the lock is hears that it is its own.
+    OwnerIsMine,
+}
+
+/// The first line's words, and what follows it.
+fn parts(bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
+    let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
+    let line = std::str::from_utf8(&bytes[..end]).ok()?;
+    let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+    Some((words, &bytes[end..])).filter(|(words, _)| words.len() > 1)
+}
+
+/// The data block behind a line, if there is one.
+fn block(rest: &[u8]) -> Option<&[u8]> {
+    let end = rest.get(2..)?.windows(2).position(|pair| pair == b"\r\n")?;
+    Some(&rest[2..2 + end])
+}
+
+/// As many bytes that stand for every owner.
+fn same(length: usize) -> Vec<u8> {
+    vec![b'o'; length]
+}
+
+impl Rule {
+    pub(crate) fn hears(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Heard {
+        let Some((mut words, rest)) = parts(bytes) else { return Heard::AsItIs };
+        exchange.peer.asked = words[0].clone().into_bytes();
+        let value = block(rest).filter(|value| !value.is_empty());
+        if let Some(value) = value {
+            exchange.peer.owner = value.to_vec();
+        }
+        match (self, value) {
+            (Rule::Words(rule), _) => {
+                let is_changed = rule(&mut words);
+                Heard::changed(is_changed, [words.join(" ").as_bytes(), rest].concat())
+            }
+            (Rule::Unsent(rule), _) => match rule(&words) {
+                Some(answer) => Heard::Answered(answer.as_bytes().to_vec()),
+                None => Heard::AsItIs,
+            },
+            (Rule::SameOwner, Some(value)) => {
+                let line = words.join(" ");
+                let parts = [line.as_bytes(), b"\r\n", &same(value.len()), b"\r\n"];
+                Heard::Instead(parts.concat())
+            }
+            _ => Heard::AsItIs,
+        }
+    }
+
+    pub(crate) fn says(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
+        let asked = String::from_utf8_lossy(&exchange.peer.asked);
+        let answer = String::from_utf8_lossy(bytes);
+        match self {
+            Rule::Heard(rule) => rule(&asked, &answer).map(|answer| answer.as_bytes().to_vec()),
+            Rule::SameOwner | Rule::OwnerIsMine => {
+                let (words, rest) = parts(bytes)?;
+                let (value, owner) = (block(rest)?, &exchange.peer.owner);
+                let is_it = match self {
+                    Rule::SameOwner => value == same(value.len()),
+                    _ => !value.is_empty() && value != &owner[..],
+                };
+                let fits = words[0] == "VALUE" && is_it && owner.len() == value.len();
+                let tail = &rest[2 + value.len()..];
+                fits.then(|| [words.join(" ").as_bytes(), b"\r\n", owner, tail].concat())
+            }
+            _ => None,
+        }
+    }
+}
