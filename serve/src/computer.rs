@@ -1,9 +1,9 @@
 //! The real platform: TCP, the clocks of this computer, files in a folder.
 
 use crate::ServeError;
+use crate::event::Event;
 use crate::files::Files;
 use crate::platform::Platform;
-use crate::thread::Event;
 use fencepost_machine::{Damage, MonotonicTime, Now, Output, Response, WallTime};
 use std::cell::RefCell;
 use std::fs::File;

@@ -14,6 +14,7 @@
 
 mod computer;
 mod connection;
+mod event;
 mod files;
 mod guest;
 mod host;

@@ -1,9 +1,10 @@
 //! Servers that can be reached: each machine on a thread of its own, behind a listener.
 
 use crate::ServeError;
+use crate::event::Event;
 use crate::files::Files;
 use crate::host::Boot;
-use crate::thread::{Beginning, Event, HostThread};
+use crate::thread::{Beginning, HostThread};
 use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

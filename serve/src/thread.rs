@@ -3,6 +3,7 @@
 
 use crate::ServeError;
 use crate::computer::Computer;
+use crate::event::Event;
 use crate::files::Files;
 use crate::host::{Boot, Door, Host};
 use std::cell::RefCell;
@@ -22,16 +23,6 @@ pub(crate) struct Beginning {
     pub(crate) files: Files,
     /// Where it listens.
     pub(crate) listener: std::net::TcpListener,
-}
-
-/// What a host's thread reports.
-pub(crate) enum Event {
-    /// The server answers requests.
-    Ready,
-    /// Something is not as it should be, and the server goes on.
-    Warning(String),
-    /// The thread ends.
-    Ended(Result<(), ServeError>),
 }
 
 /// How a host's thread is told to end.

@@ -3,7 +3,8 @@
 use super::arguments::ExplainArguments;
 use super::output::print;
 use super::{Failure, Outcome};
-use crate::studies::gallery::exhibits::{Exhibit, all};
+use crate::studies::gallery::exhibit::Exhibit;
+use crate::studies::gallery::exhibits::all;
 use fencepost_faults::{FAMILIES, Family, did_you_mean};
 use fencepost_reports::judge::checker;
 use fencepost_reports::judge::meaning::Meaning;

@@ -4,6 +4,7 @@
 //! test makes them again and compares.
 
 mod etcd;
+pub mod exhibit;
 pub mod exhibits;
 mod memcached;
 mod mysql;
@@ -21,7 +22,8 @@ use crate::setup::scenario::Scenario;
 use crate::studies::parallel::in_parallel;
 use crate::studies::seed::Ran;
 use crate::studies::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
-use exhibits::{Exhibit, Fixed, all};
+use exhibit::{Exhibit, Fixed};
+use exhibits::all;
 use fencepost_clients::find;
 use fencepost_faults::{Families, Micros, Seed};
 use fencepost_reports::documents::gallery::{Page, page};

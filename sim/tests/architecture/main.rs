@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod layers;
+mod uses;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

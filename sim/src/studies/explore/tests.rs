@@ -1,20 +1,21 @@
 //! Explorations of small cells, and what they are held against: plans placed at every quantum, and
 //! plans that no rule leaves out.
 
-use super::base::{Base, bases};
-use super::bounds::{Bounds, Grain, InvalidBounds, small_scenario};
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
-use super::ledger::Ledger;
-use super::place::{Ground, Planned, all_sites, boundaries};
-use super::prune::Rule;
-use super::scout::{Scout, scout};
-use super::site::Site;
-use super::trial::trial;
-use super::work::{Answer, Exploration, Progress};
 use crate::engine::Engine;
 use crate::run::Recording;
 use crate::setup::scenario::Scenario;
 use crate::setup::span::{Span, SpanRange};
+use crate::studies::explore::plan::base::{Base, bases};
+use crate::studies::explore::plan::bounds::{Bounds, Grain, small_scenario};
+use crate::studies::explore::plan::place::{Ground, Planned, all_sites, boundaries};
+use crate::studies::explore::plan::rule::Rule;
+use crate::studies::explore::plan::scout::{Scout, scout};
+use crate::studies::explore::plan::site::Site;
+use crate::studies::explore::plan::validate::InvalidBounds;
+use crate::studies::explore::run::ledger::Ledger;
+use crate::studies::explore::run::trial::trial;
+use crate::studies::explore::run::work::{Answer, Exploration, Progress};
 use crate::studies::sweep::Stop;
 use fencepost_clients::{Definition, find};
 use fencepost_faults::setting::FailoverBy;

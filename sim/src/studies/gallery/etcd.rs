@@ -1,6 +1,6 @@
 //! Exhibits of locks on etcd.
 
-use super::exhibits::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [

@@ -1,77 +1,7 @@
-//! What an exhibit is: an anomaly is one entry in the table of its coordinator, with the seed that
-//! shows it.
+//! All exhibits.
 
+use super::exhibit::Exhibit;
 use super::{etcd, memcached, mysql, postgresql, protocols, redis, steps, zookeeper};
-use fencepost_reports::{Cause, Kind};
-
-/// An anomaly with the run that shows it.
-pub struct Exhibit {
-    /// The name of its file.
-    pub name: &'static str,
-    /// A few words.
-    pub title: &'static str,
-    /// What somebody asks who has not met it.
-    pub question: &'static str,
-    /// The protocol, in five lines.
-    pub protocol: [&'static str; 5],
-    /// The lock.
-    pub client: &'static str,
-    /// The faults.
-    pub fault: &'static str,
-    /// What of the scenario is not built in, as for `--set`.
-    pub settings: &'static [(&'static str, &'static str)],
-    /// The seed.
-    pub seed: u64,
-    /// The rule that is broken.
-    pub kind: Kind,
-    /// Why.
-    pub cause: Cause,
-    /// What helps.
-    pub remedy: &'static str,
-    /// The lock in which it is fixed, if one is built in.
-    pub fixed: Option<Fixed>,
-    /// Who described it.
-    pub source: &'static str,
-}
-
-/// A lock and settings under which a rule is kept that the exhibit breaks.
-pub struct Fixed {
-    /// The lock.
-    pub client: &'static str,
-    /// What of the scenario is not built in.
-    pub settings: &'static [(&'static str, &'static str)],
-    /// The rule.
-    pub kind: Kind,
-}
-
-pub(super) const KLEPPMANN: &str = "Martin Kleppmann, *How to do distributed locking*, 2016.";
-pub(super) const REDIS: &str = "Redis documentation, *Distributed Locks with Redis*.";
-pub(super) const SETNX: &str =
-    "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
-
-pub(super) const SINGLE: [&str; 5] = [
-    "`SET key random NX PX ttl`: granted if the key was not there.",
-    "Not granted: wait a random delay and try again.",
-    "Read the guarded value, work, write it back.",
-    "Release by a script: `DEL` only while the key holds the own random value.",
-    "The server forgets the key when the ttl is over, whatever the holder does.",
-];
-pub(super) const REDLOCK: [&str; 5] = [
-    "Note the time; `SET key random NX PX ttl` on five independent masters, with a small timeout \
-     each.",
-    "Granted if three of them agree and the time spent is less than the ttl.",
-    "Valid for the ttl, less the time spent, less 1 % and 2 ms for clocks that drift.",
-    "Otherwise, and to release: a script on all five deletes the own value.",
-    "Not granted: wait a random delay and try again.",
-];
-pub(super) const FENCING: [&str; 5] = [
-    "One script: `SET key random NX PX ttl`, and if that is granted, `INCR` of a counter gives \
-     the token.",
-    "Every request to the storage carries the token.",
-    "The storage remembers the highest token, and rejects any request with a lower one.",
-    "Release by a script: `DEL` only while the key holds the own random value.",
-    "The counter is never deleted.",
-];
 
 /// Every exhibit, in the order of the index.
 pub fn all() -> Vec<&'static Exhibit> {

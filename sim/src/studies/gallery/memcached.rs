@@ -1,6 +1,6 @@
 //! Exhibits of locks on memcached.
 
-use super::exhibits::{Exhibit, Fixed, KLEPPMANN};
+use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
 
 const ADD: [&str; 5] = [

@@ -1,6 +1,6 @@
 //! Exhibits of locks on MySQL.
 
-use super::exhibits::{Exhibit, Fixed};
+use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 
 const GET_LOCK: [&str; 5] = [

@@ -1,7 +1,7 @@
 //! More exhibits: what single protocols get wrong that the canonical ones do not, and what a
 //! storage or a queue does.
 
-use super::exhibits::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
+use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
 const WATCHDOG: [&str; 5] = [

@@ -1,6 +1,6 @@
 //! Exhibits of the locks that the articles are about, on Redis.
 
-use super::exhibits::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
+use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
 /// The same lock before a storage that ignores tokens.

@@ -1,6 +1,6 @@
 //! More exhibits: a step that one lock leaves out, does in two, or a setting that is not enough.
 
-use super::exhibits::{Exhibit, Fixed, REDIS, REDLOCK};
+use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
 
 /// Leases so short that a majority can come too late.

@@ -1,6 +1,6 @@
 //! Exhibits of locks on ZooKeeper.
 
-use super::exhibits::{Exhibit, Fixed, KLEPPMANN};
+use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [

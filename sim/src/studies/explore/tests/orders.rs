@@ -3,9 +3,10 @@
 use super::*;
 use crate::setup::scenario::Hold;
 use crate::setup::scenario::SlowLink;
-use crate::studies::explore::level::Added;
-use crate::studies::explore::order::{delays, order, reach};
-use crate::studies::explore::place::{Placed, order_sites};
+use crate::studies::explore::plan::level::Added;
+use crate::studies::explore::plan::order::{delays, order, reach};
+use crate::studies::explore::plan::place::{Placed, order_sites};
+use crate::studies::explore::plan::scout::Message;
 use fencepost_reports::digest;
 
 /// A range of latencies within which messages can overtake each other.
@@ -27,7 +28,7 @@ fn late(bounds: &Bounds, base: &Base) -> Vec<FaultPlan> {
 /// When each message of a run arrives, by its link and its place on it.
 fn arrivals(scout: &Scout) -> Vec<((Node, Node), usize, SimTime)> {
     let mut counts = std::collections::BTreeMap::new();
-    let of = |message: &super::super::scout::Message| {
+    let of = |message: &Message| {
         let count = counts.entry(message.link()).or_insert(0);
         *count += 1;
         Some((message.link(), *count, message.arrived?))
@@ -48,9 +49,8 @@ fn a_late_message_passes_a_neighbour_and_is_no_later_than_the_latencies_allow() 
         };
         let link = (from[0], to[0]);
         assert!(*extra_us_max <= Micros(1_800), "{plan}");
-        let sent = |message: &&super::super::scout::Message| {
-            message.link() == link && message.sent == plan.faults[0].at_us
-        };
+        let sent =
+            |message: &&Message| message.link() == link && message.sent == plan.faults[0].at_us;
         let own = calm.messages.iter().find(sent).expect("something is sent then");
         let was = own.arrived.expect("it arrives");
         let is = was + *extra_us_max;

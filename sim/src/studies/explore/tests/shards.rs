@@ -1,7 +1,9 @@
 //! Work that is done in parts: shards, and what a stop leaves.
 
 use super::*;
-use crate::studies::explore::partial::{InvalidPartial, Merged, merge, resumed, unfinished};
+use crate::studies::explore::certificate::partial::{
+    InvalidPartial, Merged, merge, resumed, unfinished,
+};
 use fencepost_reports::documents::certificate::unfinished::Unfinished;
 use fencepost_reports::summary::sweep::Gaps;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What can be added to a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Added {
+pub(crate) enum Added {
     /// A message arrives later than its latency says.
     Delay,
     /// Something goes wrong.
@@ -13,7 +13,7 @@ pub(super) enum Added {
 
 impl Added {
     /// Both, in the order in which they are added.
-    pub(super) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
+    pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
 /// How much a plan holds. The order is that in which plans are run: few faults before few delays,
@@ -33,7 +33,7 @@ impl Level {
     }
 
     /// What is left to add once one of this kind was; `None` if there is to be none.
-    pub(super) fn without(self, kind: Added) -> Option<Level> {
+    pub(crate) fn without(self, kind: Added) -> Option<Level> {
         match kind {
             Added::Fault => {
                 let faults = self.faults.checked_sub(1)?;
@@ -47,7 +47,7 @@ impl Level {
     }
 
     /// With one more of this kind.
-    pub(super) fn with(self, kind: Added) -> Level {
+    pub(crate) fn with(self, kind: Added) -> Level {
         match kind {
             Added::Fault => Level { faults: self.faults + 1, ..self },
             Added::Delay => Level { delays: self.delays + 1, ..self },
@@ -55,7 +55,7 @@ impl Level {
     }
 
     /// The kinds of which some are left to add.
-    pub(super) fn kinds(self) -> impl Iterator<Item = (Added, Level)> {
+    pub(crate) fn kinds(self) -> impl Iterator<Item = (Added, Level)> {
         Added::ALL.into_iter().filter_map(move |kind| Some((kind, self.without(kind)?)))
     }
 }
@@ -77,7 +77,7 @@ impl fmt::Display for Level {
 }
 
 /// Every level up to this one, in the order in which they are run.
-pub(super) fn up_to(most: Level) -> Vec<Level> {
+pub(crate) fn up_to(most: Level) -> Vec<Level> {
     let of = |faults| (0..=most.delays).map(move |delays| Level { faults, delays });
     (0..=most.faults).flat_map(of).collect()
 }

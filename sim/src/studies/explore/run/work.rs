@@ -6,18 +6,19 @@
 //! first unit that found something speaks. What is done is entered in a ledger, and what is in it
 //! is not done again.
 
-use super::base::{Base, bases};
-use super::bounds::Bounds;
 use super::ledger::{Ledger, Slice, Unit};
-use super::level::{Added, Level};
-use super::place::{Ground, Placed, Planned, all_sites, order_sites};
-use super::prune::Rule;
-use super::scout::{Scout, scout};
-use super::site::Site;
-use super::sum::{Pruned, Sum};
+use super::sum::Sum;
 use super::trial::{Trial, trial};
 use crate::engine::EngineError;
 use crate::run::RunSpec;
+use crate::studies::explore::plan::base::{Base, bases};
+use crate::studies::explore::plan::bounds::Bounds;
+use crate::studies::explore::plan::level::{Added, Level};
+use crate::studies::explore::plan::place::{Ground, Placed, Planned, all_sites, order_sites};
+use crate::studies::explore::plan::prune::Pruned;
+use crate::studies::explore::plan::rule::Rule;
+use crate::studies::explore::plan::scout::{Scout, scout};
+use crate::studies::explore::plan::site::Site;
 use crate::studies::parallel::in_parallel;
 use crate::studies::sweep::Stop;
 use fencepost_faults::{FaultPlan, Seed};
@@ -49,18 +50,18 @@ pub trait Progress: Sync {
 
 /// The plans of some bounds, ready to be run.
 pub struct Exploration<'b> {
-    pub(super) bounds: &'b Bounds,
-    pub(super) jobs: usize,
-    pub(super) bases: Vec<Base>,
+    pub(crate) bounds: &'b Bounds,
+    pub(crate) jobs: usize,
+    pub(crate) bases: Vec<Base>,
     /// What can be added, by [`Added`].
-    pub(super) sites: [Vec<Site>; 2],
+    pub(crate) sites: [Vec<Site>; 2],
     /// The run of each base without a fault, once somebody has looked at it.
-    pub(super) calm: Vec<OnceLock<Scout>>,
+    pub(crate) calm: Vec<OnceLock<Scout>>,
     /// The plans with one fault or delay, by [`Added`]: for every base run, for every site. None
     /// are kept unless something is added to them: each unit places its own.
-    pub(super) firsts: [Vec<(usize, Placed)>; 2],
+    pub(crate) firsts: [Vec<(usize, Placed)>; 2],
     /// Whether all of those are there; what is added after them is counted only then.
-    pub(super) has_all_firsts: bool,
+    pub(crate) has_all_firsts: bool,
 }
 
 /// What came of all runs.
@@ -309,13 +310,13 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    pub(super) fn scout(&self, base: usize, plan: &FaultPlan) -> Result<Scout, FailedPlan> {
+    pub(crate) fn scout(&self, base: usize, plan: &FaultPlan) -> Result<Scout, FailedPlan> {
         scout(self.bounds, &self.bases[base], plan)
             .map_err(|error| FailedPlan { planned: planned(base, plan), error })
     }
 
     /// The run of a base without a fault.
-    pub(super) fn calm(&self, base: usize) -> Result<&Scout, FailedPlan> {
+    pub(crate) fn calm(&self, base: usize) -> Result<&Scout, FailedPlan> {
         if let Some(scout) = self.calm[base].get() {
             return Ok(scout);
         }
@@ -323,7 +324,7 @@ impl<'b> Exploration<'b> {
         Ok(self.calm[base].get_or_init(|| scout))
     }
 
-    pub(super) fn place(
+    pub(crate) fn place(
         &self,
         base: usize,
         prefix: &FaultPlan,
@@ -335,7 +336,7 @@ impl<'b> Exploration<'b> {
     }
 
     /// Where faults are added to a plan.
-    pub(super) fn ground<'g>(
+    pub(crate) fn ground<'g>(
         &'g self,
         base: usize,
         prefix: &'g FaultPlan,
@@ -390,7 +391,7 @@ fn planned(base: usize, plan: &FaultPlan) -> Planned {
 }
 
 /// The units of a shard.
-pub(super) fn own(shard: Shard, units: usize) -> Range<usize> {
+pub(crate) fn own(shard: Shard, units: usize) -> Range<usize> {
     let own = shard.slice(SeedRange { from: Seed(0), to: Seed(units as u64) });
     own.from.0 as usize..own.to.0 as usize
 }

@@ -14,7 +14,7 @@ use fencepost_reports::sha256;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Every direction of every link on which messages are delayed.
-pub(super) fn links(setting: &Setting) -> Vec<(Node, Node)> {
+pub(crate) fn links(setting: &Setting) -> Vec<(Node, Node)> {
     let clients = setting.clients();
     let servers = [setting.servers(), setting.sentinels()].concat();
     let (mut links, mut among) = (Vec::new(), Vec::new());
@@ -30,7 +30,7 @@ pub(super) fn links(setting: &Setting) -> Vec<(Node, Node)> {
 }
 
 /// By how much a message on this link can be later than it is under the conditions of a base run.
-pub(super) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> Micros {
+pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> Micros {
     let is_slow = base.scenario.slow_link.map(SlowLink::nodes);
     let is_slow = is_slow.is_some_and(|ends| ends == [from, to] || ends == [to, from]);
     let takes = if is_slow { base.scenario.latency.max } else { base.scenario.latency.min };
@@ -39,7 +39,7 @@ pub(super) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
 
 /// By how much what is sent on this link at that instant is delayed, to arrive just after each of
 /// its neighbours. With fine grain it also arrives at the same instant as each.
-pub(super) fn delays(
+pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,
     (link, sent): ((Node, Node), SimTime),
@@ -72,7 +72,7 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
 /// the other, without when. Messages are told apart by their link and their place on it. Ends of
 /// leases, and the beginnings and ends of the faults in the plan that the delay was added to, stand
 /// between them at every machine.
-pub(super) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
+pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();
     for message in &scout.messages {

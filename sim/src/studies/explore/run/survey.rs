@@ -1,11 +1,11 @@
 //! How much work the bounds mean, judged by a sample before anything of it is done: a thousand
 //! plans or a hundred years.
 
-use super::level::{Added, Level};
-use super::place::{Placed, Planned};
-use super::prune::Rule;
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
+use crate::studies::explore::plan::level::{Added, Level};
+use crate::studies::explore::plan::place::{Placed, Planned};
+use crate::studies::explore::plan::rule::Rule;
 use crate::studies::parallel::in_parallel;
 use crate::studies::sweep::{Stop, ThreadClock};
 use fencepost_faults::{FaultPlan, TimedFault};

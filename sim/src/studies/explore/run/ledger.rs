@@ -2,8 +2,8 @@
 //! unit of the slices that are not. A shard, an interrupted exploration, a checkpoint and a
 //! certificate are the same ledger, filled to different degrees.
 
-use super::level::Level;
 use super::sum::Sum;
+use crate::studies::explore::plan::level::Level;
 use fencepost_reports::sha256;
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -117,7 +117,7 @@ impl Ledger {
     }
 
     /// Whether a unit was run.
-    pub(super) fn has(&self, level: Level, unit: usize) -> bool {
+    pub(crate) fn has(&self, level: Level, unit: usize) -> bool {
         self.part(level, unit).is_some_and(|place| match &self.parts[place].2 {
             Part::Whole(_) => true,
             Part::Loose(loose) => loose.contains_key(&unit),
@@ -126,7 +126,7 @@ impl Ledger {
 
     /// Enters what came of a unit; false if there is no such unit, or it was run before.
     #[must_use]
-    pub(super) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
+    pub(crate) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
         let Some(place) = self.part(level, number) else { return false };
         let (_, range, part) = &mut self.parts[place];
         let Part::Loose(loose) = part else { return false };
@@ -139,7 +139,7 @@ impl Ledger {
 
     /// Enters a slice; false if the work is not cut like that, or some of it was run before.
     #[must_use]
-    pub(super) fn enter_slice(&mut self, slice: Slice) -> bool {
+    pub(crate) fn enter_slice(&mut self, slice: Slice) -> bool {
         let Some(place) = self.part(slice.level, slice.units.start) else { return false };
         let (_, range, part) = &mut self.parts[place];
         let is_new = *range == slice.units && *part == Part::Loose(BTreeMap::new());
@@ -150,12 +150,12 @@ impl Ledger {
     }
 
     /// Counts the runs of what is entered.
-    pub(super) fn add(&mut self, sum: &Sum) {
+    pub(crate) fn add(&mut self, sum: &Sum) {
         self.sum.absorb(sum);
     }
 
     /// Adds up what two ledgers of the same work hold.
-    pub(super) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
+    pub(crate) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
         for slice in other.slices() {
             let unit = slice.units.clone().find(|unit| self.has(slice.level, *unit));
             let unit = unit.unwrap_or(slice.units.start);
@@ -183,7 +183,7 @@ impl Ledger {
 }
 
 /// The parts that the work is cut into: what their plans hold, and which units.
-pub(super) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
+pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     let of = |(level, units): &(Level, usize)| {
         let (level, most) = (*level, SLICES[level.depth().min(SLICES.len() - 1)]);
         cut(0..*units, most).into_iter().map(move |units| (level, units))
@@ -199,7 +199,7 @@ fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
 }
 
 /// The slice that these units make.
-pub(super) fn slice<'u>(
+pub(crate) fn slice<'u>(
     level: Level,
     range: Range<usize>,
     units: impl Iterator<Item = &'u Unit>,

@@ -1,35 +1,27 @@
-//! What is enumerated: which faults, how many, how long, with which lock and scenario.
+//! Which bounds can be enumerated.
 
-use super::base::Base;
-use super::level::Level;
+use super::bounds::Bounds;
 use super::place::sites_of;
-use super::prune::Rule;
-use crate::run::RunSpec;
 use crate::run::fit::{Unfit, fits};
-use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::scenario::Hold;
 use crate::setup::span::{Span, SpanRange};
-use clap::ValueEnum;
-use fencepost_clients::Definition;
+use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::Topology;
-use fencepost_faults::{Families, Family, FaultPlan, Micros, Seed};
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
-use std::rc::Rc;
 
 /// The most faults that a plan may hold.
-pub const FAULTS_MAX: u8 = 2;
+const FAULTS_MAX: u8 = 2;
 
 /// The most messages that a plan may delay.
-pub const DELAYS_MAX: u8 = 2;
+const DELAYS_MAX: u8 = 2;
 
 /// The most that a plan may hold of both.
-pub const DEPTH_MAX: usize = 3;
+const DEPTH_MAX: usize = 3;
 
 /// The families whose faults are enumerated. The others are drawn from ranges that no timer divides
 /// into classes (rates of clocks, how slow a server is, how far a replica lags), or are made of the
 /// others.
-pub const FAMILIES: &[Family] = &[
+const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
     Family::Restart,
@@ -43,41 +35,6 @@ pub const FAMILIES: &[Family] = &[
     Family::Eviction,
     Family::Failover,
 ];
-
-/// How many values stand for the lengths between two timers.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Grain {
-    /// Two: one quantum after the earlier and one quantum before the later. Every timer counts.
-    Fine,
-    /// One, half-way between them. Timers that are nearer to each other than a round trip count as
-    /// one.
-    Coarse,
-}
-
-/// What is enumerated.
-#[derive(Clone)]
-pub struct Bounds {
-    /// The lock.
-    pub client: &'static Definition,
-    /// The families of the faults; `none` if there are to be no faults.
-    pub families: Families,
-    /// How many faults a plan holds at most.
-    pub faults: u8,
-    /// How many messages a plan delays past their neighbours at most.
-    pub delays: u8,
-    /// Deployment and workload; holds, waits and retries are fixed. Base runs vary its latency.
-    pub scenario: Scenario,
-    /// No fault lasts longer than this, delays a message by more, or steps a clock by more.
-    pub longest: Span,
-    /// How many values stand for the lengths between two timers.
-    pub grain: Grain,
-    /// Which plans are left out.
-    pub rules: BTreeSet<Rule>,
-    /// What little is drawn is drawn from this seed: names of owners, and retries of locks that
-    /// draw their own.
-    pub seed: Seed,
-}
 
 /// Bounds that cannot be enumerated.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -199,59 +156,6 @@ impl Bounds {
             Some(family) => Err(InvalidBounds::NoTarget(family)),
             None => Ok(()),
         }
-    }
-
-    /// How long faults last at most unless somebody says so: a lease and a half, and long enough
-    /// for what `failover` does.
-    pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
-        let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
-        if families.chosen().all(|family| family != Family::Failover) {
-            return leases;
-        }
-        let setting = scenario.setting(scenario.topology(client, families));
-        leases.max(Span(away_at_least(&setting)))
-    }
-
-    /// How much a plan holds at most.
-    pub fn most(&self) -> Level {
-        Level { faults: self.faults, delays: self.delays }
-    }
-
-    /// The rules that can leave something out.
-    pub(super) fn acting_rules(&self) -> impl Iterator<Item = Rule> {
-        self.rules.iter().copied().filter(|rule| self.delays > 0 || *rule != Rule::Order)
-    }
-
-    /// The run of a plan under the conditions of a base run.
-    pub(super) fn spec(&self, base: &Base, plan: FaultPlan) -> RunSpec {
-        let is_calm = plan.faults.is_empty();
-        let families = match self.delays {
-            0 => self.families.clone(),
-            // A late message is a fault of this family, whatever else there is.
-            _ => self.families.clone().with(Family::Latency),
-        };
-        RunSpec {
-            seed: self.seed,
-            client: self.client,
-            families: if is_calm { Family::None.into() } else { families },
-            scenario: Rc::new(base.scenario.clone()),
-            plan,
-        }
-    }
-}
-
-/// What is explored unless something else is asked for: few processes and short, because every
-/// event is a place for a fault, and fixed.
-pub fn small_scenario() -> Scenario {
-    let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
-    Scenario {
-        processes: 2,
-        cycles: 1,
-        masters: 3,
-        think: fixed(1),
-        hold: Hold::Drawn(fixed(4_000)),
-        retry: fixed(2_000),
-        ..Scenario::default()
     }
 }
 

@@ -1,47 +1,27 @@
 //! Plans that are left out because another one, or a shorter one, tells the same.
 
 use super::scout::Scout;
-use clap::ValueEnum;
 use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
-use serde::{Deserialize, Serialize};
 
-/// Why a plan is left out.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, ValueEnum, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Rule {
-    /// A pause, a cut, a step of a clock, a lost reply or a late message is the same wherever it
-    /// begins between two events of what it hits: it is placed just before the later one only. A
-    /// cut is also the same wherever it ends between two looks of the network at it, but for when
-    /// the probe begins.
-    Gap,
-    /// A fault that meets nothing changes nothing but when the probe begins: no turn of the paused
-    /// node, no message on the link that is cut or slow, no command of the client whose reply is to
-    /// be lost.
-    Idle,
-    /// Nothing is added to a plan whose last delay makes the order of messages that the plan
-    /// without it has, or one with another delay in its place: what would be added is added there.
-    Order,
-}
-
-impl Rule {
-    /// Every rule.
-    pub const ALL: [Rule; 3] = [Rule::Gap, Rule::Idle, Rule::Order];
-
-    /// As `--no-prune` names it.
-    pub fn name(self) -> &'static str {
-        match self {
-            Rule::Gap => "gap",
-            Rule::Idle => "idle",
-            Rule::Order => "order",
-        }
-    }
+/// How much was left out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Pruned {
+    /// Places that are the same as a later one before the same event; of no plan at them is known
+    /// how much of a fault there would have been.
+    pub places_in_gaps: u64,
+    /// Plans whose last fault meets nothing.
+    pub idle: u64,
+    /// Plans that cannot be: two faults would hold the same thing at once.
+    pub colliding: u64,
+    /// Plans to which nothing was added, because their order of messages is that of another plan.
+    pub same_order: u64,
 }
 
 /// Answers of a busy server may be late by this much before their command counts as over.
 const SERVICE_MAX: Micros = Micros::from_millis(100);
 
 /// Whether a fault that is added to the run of the scout meets nothing there.
-pub(super) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
+pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     let (from, to) = (timed.at_us, timed.at_us + timed.fault.duration().unwrap_or_default());
     match &timed.fault {
         Fault::Pause { node, .. } => {

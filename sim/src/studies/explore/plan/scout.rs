@@ -10,34 +10,34 @@ use std::collections::BTreeSet;
 
 /// A run with every turn and message written down. Its probe begins long after everybody is done:
 /// that of the run with the fault to be added does not begin before that fault is over.
-pub(super) struct Scout {
+pub(crate) struct Scout {
     /// When which machine had a turn, up to the last thing that the history tells of before the
     /// probe begins.
-    pub(super) turns: Vec<(SimTime, Node)>,
+    pub(crate) turns: Vec<(SimTime, Node)>,
     /// Every message, in the order in which they were sent.
-    pub(super) messages: Vec<Message>,
+    pub(crate) messages: Vec<Message>,
     /// When a message was held up, or one that had been was tried again, and on which link.
-    pub(super) held_up: Vec<(SimTime, (Node, Node))>,
+    pub(crate) held_up: Vec<(SimTime, (Node, Node))>,
     /// When the history tells of something.
-    pub(super) told: BTreeSet<SimTime>,
+    pub(crate) told: BTreeSet<SimTime>,
     /// When a timer of a process was due, and of which.
-    pub(super) timers: BTreeSet<(SimTime, Node)>,
+    pub(crate) timers: BTreeSet<(SimTime, Node)>,
     /// When leases end, as servers and locks state it.
-    pub(super) leases: BTreeSet<SimTime>,
+    pub(crate) leases: BTreeSet<SimTime>,
 }
 
 /// A message on the wire.
-pub(super) struct Message {
-    pub(super) from: Node,
-    pub(super) to: Node,
-    pub(super) sent: SimTime,
-    pub(super) arrived: Option<SimTime>,
+pub(crate) struct Message {
+    pub(crate) from: Node,
+    pub(crate) to: Node,
+    pub(crate) sent: SimTime,
+    pub(crate) arrived: Option<SimTime>,
 }
 
 impl Scout {
     /// When the network looked whether something passes on one of these links: it does when a
     /// message is sent, is due, or is tried again.
-    pub(super) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
+    pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
             .flatten()
@@ -46,19 +46,19 @@ impl Scout {
     }
 
     /// When a message was held up on one of these links, or one that had been was tried again.
-    pub(super) fn held_up_on(&self, links: &[(Node, Node)]) -> impl Iterator<Item = SimTime> {
+    pub(crate) fn held_up_on(&self, links: &[(Node, Node)]) -> impl Iterator<Item = SimTime> {
         self.held_up.iter().filter(|(_, link)| links.contains(link)).map(|(at, _)| *at)
     }
 
     /// When a timer of this process was due.
-    pub(super) fn timers_of(&self, process: Node) -> impl Iterator<Item = SimTime> {
+    pub(crate) fn timers_of(&self, process: Node) -> impl Iterator<Item = SimTime> {
         self.timers.iter().filter(move |(_, node)| *node == process).map(|(at, _)| *at)
     }
 }
 
 impl Message {
     /// Its direction of its link.
-    pub(super) fn link(&self) -> (Node, Node) {
+    pub(crate) fn link(&self) -> (Node, Node) {
         (self.from, self.to)
     }
 }
@@ -69,7 +69,7 @@ const CYCLE_MAX: Micros = Micros::from_secs(60);
 const REST: Micros = Micros::from_secs(60);
 
 /// Runs a plan and looks at all that happens.
-pub(super) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Scout, EngineError> {
+pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Scout, EngineError> {
     let work = Micros(CYCLE_MAX.0 * u64::from(bounds.scenario.cycles));
     let probe_at = plan.heals_at() + work + REST;
     let mut spec = bounds.spec(base, plan.clone());

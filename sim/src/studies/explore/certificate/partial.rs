@@ -1,14 +1,15 @@
 //! Explorations without a certificate: a shard, or what was done before a stop. Written down, read
 //! again to go on from, and added up until nothing is missing.
 
-use super::bounds::Bounds;
-use super::certificate::{bounds_of, stated, stated_pruned, stated_runs, stated_slice};
-use super::ledger::{Ledger, Slice, Twice, Unit, Units, parts};
-use super::level::{Level, up_to};
-use super::sum::{Pruned, Sum};
+use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
+use crate::studies::explore::plan::bounds::Bounds;
+use crate::studies::explore::plan::level::{Level, up_to};
+use crate::studies::explore::plan::prune::Pruned;
+use crate::studies::explore::run::ledger::{Ledger, Twice, Unit, Units};
+use crate::studies::explore::run::sum::Sum;
 use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unfinished};
-use fencepost_reports::documents::certificate::{Slice as StatedSlice, changed_values, version_of};
+use fencepost_reports::documents::certificate::{changed_values, version_of};
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
 /// Why an exploration cannot be gone on with, or be added up with others.
@@ -210,22 +211,4 @@ fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartia
         },
     });
     Ok(ledger)
-}
-
-pub(super) fn read_slice(stated: &StatedSlice) -> Slice {
-    Slice {
-        level: Level { faults: stated.faults, delays: stated.delays },
-        units: stated.from as usize..stated.to as usize,
-        runs: stated.runs,
-        digest: stated.digest.clone(),
-    }
-}
-
-/// Whether these slices are all that work of so many units is cut into.
-pub(super) fn are_all(slices: &[StatedSlice], units: &Units) -> bool {
-    let cut = |slice: &StatedSlice| {
-        let slice = read_slice(slice);
-        (slice.level, slice.units)
-    };
-    slices.iter().map(cut).eq(parts(units))
 }

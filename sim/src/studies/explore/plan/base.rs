@@ -1,16 +1,37 @@
 //! Base runs: fixed latencies, fixed starts, no fault.
 
 use super::bounds::Bounds;
+use crate::run::RunSpec;
 use crate::setup::scenario::{Hold, Scenario, SlowLink};
 use crate::setup::span::{Span, SpanRange};
-use fencepost_faults::Micros;
 use fencepost_faults::setting::Setting;
+use fencepost_faults::{Family, FaultPlan, Micros};
+use std::rc::Rc;
 
 /// The conditions of some runs.
-pub(super) struct Base {
+pub(crate) struct Base {
     /// For people.
-    pub(super) name: String,
-    pub(super) scenario: Scenario,
+    pub(crate) name: String,
+    pub(crate) scenario: Scenario,
+}
+
+impl Bounds {
+    /// The run of a plan under the conditions of a base run.
+    pub(crate) fn spec(&self, base: &Base, plan: FaultPlan) -> RunSpec {
+        let is_calm = plan.faults.is_empty();
+        let families = match self.delays {
+            0 => self.families.clone(),
+            // A late message is a fault of this family, whatever else there is.
+            _ => self.families.clone().with(Family::Latency),
+        };
+        RunSpec {
+            seed: self.seed,
+            client: self.client,
+            families: if is_calm { Family::None.into() } else { families },
+            scenario: Rc::new(base.scenario.clone()),
+            plan,
+        }
+    }
 }
 
 /// Every class of latencies with every class of starts.
@@ -18,7 +39,7 @@ pub(super) struct Base {
 /// Latencies: on every link the least, on every link the most, and, for each link of a process to a
 /// server or to the storage, the most there and the least elsewhere. Starts: all processes at once
 /// (the order of the hosts decides), and each half a hold after the one before it.
-pub(super) fn bases(bounds: &Bounds) -> Vec<Base> {
+pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
     let starts = [

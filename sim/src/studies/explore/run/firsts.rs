@@ -3,14 +3,14 @@
 //! but once.
 
 use super::ledger::{Slice, Units};
-use super::level::{Added, Level, up_to};
-use super::order::order;
-use super::place::{Placed, Planned};
-use super::prune::Rule;
-use super::scout::Scout;
-use super::site::Site;
 use super::survey::Survey;
 use super::work::{Exploration, FailedPlan, own};
+use crate::studies::explore::plan::level::{Added, Level, up_to};
+use crate::studies::explore::plan::order::order;
+use crate::studies::explore::plan::place::{Placed, Planned};
+use crate::studies::explore::plan::rule::Rule;
+use crate::studies::explore::plan::scout::Scout;
+use crate::studies::explore::plan::site::Site;
 use crate::studies::parallel::in_parallel;
 use crate::studies::sweep::Stop;
 use fencepost_faults::FaultPlan;
@@ -49,7 +49,7 @@ impl Exploration<'_> {
     }
 
     /// The plans of a unit that adds one of a kind to a base run, and the number of that.
-    pub(super) fn place_first(
+    pub(crate) fn place_first(
         &self,
         kind: Added,
         number: usize,
@@ -87,7 +87,7 @@ impl Exploration<'_> {
 
     /// Of plans that add a delay to this one, marks those whose order of messages is that of the
     /// plan without it, or of one before.
-    pub(super) fn end_same_orders(
+    pub(crate) fn end_same_orders(
         &self,
         (base, prefix, scout): (usize, &FaultPlan, &Scout),
         placed: &mut [&mut Placed],
@@ -108,7 +108,7 @@ impl Exploration<'_> {
     }
 
     /// What can be added of a kind.
-    pub(super) fn sites(&self, kind: Added) -> &[Site] {
+    pub(crate) fn sites(&self, kind: Added) -> &[Site] {
         &self.sites[kind as usize]
     }
 
@@ -173,14 +173,14 @@ impl Exploration<'_> {
 
     /// The plans of a kind that something is added to, and the base run of each.
     #[cfg(test)]
-    pub(super) fn roots_of(&self, kind: Added) -> impl Iterator<Item = (usize, &FaultPlan)> {
+    pub(crate) fn roots_of(&self, kind: Added) -> impl Iterator<Item = (usize, &FaultPlan)> {
         let placed = self.firsts[kind as usize].iter();
         placed.flat_map(|(base, placed)| placed.roots().map(|plan| (*base, plan)))
     }
 
     /// The plan of that number to which something is added to come to this level: its base run, and
     /// what is left to add.
-    pub(super) fn root(&self, level: Level, number: usize) -> (usize, &FaultPlan, Level) {
+    pub(crate) fn root(&self, level: Level, number: usize) -> (usize, &FaultPlan, Level) {
         let mut left = number;
         for (kind, rest) in level.kinds() {
             for (base, placed) in &self.firsts[kind as usize] {

@@ -1,25 +1,25 @@
 //! One plan: run and judged.
 
-use super::base::Base;
-use super::bounds::Bounds;
 use crate::engine::{Engine, EngineError};
+use crate::studies::explore::plan::base::Base;
+use crate::studies::explore::plan::bounds::Bounds;
 use fencepost_faults::{FaultPlan, Node};
 use fencepost_reports::{Action, History, Verdict, What, digest, judge};
 use std::collections::BTreeSet;
 
 /// What a run came to.
-pub(super) struct Trial {
-    pub(super) verdict: Verdict,
+pub(crate) struct Trial {
+    pub(crate) verdict: Verdict,
     /// Whether a fault of the plan began to act.
-    pub(super) fired: bool,
+    pub(crate) fired: bool,
     /// Whether at least two processes acquired the lock, the probe aside.
-    pub(super) contended: bool,
+    pub(crate) contended: bool,
     /// The digest of its history.
-    pub(super) digest: String,
+    pub(crate) digest: String,
 }
 
 /// Runs a plan on the fast engine and judges its history.
-pub(super) fn trial(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Trial, EngineError> {
+pub(crate) fn trial(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Trial, EngineError> {
     let outcome = bounds.spec(base, plan.clone()).run(Engine::Fast)?;
     let history = &outcome.history;
     Ok(Trial {

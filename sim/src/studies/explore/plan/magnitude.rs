@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 /// When a fault that begins at `from` may end, given what happens if it lasts as long as can be:
 /// between any two of the instants at which the history tells of something, a timer of a process is
 /// due, or a lease ends. Ascending; the last is the longest.
-pub(super) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
+pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
     between(bounds, from, all.copied().collect())
@@ -18,7 +18,7 @@ pub(super) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTi
 /// earliest and the latest of all instants between two looks of the network that find the way cut.
 /// Wherever between these it ends, the run is the same until the probe begins. With coarse grain,
 /// looks that are no further apart than a round trip count as one. Ascending.
-pub(super) fn between_looks(
+pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
     looks: impl Iterator<Item = SimTime>,
@@ -36,7 +36,7 @@ pub(super) fn between_looks(
 }
 
 /// The same as [`ends`] for a step of a clock that shows at once: the leases alone count.
-pub(super) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
+pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }
 

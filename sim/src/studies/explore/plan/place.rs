@@ -5,10 +5,11 @@ use super::bounds::{Bounds, Grain};
 use super::level::Level;
 use super::magnitude::{between_looks, ends, steps};
 use super::order::{delays, links};
-use super::prune::{Rule, is_idle};
+use super::prune::Pruned;
+use super::prune::is_idle;
+use super::rule::Rule;
 use super::scout::{Scout, scout};
 use super::site::{Measure, Site, sites};
-use super::sum::Pruned;
 use crate::engine::EngineError;
 use crate::hosts::coordinators::entry;
 use crate::run::InvalidRun;
@@ -28,29 +29,29 @@ pub struct Planned {
 
 /// The plans that add one fault, and what was left out.
 #[derive(Default)]
-pub(super) struct Placed {
-    pub(super) plans: Vec<FaultPlan>,
+pub(crate) struct Placed {
+    pub(crate) plans: Vec<FaultPlan>,
     /// Plans whose runs are those of some of these, until something is added to them: cuts that end
     /// just before the network looks at them again.
-    pub(super) alike: Vec<FaultPlan>,
+    pub(crate) alike: Vec<FaultPlan>,
     /// The numbers of those of all of them, in this order, to which nothing is added.
-    pub(super) dead_ends: BTreeSet<usize>,
-    pub(super) pruned: Pruned,
+    pub(crate) dead_ends: BTreeSet<usize>,
+    pub(crate) pruned: Pruned,
 }
 
 impl Placed {
     /// The plans to which something could be added.
-    pub(super) fn candidates(&self) -> impl Iterator<Item = &FaultPlan> {
+    pub(crate) fn candidates(&self) -> impl Iterator<Item = &FaultPlan> {
         self.plans.iter().chain(&self.alike)
     }
 
     /// How many plans there are to which something is added.
-    pub(super) fn count_roots(&self) -> usize {
+    pub(crate) fn count_roots(&self) -> usize {
         self.plans.len() + self.alike.len() - self.dead_ends.len()
     }
 
     /// The plans to which something is added.
-    pub(super) fn roots(&self) -> impl Iterator<Item = &FaultPlan> {
+    pub(crate) fn roots(&self) -> impl Iterator<Item = &FaultPlan> {
         let plans = self.candidates().enumerate();
         plans.filter(|(number, _)| !self.dead_ends.contains(number)).map(|(_, plan)| plan)
     }
@@ -65,12 +66,12 @@ struct Choices {
 }
 
 /// Every site of the bounds.
-pub(super) fn all_sites(bounds: &Bounds) -> Vec<Site> {
+pub(crate) fn all_sites(bounds: &Bounds) -> Vec<Site> {
     bounds.families.chosen().flat_map(|family| sites_of(bounds, family)).collect()
 }
 
 /// Every site of a family.
-pub(super) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
+pub(crate) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
     let unanswered = entry(bounds.client.deployment.coordinator()).unanswered;
@@ -82,24 +83,24 @@ pub(super) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
 }
 
 /// Every direction of a link on which messages are delayed.
-pub(super) fn order_sites(bounds: &Bounds) -> Vec<Site> {
+pub(crate) fn order_sites(bounds: &Bounds) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
     links(&setting).into_iter().map(|(from, to)| Site::Overtaken { from, to }).collect()
 }
 
 /// What plans are added to: a plan with its run.
-pub(super) struct Ground<'g> {
-    pub(super) bounds: &'g Bounds,
-    pub(super) base: &'g Base,
-    pub(super) prefix: &'g FaultPlan,
-    pub(super) scout: &'g Scout,
+pub(crate) struct Ground<'g> {
+    pub(crate) bounds: &'g Bounds,
+    pub(crate) base: &'g Base,
+    pub(crate) prefix: &'g FaultPlan,
+    pub(crate) scout: &'g Scout,
 }
 
 impl Ground<'_> {
     /// Every plan that adds a fault at this site, which does not begin before the faults that there
     /// are.
-    pub(super) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
+    pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
             self.place_at(site, at, &mut placed)?;
@@ -109,7 +110,7 @@ impl Ground<'_> {
 
     /// About how many plans add a fault at this site, judged by at most so many of its places, and
     /// what is placed at those.
-    pub(super) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
+    pub(crate) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);
         let chosen = places.iter().step_by(places.len().div_ceil(most).max(1));
@@ -231,7 +232,7 @@ impl Ground<'_> {
 }
 
 /// The instant of every turn, and one quantum later; none before the last fault that there is.
-pub(super) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
+pub(crate) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
     let quantum = bounds.scenario.quantum.0;
     let first = prefix.faults.iter().map(|timed| timed.at_us).max().unwrap_or(SimTime::ZERO);
     let around = scout.turns.iter().flat_map(|(at, _)| [*at, *at + quantum]);

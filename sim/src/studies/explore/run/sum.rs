@@ -1,22 +1,9 @@
 //! What the runs of some plans came to.
 
-use super::level::Level;
 use super::trial::Trial;
+use crate::studies::explore::plan::level::Level;
+use crate::studies::explore::plan::prune::Pruned;
 use fencepost_reports::Verdict;
-
-/// What was left out.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Pruned {
-    /// Places that are the same as a later one before the same event; of no plan at them is known
-    /// how much of a fault there would have been.
-    pub places_in_gaps: u64,
-    /// Plans whose last fault meets nothing.
-    pub idle: u64,
-    /// Plans that cannot be: two faults would hold the same thing at once.
-    pub colliding: u64,
-    /// Plans to which nothing was added, because their order of messages is that of another plan.
-    pub same_order: u64,
-}
 
 /// What runs came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -41,7 +28,7 @@ pub struct Sum {
 
 impl Sum {
     /// Counts a run of a plan that holds so much.
-    pub(super) fn count(&mut self, level: Level, trial: &Trial) {
+    pub(crate) fn count(&mut self, level: Level, trial: &Trial) {
         self.runs[usize::from(level.faults.min(2))] += 1;
         self.by_delays[usize::from(level.delays.min(2))] += 1;
         match trial.verdict {
@@ -54,7 +41,7 @@ impl Sum {
     }
 
     /// Adds another sum.
-    pub(super) fn absorb(&mut self, other: &Sum) {
+    pub(crate) fn absorb(&mut self, other: &Sum) {
         let own = self.runs.iter_mut().chain(&mut self.by_delays);
         for (own, theirs) in own.zip(other.runs.into_iter().chain(other.by_delays)) {
             *own += theirs;
@@ -68,7 +55,7 @@ impl Sum {
     }
 
     /// Adds what was left out.
-    pub(super) fn leave_out(&mut self, pruned: Pruned) {
+    pub(crate) fn leave_out(&mut self, pruned: Pruned) {
         self.pruned.places_in_gaps += pruned.places_in_gaps;
         self.pruned.idle += pruned.idle;
         self.pruned.colliding += pruned.colliding;

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 
 /// A fault of which only when it begins and how much of it there is are left open.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) enum Site {
+pub(crate) enum Site {
     /// Nothing of the node runs.
     Pause(Node),
     /// As a pause, and the monotonic clock stands still.
@@ -46,7 +46,7 @@ const TRAP_QUANTA: u64 = 2;
 
 /// Every site of a family. A partition cuts one link, one way or both ways, or one machine off from
 /// all of the other side.
-pub(super) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
+pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
     let (clients, servers) = (setting.clients(), setting.servers());
     let links = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
         from.iter().flat_map(|a| to.iter().map(|b| (*a, *b))).collect()
@@ -152,7 +152,7 @@ fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
 }
 
 /// What is left open of how much of a fault there is.
-pub(super) enum Measure {
+pub(crate) enum Measure {
     /// Nothing: these are all the faults.
     Fixed(Vec<Fault>),
     /// When it ends.
@@ -164,13 +164,13 @@ pub(super) enum Measure {
 }
 
 /// How long a trap for a reply is set at least.
-pub(super) fn shortest_trap(scenario: &Scenario) -> Micros {
+pub(crate) fn shortest_trap(scenario: &Scenario) -> Micros {
     Micros(TRAP_QUANTA * scenario.quantum.0.0)
 }
 
 impl Site {
     /// What is left open.
-    pub(super) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
+    pub(crate) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
         match self {
             Site::Restart { node, power } => {
                 let delays = scenario.restart_delay;
@@ -214,7 +214,7 @@ impl Site {
 
     /// The fault that ends this long after its beginning. Of what has no end that is left open,
     /// none.
-    pub(super) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
+    pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
             Site::Suspend(node) => Fault::Suspend { node: *node, duration_us: span },
@@ -243,14 +243,14 @@ impl Site {
     }
 
     /// The faults that step a clock by this much, forward and back.
-    pub(super) fn stepping(&self, span: Micros) -> Vec<Fault> {
+    pub(crate) fn stepping(&self, span: Micros) -> Vec<Fault> {
         let Site::Jump(node) = *self else { return Vec::new() };
         let offset = i64::try_from(span.0).unwrap_or(i64::MAX);
         [offset, -offset].map(|offset_us| Fault::ClockJump { node, offset_us }).to_vec()
     }
 
     /// The fault that never ends, if there is one.
-    pub(super) fn for_good(&self) -> Option<Fault> {
+    pub(crate) fn for_good(&self) -> Option<Fault> {
         match self {
             Site::ClientCrash(node) => Some(Fault::Crash { node: *node, down_us: None }),
             _ => None,
@@ -259,7 +259,7 @@ impl Site {
 
     /// The instants between which it does not matter when the fault begins; `None` if it matters
     /// between any two events.
-    pub(super) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
+    pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {
             let own = scout.turns.iter().filter(move |(_, who)| *who == node);
             own.map(|(at, _)| *at).collect()

@@ -1,0 +1,23 @@
+//! Which plans there are within bounds, and which of them are left out.
+
+pub(crate) mod rule;
+
+pub(crate) mod level;
+
+pub(crate) mod bounds;
+
+pub(crate) mod base;
+
+pub(crate) mod scout;
+
+pub(crate) mod site;
+
+pub(crate) mod magnitude;
+
+pub(crate) mod order;
+
+pub(crate) mod prune;
+
+pub(crate) mod place;
+
+pub(crate) mod validate;

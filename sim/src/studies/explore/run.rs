@@ -1,0 +1,13 @@
+//! Runs all plans of the bounds over threads, and adds up what they came to.
+
+pub(crate) mod trial;
+
+pub(crate) mod sum;
+
+pub(crate) mod ledger;
+
+pub(crate) mod work;
+
+pub(crate) mod survey;
+
+pub(crate) mod firsts;
