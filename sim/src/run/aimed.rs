@@ -8,7 +8,8 @@
 //! aimed at, unless it has a lead (a lag, a cut) that changes what follows.
 
 use super::places::places;
-use super::{Recording, RunSpec};
+use super::recording::Recording;
+use super::spec::RunSpec;
 use crate::engine::Engine;
 use crate::setup::span::Span;
 use fencepost_faults::aim::{Ground, Place, aimed, is_aimed};

@@ -1,0 +1,67 @@
+//! Spans within which a lock must make progress, as they follow from the run.
+
+use super::spec::RunSpec;
+use crate::setup::scenario::Standby;
+use crate::world::network;
+use fencepost_clients::Keeps;
+use fencepost_faults::Micros;
+use fencepost_faults::setting::Topology;
+use fencepost_reports::Availability;
+
+impl RunSpec {
+    /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of
+    /// any clock + what the coordinator needs to recover + the longest silence of a healed link + a
+    /// command timeout + a retry.
+    pub fn progress_bound(&self) -> Micros {
+        let scenario = &self.scenario;
+        let step_back = self.plan.server_clock_back_max();
+        let recovery = (self.coordinator().recovery)(scenario, self.topology());
+        let silence = network::RETRY_CAP.max(network::CONNECT_RETRY_CAP);
+        self.lease()
+            + step_back
+            + recovery
+            + silence
+            + scenario.command_timeout.0
+            + scenario.retry.max.0
+    }
+
+    /// Whoever asks for a fair lock has its place within this span: a command timeout and a retry.
+    /// After faults a server has to be found again first, and until the lock can be had nobody has
+    /// a place. An ensemble that keeps sessions elects a leader first, even without a fault.
+    pub(super) fn order_bound(&self) -> Micros {
+        let starts_at_once = !self.client.deployment.lives_with_session();
+        match self.plan.faults.is_empty() && starts_at_once {
+            true => self.scenario.command_timeout.0 + self.scenario.retry.max.0,
+            false => self.progress_bound(),
+        }
+    }
+
+    /// A process that waits for a free lock sends something within this span: what it waits for is
+    /// over after a lease, a command timeout and a retry. A session may outlive its timeout by a
+    /// tick, and begins it anew with each leader, so that there it is as long as for progress; and
+    /// so it is where a process waits in the queue of a database.
+    pub(super) fn silence_bound(&self) -> Micros {
+        let scenario = &self.scenario;
+        let deployment = self.client.deployment;
+        if deployment.lives_with_session() || deployment.keeps() == Some(Keeps::Connection) {
+            return self.progress_bound();
+        }
+        self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
+    }
+
+    /// That a free lock is had within a span while enough servers run: one of those that follow one
+    /// another (both where a commit waits for the other), a majority of those that decide together.
+    pub(super) fn availability(&self, bound_us: Micros) -> Availability {
+        let (servers, needed) = match self.topology() {
+            Topology::Standalone => (1, 1),
+            Topology::Replicated { replicas, .. } => (1 + replicas, 1),
+            Topology::Independent { masters, quorum } => (masters, quorum),
+            Topology::Ensemble { servers } => (servers, servers / 2 + 1),
+            Topology::Standby { .. } if self.scenario.standby == Some(Standby::Synchronous) => {
+                (2, 2)
+            }
+            Topology::Standby { .. } => (2, 1),
+        };
+        Availability { bound_us, servers, needed }
+    }
+}

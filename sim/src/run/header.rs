@@ -1,0 +1,43 @@
+//! The header of a history: what the judge has to know of the run.
+
+use super::spec::RunSpec;
+use fencepost_clients::Keeps;
+use fencepost_faults::setting::Topology;
+use fencepost_reports::{Header, Keeping};
+
+impl RunSpec {
+    pub(super) fn header(&self) -> Header {
+        let quorum = match self.topology() {
+            Topology::Independent { quorum, .. } => quorum,
+            _ => 1,
+        };
+        Header {
+            client: self.client.name.to_owned(),
+            fault: self.families.clone(),
+            seed: self.seed,
+            resource: self.lock_key(),
+            ttl_us: self.lease(),
+            quorum,
+            has_tokens: self.client.has_tokens,
+            workload: self.scenario.workload,
+            storage: self.scenario.storage,
+            progress_bound_us: self.progress_bound(),
+            faults_planned: self.plan.faults.len() as u32,
+            held_bound_us: self.scenario.held_bound.map(|bound| bound.0),
+            lives_with_session: self.client.deployment.lives_with_session(),
+            kept_as: self.client.deployment.keeps().map(keeping),
+            order_bound_us: self.client.is_fair.then(|| self.order_bound()),
+            availability: self.scenario.availability.map(|bound| self.availability(bound.0)),
+        }
+    }
+}
+
+/// What a history says of what a database keeps.
+fn keeping(keeps: Keeps) -> Keeping {
+    match keeps {
+        Keeps::RowByClients => Keeping::RowByClients,
+        Keeps::RowByServer => Keeping::RowByServer,
+        Keeps::Connection => Keeping::Connection,
+        Keeps::Lease => Keeping::Lease,
+    }
+}

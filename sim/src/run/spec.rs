@@ -1,0 +1,47 @@
+//! Everything that one run follows from.
+
+use crate::hosts::coordinators::{Entry, entry};
+use crate::setup::places::RESOURCE;
+use crate::setup::scenario::Scenario;
+use fencepost_clients::Definition;
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, FaultPlan, Micros, Seed};
+use std::rc::Rc;
+
+/// Everything that one run follows from.
+#[derive(Clone)]
+pub struct RunSpec {
+    /// The seed of every draw.
+    pub seed: Seed,
+    /// The lock.
+    pub client: &'static Definition,
+    /// The families that the plan was drawn from.
+    pub families: Families,
+    /// The deployment, the workload and the habits, with the lengths that the seed drew if the
+    /// families are a swarm.
+    pub scenario: Rc<Scenario>,
+    /// What goes wrong.
+    pub plan: FaultPlan,
+}
+
+impl RunSpec {
+    /// The servers that the run needs.
+    pub fn topology(&self) -> Topology {
+        self.scenario.topology(self.client, &self.families)
+    }
+
+    pub(super) fn coordinator(&self) -> &'static Entry {
+        entry(self.client.deployment.coordinator())
+    }
+
+    /// How long a server keeps a lock of which it hears nothing.
+    pub(super) fn lease(&self) -> Micros {
+        (self.coordinator().lease)(self.scenario.ttl.0)
+    }
+
+    /// The key of the lock at the servers.
+    pub(super) fn lock_key(&self) -> String {
+        let program = self.scenario.program(self.client);
+        program.map_or_else(|| RESOURCE.to_owned(), |program| program.lock_key.clone())
+    }
+}

@@ -1,0 +1,65 @@
+//! Which runs can be made.
+
+use super::fit::{Unfit, fits};
+use super::spec::RunSpec;
+use fencepost_faults::Node;
+
+/// A run that cannot be made.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidRun {
+    /// The scenario, the lock and the faults do not go together.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// The plan names a node that is not in the deployment.
+    #[error(
+        "fault {fault} of the plan names {node}, which is not in the deployment: expected one of \
+         {valid}"
+    )]
+    UnknownNode {
+        /// The id of the fault.
+        fault: u32,
+        /// The node.
+        node: Node,
+        /// The nodes that there are.
+        valid: String,
+    },
+    /// A fault of the plan comes too late, or lasts too long.
+    #[error("fault {fault} of the plan is not over after 100 days: expected less")]
+    Beyond {
+        /// The id of the fault.
+        fault: u32,
+    },
+    /// Two faults of the plan hold the same thing at once.
+    #[error(
+        "faults {earlier} and {later} of the plan do the same to the same node at once: expected \
+         one after the other"
+    )]
+    Collision {
+        /// The id of the one that begins first.
+        earlier: u32,
+        /// The id of the other.
+        later: u32,
+    },
+}
+
+impl RunSpec {
+    /// Checks that the lock fits the scenario, and the plan the deployment. Errors name the value,
+    /// or the fault and the node.
+    pub fn validate(&self) -> Result<(), InvalidRun> {
+        fits(&self.scenario, self.client, &self.families)?;
+        if let Some(fault) = self.plan.beyond() {
+            return Err(InvalidRun::Beyond { fault });
+        }
+        let targets = self.scenario.setting(self.topology()).targets();
+        if let Some((fault, node)) = self.plan.unknown_node(&targets) {
+            let names: Vec<String> = targets.iter().map(ToString::to_string).collect();
+            return Err(InvalidRun::UnknownNode { fault, node, valid: names.join(", ") });
+        }
+        match self.plan.collision() {
+            Some((earlier, later)) => {
+                Err(InvalidRun::Collision { earlier: earlier.id, later: later.id })
+            }
+            None => Ok(()),
+        }
+    }
+}
