@@ -1,10 +1,13 @@
 //! What each stopped call does. Every call is a function of the group and the call; one that must
 //! wait says so and is made again when something has happened.
 
+mod datagrams;
 mod descriptors;
 mod epoll;
 mod futex;
+mod getpid;
 mod identity;
+mod interfaces;
 mod open;
 mod poll;
 mod processes;
@@ -12,6 +15,8 @@ mod sockets;
 mod streams;
 mod time;
 mod timers;
+
+pub(crate) use interfaces::FIRST_QUESTION;
 
 use crate::clock::Now;
 use crate::file::FileId;

@@ -15,7 +15,6 @@ pub(crate) const PIPE_CAPACITY: usize = 65_536;
 
 pub(crate) struct OpenFile {
     pub(crate) kind: Kind,
-    pub(crate) is_nonblocking: bool,
     references: u32,
     /// Counts what happened to it, for those who ask for edges.
     pub(crate) rises: u64,
@@ -23,6 +22,7 @@ pub(crate) struct OpenFile {
 
 pub(crate) enum Kind {
     Socket(Socket),
+    Datagrams(Datagrams),
     Epoll(BTreeMap<i32, Watched>),
     Event { count: u64, is_semaphore: bool },
     PipeRead(PipeId),
@@ -72,6 +72,26 @@ pub(crate) struct Socket {
     pub(crate) backlog: usize,
 }
 
+/// A socket of datagrams.
+#[derive(Default)]
+pub(crate) struct Datagrams {
+    /// It speaks to the kernel about interfaces.
+    pub(crate) is_netlink: bool,
+    pub(crate) received: VecDeque<Receipt>,
+    /// The error that the next call reports.
+    pub(crate) error: Option<i32>,
+    pub(crate) local_port: u16,
+    pub(crate) peer: Option<(Ipv4Addr, u16)>,
+    pub(crate) receive_timeout_ns: Option<u64>,
+}
+
+/// A datagram, and the address of who sent it, as it is in memory.
+#[derive(Clone)]
+pub(crate) struct Receipt {
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) sender: Vec<u8>,
+}
+
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Stage {
     #[default]
@@ -111,8 +131,8 @@ pub(crate) struct Files {
 
 impl Files {
     /// Opens a file with one descriptor.
-    pub(crate) fn open(&mut self, kind: Kind, is_nonblocking: bool) -> FileId {
-        let file = Some(OpenFile { kind, is_nonblocking, references: 1, rises: 0 });
+    pub(crate) fn open(&mut self, kind: Kind) -> FileId {
+        let file = Some(OpenFile { kind, references: 1, rises: 0 });
         match self.open.iter().position(Option::is_none) {
             Some(free) => {
                 self.open[free] = file;
@@ -161,6 +181,15 @@ impl Files {
             let kind = file.as_ref().map(|file| &file.kind);
             matches!(kind, Some(Kind::Socket(Socket { stage: Stage::Listening(_), local_port, .. }))
                 if *local_port == port)
+        })
+    }
+
+    /// The socket of the group that takes datagrams at a port.
+    pub(crate) fn bound(&self, port: u16) -> Option<FileId> {
+        self.open.iter().position(|file| {
+            let kind = file.as_ref().map(|file| &file.kind);
+            matches!(kind, Some(Kind::Datagrams(socket))
+                if socket.local_port == port && !socket.is_netlink)
         })
     }
 

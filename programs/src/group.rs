@@ -1,6 +1,7 @@
 //! A group of processes that is stepped: whose turn it is, and when nobody's.
 
 mod end;
+mod looks;
 mod signals;
 mod used;
 mod wake;
@@ -15,6 +16,7 @@ use crate::interface::{
 };
 use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
 use crate::start::start;
+use crate::sys::clock_pages::{Budget, ClockPages};
 use crate::sys::memory::Memory;
 use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
 use rand_chacha::ChaCha8Rng;
@@ -24,9 +26,8 @@ use std::path::{Path, PathBuf};
 
 /// What a call costs in virtual time, so that loops that wait for time to pass come to an end.
 const CALL_NS: u64 = 100;
-/// What a look at the clock costs after more than so many others in a row: the longer a program
-/// waits for a time by looking, the coarser is what it sees.
-const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
+/// How far a step may get ahead of the driver's clock.
+pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
 /// How much is kept of what is printed, in bytes.
 const OUTPUT_MAX: usize = 64 * 1024;
 /// Threads, and processes that ended and were not waited for, that a group may have at once.
@@ -69,7 +70,11 @@ pub struct Group {
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
     pub(crate) next_port: u16,
+    /// How often somebody looked at a clock in a row.
     pub(crate) looks: u32,
+    pub(crate) clock_pages: ClockPages,
+    /// What the thread that goes on may see of the clocks.
+    pub(crate) budget: Budget,
     pub(crate) ready: VecDeque<Number>,
     pub(crate) clocks: Clocks,
     pub(crate) ahead_ns: u64,
@@ -106,6 +111,8 @@ impl Group {
             next_socket: 0,
             next_port: 40_000,
             looks: 0,
+            clock_pages: ClockPages::new()?,
+            budget: Budget { monotonic_ns: 0, wall_ns: 0, looks: 0, step_ns: CALL_NS },
             ready: VecDeque::new(),
             clocks: Clocks { wall_us: 0, monotonic_us: 0 },
             ahead_ns: 0,
@@ -121,10 +128,8 @@ impl Group {
             waits: 0,
             ending: None,
         };
-        let descriptors =
-            [(1, Channel::Stdout), (2, Channel::Stderr)].map(|(descriptor, channel)| {
-                (descriptor, group.files.open(Kind::Output(channel), false))
-            });
+        let descriptors = [(1, Channel::Stdout), (2, Channel::Stderr)]
+            .map(|(descriptor, channel)| (descriptor, group.files.open(Kind::Output(channel))));
         let number = group.take_number();
         group.numbers.insert(tracee.0, number);
         let process = Process {
@@ -133,6 +138,9 @@ impl Group {
             memory: Memory(tracee.0),
             descriptors: descriptors.into(),
             scratch: None,
+            clock: None,
+            knows_number_at: Default::default(),
+            has_clock_of_parent: false,
             ended: None,
             alarm_ns: None,
             timers: BTreeMap::new(),
@@ -193,8 +201,7 @@ impl Group {
     /// A call was made: time creeps on.
     pub(crate) fn creep(&mut self) {
         self.calls_since_wait += 1;
-        let cost = LOOKS.iter().find(|(before, _)| self.looks > *before);
-        self.ahead_ns += cost.map_or(CALL_NS, |(_, ns)| *ns);
+        self.ahead_ns += self.cost_of_look();
     }
 
     pub(crate) fn prints(&mut self, channel: Channel, bytes: &[u8]) {
@@ -216,7 +223,8 @@ impl Group {
     pub(crate) fn logs(&mut self, thread: Number, number: u64, result: i64) {
         if self.log.len() < LOG_MAX {
             let bytes = std::mem::take(&mut self.handed_over);
-            self.log.push(CallMade { thread, number: number as u16, result, bytes });
+            let looks = self.threads.get_mut(&thread).map_or(0, |it| std::mem::take(&mut it.looks));
+            self.log.push(CallMade { thread, number: number as u16, result, bytes, looks });
         }
     }
 
@@ -279,6 +287,7 @@ impl Thread {
             is_before_call: false,
             is_queued: false,
             waits_since: 0,
+            looks: 0,
         }
     }
 }

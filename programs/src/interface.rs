@@ -182,4 +182,6 @@ pub struct CallMade {
     /// What it handed over to be written or sent, as a number that other bytes rarely have; 0 if
     /// nothing.
     pub bytes: u32,
+    /// How often it looked at a clock without a stop since its last call.
+    pub looks: u32,
 }

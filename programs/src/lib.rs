@@ -10,8 +10,9 @@
 //!
 //! How it works: the processes are traced by ptrace, with a seccomp filter that stops a thread at
 //! every system call that could wait, tell the time or talk to anybody; all other calls run at
-//! native speed. No library is preloaded, so static binaries and programs that make raw system
-//! calls are reached too. Follow a call from `group::Group::step` to `calls::Group::call` and the
+//! native speed. Clocks are read without a call, from a page that the tracer shares with each
+//! process (`group/looks.rs`). No library is preloaded, so static binaries and programs that make
+//! raw system calls are reached too. Follow a call from `group::Group::step` to `calls::Group::call` and the
 //! files beside it, one for each kind of call.
 //!
 //! Entry points: [`check`] whether a [`Launch`] can be started, then [`Group::start`],
@@ -47,6 +48,8 @@ mod stand_ins;
 mod start;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod sys;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod vdso;
 
 pub use group::{Group, check, find_program, name_of_call};
 pub use interface::{

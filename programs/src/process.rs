@@ -5,7 +5,7 @@ use crate::file::FileId;
 use crate::sys::memory::Memory;
 use crate::sys::trace::Tracee;
 use libc::user_regs_struct;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The number of a process or thread, as the programs see it.
 pub(crate) type Number = u32;
@@ -18,6 +18,12 @@ pub(crate) struct Process {
     pub(crate) descriptors: BTreeMap<i32, FileId>,
     /// A page of our own in its memory, once there is one.
     pub(crate) scratch: Option<u64>,
+    /// The page from which it reads the clocks.
+    pub(crate) clock: Option<usize>,
+    /// Where its code says its number without a call.
+    pub(crate) knows_number_at: BTreeSet<u64>,
+    /// Its memory is a copy of its parent's, that page included.
+    pub(crate) has_clock_of_parent: bool,
     /// How it ended, as the kernel says it to its parent; it stays until it was waited for.
     pub(crate) ended: Option<i32>,
     /// When its alarm rings, and how long until the next one.
@@ -78,6 +84,8 @@ pub(crate) struct Thread {
     pub(crate) is_queued: bool,
     /// When it began to wait, in the order of all waits.
     pub(crate) waits_since: u64,
+    /// How often it looked at a clock since its last call.
+    pub(crate) looks: u32,
 }
 
 pub(crate) enum State {

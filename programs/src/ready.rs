@@ -17,6 +17,11 @@ impl Files {
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),
+            Kind::Datagrams(socket) => {
+                let is_failed = socket.error.is_some();
+                let has_some = is_failed || !socket.received.is_empty();
+                OUT | if has_some { IN } else { 0 } | if is_failed { ERR } else { 0 }
+            }
             Kind::Epoll(set) => {
                 let is_ready = |file: FileId, events: u32| {
                     self.readiness(file, now) & (events | ERR | HUP) != 0

@@ -1,7 +1,7 @@
 //! A step: each thread runs until it waits, ends, or others must have their turn.
 
 use crate::calls::{Call, Outcome};
-use crate::group::{CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
+use crate::group::{AHEAD_MAX_NS, CALLS_OF_A_PROCESS, Group, THREADS_MAX, Turn};
 use crate::interface::{Clocks, Ending, Request, Step};
 use crate::process::{Blocked, Number, Process, State, Thread};
 use crate::sys::memory::Memory;
@@ -9,8 +9,6 @@ use crate::sys::spawn::signal_thread;
 use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
-/// How far a step may get ahead of the driver's clock.
-const AHEAD_MAX_NS: u64 = 100_000;
 /// Calls without waiting for anything, after which a group counts as spinning without end.
 const CALLS_MAX: u64 = 1_000_000;
 /// Looks at a clock in a row after which it does, too: 12.6 s of waiting by looking.
@@ -94,8 +92,11 @@ impl Group {
             },
             State::Lends(_) => return,
         }
-        for _ in 0..TURN_CALLS_MAX {
+        let mut calls = 0;
+        while calls < TURN_CALLS_MAX && self.ahead_ns < AHEAD_MAX_NS {
+            self.lets_look(number);
             let stop = self.run_to_stop(number);
+            calls += 1 + self.counts_looks(number);
             match self.handle(number, stop) {
                 Turn::GoesOn => {}
                 Turn::IsOver => return,
@@ -119,6 +120,10 @@ impl Group {
         let (at, process) = (self.thread(number).number_at, self.thread(number).process);
         if at != 0 {
             self.process(process).memory.write(at, &number.to_le_bytes());
+        }
+        if std::mem::take(&mut self.process_mut(process).has_clock_of_parent) {
+            self.separates_clock(number);
+            self.corrects_number(number);
         }
         self.thread_mut(number).state = State::Ready;
     }
@@ -230,8 +235,14 @@ impl Group {
                 self.thread_mut(number).state = State::Blocked(blocked);
                 Turn::IsOver
             }
-            Outcome::EndsThread => self.ends_thread(number),
-            Outcome::EndsProcess(status) => self.ends_process(number, status),
+            Outcome::EndsThread => {
+                self.logs(number, call.number as u64, 0);
+                self.ends_thread(number)
+            }
+            Outcome::EndsProcess(status) => {
+                self.logs(number, call.number as u64, 0);
+                self.ends_process(number, status)
+            }
             Outcome::Refused(why) => {
                 let text = self.described(number, &why);
                 self.ending = Some(Ending::NotEmulated(text));
@@ -282,6 +293,7 @@ impl Group {
         let process = self.process_mut(name);
         process.memory = Memory(tracee.0);
         process.scratch = None;
+        process.knows_number_at.clear();
         process.timers.clear();
         let is_open = |descriptor: i32| {
             std::fs::symlink_metadata(format!("/proc/{}/fd/{descriptor}", tracee.0)).is_ok()
@@ -291,7 +303,8 @@ impl Group {
         closed.into_iter().for_each(|descriptor| self.forget_descriptor(name, descriptor));
         let thread = self.thread_mut(number);
         (thread.clear_at, thread.number_at) = (0, 0);
-        self.hide_what_the_kernel_tells(number, name);
+        let clock = self.gives_clock(number);
+        self.tells_of_the_machine(number, name, clock);
         self.returns_what_was_lent(name);
         Turn::GoesOn
     }
@@ -326,6 +339,12 @@ impl Group {
             let is_sibling = has(libc::CLONE_PARENT);
             let parent = if is_sibling { self.process(owner).parent } else { owner };
             self.adds_process((owner, parent), new, Tracee(child));
+            let shares_memory = has(libc::CLONE_VM) || call == libc::SYS_vfork;
+            if shares_memory {
+                self.forgets_number(owner, number);
+                self.process_mut(new).knows_number_at.clear();
+            }
+            self.process_mut(new).has_clock_of_parent = !shares_memory;
         }
         if has(libc::CLONE_PARENT_SETTID) {
             self.process(owner).memory.write(to_parent, &new.to_le_bytes());
@@ -351,13 +370,17 @@ impl Group {
         self.numbers.insert(real.0, new);
         let descriptors = self.process(maker).descriptors.clone();
         descriptors.values().for_each(|file| self.files.retain(*file));
-        let scratch = self.process(maker).scratch;
+        let (scratch, clock) = (self.process(maker).scratch, self.process(maker).clock);
+        clock.into_iter().for_each(|page| self.clock_pages.retain(page));
         let process = Process {
             real,
             parent,
             memory: Memory(real.0),
             descriptors,
             scratch,
+            clock,
+            knows_number_at: self.process(maker).knows_number_at.clone(),
+            has_clock_of_parent: false,
             ended: None,
             alarm_ns: None,
             timers: Default::default(),
@@ -369,10 +392,7 @@ impl Group {
     /// The call that made a thread or process returns its number, ours in place of the kernel's.
     fn returns_number(&mut self, number: Number, new: Number) {
         let tracee = self.thread(number).tracee;
-        tracee.go_to_call();
-        while !matches!(tracee.wait(), Some(Stop::Boundary | Stop::Killed(_) | Stop::Exited(_))) {
-            tracee.go_to_call();
-        }
+        tracee.end_of_call();
         let mut registers = tracee.registers();
         registers.rax = u64::from(new);
         tracee.set_registers(&registers);

@@ -5,7 +5,11 @@ use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;
 use std::fs::{File, FileTimes};
 use std::io::{self, Write};
+use std::net::Ipv4Addr;
 use std::time::SystemTime;
+
+/// Where the world's resolver is.
+pub(crate) const RESOLVER: Ipv4Addr = Ipv4Addr::new(10, 0, 255, 53);
 
 /// How many processors a program sees.
 pub(crate) const PROCESSORS: u32 = 2;
@@ -18,6 +22,7 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/etc/hosts", "hosts"),
     ("/etc/resolv.conf", "resolv.conf"),
     ("/etc/nsswitch.conf", "nsswitch.conf"),
+    ("/proc/net/if_inet6", "if_inet6"),
     ("/etc/hostname", "hostname"),
     ("/proc/sys/kernel/hostname", "hostname"),
     ("/etc/machine-id", "machine-id"),
@@ -51,7 +56,8 @@ pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
             let hosts = launch.hosts.iter().map(|(name, address)| format!("{address} {name}\n"));
             format!("127.0.0.1 localhost\n{}", hosts.collect::<String>())
         }
-        "resolv.conf" => String::new(),
+        "resolv.conf" => format!("nameserver {RESOLVER}\n"),
+        "if_inet6" => String::new(),
         "nsswitch.conf" => "passwd: files\ngroup: files\nhosts: files\n".to_owned(),
         "hostname" => format!("{}\n", launch.host_name),
         "machine-id" => format!("{:032x}\n", launch.seed),

@@ -1,5 +1,6 @@
 //! The system calls of the tracer itself. Everything unsafe of this crate is in this folder.
 
+pub(crate) mod clock_pages;
 pub(crate) mod filter;
 pub(crate) mod memory;
 pub(crate) mod spawn;

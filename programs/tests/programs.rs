@@ -7,7 +7,7 @@
 mod alone;
 
 use alone::{Alone, launch, run_alone};
-use fencepost_programs::{Ending, Group, StartError};
+use fencepost_programs::{CallMade, Ending, Group, StartError};
 use std::process::Command;
 
 fn shell(script: &str) -> Alone {
@@ -355,7 +355,7 @@ fn stuck(run: &Alone) -> &str {
 fn children_that_nobody_waits_for_are_counted_and_leave_the_table() {
     let script = "while True:\n if os.fork() == 0: os._exit(0)";
     let Some(run) = python("unwaited-9731", script) else { return };
-    assert!(stuck(&run).contains("more than 256 threads, 2"), "{}", stuck(&run));
+    assert!(stuck(&run).contains("more than 256 threads, "), "{}", stuck(&run));
     assert!(stuck(&run).contains("children that ended and that nobody waited for"));
     assert_eq!(left_of("unwaited-9731"), 0);
 }
@@ -510,4 +510,168 @@ fn the_sender_of_a_signal_has_the_number_that_the_program_knows() {
                   print(signal.sigwaitinfo({one}).si_pid == child)";
     let Some(run) = python("sender-9731", script) else { return };
     assert_eq!(run.stdout, "True\nTrue\n", "{:?} {}", run.ending, run.stderr);
+}
+
+/// How often a run stopped to look at a clock, and how often it looked without.
+fn looks_of(run: &Alone) -> (usize, u64) {
+    let is_clock = |call: &&CallMade| {
+        fencepost_programs::name_of_call(call.number).starts_with("clock_gettime")
+    };
+    let looks = run.calls.iter().map(|call| u64::from(call.looks));
+    (run.calls.iter().filter(is_clock).count(), looks.sum())
+}
+
+#[test]
+fn looks_at_the_clock_need_no_stop_and_take_time() {
+    let script = "began = time.monotonic_ns()\n\
+                  for turn in range(1000): time.time(); ended = time.monotonic_ns()\n\
+                  print(1_900_000 < ended - began < 2_300_000, int(time.time()) == 1700000000)\n\
+                  print('vdso' in open('/proc/self/maps').read())";
+    let Some(run) = python("looks-9731", script) else { return };
+    let (stops, looks) = looks_of(&run);
+    assert!(stops < 100 && looks > 1_900, "{stops} {looks}");
+    // 100 ns each, and 2 us from the thousandth on.
+    assert_eq!(run.stdout, "True True\nFalse\n", "{}", run.stderr);
+}
+
+#[test]
+fn a_static_binary_and_go_look_at_the_clock_without_a_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let c = "#include <time.h>\nint main() { struct timespec t; for (int i = 0; i < 900; i++) \
+             clock_gettime(i % 2, &t); return 3; }";
+    let go = "package main\nimport (\"os\"; \"time\")\nfunc main() { began := time.Now(); for i := \
+              0; i < 450; i++ { if time.Now().Before(began) { os.Exit(1) } }; os.Exit(3) }";
+    std::fs::write(at("a.c"), c).unwrap();
+    std::fs::write(at("a.go"), go).unwrap();
+    let (in_c, in_go) = (["cc", "-static", "-o"].as_slice(), ["go", "build", "-o"].as_slice());
+    for (compiler, source) in [(in_c, "a.c"), (in_go, "a.go")] {
+        let mut command = Command::new(compiler[0]);
+        command.env("CGO_ENABLED", "0").env("GO111MODULE", "off");
+        let made = command.args(&compiler[1..]).args([at("program"), at(source)]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: no {compiler:?}");
+            continue;
+        }
+        let run = run_alone(&launch(&[&at("program")]));
+        let (stops, looks) = looks_of(&run);
+        assert_eq!(run.ending, Ending::Exited(3), "{compiler:?}: {}", run.stderr);
+        assert!(stops < 50 && looks >= 850, "{compiler:?}: {stops} {looks}");
+    }
+}
+
+#[test]
+fn forked_processes_have_clocks_of_their_own() {
+    let script = "for turn in range(3):\n \
+                  child = os.fork()\n \
+                  seen = [time.monotonic_ns() for look in range(300)]\n \
+                  if child == 0: time.sleep(1); print(time.monotonic_ns() - seen[0] > 10**9, flush=True)\n \
+                  assert seen == sorted(seen)\n \
+                  if child == 0: os._exit(0)\n\
+                  for turn in range(3): os.wait()";
+    let Some(one) = python("clocks-9731", script) else { return };
+    assert_eq!(one.stdout, "True\nTrue\nTrue\n", "{:?} {}", one.ending, one.stderr);
+    let Some(other) = python("clocks-9731", script) else { return };
+    assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn a_thread_that_looks_at_the_clock_lets_others_run() {
+    let script = "import threading\n\
+                  done = []\n\
+                  threading.Thread(target=lambda: done.append(1)).start()\n\
+                  while not done: time.monotonic()\n\
+                  print('seen')";
+    let Some(run) = python("turns-9731", script) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "seen\n"), "{}", run.stderr);
+    assert_eq!(run.preempted, 0);
+}
+
+#[test]
+fn datagrams_go_to_oneself_and_to_the_resolver() {
+    let script = "from socket import *\n\
+                  def ask(name, kind):\n \
+                  labels = b''.join(bytes([len(x)]) + x.encode() for x in name.split('.'))\n \
+                  one = socket(AF_INET, SOCK_DGRAM); one.settimeout(2)\n \
+                  head = bytes([7, 9, 1, 0, 0, 1, 0, 0, 0, 0, 0, 0])\n \
+                  question = head + labels + bytes([0, 0, kind, 0, 1])\n \
+                  one.sendto(question, ('10.0.255.53', 53))\n \
+                  answer, sender = one.recvfrom(512)\n \
+                  return answer[:4].hex(), answer[len(question) + 12:].hex(), sender\n\
+                  one, other = socket(AF_INET, SOCK_DGRAM), socket(AF_INET, SOCK_DGRAM)\n\
+                  one.bind(('127.0.0.1', 5000)); other.connect(('127.0.0.1', 5000))\n\
+                  other.send(b'hello'); other.send(b'again')\n\
+                  print(one.recvfrom(3)[0], one.recvfrom(9)[1] == other.getsockname())\n\
+                  one.settimeout(0.5)\n\
+                  try: one.recv(9)\n\
+                  except TimeoutError: print('nothing')\n\
+                  other.connect(('10.0.0.2', 7)); other.send(b'x')\n\
+                  try: other.recv(9)\n\
+                  except ConnectionRefusedError: print('refused')\n\
+                  print(ask('Nobody', 1), ask('no.such', 1), ask('nobody', 28))\n\
+                  print(open('/etc/resolv.conf').read(), end='')";
+    let Some(run) = python("datagrams-9731", script) else { return };
+    let resolver = "('10.0.255.53', 53)";
+    let said = format!(
+        "b'hel' True\nnothing\nrefused\n('07098180', '0a000002', {resolver}) \
+         ('07098183', '', {resolver}) ('07098180', '', {resolver})\nnameserver 10.0.255.53\n"
+    );
+    assert_eq!(run.stdout, said, "{:?} {}", run.ending, run.stderr);
+    assert_eq!(run.elapsed_us / 100_000, 5, "{}", run.elapsed_us);
+}
+
+#[test]
+fn a_program_sees_two_interfaces_of_its_machine() {
+    let script = "from socket import *\nimport fcntl, struct\n\
+                  one = socket(AF_INET, SOCK_DGRAM)\n\
+                  def ask(question, name='eth0'):\n \
+                  return fcntl.ioctl(one, question, struct.pack('40s', name.encode()))[16:24].hex()\n\
+                  print(if_nameindex(), ask(0x8915), ask(0x8927), ask(0x8913, 'lo'))\n\
+                  try: ask(0x8915, 'wlan0')\n\
+                  except OSError as error: print(error.errno)";
+    let Some(run) = python("interfaces-9731", script) else { return };
+    let said = "[(1, 'lo'), (2, 'eth0')] 020000000a000001 010002420a000001 4900000000000000\n19\n";
+    assert_eq!(run.stdout, said, "{:?} {}", run.ending, run.stderr);
+    if Command::new("node").arg("--version").output().is_err() {
+        eprintln!("skipped: no node");
+        return;
+    }
+    let script = "for (const [name, all] of Object.entries(os.networkInterfaces())) \
+                  console.log(name, all.map(one => [one.cidr, one.mac, one.internal].join()).join())";
+    let run = run_alone(&launch(&["node", "-e", script]));
+    let said = "lo 127.0.0.1/8,00:00:00:00:00:00,true\neth0 10.0.0.1/16,02:42:0a:00:00:01,false\n";
+    assert_eq!(run.stdout, said, "{:?} {}", run.ending, run.stderr);
+}
+
+#[test]
+fn a_process_knows_its_number_without_a_stop_and_so_does_its_child() {
+    let script = "for turn in range(500): assert os.getpid() == 1001\n\
+                  child = os.fork()\n\
+                  for turn in range(500): assert os.getpid() == (child and 1001 or 1002)\n\
+                  if child == 0: os._exit(0)\n\
+                  assert os.waitpid(child, 0) == (1002, 0)\n\
+                  import subprocess\n\
+                  print(subprocess.run(['sh', '-c', 'echo $$'], stdout=subprocess.PIPE).stdout)\n\
+                  print(os.getpid())";
+    let Some(run) = python("number-9731", script) else { return };
+    assert_eq!(run.stdout, "b'1003\\n'\n1001\n", "{:?} {}", run.ending, run.stderr);
+    let name = |call: &&CallMade| fencepost_programs::name_of_call(call.number) == "getpid";
+    let stops = run.calls.iter().filter(name).count();
+    assert!(stops < 10, "{stops}");
+}
+
+#[test]
+fn descriptors_can_be_opened_by_their_names() {
+    let script = "echo told > /dev/stderr; echo said > /dev/fd/1; echo heard | cat /dev/stdin; \
+                  echo too >> /dev/stdout";
+    let run = shell(script);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("said\nheard\ntoo\n", "told\n"));
+}
+
+#[test]
+fn what_others_use_of_the_machine_is_hidden() {
+    let files = "/proc/cgroups /proc/self/cgroup /proc/$$/cgroup /sys/fs/cgroup/cgroup.controllers";
+    let run = shell(&format!("cat {files} && echo seen"));
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(1), ""));
+    assert_eq!(run.stderr.matches("No such file").count(), 4, "{}", run.stderr);
 }

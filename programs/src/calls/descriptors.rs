@@ -2,8 +2,9 @@
 //! too, of the same kind, so that numbers, `fstat` and what a fork or an exec keeps are true; it
 //! lies where the filter looks.
 
+use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};
-use crate::file::{Kind, Stage};
+use crate::file::{FileId, Kind, Stage};
 use crate::group::Group;
 use crate::process::Number;
 use crate::sys::filter::FIRST_DESCRIPTOR;
@@ -15,10 +16,13 @@ impl Group {
             libc::SYS_close => self.close(call),
             libc::SYS_dup => self.duplicates(call, libc::F_DUPFD),
             libc::SYS_dup2 | libc::SYS_dup3 => self.duplicates_to(call, b as i32),
-            libc::SYS_fcntl => self.fcntl(call, b as i32, c),
+            libc::SYS_fcntl if matches!(b as i32, libc::F_DUPFD | libc::F_DUPFD_CLOEXEC) => {
+                self.duplicates(call, b as i32)
+            }
+            libc::SYS_fcntl => Outcome::Native,
             libc::SYS_ioctl => self.ioctl(call, b, c),
             libc::SYS_close_range => self.close_range(call, (a as i32, b), c),
-            libc::SYS_pipe | libc::SYS_pipe2 => self.pipe(call, a, b),
+            libc::SYS_pipe | libc::SYS_pipe2 => self.pipe(call, a),
             libc::SYS_eventfd | libc::SYS_eventfd2 => self.event(call, a, b),
             libc::SYS_epoll_create | libc::SYS_epoll_create1 => self.epoll_create(call),
             libc::SYS_sendfile => self.native_unless([a, b]),
@@ -35,20 +39,14 @@ impl Group {
     }
 
     /// Moves a new descriptor of the kernel's to where the filter looks, and makes it ours.
-    pub(super) fn adopts(
-        &mut self,
-        call: &Call,
-        native: i64,
-        kind: Kind,
-        is_nonblocking: bool,
-    ) -> Outcome {
+    pub(super) fn adopts(&mut self, call: &Call, native: i64, kind: Kind) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
         }
-        Outcome::Done(self.adopt(call, native, kind, is_nonblocking))
+        Outcome::Done(self.adopt(call, native, kind))
     }
 
-    fn adopt(&mut self, call: &Call, native: i64, kind: Kind, is_nonblocking: bool) -> i64 {
+    fn adopt(&mut self, call: &Call, native: i64, kind: Kind) -> i64 {
         let native = native as u64;
         let flags =
             self.inject(call.thread, (libc::SYS_fcntl, [native, libc::F_GETFD as u64, 0, 0, 0, 0]));
@@ -61,23 +59,17 @@ impl Group {
         let moved = self.inject(call.thread, (libc::SYS_fcntl, arguments));
         self.inject(call.thread, (libc::SYS_close, [native, 0, 0, 0, 0, 0]));
         if moved >= 0 {
-            let file = self.files.open(kind, is_nonblocking);
+            let file = self.files.open(kind);
             self.process_mut(call.process).descriptors.insert(moved as i32, file);
         }
         moved
     }
 
     /// The same for a pair that the kernel has written to memory.
-    pub(super) fn adopts_two(
-        &mut self,
-        call: &Call,
-        at: u64,
-        kinds: [Kind; 2],
-        is_nonblocking: bool,
-    ) -> Outcome {
+    pub(super) fn adopts_two(&mut self, call: &Call, at: u64, kinds: [Kind; 2]) -> Outcome {
         for (kind, at) in kinds.into_iter().zip([at, at + 4]) {
             let native = i64::from(call.memory.u32(at));
-            let moved = self.adopt(call, native, kind, is_nonblocking);
+            let moved = self.adopt(call, native, kind);
             if moved < 0 {
                 return Outcome::Done(moved);
             }
@@ -86,15 +78,14 @@ impl Group {
         Outcome::Done(0)
     }
 
-    fn pipe(&mut self, call: &Call, at: u64, flags: u64) -> Outcome {
-        let flags = if call.number == libc::SYS_pipe2 { flags as i32 } else { 0 };
+    fn pipe(&mut self, call: &Call, at: u64) -> Outcome {
         let result = self.inject(call.thread, (call.number, call.arguments));
         if result < 0 {
             return Outcome::Done(result);
         }
         let pipe = self.files.pipe();
         let kinds = [Kind::PipeRead(pipe), Kind::PipeWrite(pipe)];
-        self.adopts_two(call, at, kinds, flags & libc::O_NONBLOCK != 0)
+        self.adopts_two(call, at, kinds)
     }
 
     fn event(&mut self, call: &Call, count: u64, flags: u64) -> Outcome {
@@ -102,7 +93,7 @@ impl Group {
         let native = self.inject(call.thread, (call.number, call.arguments));
         let count = u64::from(count as u32);
         let kind = Kind::Event { count, is_semaphore: flags & libc::EFD_SEMAPHORE != 0 };
-        self.adopts(call, native, kind, flags & libc::EFD_NONBLOCK != 0)
+        self.adopts(call, native, kind)
     }
 
     /// A descriptor of a process no longer stands for its file.
@@ -134,7 +125,17 @@ impl Group {
             libc::SYS_fcntl => call.arguments[2].max(FIRST_DESCRIPTOR as u64),
             _ => FIRST_DESCRIPTOR as u64,
         };
-        let arguments = [call.arguments[0], command as u64, least, 0, 0, 0];
+        self.copies(call, (call.descriptor(), file), (command, least))
+    }
+
+    /// Another descriptor of an emulated file, from a least one on.
+    pub(super) fn copies(
+        &mut self,
+        call: &Call,
+        (descriptor, file): (i32, FileId),
+        (command, least): (i32, u64),
+    ) -> Outcome {
+        let arguments = [descriptor as u64, command as u64, least, 0, 0, 0];
         let copy = self.inject(call.thread, (libc::SYS_fcntl, arguments));
         if copy >= 0 {
             self.files.retain(file);
@@ -168,27 +169,23 @@ impl Group {
         Outcome::Done(result)
     }
 
-    fn fcntl(&mut self, call: &Call, command: i32, argument: u64) -> Outcome {
-        match command {
-            libc::F_DUPFD | libc::F_DUPFD_CLOEXEC => self.duplicates(call, command),
-            libc::F_SETFL => {
-                if let Some(file) = self.file_of(call) {
-                    let is_nonblocking = argument as i32 & libc::O_NONBLOCK != 0;
-                    self.files.get_mut(file).is_nonblocking = is_nonblocking;
-                }
-                Outcome::Native
-            }
-            _ => Outcome::Native,
-        }
+    /// Whether the open file of a call's descriptor does not wait: that is the kernel's to know,
+    /// and is set without a stop.
+    pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
+        let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
+        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let flags = text.lines().find_map(|line| line.strip_prefix("flags:"));
+        let flags = flags.and_then(|flags| i32::from_str_radix(flags.trim(), 8).ok());
+        flags.is_some_and(|flags| flags & libc::O_NONBLOCK != 0)
     }
 
     fn ioctl(&mut self, call: &Call, command: u64, at: u64) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         match command {
-            libc::FIONBIO => {
-                self.files.get_mut(file).is_nonblocking = call.memory.u32(at) != 0;
-                Outcome::Native
-            }
+            question if QUESTIONS.contains(&question) => match self.files.get(file).kind {
+                Kind::Socket(_) | Kind::Datagrams(_) => self.asks_for_interface(call, question, at),
+                _ => Outcome::Native,
+            },
             libc::FIONREAD => {
                 let waiting = match &self.files.get(file).kind {
                     Kind::PipeRead(pipe) | Kind::Pair { read: pipe, .. } => {

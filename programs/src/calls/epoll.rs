@@ -17,7 +17,7 @@ impl Group {
     /// A new epoll set.
     pub(super) fn epoll_create(&mut self, call: &Call) -> Outcome {
         let native = self.inject(call.thread, (call.number, call.arguments));
-        self.adopts(call, native, Kind::Epoll(BTreeMap::new()), false)
+        self.adopts(call, native, Kind::Epoll(BTreeMap::new()))
     }
 
     pub(super) fn epoll_ctl(&mut self, call: &Call) -> Outcome {

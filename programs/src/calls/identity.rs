@@ -20,7 +20,11 @@ impl Group {
         let [a, b, c, ..] = call.arguments;
         let memory = call.memory;
         Some(match call.number {
-            libc::SYS_getpid | libc::SYS_getpgrp => Outcome::Done(call.process.into()),
+            libc::SYS_getpid => {
+                self.teaches_number(call);
+                Outcome::Done(call.process.into())
+            }
+            libc::SYS_getpgrp => Outcome::Done(call.process.into()),
             libc::SYS_getppid => Outcome::Done(self.process(call.process).parent.max(1).into()),
             libc::SYS_gettid => Outcome::Done(call.thread.into()),
             libc::SYS_getpgid | libc::SYS_getsid => Outcome::Done(call.process.into()),
@@ -74,16 +78,22 @@ impl Group {
         Outcome::Done(0)
     }
 
-    /// After an exec: the clock that needs no call is hidden, and the random bytes that the kernel
-    /// gives to a new program are ours.
-    pub(crate) fn hide_what_the_kernel_tells(&mut self, thread: Number, process: Number) {
+    /// After an exec: what the kernel tells a new program of clocks that need no call, and the
+    /// random bytes that it gives to it, are ours.
+    pub(crate) fn tells_of_the_machine(
+        &mut self,
+        thread: Number,
+        process: Number,
+        clock: Option<u64>,
+    ) {
         let memory = self.process(process).memory;
         let mut at = after_environment(memory, self.thread(thread).tracee.registers().rsp);
         loop {
             match memory.u64(at) {
                 AT_NULL => return,
                 AT_SYSINFO_EHDR => {
-                    memory.write(at, &AT_IGNORE.to_le_bytes());
+                    let note = clock.map_or([AT_IGNORE, 0], |clock| [AT_SYSINFO_EHDR, clock]);
+                    memory.write(at, &note.map(u64::to_le_bytes).concat());
                 }
                 AT_RANDOM => {
                     let mut bytes = [0; 16];

@@ -2,10 +2,11 @@
 //! What counts is the file that a path leads to, by whatever way.
 
 use super::{Call, Outcome, fails};
-use crate::file::Kind;
+use crate::file::{FileId, Kind};
 use crate::group::Group;
 use crate::process::Number;
 use crate::stand_ins::{file_with, stand_in};
+use crate::sys::filter::FIRST_DESCRIPTOR;
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::fd::AsRawFd;
@@ -38,10 +39,18 @@ impl Group {
         let found = self.leads_to(call.process, &whole);
         if found == "/dev/urandom" || found == "/dev/random" {
             let native = self.inject(call.thread, (call.number, call.arguments));
-            return Some(self.adopts(call, native, Kind::Random, false));
+            return Some(self.adopts(call, native, Kind::Random));
         }
         if found.starts_with(SHARED_BY_JVMS) {
             return Some(fails(libc::EACCES));
+        }
+        if is_of_control_groups(&found) {
+            return Some(fails(libc::ENOENT));
+        }
+        if let Some(own) = self.own_descriptor(call.process, &found) {
+            let is_kept = call.arguments[place + 1] as i32 & libc::O_CLOEXEC == 0;
+            let command = if is_kept { libc::F_DUPFD } else { libc::F_DUPFD_CLOEXEC };
+            return Some(self.copies(call, own, (command, FIRST_DESCRIPTOR as u64)));
         }
         Some(match self.other(&found) {
             None => {
@@ -50,6 +59,13 @@ impl Group {
             }
             Some(other) => self.open_other(call, place, other),
         })
+    }
+
+    /// The emulated file of a process that a path names by its descriptor.
+    fn own_descriptor(&self, process: Number, found: &str) -> Option<(i32, FileId)> {
+        let folder = format!("/proc/{}/fd/", self.process(process).memory.0);
+        let descriptor = found.strip_prefix(&folder)?.parse().ok()?;
+        self.file(process, descriptor).map(|file| (descriptor, file))
     }
 
     /// Where a path leads that is counted from `folder`, a descriptor, if it is relative.
@@ -68,6 +84,7 @@ impl Group {
     fn leads_to(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
+        let plain = own_descriptor_path(&plain).unwrap_or(plain);
         let of_this = |path: &Path| {
             let rest = path.strip_prefix("/proc/self").or(path.strip_prefix("/proc/thread-self"));
             rest.ok().map(|rest| format!("/proc/{real}/{}", rest.display()))
@@ -144,6 +161,24 @@ fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))
+}
+
+/// Whether a file tells of the limits and the use of the machine by others.
+fn is_of_control_groups(found: &str) -> bool {
+    let is_of_process = found.starts_with("/proc/") && found.ends_with("/cgroup");
+    is_of_process || found == "/proc/cgroups" || found.starts_with("/sys/fs/cgroup")
+}
+
+/// What the names of descriptors in `/dev` stand for.
+fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
+    let name = plain.strip_prefix("/dev").ok()?.to_str()?;
+    let number = match name {
+        "stdin" => "0",
+        "stdout" => "1",
+        "stderr" => "2",
+        _ => name.strip_prefix("fd/")?,
+    };
+    Some(Path::new("/proc/self/fd").join(number))
 }
 
 /// A path without `.` and `..`, as if no folder on its way were a link.

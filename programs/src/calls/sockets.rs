@@ -2,7 +2,7 @@
 //! are the driver's; connections of the group to itself stay inside.
 
 use super::{Call, Outcome, fails};
-use crate::file::{FileId, Kind, PipeId, Socket, Stage};
+use crate::file::{Datagrams, FileId, Kind, PipeId, Socket, Stage};
 use crate::group::Group;
 use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
@@ -12,6 +12,23 @@ use std::net::Ipv4Addr;
 /// How long the kernel tries to connect to a machine that does not answer.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
+
+/// Whether a call is about one socket.
+fn is_socket_call(number: i64) -> bool {
+    matches!(
+        number,
+        libc::SYS_connect
+            | libc::SYS_bind
+            | libc::SYS_listen
+            | libc::SYS_accept
+            | libc::SYS_accept4
+            | libc::SYS_shutdown
+            | libc::SYS_getsockname
+            | libc::SYS_getpeername
+            | libc::SYS_getsockopt
+            | libc::SYS_setsockopt
+    )
+}
 
 impl Socket {
     /// Takes note of what the network tells.
@@ -48,6 +65,12 @@ impl Socket {
 
 impl Group {
     pub(super) fn socket_call(&mut self, call: &Call) -> Option<Outcome> {
+        if is_socket_call(call.number)
+            && let Some(file) = self.file_of(call)
+            && self.datagrams(file).is_some()
+        {
+            return Some(self.datagram_call(call, file));
+        }
         Some(match call.number {
             libc::SYS_socket => self.socket(call),
             libc::SYS_connect => self.connect(call),
@@ -65,14 +88,24 @@ impl Group {
 
     fn socket(&mut self, call: &Call) -> Outcome {
         let [family, kind, ..] = call.arguments;
+        let family_and_kind = (family as i32, kind as i32 & 0xf);
+        let is_netlink =
+            matches!(family_and_kind, (libc::AF_NETLINK, libc::SOCK_RAW | libc::SOCK_DGRAM))
+                && call.arguments[2] as i32 == libc::NETLINK_ROUTE;
+        if is_netlink || family_and_kind == (libc::AF_INET, libc::SOCK_DGRAM) {
+            let kind = kind as i32 & !0xf | libc::SOCK_DGRAM;
+            let arguments = [libc::AF_INET as u64, kind as u64, 0, 0, 0, 0];
+            let native = self.inject(call.thread, (call.number, arguments));
+            let socket = Datagrams { is_netlink, ..Datagrams::default() };
+            return self.adopts(call, native, Kind::Datagrams(socket));
+        }
         let is_known = matches!(family as i32, libc::AF_INET | libc::AF_UNIX)
             && kind as i32 & 0xf == libc::SOCK_STREAM;
         if !is_known {
             return fails(libc::EAFNOSUPPORT);
         }
         let native = self.inject(call.thread, (call.number, call.arguments));
-        let is_nonblocking = kind as i32 & libc::SOCK_NONBLOCK != 0;
-        self.adopts(call, native, Kind::Socket(Socket::default()), is_nonblocking)
+        self.adopts(call, native, Kind::Socket(Socket::default()))
     }
 
     fn connect(&mut self, call: &Call) -> Outcome {
@@ -139,7 +172,7 @@ impl Group {
     }
 
     fn waits_for_connection(&mut self, call: &Call, file: FileId) -> Outcome {
-        if self.files.get(file).is_nonblocking {
+        if self.is_nonblocking(call) {
             return fails(libc::EINPROGRESS);
         }
         let timeout = self.files.socket(file).and_then(|socket| socket.send_timeout_ns);
@@ -147,7 +180,7 @@ impl Group {
         call.blocks_restartable(Interest::Files, call.deadline(Some(after)))
     }
 
-    fn take_port(&mut self) -> u16 {
+    pub(super) fn take_port(&mut self) -> u16 {
         self.next_port = self.next_port.checked_add(1).unwrap_or(40_001);
         self.next_port
     }
@@ -219,12 +252,11 @@ impl Group {
     fn accept(&mut self, call: &Call) -> Outcome {
         let [_, address, length, flags, ..] = call.arguments;
         let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        let is_nonblocking = self.files.get(file).is_nonblocking;
         let Some(listener) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
         let local_port = listener.local_port;
         let Stage::Listening(waiting) = &mut listener.stage else { return fails(libc::EINVAL) };
         let Some((read, write, port)) = waiting.pop_front() else {
-            if is_nonblocking {
+            if self.is_nonblocking(call) {
                 return fails(libc::EAGAIN);
             }
             return call.blocks_restartable(Interest::Files, call.deadline(None));
@@ -241,7 +273,7 @@ impl Group {
         }
         let stage = Stage::Local { read, write };
         let socket = Socket { stage, local_port, peer: Some(peer), ..Socket::default() };
-        self.adopts(call, native, Kind::Socket(socket), flags & libc::SOCK_NONBLOCK != 0)
+        self.adopts(call, native, Kind::Socket(socket))
     }
 
     fn shutdown(&mut self, call: &Call) -> Outcome {
@@ -344,7 +376,7 @@ impl Group {
     }
 
     fn socket_pair(&mut self, call: &Call) -> Outcome {
-        let [family, kind, _, at, ..] = call.arguments;
+        let [family, _, _, at, ..] = call.arguments;
         if family as i32 != libc::AF_UNIX {
             return fails(libc::EOPNOTSUPP);
         }
@@ -355,6 +387,6 @@ impl Group {
         let (one, other) = (self.files.pipe(), self.files.pipe());
         let kinds =
             [Kind::Pair { read: one, write: other }, Kind::Pair { read: other, write: one }];
-        self.adopts_two(call, at, kinds, kind as i32 & libc::SOCK_NONBLOCK != 0)
+        self.adopts_two(call, at, kinds)
     }
 }

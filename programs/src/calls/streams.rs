@@ -42,12 +42,12 @@ impl Call {
         }
     }
 
-    fn has(&self, flag: i32) -> bool {
+    pub(super) fn has(&self, flag: i32) -> bool {
         self.flags() & flag != 0
     }
 
     /// Spreads bytes over the places of a call.
-    fn scatter(&self, bytes: &[u8]) {
+    pub(super) fn scatter(&self, bytes: &[u8]) {
         let mut rest = bytes;
         for (at, length) in self.places() {
             let (now, later) = rest.split_at(rest.len().min(length as usize));
@@ -64,7 +64,7 @@ impl Call {
         bytes
     }
 
-    fn room(&self) -> usize {
+    pub(super) fn room(&self) -> usize {
         self.places().iter().map(|(_, length)| *length as usize).sum()
     }
 }
@@ -85,6 +85,9 @@ enum Read {
 impl Group {
     pub(super) fn receive(&mut self, call: &Call) -> Outcome {
         let Some(file) = self.file_of(call) else { return self.native_or_bad(call) };
+        if matches!(self.files.get(file).kind, Kind::Datagrams(_)) {
+            return self.receive_datagram(call, file);
+        }
         let room = call.room();
         if room == 0 {
             return Outcome::Done(0);
@@ -102,8 +105,7 @@ impl Group {
 
     fn waits_to_read(&mut self, call: &Call, file: FileId) -> Outcome {
         let timeout = self.files.socket(file).and_then(|socket| socket.receive_timeout_ns);
-        let is_nonblocking = self.files.get(file).is_nonblocking;
-        if is_nonblocking || call.has(libc::MSG_DONTWAIT) || call.has_expired {
+        if call.has(libc::MSG_DONTWAIT) || call.has_expired || self.is_nonblocking(call) {
             return fails(libc::EAGAIN);
         }
         call.blocks_restartable(Interest::Files, call.deadline(timeout))
@@ -126,7 +128,7 @@ impl Group {
                 self.read_pipe(call, pipe, room)
             }
             Kind::Socket(_) => self.read_socket(call, file, room),
-            Kind::Event { count: 0, .. } => Read::Nothing,
+            Kind::Datagrams(_) | Kind::Event { count: 0, .. } => Read::Nothing,
             Kind::Event { count, is_semaphore } => {
                 let value = if *is_semaphore { 1 } else { *count };
                 *count -= value;
@@ -225,9 +227,10 @@ impl Group {
             }
             Kind::PipeWrite(pipe) | Kind::Pair { write: pipe, .. } => {
                 let pipe = *pipe;
-                self.write_pipe(call, (file, pipe), &bytes)
+                self.write_pipe(call, pipe, &bytes)
             }
             Kind::Socket(_) => self.write_socket(call, file, bytes),
+            Kind::Datagrams(_) => self.send_datagram(call, file, bytes),
             Kind::Event { count, .. } => {
                 let Ok(word) = <[u8; 8]>::try_from(bytes.as_slice()) else {
                     return fails(libc::EINVAL);
@@ -237,7 +240,7 @@ impl Group {
                     return fails(libc::EINVAL);
                 }
                 let Some(sum) = count.checked_add(added).filter(|sum| *sum < u64::MAX) else {
-                    return match self.files.get(file).is_nonblocking {
+                    return match self.is_nonblocking(call) {
                         true => fails(libc::EAGAIN),
                         false => call.blocks_restartable(Interest::Files, None),
                     };
@@ -252,14 +255,15 @@ impl Group {
         }
     }
 
-    fn write_pipe(&mut self, call: &Call, (file, pipe): (FileId, PipeId), bytes: &[u8]) -> Outcome {
-        let is_nonblocking = self.files.get(file).is_nonblocking || call.has(libc::MSG_DONTWAIT);
-        let pipe = &mut self.files.pipes[pipe];
-        if pipe.readers == 0 || pipe.writers == 0 {
+    fn write_pipe(&mut self, call: &Call, pipe: PipeId, bytes: &[u8]) -> Outcome {
+        let (readers, writers) = (self.files.pipes[pipe].readers, self.files.pipes[pipe].writers);
+        if readers == 0 || writers == 0 {
             return self.broken_pipe(call);
         }
-        let room = PIPE_CAPACITY.saturating_sub(pipe.bytes.len());
+        let room = PIPE_CAPACITY.saturating_sub(self.files.pipes[pipe].bytes.len());
         let is_enough = if bytes.len() <= ATOMIC { room >= bytes.len() } else { room > 0 };
+        let is_nonblocking = (!is_enough || room < bytes.len())
+            && (call.has(libc::MSG_DONTWAIT) || self.is_nonblocking(call));
         if !is_enough && is_nonblocking {
             return fails(libc::EAGAIN);
         }
@@ -268,6 +272,7 @@ impl Group {
         }
         // A writer that waits hands all over at once.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
+        let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);
         pipe.written += 1;
         self.files.has_changed = true;
@@ -275,16 +280,16 @@ impl Group {
     }
 
     fn write_socket(&mut self, call: &Call, file: FileId, bytes: Vec<u8>) -> Outcome {
-        let is_nonblocking = self.files.get(file).is_nonblocking;
         let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
         if let Stage::Local { write, .. } = socket.stage {
-            return self.write_pipe(call, (file, write), &bytes);
+            return self.write_pipe(call, write, &bytes);
         }
         if let Some(error) = socket.error.take() {
             return fails(error);
         }
-        match socket.stage {
-            Stage::Open(_) if socket.is_shut => self.broken_pipe(call),
+        let (stage, is_shut) = (socket.stage.clone(), socket.is_shut);
+        match stage {
+            Stage::Open(_) if is_shut => self.broken_pipe(call),
             Stage::Open(socket) => {
                 let length = bytes.len() as i64;
                 if length > 0 {
@@ -292,7 +297,7 @@ impl Group {
                 }
                 Outcome::Done(length)
             }
-            Stage::Connecting(_) if is_nonblocking => fails(libc::EAGAIN),
+            Stage::Connecting(_) if self.is_nonblocking(call) => fails(libc::EAGAIN),
             Stage::Connecting(_) => call.blocks_restartable(Interest::Files, None),
             Stage::Fresh | Stage::Listening(_) | Stage::Failed => self.broken_pipe(call),
             Stage::Local { .. } => fails(libc::EINVAL),

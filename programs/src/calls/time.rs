@@ -90,12 +90,11 @@ impl Group {
     }
 
     fn timer_create(&mut self, call: &Call) -> Outcome {
-        let [clock, flags, ..] = call.arguments;
+        let [clock, ..] = call.arguments;
         let native = self.inject(call.thread, (call.number, call.arguments));
         let is_wall = clock as i32 == libc::CLOCK_REALTIME;
         let kind = Kind::Timer(Timer { is_wall, ..Timer::default() });
-        let is_nonblocking = flags as i32 & libc::TFD_NONBLOCK != 0;
-        self.adopts(call, native, kind, is_nonblocking)
+        self.adopts(call, native, kind)
     }
 
     fn timer_set(&mut self, call: &Call) -> Outcome {

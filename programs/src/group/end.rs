@@ -123,6 +123,7 @@ impl Group {
         let descriptors = std::mem::take(&mut self.process_mut(number).descriptors);
         descriptors.into_values().for_each(|file| self.files.release(file));
         self.process_mut(number).ended = Some(status);
+        self.takes_clock(number);
         self.returns_what_was_lent(number);
         if number == self.launch.first_process {
             self.ending = Some(match status & 0x7f {

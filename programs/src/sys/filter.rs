@@ -4,6 +4,7 @@
 //! about can wait or leak time. Calls of the 32-bit interface have other numbers: each is a
 //! `SIGSYS`, which the tracer names.
 
+use crate::calls::FIRST_QUESTION;
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
@@ -23,7 +24,13 @@ pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
 #[rustfmt::skip]
 const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
-    libc::SYS_fcntl, libc::SYS_ioctl, libc::SYS_dup,
+    libc::SYS_dup,
+];
+/// And those that do with these commands: this one, and that one and higher ones. All others are about the kernel's descriptor, which
+/// knows its own flags.
+const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
+    (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
+    (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
 /// Calls that run natively: they neither wait for others nor tell the time.
@@ -92,6 +99,17 @@ pub(crate) fn filter() -> Vec<sock_filter> {
         verdict(SECCOMP_RET_TRAP),
         load(NUMBER_AT),
     ];
+    for (number, one, first) in COMMANDS_ON_DESCRIPTORS {
+        program.push(jump(BPF_JEQ, *number as u32, 0, 8));
+        program.push(load(ARGUMENTS_AT + 8));
+        program.push(jump(BPF_JEQ, *one, 1, 0));
+        program.push(jump(BPF_JGE, *first, 0, 4));
+        program.push(load(ARGUMENTS_AT));
+        program.push(jump(BPF_JGE, FIRST_DESCRIPTOR as u32, 1, 0));
+        program.push(jump(BPF_JGE, 3, 1, 0));
+        program.push(verdict(SECCOMP_RET_TRACE));
+        program.push(verdict(SECCOMP_RET_ALLOW));
+    }
     for number in ON_DESCRIPTORS {
         program.push(jump(BPF_JEQ, *number as u32, 0, 5));
         program.push(load(ARGUMENTS_AT));

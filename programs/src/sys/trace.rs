@@ -201,6 +201,30 @@ impl Tracee {
         }
     }
 
+    /// Lets it run to the end of the call that it is in the middle of.
+    pub(crate) fn end_of_call(self) {
+        self.go_to_call();
+        while !matches!(self.wait(), Some(Stop::Boundary | Stop::Killed(_) | Stop::Exited(_))) {
+            self.go_to_call();
+        }
+    }
+
+    /// A word of its memory.
+    pub(crate) fn peek(self, at: u64) -> u64 {
+        let mut word: u64 = 0;
+        // SAFETY: the kernel writes one word there.
+        unsafe {
+            libc::syscall(libc::SYS_ptrace, libc::PTRACE_PEEKDATA, self.0, at, &raw mut word);
+        }
+        word
+    }
+
+    /// Writes a word of its memory, even where the program may not: of code, too.
+    pub(crate) fn poke(self, at: u64, word: u64) {
+        // SAFETY: the kernel checks the place in the other process.
+        unsafe { libc::ptrace(libc::PTRACE_POKEDATA, self.0, at, word) };
+    }
+
     /// What the last event was about.
     pub(crate) fn message(self) -> u64 {
         let mut message: c_ulong = 0;

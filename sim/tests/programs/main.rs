@@ -349,3 +349,38 @@ fn a_long_pause_in_the_middle_of_a_hold_loses_an_update() {
     });
     assert!(found, "a lock without fencing is broken by pauses within twelve seeds");
 }
+
+/// Runs the command itself with this folder for temporary files, and kills it while its programs
+/// use the processor.
+#[test]
+fn a_run_that_is_killed_leaves_no_process_and_no_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (temporary, started) = (folder.path().join("temporary"), folder.path().join("started"));
+    std::fs::create_dir(&temporary).unwrap();
+    let text = format!(": > {}; while :; do :; done", started.display());
+    let path = folder.path().join("busy-9731.sh");
+    std::fs::write(&path, text).unwrap();
+    let command = format!("/bin/sh {}", path.display());
+    let mut run = std::process::Command::new(env!("CARGO_BIN_EXE_fencepost"))
+        .args(["run", "--fault", "none", "--program", &command])
+        .env("TMPDIR", &temporary)
+        .spawn()
+        .unwrap();
+    let is_running = || {
+        std::fs::read_dir("/proc").unwrap().flatten().any(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+            line.starts_with(b"/bin/sh\0") && line.ends_with(b"/busy-9731.sh\0")
+        })
+    };
+    while !started.exists() {
+        std::thread::yield_now();
+    }
+    assert!(is_running());
+    run.kill().unwrap();
+    run.wait().unwrap();
+    while is_running() {
+        std::thread::yield_now();
+    }
+    let left: Vec<_> = std::fs::read_dir(&temporary).unwrap().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}

@@ -182,7 +182,11 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
                     0 => String::new(),
                     bytes => format!(" of bytes with the checksum {bytes:08x}"),
                 };
-                format!("{name} = {} in thread {}{bytes}", call.result, call.thread)
+                let looks = match call.looks {
+                    0 => String::new(),
+                    looks => format!(" after {looks} looks at a clock"),
+                };
+                format!("{name} = {} in thread {}{bytes}{looks}", call.result, call.thread)
             }
             None => "no further call".to_owned(),
         };

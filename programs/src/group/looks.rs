@@ -1,0 +1,171 @@
+//! Looks at the clocks that need no stop: what a thread may see of them, and the pages in which it
+//! does.
+
+use super::{Group, Number};
+use crate::sys::clock_pages::{Budget, PAGE};
+use crate::sys::trace::Tracee;
+use crate::vdso::image;
+use libc::{c_long, user_regs_struct};
+use std::cell::RefCell;
+
+/// What a look at the clock costs after more than so many others in a row: the longer a program
+/// waits for a time by looking, the coarser is what it sees.
+const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
+/// How many looks need no stop before others that are ready have their turn.
+const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
+/// Pages at the beginning of our own memory in a process, which nobody else uses.
+const SCRATCH_PAGES: usize = 2;
+/// The instruction of a system call.
+const SYSCALL: u64 = 0x050f;
+
+/// A thread that makes calls of ours: it stands behind the instruction of one.
+struct Hand<'a> {
+    tracee: Tracee,
+    registers: &'a user_regs_struct,
+    /// What it was sent meanwhile.
+    signals: RefCell<Vec<i32>>,
+}
+
+impl Hand<'_> {
+    /// The result of a call, if it does not fail.
+    fn call(&self, call: c_long, arguments: [u64; 6]) -> Option<u64> {
+        let (result, signals) = self.tracee.inject(self.registers, false, (call, arguments));
+        let signals = signals.into_iter().filter(|signal| *signal != libc::SIGSTOP);
+        self.signals.borrow_mut().extend(signals);
+        u64::try_from(result).ok()
+    }
+}
+
+impl Group {
+    /// What the next look costs.
+    pub(crate) fn cost_of_look(&self) -> u64 {
+        let cost = LOOKS.iter().find(|(before, _)| self.looks > *before);
+        cost.map_or(super::CALL_NS, |(_, ns)| *ns)
+    }
+
+    /// A thread is about to go on: what it sees of the clocks until its next stop.
+    pub(crate) fn lets_look(&mut self, number: Number) {
+        let Some(page) = self.process(self.thread(number).process).clock else { return };
+        let (now, step_ns) = (self.now(), self.cost_of_look());
+        let room = super::AHEAD_MAX_NS.saturating_sub(self.ahead_ns) / step_ns;
+        let most = if self.others_are_ready() { LOOKS_MAX_BESIDE_OTHERS } else { u64::MAX };
+        let until_coarser = |(before, _): &(u32, u64)| before.checked_sub(self.looks);
+        let coarser = LOOKS.iter().filter_map(until_coarser).min();
+        let cheap = coarser.map_or(u64::MAX, |looks| u64::from(looks) + 1);
+        let (monotonic_ns, wall_ns) = (now.monotonic_ns, now.wall_ns);
+        let looks = room.min(most).min(cheap);
+        self.budget = Budget { monotonic_ns, wall_ns, looks, step_ns };
+        self.clock_pages.set(page, self.budget);
+    }
+
+    /// A thread has stopped: time has crept on for each of its looks. Returns how many they were.
+    pub(crate) fn counts_looks(&mut self, number: Number) -> u32 {
+        let Some(page) = self.process(self.thread(number).process).clock else { return 0 };
+        let looks = self.clock_pages.looks(page).min(self.budget.looks);
+        let ns = looks * self.budget.step_ns;
+        self.ahead_ns += ns;
+        self.latest_ns = self.latest_ns.max(self.budget.monotonic_ns + ns);
+        self.calls_since_wait += looks;
+        self.looks += looks as u32;
+        self.thread_mut(number).looks += looks as u32;
+        looks as u32
+    }
+
+    /// A process has become another program: it has memory of its own now, without the clocks of
+    /// the kernel, and with ours. Returns where those are.
+    pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
+        let process = self.thread(number).process;
+        self.takes_clock(process);
+        let tracee = self.thread(number).tracee;
+        // The thread is in the middle of `execve`. It comes to the end of that, and makes our calls
+        // by an instruction that stands where the program begins.
+        tracee.end_of_call();
+        let before = tracee.registers();
+        let code = tracee.peek(before.rip);
+        tracee.poke(before.rip, code & !0xffff | SYSCALL);
+        let after_call = user_regs_struct { rip: before.rip + 2, ..before };
+        let hand = Hand { tracee, registers: &after_call, signals: RefCell::default() };
+        let image = self.maps_clock(process, &hand);
+        self.thread_mut(number).signals.extend(hand.signals.into_inner());
+        tracee.poke(before.rip, code);
+        tracee.set_registers(&user_regs_struct { orig_rax: u64::MAX, ..before });
+        image
+    }
+
+    fn maps_clock(&mut self, name: Number, hand: &Hand) -> Option<u64> {
+        for (first, end) in self.maps_of(name, |name| name == "[vdso]" || name.starts_with("[vvar"))
+        {
+            hand.call(libc::SYS_munmap, [first, end - first, 0, 0, 0, 0]);
+        }
+        let length = (SCRATCH_PAGES + 2) * PAGE;
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
+        let places = [0, length as u64, protection as u64, flags as u64, u64::MAX, 0];
+        let base = hand.call(libc::SYS_mmap, places)?;
+        self.process_mut(name).scratch = Some(base);
+        let at = base + ((SCRATCH_PAGES + 1) * PAGE) as u64;
+        self.process(name).memory.write(at, &image());
+        let protection = (libc::PROT_READ | libc::PROT_EXEC) as u64;
+        hand.call(libc::SYS_mprotect, [at, PAGE as u64, protection, 0, 0, 0])?;
+        let page = self.clock_pages.take();
+        let is_mapped = self.maps_page((name, base, page), hand);
+        match is_mapped {
+            true => self.process_mut(name).clock = Some(page),
+            false => self.clock_pages.release(page),
+        }
+        is_mapped.then_some(at)
+    }
+
+    /// Maps a page behind the scratch pages of a process.
+    fn maps_page(&self, (process, base, page): (Number, u64, usize), hand: &Hand) -> bool {
+        let path = format!("{}\0", self.clock_pages.path());
+        self.process(process).memory.write(base, path.as_bytes());
+        let opened = hand.call(libc::SYS_open, [base, libc::O_RDWR as u64, 0, 0, 0, 0]);
+        let Some(file) = opened else { return false };
+        let (protection, flags) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_FIXED);
+        let at = base + (SCRATCH_PAGES * PAGE) as u64;
+        let offset = (page * PAGE) as u64;
+        let places = [at, PAGE as u64, protection as u64, flags as u64, file, offset];
+        let mapped = hand.call(libc::SYS_mmap, places);
+        hand.call(libc::SYS_close, [file, 0, 0, 0, 0, 0]);
+        mapped == Some(at)
+    }
+
+    /// A process that has just been forked has its parent's page mapped: it gets one of its own.
+    pub(crate) fn separates_clock(&mut self, number: Number) {
+        let (process, tracee) = (self.thread(number).process, self.thread(number).tracee);
+        let state = self.process(process);
+        let (Some(_), Some(base)) = (state.clock, state.scratch) else { return };
+        let page = self.clock_pages.take();
+        let before = tracee.registers();
+        let hand = Hand { tracee, registers: &before, signals: RefCell::default() };
+        let is_mapped = self.maps_page((process, base, page), &hand);
+        self.thread_mut(number).signals.extend(hand.signals.into_inner());
+        assert!(is_mapped, "a page of which the parent has one like it can be mapped");
+        tracee.set_registers(&user_regs_struct { orig_rax: u64::MAX, ..before });
+        self.takes_clock(process);
+        self.process_mut(process).clock = Some(page);
+    }
+
+    /// The memory of a process is gone, or no longer shared.
+    pub(crate) fn takes_clock(&mut self, process: Number) {
+        if let Some(page) = self.process_mut(process).clock.take() {
+            self.clock_pages.release(page);
+        }
+    }
+
+    /// Where things of this kind of name lie in the memory of a process.
+    fn maps_of(&self, process: Number, is_of_kind: impl Fn(&str) -> bool) -> Vec<(u64, u64)> {
+        let real = self.process(process).memory.0;
+        let maps = std::fs::read_to_string(format!("/proc/{real}/maps")).unwrap_or_default();
+        let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();
+        let range = |line: &str| {
+            let mut words = line.split_ascii_whitespace();
+            let (first, end) = words.next()?.split_once('-')?;
+            let is_kind = is_of_kind(words.nth(4)?);
+            is_kind.then_some((hexadecimal(first)?, hexadecimal(end)?))
+        };
+        maps.lines().filter_map(range).collect()
+    }
+}
