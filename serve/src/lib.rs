@@ -30,6 +30,7 @@ pub use host::Boot;
 pub use serving::{Announcement, Member, Serving, announced, listen};
 
 use std::future::Future;
+use std::ops::ControlFlow;
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 
@@ -80,13 +81,13 @@ pub enum ServeError {
 }
 
 /// Starts servers and serves until SIGINT or SIGTERM. `announce` is called once all of them answer
-/// requests, and with warnings.
+/// requests, and with warnings; it may end the servers, too.
 ///
 /// # Errors
 /// If the servers cannot start, or a disk fails.
 pub fn serve(
     start: impl FnOnce() -> Result<Serving, ServeError>,
-    announce: impl FnMut(Announcement<'_>),
+    announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,
 ) -> Result<(), ServeError> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -8,6 +8,7 @@ use crate::thread::{Beginning, HostThread};
 use std::fmt;
 use std::future::Future;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::ops::ControlFlow;
 use tokio::net::{TcpListener, TcpSocket};
 use tokio::sync::mpsc;
 
@@ -77,17 +78,17 @@ impl Serving {
     /// # Errors
     /// If a file cannot be written.
     pub async fn until(self, stop: impl Future<Output = ()>) -> Result<(), ServeError> {
-        self.announcing(stop, |_| {}).await
+        self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// As [`Serving::until`], and announces what happens meanwhile.
+    /// As [`Serving::until`], and announces what happens meanwhile; `announce` may end it, too.
     ///
     /// # Errors
     /// If a file is damaged or cannot be written.
     pub async fn announcing(
         self,
         stop: impl Future<Output = ()>,
-        mut announce: impl FnMut(Announcement<'_>),
+        mut announce: impl FnMut(Announcement<'_>) -> ControlFlow<()>,
     ) -> Result<(), ServeError> {
         let ready_line = self.to_string();
         let Serving { threads, mut events, .. } = self;
@@ -99,17 +100,24 @@ impl Serving {
                 event = events.recv() => event,
                 () = &mut stop => break,
             };
-            match event {
+            let goes_on = match event {
                 // The last server has ended (SHUTDOWN).
                 None => return Ok(()),
-                Some(Event::Ready) => {
-                    starting -= 1;
-                    if starting == 0 {
-                        announce(Announcement::Ready(&ready_line));
-                    }
+                Some(Event::Ended(result)) => {
+                    result?;
+                    continue;
                 }
                 Some(Event::Warning(text)) => announce(Announcement::Warning(&text)),
-                Some(Event::Ended(result)) => result?,
+                Some(Event::Ready) => {
+                    starting -= 1;
+                    if starting > 0 {
+                        continue;
+                    }
+                    announce(Announcement::Ready(&ready_line))
+                }
+            };
+            if goes_on.is_break() {
+                break;
             }
         }
         threads.iter().for_each(HostThread::leave);

@@ -13,6 +13,7 @@ mod expect;
 mod explain;
 mod explore;
 mod failure;
+mod file_size;
 mod gallery;
 mod interrupt;
 mod list;
@@ -52,6 +53,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         }
         Err(error) => return Err(Failure::usage(&error)),
     };
+    file_size::outlive_limit()?;
     match arguments.command {
         None => run::run(&arguments.run),
         Some(Command::Run(options)) => run::run(&options),

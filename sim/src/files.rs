@@ -1,8 +1,10 @@
 //! Files that are whole or not there.
 
 mod leftover;
+mod place;
 
 use leftover::{TEMPORARY, claim, clear};
+use place::Place;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -17,19 +19,29 @@ pub struct FileError {
     pub error: io::Error,
 }
 
+/// Writes a file whole or not at all. The file behind a symbolic link is written, and what is no
+/// file, as a device or a pipe, is written to and stays what it is.
+pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
+    let written = place::find(path).and_then(|place| match place {
+        Place::File(path) => replace(&path, content),
+        Place::Stream(path) => place::write_through(&path, content),
+    });
+    written.map_err(|error| FileError { path: path.to_owned(), error })
+}
+
 /// Writes a file beside its place, sees to it that it is on the disk, then renames it; the folder
 /// is synced too, so that a loss of power does not undo the rename. What an earlier process left
 /// half-written in the folder is removed.
-pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
-    let failed = |error: io::Error| FileError { path: path.to_owned(), error };
+fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder =
         path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder).map_err(failed)?;
+    std::fs::create_dir_all(folder)?;
     clear(folder);
-    let mut file = temporary(folder).map_err(failed)?;
-    file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(failed)?;
-    file.persist(path).map_err(|error| failed(error.error))?;
-    sync_folder(folder).map_err(failed)
+    let mut file = temporary(folder)?;
+    file.write_all(content)?;
+    file.as_file().sync_all()?;
+    file.persist(path).map_err(|error| error.error)?;
+    sync_folder(folder)
 }
 
 /// A new file that no other process takes for a leftover.

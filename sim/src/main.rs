@@ -1,5 +1,10 @@
 //! The one binary: maps a result to an exit status.
 
+#[path = "main/panics.rs"]
+mod panics;
+#[path = "main/standard_output.rs"]
+mod standard_output;
+
 use fencepost::cli;
 use std::process::ExitCode;
 
@@ -9,11 +14,18 @@ use std::process::ExitCode;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    match cli::main(std::env::args_os()) {
-        Ok(outcome) => ExitCode::from(outcome.status()),
-        Err(failure) => {
+    if standard_output::was_closed() {
+        cli::tell("error: standard output is closed: expected a terminal, a file or a pipe");
+        return ExitCode::from(2);
+    }
+    panics::report_in_one_line();
+    match std::panic::catch_unwind(|| cli::main(std::env::args_os())) {
+        Ok(Ok(outcome)) => ExitCode::from(outcome.status()),
+        Ok(Err(failure)) => {
             cli::tell(format_args!("error: {failure}"));
             ExitCode::from(2)
         }
+        // The hook has said why.
+        Err(_) => ExitCode::from(2),
     }
 }

@@ -316,6 +316,11 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
+    /// It knows its leader, as `/health` says.
+    fn is_ready(&self) -> bool {
+        self.raft.leader != 0
+    }
+
     /// A lease may end, and somebody be told of it, for as long as there is one; a call that waits
     /// for others is refused in the end.
     fn will_send(&self) -> bool {

@@ -233,6 +233,10 @@ impl Machine for ZooKeeper {
         std::mem::swap(&mut self.out, out);
     }
 
+    fn is_ready(&self) -> bool {
+        self.is_serving()
+    }
+
     /// A session may end, and somebody be told of it, for as long as there is one.
     fn will_send(&self) -> bool {
         !self.store.tree.sessions.is_empty()

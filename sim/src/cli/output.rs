@@ -3,7 +3,9 @@
 use super::Failure;
 use fencepost_reports::record::visible::one_line;
 use fencepost_reports::show::format::{Detail, Page};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Writes text to stdout. A reader that has seen enough and closed the pipe is no error.
@@ -35,11 +37,45 @@ pub(crate) fn page(verbose: bool) -> Page {
     Page::of_width(columns, if verbose { Detail::Full } else { Detail::Brief })
 }
 
+/// How much is read of a device or a pipe, which may never end.
+const STREAM_BYTES_MAX: u64 = 256 << 20;
+
 /// Reads a file, or standard input for `-`.
 pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
-    let failed = |error: io::Error| Failure::File { path: path.to_owned(), error };
-    if path == Path::new("-") {
-        return io::read_to_string(io::stdin()).map_err(failed);
+    let read = || -> io::Result<String> {
+        let file = match path == Path::new("-") {
+            true => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+            false => File::open(path)?,
+        };
+        let max = if file.metadata()?.is_file() { u64::MAX - 1 } else { STREAM_BYTES_MAX };
+        read_at_most(file, max)
+    };
+    read().map_err(|error| Failure::File { path: path.to_owned(), error })
+}
+
+/// Reads text to its end, which comes after `max` bytes at the latest.
+fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
+    let mut text = Vec::new();
+    source.take(max + 1).read_to_end(&mut text)?;
+    if text.len() as u64 > max {
+        let found = format!("no end after {max} bytes: expected a file that ends");
+        return Err(io::Error::other(found));
     }
-    std::fs::read_to_string(path).map_err(failed)
+    String::from_utf8(text).map_err(|_| {
+        io::Error::new(io::ErrorKind::InvalidData, "stream did not contain valid UTF-8")
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stream_without_an_end_is_read_up_to_a_bound() {
+        assert_eq!(read_at_most(&b"text"[..], 4).unwrap(), "text");
+        assert_eq!(read_at_most(io::repeat(b' ').take(5), 5).unwrap().len(), 5);
+        let error = read_at_most(io::repeat(b' '), 9_999).unwrap_err().to_string();
+        assert!(error.contains("no end after 9999 bytes"), "{error}");
+        assert!(read_at_most(io::repeat(0xff).take(3), 9).is_err(), "it is no text");
+    }
 }

@@ -12,6 +12,7 @@ use fake_redis::config::{NodeConfig, RedisVersion};
 use fake_redis::serve::ServeOptions;
 use fencepost_clients::Coordinator;
 use fencepost_serve::Announcement;
+use std::ops::ControlFlow;
 
 /// Serves until SIGINT or SIGTERM. The ready line goes to stdout: `ready`, then each server as
 /// `role=address`.
@@ -46,9 +47,13 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             etcd::serve(arguments.bind, port, servers, (dir, clients_max))
         }
     };
-    let announce = |announcement: Announcement<'_>| match announcement {
-        Announcement::Ready(line) => printed = print(&format!("{line}\n")),
-        Announcement::Warning(text) => tell(format_args!("warning: {text}")),
+    let announce = |announcement: Announcement<'_>| {
+        match announcement {
+            Announcement::Ready(line) => printed = print(&format!("{line}\n")),
+            Announcement::Warning(text) => tell(format_args!("warning: {text}")),
+        }
+        // Nobody learns of servers whose ready line is lost.
+        if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     fencepost_serve::serve(start, announce).map_err(Failure::wrong)?;
     printed.map(|()| Outcome::AsExpected)

@@ -11,6 +11,7 @@ mod bad_input;
 mod browser;
 mod compare;
 mod explore;
+mod limits;
 mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod programs;

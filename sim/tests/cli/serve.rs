@@ -196,3 +196,47 @@ fn a_folder_serves_one_program_at_a_time() {
         assert!(served.interrupt());
     }
 }
+
+#[test]
+fn servers_are_announced_once_they_answer() {
+    for servers in ["1", "3"] {
+        let (served, addresses) = Served::start(&["--coordinator", "etcd", "--servers", servers]);
+        for address in &addresses {
+            let mut stream = TcpStream::connect(address).unwrap();
+            stream
+                .write_all(b"GET /health HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+                .unwrap();
+            let mut answer = String::new();
+            stream.read_to_string(&mut answer).unwrap();
+            assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+        }
+        assert!(served.interrupt());
+    }
+    let (served, addresses) = Served::start(&["--coordinator", "zookeeper", "--servers", "3"]);
+    assert!(addresses.iter().all(|address| mode(address).is_some()));
+    assert!(served.interrupt());
+}
+
+#[test]
+fn a_damaged_file_is_refused_with_its_path_and_stays_as_it_is() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = folder.path().join("master-1");
+    std::fs::create_dir(&place).unwrap();
+    let dir = folder.path().to_str().unwrap();
+    let words = ["serve", "--port", "0", "--persistence", "aof-always", "--dir", dir];
+    let log = place.join("appendonly.0.aof");
+    let good = "*3\r\n$3\r\nSET\r\n$1\r\na\r\n$1\r\n1\r\n";
+    let bad = [good, "*3\r\n$3\r\nSEX\r\n$1\r\nb\r\n$1\r\n1\r\n", good].concat();
+    std::fs::write(&log, &bad).unwrap();
+    let answer = fencepost(&words);
+    assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
+    assert!(answer.stderr.starts_with("error: ") && answer.stderr.lines().count() == 1);
+    assert!(answer.stderr.contains("appendonly.0.aof: damaged at byte 27"), "{}", answer.stderr);
+    assert_eq!(std::fs::read_to_string(&log).unwrap(), bad);
+    std::fs::remove_file(&log).unwrap();
+    let snapshot = place.join("dump.0.rdb");
+    std::fs::write(&snapshot, b"REDIS0010\xff12345678").unwrap();
+    let answer = fencepost(&words);
+    assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
+    assert!(answer.stderr.contains("dump.0.rdb: "), "{}", answer.stderr);
+}

@@ -1,0 +1,117 @@
+//! Where the bytes of an output go: a file is replaced, a device or a pipe is written to.
+
+use rustix::fs::{OFlags, fcntl_setfl};
+use std::fs::{self, File, Metadata, OpenOptions};
+use std::io::{self, ErrorKind, Write};
+use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+/// How many symbolic links lead to a file at most, as in Linux.
+const LINKS_MAX: usize = 40;
+
+/// What an output's path leads to.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) enum Place {
+    /// A regular file, or none yet.
+    File(PathBuf),
+    /// A device, a pipe or a socket.
+    Stream(PathBuf),
+}
+
+/// Follows the symbolic links of an output's path, so that the file behind them is replaced and not
+/// a link.
+pub(super) fn find(path: &Path) -> io::Result<Place> {
+    let mut path = path.to_owned();
+    for _ in 0..LINKS_MAX {
+        match fs::symlink_metadata(&path) {
+            Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Place::File(path)),
+            Err(error) => return Err(error),
+            Ok(found) if found.is_dir() => return Err(ErrorKind::IsADirectory.into()),
+            Ok(found) if found.is_symlink() => {
+                // A link in /proc leads to a pipe by a name that is no path.
+                if fs::metadata(&path).is_ok_and(|target| is_stream(&target)) {
+                    return Ok(Place::Stream(path));
+                }
+                let target = fs::read_link(&path)?;
+                path.pop();
+                path.push(target);
+            }
+            Ok(found) if is_stream(&found) => return Ok(Place::Stream(path)),
+            Ok(_) => return Ok(Place::File(path)),
+        }
+    }
+    Err(io::Error::other("too many symbolic links"))
+}
+
+fn is_stream(found: &Metadata) -> bool {
+    let kind = found.file_type();
+    kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
+}
+
+/// Writes to a device, or to a pipe that somebody reads.
+pub(super) fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    // To open a pipe that nobody reads would wait for a reader.
+    options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+    let mut file: File = options.open(path)?;
+    fcntl_setfl(&file, OFlags::empty())?;
+    file.write_all(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::write_file;
+    use super::*;
+    use rustix::fs::{CWD, Mode, mkfifoat};
+    use std::io::Read;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn a_symbolic_link_stays_and_the_file_behind_it_is_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("far")).unwrap();
+        fs::write(at("far/file"), "old").unwrap();
+        symlink("far/file", at("link")).unwrap();
+        symlink(at("link"), at("link to a link")).unwrap();
+        symlink("far/none yet", at("dangling")).unwrap();
+        for (name, behind) in
+            [("link", "far/file"), ("link to a link", "far/file"), ("dangling", "far/none yet")]
+        {
+            write_file(&at(name), name.as_bytes()).unwrap();
+            assert!(at(name).is_symlink(), "{name}");
+            assert!(fs::symlink_metadata(at(behind)).unwrap().is_file());
+            assert_eq!(fs::read_to_string(at(behind)).unwrap(), name);
+        }
+    }
+
+    #[test]
+    fn a_pipe_is_written_to_and_refused_if_nobody_reads_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mkfifoat(CWD, &pipe, Mode::RUSR | Mode::WUSR).unwrap();
+        let link = folder.path().join("link");
+        symlink("pipe", &link).unwrap();
+        let error = write_file(&pipe, b"lost").unwrap_err();
+        assert!(error.to_string().contains("pipe: "), "{error}");
+        let mut options = OpenOptions::new();
+        let options = options.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
+        let mut reader = options.open(&pipe).unwrap();
+        for path in [&pipe, &link] {
+            write_file(path, b"heard").unwrap();
+            let mut heard = [0; 9];
+            let length = reader.read(&mut heard).unwrap();
+            assert_eq!(&heard[..length], b"heard");
+        }
+        assert!(fs::symlink_metadata(&pipe).unwrap().file_type().is_fifo());
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn a_folder_and_a_circle_of_links_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        assert!(find(folder.path()).is_err());
+        symlink("circle", folder.path().join("circle")).unwrap();
+        assert!(find(&folder.path().join("circle")).is_err());
+    }
+}

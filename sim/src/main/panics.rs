@@ -1,0 +1,26 @@
+//! A panic as one line on stderr, like any other error.
+
+use fencepost::cli;
+use std::any::Any;
+use std::panic::{self, PanicHookInfo};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Has the first panic written as one line. `RUST_BACKTRACE=full` keeps the backtrace.
+pub(crate) fn report_in_one_line() {
+    if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full") {
+        return;
+    }
+    // A panic of a thread is often followed by one of the thread that waits for it.
+    static HAS_REPORTED: AtomicBool = AtomicBool::new(false);
+    panic::set_hook(Box::new(|about: &PanicHookInfo<'_>| {
+        if !HAS_REPORTED.swap(true, Ordering::Relaxed) {
+            let place = about.location().map(|place| format!(" ({place})")).unwrap_or_default();
+            cli::tell(format_args!("error: internal error: {}{place}", message(about.payload())));
+        }
+    }));
+}
+
+fn message(payload: &(dyn Any + Send)) -> &str {
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| payload.downcast_ref::<&str>().copied()).unwrap_or("a panic")
+}

@@ -1,0 +1,24 @@
+//! Whether standard output was open when the process began. std opens /dev/null in the place of a
+//! closed one before `main`, and what is printed then would be lost without an error.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+static WAS_CLOSED: AtomicBool = AtomicBool::new(false);
+
+// SAFETY: the loader calls every pointer of this section once before `main`, with arguments that a
+// function of the C convention may leave alone. `look` makes one system call and stores a flag.
+#[cfg(target_os = "linux")]
+#[used]
+#[unsafe(link_section = ".init_array")]
+static LOOK: extern "C" fn() = look;
+
+#[cfg(target_os = "linux")]
+extern "C" fn look() {
+    let is_closed = rustix::io::fcntl_getfd(rustix::stdio::stdout()).is_err();
+    WAS_CLOSED.store(is_closed, Ordering::Relaxed);
+}
+
+/// Whether standard output was closed when the process began. Elsewhere than on Linux: no.
+pub(crate) fn was_closed() -> bool {
+    WAS_CLOSED.load(Ordering::Relaxed)
+}
