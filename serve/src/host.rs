@@ -162,14 +162,14 @@ impl<P: Platform> Host<P> {
     /// Some of what waited on a connection has left.
     pub(crate) fn drained(&self, connection: ConnectionId) {
         self.unread.borrow_mut().insert(connection);
-        self.tell_unread();
+        self.report_unread();
     }
 
     /// Hands the machine an input, serves what it has buffered for a turn, and sends what it wants
     /// sent.
     fn handle(&self, input: Input<'_>) {
         self.turn(input, COMMANDS_PER_TURN);
-        self.tell_unread();
+        self.report_unread();
         if !self.ready.get() && self.machine.borrow().is_ready() {
             self.ready.set(true);
             self.is_ready.notify_one();
@@ -177,7 +177,7 @@ impl<P: Platform> Host<P> {
     }
 
     /// Tells the machine how much waits on connections whose peers do not keep up.
-    fn tell_unread(&self) {
+    fn report_unread(&self) {
         loop {
             let Some(connection) = self.unread.borrow_mut().pop() else { return };
             let news = self.connections.borrow().get(&connection).and_then(|open| open.news());

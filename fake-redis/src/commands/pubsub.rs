@@ -112,20 +112,20 @@ impl Server {
 
 fn publish(call: &mut Call<'_>) -> CommandResult {
     let receivers = call.server.publish(call.arg(1), call.arg(2));
-    tell_replicas(call);
+    publish_to_replicas(call);
     call.reply.count(receivers);
     Ok(())
 }
 
 fn spublish(call: &mut Call<'_>) -> CommandResult {
     let receivers = call.server.publish_to_shard(call.arg(1), call.arg(2));
-    tell_replicas(call);
+    publish_to_replicas(call);
     call.reply.count(receivers);
     Ok(())
 }
 
 /// Clients of replicas listen too; the append-only file does not.
-fn tell_replicas(call: &mut Call<'_>) {
+fn publish_to_replicas(call: &mut Call<'_>) {
     call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
 }
 

@@ -69,7 +69,7 @@ impl Server {
             reply.truncate(0);
         }
         self.send_reply(key, reply);
-        self.tell_pending(key);
+        self.send_pending_invalidations(key);
         let client = self.client_mut(key);
         forget_caching(client);
         client.end_command();

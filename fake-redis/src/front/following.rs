@@ -82,8 +82,10 @@ impl Server {
         self.outbox.count_command();
         // The command itself may have ended the link.
         if self.replication.is_link_up() {
-            let is_complete = !self.client(ClientKey::PRIMARY).transaction.is_open();
-            self.replication.applied(request, is_complete);
+            self.replication.give_back(request);
+            if !self.client(ClientKey::PRIMARY).transaction.is_open() {
+                self.replication.pass_on_applied();
+            }
         }
     }
 }

@@ -41,7 +41,7 @@ impl Server {
         match loaded {
             Ok(()) => {
                 self.changes.saved();
-                self.tell_restored();
+                self.report_restored();
                 self.schedule_expiry();
             }
             Err(halt) => self.give_up_loading(halt),
@@ -161,7 +161,7 @@ impl Server {
     }
 
     /// Tells the judge of every key that is there.
-    fn tell_restored(&mut self) {
+    fn report_restored(&mut self) {
         for db in 0..self.keyspace.databases() {
             for position in 0..self.database(db).len() {
                 self.tap_entry(db, position, KeyChange::Restored);

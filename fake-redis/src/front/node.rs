@@ -124,7 +124,7 @@ impl Machine for Node {
     fn will_send(&self) -> bool {
         self.server.answers_later()
             || self.server.answers_after_sync()
-            || self.server.tells_of_expiry()
+            || self.server.reports_expiry()
     }
 
     fn wording(&self) -> Wording {

@@ -74,7 +74,7 @@ impl Server {
         }
         let mut best: Option<(u64, usize, usize)> = None;
         for db in 0..self.keyspace.databases() {
-            for position in self.sample(db, policy.volatile_only()) {
+            for position in self.sample(db, policy) {
                 let Some((_, entry)) = self.database(db).at(position) else { continue };
                 let worth = worth(policy, entry);
                 if best.is_none_or(|(least, ..)| worth < least) {
@@ -85,8 +85,8 @@ impl Server {
         best.map(|(_, db, position)| (db, position))
     }
 
-    /// Positions of some keys that may go.
-    fn sample(&mut self, db: usize, volatile_only: bool) -> Vec<usize> {
+    /// Positions of some keys that a policy may evict.
+    fn sample(&mut self, db: usize, policy: MaxmemoryPolicy) -> Vec<usize> {
         let length = self.database(db).len();
         if length == 0 {
             return Vec::new();
@@ -95,7 +95,9 @@ impl Server {
         let database = self.database(db);
         let may_go = |position: &usize| {
             let entry = database.at(*position);
-            entry.is_some_and(|(_, entry)| !volatile_only || entry.expires_at_ms().is_some())
+            entry.is_some_and(|(_, entry)| {
+                !policy.volatile_only() || entry.expires_at_ms().is_some()
+            })
         };
         (start..length).chain(0..start).filter(may_go).take(SAMPLES).collect()
     }

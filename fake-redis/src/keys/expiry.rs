@@ -39,7 +39,7 @@ impl Server {
     }
 
     /// Whether keys will expire, and clients may hear of that.
-    pub(crate) fn tells_of_expiry(&self) -> bool {
+    pub(crate) fn reports_expiry(&self) -> bool {
         let is_told = self.config.events().has(EventClass::Expired) || self.tracking.clients() > 0;
         is_told && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
     }

@@ -100,7 +100,7 @@ impl Server {
             match (acting == Some(reader), wishes.no_loop) {
                 (true, true) => {}
                 (true, false) => self.tracking.put_off(Pending::Key(key.into())),
-                (false, _) => self.tell_changed(reader, &array(&[key])),
+                (false, _) => self.send_invalidation(reader, &array(&[key])),
             }
         }
     }
@@ -111,7 +111,7 @@ impl Server {
             if self.turn.acting() == Some(key) {
                 self.tracking.put_off(Pending::All);
             } else {
-                self.tell_all_gone(key);
+                self.send_invalidation_of_all(key);
             }
         }
     }
@@ -123,14 +123,14 @@ impl Server {
 
     /// Sends what the command of a client has made known to that client itself, once it has its
     /// reply.
-    pub(crate) fn tell_pending(&mut self, key: ClientKey) {
+    pub(crate) fn send_pending_invalidations(&mut self, key: ClientKey) {
         if !self.tracking.has_pending() {
             return;
         }
         for pending in self.tracking.take_pending() {
             match pending {
-                Pending::Key(changed) => self.tell_changed(key, &array(&[&*changed])),
-                Pending::All => self.tell_all_gone(key),
+                Pending::Key(changed) => self.send_invalidation(key, &array(&[&*changed])),
+                Pending::All => self.send_invalidation_of_all(key),
             }
         }
     }
@@ -150,28 +150,28 @@ impl Server {
                     .map(|(key, _)| &**key)
                     .collect();
                 if !keys.is_empty() {
-                    self.tell_changed(listener, &array(&keys));
+                    self.send_invalidation(listener, &array(&keys));
                 }
             }
         }
     }
 
-    fn tell_all_gone(&mut self, key: ClientKey) {
+    fn send_invalidation_of_all(&mut self, key: ClientKey) {
         let mut nothing = Reply::default();
         nothing.protocol = self.client(key).protocol;
         nothing.null();
-        self.tell_changed(key, &nothing.take());
+        self.send_invalidation(key, &nothing.take());
     }
 
     /// Sends a message to a client that tracks, or to the one that it names: `sendTrackingMessage`.
-    fn tell_changed(&mut self, key: ClientKey, what: &Bytes) {
+    fn send_invalidation(&mut self, key: ClientKey, what: &Bytes) {
         let client = self.client(key);
         let redirect = client.tracking().map_or(0, |wishes| wishes.redirect);
         let listener = match redirect {
             0 => key,
             id => match self.client_of_id(id) {
                 Some(listener) => listener,
-                None => return self.tell_broken(key, id),
+                None => return self.report_broken_redirect(key, id),
             },
         };
         let listener_client = self.client(listener);
@@ -194,7 +194,7 @@ impl Server {
     }
 
     /// The client that is told instead is gone.
-    fn tell_broken(&mut self, key: ClientKey, id: u64) {
+    fn report_broken_redirect(&mut self, key: ClientKey, id: u64) {
         let client = self.client_mut(key);
         if let Some(wishes) = client.tracking_mut() {
             wishes.is_broken = true;

@@ -16,7 +16,7 @@ impl Server {
         self.schedule_save();
         self.append_gathered();
         self.schedule_rewrite();
-        self.tell_progress();
+        self.report_progress();
     }
 
     fn append_gathered(&mut self) {
@@ -73,7 +73,7 @@ impl Server {
     }
 
     /// Tells those who wait for the disk if more is safe than before.
-    fn tell_progress(&mut self) {
+    fn report_progress(&mut self) {
         if self.persistence.wants_stream() {
             self.persistence.rest(self.replication.offset());
             self.serve_waiting_for_disk();

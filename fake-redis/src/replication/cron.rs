@@ -8,7 +8,7 @@ impl Server {
     /// Starts replication when the server is up.
     pub(crate) fn start_replication(&mut self) {
         self.replication.start(self.clock.seconds());
-        self.tell_role();
+        self.report_role();
         self.connect_to_primary();
         self.schedule_replication();
     }

@@ -8,7 +8,7 @@ use fencepost_machine::{Notice, Output};
 
 impl Server {
     /// Tells the judge which side it is on.
-    pub(crate) fn tell_role(&mut self) {
+    pub(crate) fn report_role(&mut self) {
         let notice = match self.replication.primary() {
             Some((host, _)) => Notice::Follows { host: host.clone() },
             None => Notice::Leads,
@@ -30,7 +30,7 @@ impl Server {
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.drop_link();
         self.replication.follow(host, port);
-        self.tell_role();
+        self.report_role();
         self.disconnect_waiting();
         self.disconnect_blocked();
         self.connect_to_primary();
@@ -56,7 +56,7 @@ impl Server {
         }
         self.drop_link();
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
-        self.tell_role();
+        self.report_role();
         self.disconnect_replicas();
         // As a replica it masked expired keys, and now it has to delete them.
         self.schedule_expiry();

@@ -94,6 +94,15 @@ pub(crate) fn check_other(instance: &mut Instance, master: &Instance, context: &
     }
 }
 
+/// Which of the other Sentinels are asked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Urgency {
+    /// Those who were not asked lately.
+    WhenDue,
+    /// All of them.
+    Urgent,
+}
+
 impl Master {
     /// How many Sentinels find the primary down, us included; 0 if we do not.
     pub(crate) fn votes_for_down(&self) -> usize {
@@ -121,12 +130,12 @@ impl Master {
     }
 
     /// Asks the other Sentinels whether they find the primary down, and for their vote if we want
-    /// to replace it (`sentinelAskMasterStateToOtherSentinels`). `forced` asks those who have
-    /// answered a moment ago, too.
+    /// to replace it (`sentinelAskMasterStateToOtherSentinels`). An urgent question
+    /// goes to those who have answered a moment ago, too.
     ///
     /// Where Redis repeats an unanswered question at every tick, this waits a second before it
     /// repeats one.
-    pub(crate) fn ask_others(&mut self, forced: bool, core: &Core) {
+    pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
         let candidate = if self.failover.in_progress() { core.my_id.as_str() } else { "*" };
@@ -135,7 +144,7 @@ impl Master {
                 sentinel.opinion.master_down = false;
                 sentinel.opinion.leader = None;
             }
-            let due = forced || sentinel.ask_due() <= now;
+            let due = urgency == Urgency::Urgent || sentinel.ask_due() <= now;
             if !self.node.subjectively_down || sentinel.link.disconnected || !due {
                 continue;
             }

@@ -28,6 +28,15 @@ pub(crate) enum Kind {
     Sentinel,
 }
 
+/// How closely the replicas of a primary are watched.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Watch {
+    /// As long as all is well.
+    Usual,
+    /// While the primary is down or being replaced.
+    Close,
+}
+
 /// How far a replica has come in being pointed at the new primary (`SRI_RECONF_*`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reconfigured {
@@ -160,9 +169,9 @@ impl Instance {
 
     /// How often INFO is due. A replica is watched closely while its primary is in trouble or it
     /// has lost it.
-    pub(crate) fn info_period(&self, master_in_trouble: bool) -> i64 {
-        let urgent =
-            self.kind == Kind::Replica && (master_in_trouble || self.replication.link_down_ms != 0);
+    pub(crate) fn info_period(&self, watch: Watch) -> i64 {
+        let urgent = self.kind == Kind::Replica
+            && (watch == Watch::Close || self.replication.link_down_ms != 0);
         if urgent { period::INFO_URGENT_MS } else { period::INFO_MS }
     }
 
@@ -206,7 +215,7 @@ impl Instance {
     /// waits a second before it repeats one.
     pub(crate) fn send_periodic(
         &mut self,
-        master_in_trouble: bool,
+        watch: Watch,
         hello: Option<&str>,
         context: &mut Context<'_>,
     ) {
@@ -214,8 +223,7 @@ impl Instance {
         if self.link.disconnected || self.link.pending() >= PENDING_COMMANDS_MAX {
             return;
         }
-        if self.info_due(master_in_trouble) <= now && self.link.command(&[b"INFO"], Expected::Info)
-        {
+        if self.info_due(watch) <= now && self.link.command(&[b"INFO"], Expected::Info) {
             self.link.info_pending_since = Some(now);
         }
         if self.ping_due() <= now {
@@ -230,13 +238,13 @@ impl Instance {
     }
 
     /// When INFO is due; never for Sentinels. All three assume that the link is connected.
-    pub(crate) fn info_due(&self, master_in_trouble: bool) -> i64 {
+    pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
         }
         let fresh_until = match self.info_refreshed {
             0 => 0,
-            refreshed => refreshed + self.info_period(master_in_trouble) + 1,
+            refreshed => refreshed + self.info_period(watch) + 1,
         };
         fresh_until.max(retry_at(self.link.info_pending_since))
     }

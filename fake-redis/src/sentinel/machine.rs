@@ -7,10 +7,10 @@ use super::{
     clients::Clients,
     clock::Alarm,
     core::{Context, Core},
-    down,
+    down::{self, Urgency},
     hello::{self, Hello},
     info,
-    instance::{Instance, Kind},
+    instance::{Instance, Kind, Watch},
     link::Expected,
     master::Master,
     schedule::{Schedule, Touched},
@@ -256,18 +256,18 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
     let hello = hello_due.then(|| hello::ours(context.core, master));
     master.node.reconnect(context);
-    master.node.send_periodic(false, hello.as_deref(), context);
+    master.node.send_periodic(Watch::Usual, hello.as_deref(), context);
     leave_tilt_in_time(context.core);
     if context.core.tilt_since.is_none() {
         judge(master, context);
     }
     // Judged first: replicas are asked for INFO in the very look that begins a failover, so that
     // the next one finds it fresh.
-    let in_trouble = master.in_trouble();
+    let watch = master.watch();
     let Master { node, replicas, sentinels, .. } = master;
     for instance in replicas.iter_mut().chain(sentinels) {
         instance.reconnect(context);
-        instance.send_periodic(in_trouble, hello.as_deref(), context);
+        instance.send_periodic(watch, hello.as_deref(), context);
         if context.core.tilt_since.is_none() {
             down::check_other(instance, node, context);
         }
@@ -282,10 +282,10 @@ fn judge(master: &mut Master, context: &mut Context<'_>) {
     down::check_master(master, context);
     master.check_objectively_down(context.core);
     if master.start_failover_if_needed(context.core) {
-        master.ask_others(true, context.core);
+        master.ask_others(Urgency::Urgent, context.core);
     }
     master.step_failover(context.core);
-    master.ask_others(false, context.core);
+    master.ask_others(Urgency::WhenDue, context.core);
 }
 
 fn leave_tilt_in_time(core: &mut Core) {

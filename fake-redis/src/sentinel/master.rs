@@ -5,7 +5,7 @@ use super::{
     attempt::Failover,
     core::{Context, Core},
     events::{name_instance, name_master},
-    instance::{Instance, Kind},
+    instance::{Instance, Kind, Watch},
     said::Said,
 };
 use fencepost_machine::{ConnectionId, Outputs};
@@ -97,9 +97,10 @@ impl Master {
         }
     }
 
-    /// Whether its replicas must be watched closely.
-    pub(crate) fn in_trouble(&self) -> bool {
-        self.objectively_down || self.failover.in_progress()
+    /// How closely its replicas are watched.
+    pub(crate) fn watch(&self) -> Watch {
+        let is_in_trouble = self.objectively_down || self.failover.in_progress();
+        if is_in_trouble { Watch::Close } else { Watch::Usual }
     }
 
     /// The replica that was chosen for promotion.

@@ -4,7 +4,13 @@
 //! the instant from which on it would act. An instant that is named too early costs a wake-up, one
 //! that is named too late would change behaviour.
 
-use super::{attempt::Step, core::Core, instance::Instance, master::Master, period};
+use super::{
+    attempt::Step,
+    core::Core,
+    instance::{Instance, Watch},
+    master::Master,
+    period,
+};
 
 /// The longest sleep, so that an oversight could only ever cost a second.
 const SLEEP_MS_MAX: i64 = 1_000;
@@ -60,7 +66,7 @@ impl Schedule {
                 if let Touched::One(place) = touched
                     && let Some(instance) = master.instances().nth(place)
                 {
-                    self.instances[place] = instance_due(core, instance, master.in_trouble());
+                    self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
                 // It takes as long as what it guards saves.
@@ -80,19 +86,19 @@ impl Schedule {
     }
 
     fn work_out(&mut self, core: &Core, master: &Master) -> i64 {
-        let in_trouble = master.in_trouble();
+        let watch = master.watch();
         self.others = others_due(core, master);
         self.instances.clear();
         self.instances
-            .extend(master.instances().map(|instance| instance_due(core, instance, in_trouble)));
+            .extend(master.instances().map(|instance| instance_due(core, instance, watch)));
         self.instances.iter().fold(self.others, |due, one| due.min(*one))
     }
 }
 
 fn all_due(core: &Core, masters: &[Master]) -> i64 {
     let due = |master: &Master| {
-        let in_trouble = master.in_trouble();
-        let instances = master.instances().map(|instance| instance_due(core, instance, in_trouble));
+        let watch = master.watch();
+        let instances = master.instances().map(|instance| instance_due(core, instance, watch));
         instances.fold(others_due(core, master), i64::min)
     };
     masters.iter().map(due).min().unwrap_or(i64::MAX)
@@ -105,8 +111,8 @@ fn others_due(core: &Core, master: &Master) -> i64 {
     }
 }
 
-fn instance_due(core: &Core, instance: &Instance, master_in_trouble: bool) -> i64 {
-    let monitoring = monitoring_due(instance, master_in_trouble);
+fn instance_due(core: &Core, instance: &Instance, watch: Watch) -> i64 {
+    let monitoring = monitoring_due(instance, watch);
     if core.tilt_since.is_some() {
         monitoring
     } else {
@@ -115,11 +121,11 @@ fn instance_due(core: &Core, instance: &Instance, master_in_trouble: bool) -> i6
 }
 
 /// When `Instance::reconnect` or `Instance::send_periodic` would act.
-fn monitoring_due(instance: &Instance, master_in_trouble: bool) -> i64 {
+fn monitoring_due(instance: &Instance, watch: Watch) -> i64 {
     if instance.link.disconnected {
         return instance.link.last_reconnect + period::PING_MS;
     }
-    instance.info_due(master_in_trouble).min(instance.ping_due()).min(instance.hello_due())
+    instance.info_due(watch).min(instance.ping_due()).min(instance.hello_due())
 }
 
 /// When `Instance::check_down` would act.

@@ -220,7 +220,7 @@ impl Client {
 
     /// It watches nothing any more. Returns what it did.
     pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
-        self.transaction.forgive();
+        self.transaction.forget_overtaken();
         std::mem::take(&mut self.watching)
     }
 

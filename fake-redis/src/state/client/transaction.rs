@@ -65,7 +65,7 @@ impl Transaction {
     }
 
     /// Nothing is watched any more.
-    pub(crate) fn forgive(&mut self) {
+    pub(crate) fn forget_overtaken(&mut self) {
         self.is_overtaken = false;
     }
 

@@ -171,16 +171,17 @@ impl Replication {
         Ok(is_complete.then(|| self.link.reader.take()))
     }
 
-    /// A command of the stream is applied. Once a transaction is complete, all of it goes on to our
-    /// own replicas.
-    pub(crate) fn applied(&mut self, request: Request, is_complete: bool) {
+    /// Takes back the memory of a command of the stream that was applied.
+    pub(crate) fn give_back(&mut self, request: Request) {
+        self.link.reader.give_back(request);
+    }
+
+    /// What was applied goes on to our own replicas; a transaction only once it is complete.
+    pub(crate) fn pass_on_applied(&mut self) {
         let link = &mut self.link;
-        link.reader.give_back(request);
-        if is_complete {
-            let applied = link.unapplied.len() - link.reader.pending();
-            let bytes = link.unapplied.split_to(applied);
-            self.append_to_stream(&bytes);
-        }
+        let applied = link.unapplied.len() - link.reader.pending();
+        let bytes = link.unapplied.split_to(applied);
+        self.append_to_stream(&bytes);
     }
 
     /// Takes the connection to the primary, to close it; [`lose_link`](Self::lose_link) follows.
