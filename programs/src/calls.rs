@@ -16,8 +16,6 @@ mod streams;
 mod time;
 mod timers;
 
-pub(crate) use interfaces::FIRST_QUESTION;
-
 use crate::clock::Now;
 use crate::file::FileId;
 use crate::group::Group;

@@ -2,7 +2,8 @@
 //! ask for the machine's interfaces. Nobody else in the world speaks UDP: what is sent to another
 //! machine is answered as by one without a listener.
 
-use super::{Call, Outcome, fails, interfaces};
+use super::interfaces::{self, internet};
+use super::{Call, Outcome, fails};
 use crate::file::{Datagrams, FileId, Kind, Receipt};
 use crate::group::Group;
 use crate::stand_ins::RESOLVER;
@@ -11,15 +12,6 @@ use std::net::Ipv4Addr;
 const DNS_PORT: u16 = 53;
 /// A type of record: an address.
 const DNS_ADDRESS: [u8; 2] = [0, 1];
-
-/// An address of the internet, as it is in memory.
-pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
-    let mut address = vec![libc::AF_INET as u8, 0];
-    address.extend(port.to_be_bytes());
-    address.extend(ip.octets());
-    address.resize(16, 0);
-    address
-}
 
 /// An address of netlink: a process, or the kernel, which is 0.
 fn netlink(process: u32) -> Vec<u8> {

@@ -2,11 +2,11 @@
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
+use crate::sys::filter::FIRST_QUESTION;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-/// Questions about interfaces by `ioctl`, all of this form.
-pub(crate) const FIRST_QUESTION: u64 = 0x8900;
+/// Questions about interfaces by `ioctl`.
 pub(super) const QUESTIONS: Range<u64> = FIRST_QUESTION..0x8a00;
 const SIOCGIFNAME: u64 = 0x8910;
 const SIOCGIFCONF: u64 = 0x8912;
@@ -110,6 +110,15 @@ impl Interface {
     }
 }
 
+/// An address of the internet, as it is in memory.
+pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
+    let mut address = vec![libc::AF_INET as u8, 0];
+    address.extend(port.to_be_bytes());
+    address.extend(ip.octets());
+    address.resize(16, 0);
+    address
+}
+
 /// An attribute of netlink, padded.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = (value.len() as u16 + 4).to_le_bytes().to_vec();
@@ -159,7 +168,7 @@ impl Group {
             _ => asked.starts_with(&[one.name.as_bytes(), &[0]].concat()),
         });
         let Some(found) = found else { return fails(libc::ENODEV) };
-        let address = |ip| super::datagrams::internet((ip, 0));
+        let address = |ip| internet((ip, 0));
         let value = match question {
             SIOCGIFNAME => {
                 call.memory.write(at, &found.name_field());
@@ -186,7 +195,7 @@ fn lists(call: &Call, all: &[Interface], at: u64) -> Outcome {
     let mut bytes = Vec::new();
     for one in all {
         bytes.extend(one.name_field());
-        bytes.extend(super::datagrams::internet((one.ip, 0)));
+        bytes.extend(internet((one.ip, 0)));
         bytes.resize(bytes.len().next_multiple_of(ENTRY), 0);
     }
     if place != 0 {

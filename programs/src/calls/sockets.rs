@@ -1,6 +1,7 @@
 //! Sockets: making, connecting, closing and asking about them. Connections to a name of the world
 //! are the driver's; connections of the group to itself stay inside.
 
+use super::interfaces::internet;
 use super::{Call, Outcome, fails};
 use crate::file::{Datagrams, FileId, Kind, PipeId, Socket, Stage};
 use crate::group::Group;
@@ -312,10 +313,7 @@ impl Group {
     }
 
     fn puts_address(&self, call: &Call, (at, length): (u64, u64), (ip, port): (Ipv4Addr, u16)) {
-        let mut address = [0u8; 16];
-        address[0] = libc::AF_INET as u8;
-        address[2..4].copy_from_slice(&port.to_be_bytes());
-        address[4..8].copy_from_slice(&ip.octets());
+        let address = internet((ip, port));
         let room = (call.memory.u32(length) as usize).min(address.len());
         call.memory.write(at, &address[..room]);
         call.memory.write(length, &(address.len() as u32).to_le_bytes());

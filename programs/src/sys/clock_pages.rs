@@ -10,8 +10,8 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) const PAGE: usize = 4096;
-/// How many memories there may be: one for each process.
-const PAGES: usize = 2 * crate::group::THREADS_MAX;
+/// How many memories there may be: more than a group may have processes.
+const PAGES: usize = 512;
 
 // The functions of the image of `vdso.rs`. In memory the shared page lies before the image, and
 // these lie at `CODE_AT` in it. Each look counts itself, and shows the clock as it was when the

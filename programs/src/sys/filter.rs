@@ -4,7 +4,6 @@
 //! about can wait or leak time. Calls of the 32-bit interface have other numbers: each is a
 //! `SIGSYS`, which the tracer names.
 
-use crate::calls::FIRST_QUESTION;
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
     SECCOMP_RET_ERRNO, SECCOMP_RET_TRACE, SECCOMP_RET_TRAP, c_long, sock_filter,
@@ -16,6 +15,9 @@ const ARCHITECTURE: u32 = 0xc000_003e;
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
+
+/// Commands of `ioctl` from here on may be questions about interfaces.
+pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
 /// Descriptors from here on may be emulated; so may the first three.
 pub(crate) const FIRST_DESCRIPTOR: i32 = 256;
