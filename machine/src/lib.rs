@@ -29,7 +29,7 @@
 //! with what the disk held.
 //!
 //! Besides these: [`Attendant`] and [`Interlude`] for what happens in the middle of an input,
-//! [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The
+//! [`journal`] for files with checksums, [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The
 //! crate has no features.
 
 #![forbid(unsafe_code)]
@@ -42,6 +42,7 @@ mod damage;
 mod disk;
 mod image;
 mod input;
+pub mod journal;
 mod machine;
 mod notice;
 mod output;

@@ -2,6 +2,8 @@
 //! order in which the protocol declares them: the first that is wrong is the one that is complained
 //! of.
 
+mod nested;
+
 use crate::json::{Choice, Fields};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
@@ -171,7 +173,7 @@ pub(crate) enum Op {
     Range(Range),
     Put(Put),
     DeleteRange(DeleteRange),
-    Txn(Txn),
+    Txn(#[serde(with = "nested")] Txn),
 }
 
 impl Op {

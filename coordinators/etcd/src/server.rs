@@ -12,6 +12,7 @@ use crate::tap::Heads;
 use crate::wal::{self, Wal};
 use crate::wording;
 use bytes::Bytes;
+use fencepost_machine::journal::{self, Check};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -29,6 +30,7 @@ pub struct Etcd {
     pub(crate) state: State,
     pub(crate) raft: Raft,
     wal: Wal,
+    check: Check,
     /// How much of the log has been applied.
     pub(crate) applied: u64,
     /// Messages that wait until what they tell of is on the disk.
@@ -52,7 +54,8 @@ pub struct Etcd {
 impl Etcd {
     /// A server that is about to boot with what its disk holds.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Etcd {
-        let (hard, log) = wal::load(disk);
+        let files = journal::open(disk);
+        let (hard, log) = wal::load(&files.log);
         let mut members: BTreeSet<u8> = config.members.iter().map(|member| member.id).collect();
         members.insert(config.me);
         let setup = Setup {
@@ -66,6 +69,7 @@ impl Etcd {
             state: State::new(config.ttl_min()),
             raft: Raft::new(setup, hard, log, now.monotonic.0 / 1_000),
             wal: Wal::new(hard),
+            check: files.check,
             applied: 0,
             held: VecDeque::new(),
             peers: Peers::new(),
@@ -303,6 +307,9 @@ impl Etcd {
 
 impl Machine for Etcd {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.check.report(out) {
+            return;
+        }
         std::mem::swap(&mut self.out, out);
         self.now = now;
         let is_service = matches!(input, Input::Received { .. } | Input::Continue);

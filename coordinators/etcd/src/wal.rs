@@ -2,8 +2,8 @@
 //! An entry with the index of an earlier one takes the place of that and of all behind it.
 
 use crate::raft::{Entry, Hard, Raft};
-use bytes::{BufMut, Bytes, BytesMut};
-use fencepost_machine::{DiskImage, Output};
+use bytes::Bytes;
+use fencepost_machine::{Output, journal};
 use serde::{Deserialize, Serialize};
 
 #[derive(Serialize, Deserialize)]
@@ -24,35 +24,28 @@ pub(crate) struct Wal {
 }
 
 /// What an earlier life has left.
-pub(crate) fn load(disk: &DiskImage) -> (Hard, Vec<Entry>) {
+///
+/// # Panics
+///
+/// If no server has written a record: its checksum says that one has.
+pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
-    let mut rest: &[u8] = &disk.append_only;
-    while let Some((length, tail)) = rest.split_first_chunk::<4>() {
-        let length = u32::from_be_bytes(*length) as usize;
-        let Some((record, tail)) = tail.split_at_checked(length) else { break };
-        rest = tail;
-        match serde_json::from_slice(record) {
-            Ok(Record::Entry { index, entry }) => {
+    for record in records {
+        match serde_json::from_slice(record).expect("a record as it was written") {
+            Record::Entry { index, entry } => {
                 let before = usize::try_from(index.saturating_sub(1)).unwrap_or(usize::MAX);
                 log.truncate(before);
-                if log.len() < before {
-                    break;
-                }
+                assert_eq!(log.len(), before, "the entries before {index}");
                 log.push(entry);
             }
-            Ok(Record::Hard { term, vote, commit }) => hard = Hard { term, vote, commit },
-            Err(_) => break,
+            Record::Hard { term, vote, commit } => hard = Hard { term, vote, commit },
         }
     }
     (hard, log)
 }
 
 fn frame(record: &Record) -> Bytes {
-    let json = serde_json::to_vec(record).unwrap_or_default();
-    let mut bytes = BytesMut::with_capacity(json.len() + 4);
-    bytes.put_u32(u32::try_from(json.len()).unwrap_or(u32::MAX));
-    bytes.put_slice(&json);
-    bytes.freeze()
+    journal::record(&serde_json::to_vec(record).expect("a record has a form in JSON"))
 }
 
 impl Wal {

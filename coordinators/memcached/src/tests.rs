@@ -1,35 +1,15 @@
 //! Whatever bytes arrive, in whatever pieces.
 
 use crate::{Config, Memcached};
-use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
+use fencepost_testing::Bench;
 use proptest::prelude::*;
-
-const CONNECTION: ConnectionId = ConnectionId(0);
 
 /// All that a new server sends in answer to these pieces.
 fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
-    let (mut out, mut sent) = (Outputs::default(), Vec::new());
-    let mut server = Memcached::new(Config::default(), Now::default());
-    server.handle(Input::Timer, Now::default(), &mut out);
-    let peer = "client-1:40000";
-    server.handle(Input::Accepted { connection: CONNECTION, peer }, Now::default(), &mut out);
-    for bytes in pieces {
-        let mut input = Input::Received { connection: CONNECTION, bytes };
-        loop {
-            out.clear();
-            server.handle(input, Now::default(), &mut out);
-            for output in &out.list {
-                if let Output::Send { bytes, .. } = output {
-                    sent.extend_from_slice(bytes);
-                }
-            }
-            if !out.more {
-                break;
-            }
-            input = Input::Continue;
-        }
-    }
-    sent
+    let mut bench = Bench::new(|_, now| Memcached::new(Config::default(), now));
+    let connection = bench.connect();
+    pieces.into_iter().for_each(|bytes| bench.send(connection, bytes));
+    bench.take(connection)
 }
 
 /// Bytes that are often almost a command.
@@ -99,15 +79,9 @@ proptest! {
 #[test]
 fn one_connection_too_many_is_refused_in_memcacheds_own_words() {
     let config = Config { connections_max: 2, ..Config::default() };
-    let mut server = Memcached::new(config, Now::default());
-    let mut accept = |number| {
-        let (connection, mut out) = (ConnectionId(number), Outputs::default());
-        let peer = "client-1:40000";
-        server.handle(Input::Accepted { connection, peer }, Now::default(), &mut out);
-        out.list
-    };
-    assert_eq!((accept(0), accept(1)), (Vec::new(), Vec::new()));
-    let connection = ConnectionId(2);
-    let bytes = "ERROR Too many open connections\r\n".into();
-    assert_eq!(accept(2), [Output::Send { connection, bytes }, Output::Close { connection }]);
+    let mut bench = Bench::new(|_, now| Memcached::new(config, now));
+    let [first, second, third] = [(); 3].map(|()| bench.connect());
+    assert_eq!((bench.unread(first), bench.unread(second)), (&b""[..], &b""[..]));
+    assert_eq!(bench.take(third), b"ERROR Too many open connections\r\n");
+    assert_eq!(bench.closed, [third]);
 }

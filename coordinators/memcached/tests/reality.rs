@@ -8,11 +8,9 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-use fencepost_machine::{
-    ConnectionId, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
-};
+use fencepost_machine::{MonotonicTime, Now, WallTime};
 use fencepost_memcached::{Config, Memcached};
-use fencepost_real_servers::{free_port, skip, wait_until_ready};
+use fencepost_testing::{Bench, free_port, skip, wait_until_ready};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::io::{Read, Write};
@@ -95,39 +93,25 @@ fn ask(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     said
 }
 
+/// Ours, by the clock of the real one.
 struct Fake {
-    server: Memcached,
+    bench: Bench<Memcached>,
     began: Instant,
+    connection: u32,
 }
 
 impl Fake {
     fn start() -> Fake {
         let began = instant();
-        let mut fake = Fake { server: Memcached::new(Config::default(), clocks(began)), began };
-        fake.input(Input::Timer);
-        fake.input(Input::Accepted { connection: ConnectionId(0), peer: "127.0.0.1:50000" });
-        fake
-    }
-
-    fn input(&mut self, input: Input<'_>) -> Vec<u8> {
-        let (mut out, mut sent) = (Outputs::default(), Vec::new());
-        self.server.handle(input, clocks(self.began), &mut out);
-        loop {
-            for output in &out.list {
-                if let Output::Send { bytes, .. } = output {
-                    sent.extend_from_slice(bytes);
-                }
-            }
-            if !out.more {
-                return sent;
-            }
-            out.clear();
-            self.server.handle(Input::Continue, clocks(self.began), &mut out);
-        }
+        let mut bench = Bench::new(|_, _| Memcached::new(Config::default(), clocks(began)));
+        let connection = bench.connect();
+        Fake { bench, began, connection }
     }
 
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8> {
-        self.input(Input::Received { connection: ConnectionId(0), bytes })
+        self.bench.clock = clocks(self.began);
+        self.bench.send(self.connection, bytes);
+        self.bench.take(self.connection)
     }
 }
 

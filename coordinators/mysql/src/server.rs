@@ -7,6 +7,7 @@ use crate::locks::SessionId;
 use crate::packet::Reply;
 use crate::store::log;
 use bytes::Bytes;
+use fencepost_machine::journal::{self, Check};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{
     ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent,
@@ -51,6 +52,7 @@ pub struct Mysql {
     refused: Vec<ConnectionId>,
     next_session: SessionId,
     config: Config,
+    check: Check,
     /// Who had the lock that is watched when that was last told.
     told: Option<SessionId>,
     has_booted: bool,
@@ -63,7 +65,8 @@ pub struct Mysql {
 impl Mysql {
     /// A server that boots from what its disk holds, and that nobody is connected to.
     pub fn new(config: Config, image: &DiskImage) -> Mysql {
-        let store = log::replay(&image.append_only);
+        let files = journal::open(image);
+        let store = log::replay(files.log);
         let is_new = store.tables.is_empty();
         let mut server = Mysql {
             core: Core { store, ..Core::default() },
@@ -71,6 +74,7 @@ impl Mysql {
             refused: Vec::new(),
             next_session: FIRST_SESSION,
             config,
+            check: files.check,
             told: None,
             has_booted: false,
             checkpoint: None,
@@ -267,6 +271,9 @@ fn salt(seed: u64, id: SessionId) -> [u8; 20] {
 
 impl Machine for Mysql {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.check.report(out) {
+            return;
+        }
         self.core.now = now;
         if !std::mem::replace(&mut self.has_booted, true) {
             self.core.started_at = now.monotonic.0;

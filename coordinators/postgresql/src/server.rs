@@ -18,6 +18,7 @@ use crate::stream::{Log, Replication, Sender};
 use crate::wal;
 use crate::watch::{Connections, Watch, Watching};
 use bytes::Bytes;
+use fencepost_machine::journal::{self, Check};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{
     ConnectionId, DiskImage, Input, Machine, Now, OperatorAction, Output, Outputs,
@@ -71,6 +72,7 @@ pub struct Postgresql {
     clients: BTreeMap<ConnectionId, Client>,
     next_pid: u32,
     seed: u64,
+    check: Check,
     has_booted: bool,
     checkpoint: Option<DiskImage>,
     watching: Option<Watching>,
@@ -81,7 +83,8 @@ pub struct Postgresql {
 impl Postgresql {
     /// A server that is about to boot from what its disk holds.
     pub fn new(config: Config, image: &DiskImage, now: Now) -> Postgresql {
-        let heap = wal::replay(&image.append_only);
+        let files = journal::open(image);
+        let heap = wal::replay(files.log);
         let is_new = heap.tables().next().is_none();
         let next_pid = match config.replication {
             Replication::Standby { .. } => FIRST_STANDBY_PID,
@@ -89,7 +92,7 @@ impl Postgresql {
         };
         // Once a standby was promoted, it stays a primary.
         let replication = match config.replication {
-            Replication::Standby { .. } if image.config.is_some() => {
+            Replication::Standby { .. } if files.config.is_some() => {
                 Replication::Primary { synchronous: false }
             }
             replication => replication,
@@ -110,7 +113,7 @@ impl Postgresql {
             clients_max: config.clients_max,
             asked_syncs: 0,
             done_syncs: 0,
-            log: Log::new(is_replicated, &image.append_only),
+            log: Log::new(is_replicated, &files.whole_log),
             // What makes the tables waits for nobody.
             is_synchronous: false,
             confirmed: 0,
@@ -122,6 +125,7 @@ impl Postgresql {
             clients: BTreeMap::new(),
             next_pid,
             seed: config.seed,
+            check: files.check,
             has_booted: false,
             checkpoint: None,
             watching: config.watch.map(Watching::new),
@@ -131,7 +135,7 @@ impl Postgresql {
             server.prepare(&config.schema);
             let made = server.checkpoint.as_ref().map(|image| image.append_only.clone());
             server.core.log = Log::new(is_replicated, &made.unwrap_or_default());
-        } else if image.append_only.len() > LOG_MAX && !is_replicated {
+        } else if files.whole_log.len() > LOG_MAX && !is_replicated {
             server.rewrite();
         }
         match replication {
@@ -209,7 +213,7 @@ impl Postgresql {
         (self.core.is_to_be_promoted, self.core.is_in_recovery) = (false, false);
         let Some(receiver) = self.receiver.take() else { return };
         receiver.end(&mut self.core);
-        self.core.wants.push(Output::DiskConfig { config: Bytes::from_static(b"promoted") });
+        self.core.wants.push(Output::DiskConfig { config: journal::record(b"promoted") });
     }
 
     /// What happens to the connection with the primary; whether it was about that.
@@ -414,6 +418,9 @@ fn secret(seed: u64, pid: u32) -> u32 {
 
 impl Machine for Postgresql {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.check.report(out) {
+            return;
+        }
         self.core.now = now;
         self.dispatch(input);
         self.settle();

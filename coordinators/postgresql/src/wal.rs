@@ -9,6 +9,7 @@ use crate::store::table::{Column, Definition, Index, Version};
 use crate::store::{TableId, VersionId, Xid};
 use crate::types::{Interval, Type, Value};
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use fencepost_machine::journal;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -182,10 +183,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     let mut body = BytesMut::new();
     body.put_u32(records.len() as u32);
     records.iter().for_each(|record| put_record(&mut body, record));
-    let mut group = BytesMut::new();
-    group.put_u32(body.len() as u32);
-    group.put_slice(&body);
-    group.freeze()
+    journal::record(&body)
 }
 
 /// Reads the log. Each reader says `None` for what is not whole.
@@ -292,22 +290,24 @@ impl Reader {
     }
 }
 
-/// The commits of a log, as far as it is whole.
+/// The commits of a part of the log.
 pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
-    let mut rest = log.clone();
-    std::iter::from_fn(move || {
-        let length = rest.try_get_u32().ok()? as usize;
-        if length > rest.len() {
-            return None;
-        }
-        Reader(rest.split_to(length)).many(Reader::record)
-    })
+    journal::read(log).records.into_iter().map(commit)
 }
 
-/// Builds the tables that a log tells of, as far as it is whole.
-pub(crate) fn replay(log: &Bytes) -> Heap {
+/// What one commit did.
+///
+/// # Panics
+///
+/// If no server has written it: its checksum says that one has.
+fn commit(group: Bytes) -> Vec<Record> {
+    Reader(group).many(Reader::record).expect("a commit as it was written")
+}
+
+/// Builds the tables of these commits.
+pub(crate) fn replay(groups: Vec<Bytes>) -> Heap {
     let mut heap = Heap::new();
-    groups(log).flatten().for_each(|record| redo(&mut heap, record));
+    groups.into_iter().flat_map(commit).for_each(|record| redo(&mut heap, record));
     heap
 }
 

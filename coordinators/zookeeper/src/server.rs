@@ -13,6 +13,7 @@ use crate::waiting::Waiting;
 use crate::watches::Watches;
 use crate::wording;
 use bytes::Bytes;
+use fencepost_machine::journal::{self, Check};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
@@ -25,6 +26,7 @@ pub struct ZooKeeper {
     pub(crate) now: Now,
     pub(crate) out: Outputs,
     pub(crate) store: Store,
+    check: Check,
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
     pub(crate) watches: Watches,
     /// For each session, the requests that wait for an earlier one of the same session.
@@ -55,8 +57,10 @@ impl ZooKeeper {
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> ZooKeeper {
         let now_ms = now.monotonic.0 / 1_000;
         let started = (now_ms << 24) >> 8;
+        let files = journal::open(disk);
         ZooKeeper {
-            store: Store::load(disk),
+            store: Store::load(&files),
+            check: files.check,
             connections: BTreeMap::new(),
             watches: Watches::default(),
             queues: BTreeMap::new(),
@@ -221,6 +225,9 @@ impl ZooKeeper {
 
 impl Machine for ZooKeeper {
     fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.check.report(out) {
+            return;
+        }
         std::mem::swap(&mut self.out, out);
         self.now = now;
         let is_service = matches!(input, Input::Received { .. } | Input::Continue);

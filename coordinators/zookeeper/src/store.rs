@@ -9,6 +9,7 @@ use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
 use crate::tree::{Happening, Outcome, Tree};
 use bytes::Bytes;
+use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
 use std::collections::VecDeque;
 
@@ -48,18 +49,16 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// What the disk of an earlier life holds. All that was logged counts, as in the real server;
-    /// an incomplete transaction at the end does not.
-    pub(crate) fn load(disk: &DiskImage) -> Store {
-        let base = disk.snapshot.clone().filter(|base| Tree::read(&mut Reader::new(base)).is_ok());
-        let base = base.unwrap_or_else(|| encode(&Tree::default()));
-        let tree = Tree::read(&mut Reader::new(&base)).unwrap_or_default();
+    /// What an earlier life has left. All that was logged counts, as in the real server; an
+    /// incomplete transaction at the end does not.
+    pub(crate) fn load(files: &Files) -> Store {
+        let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
+        let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
         let base_zxid = tree.zxid;
-        let log = read_log(&disk.append_only, base_zxid);
-        let epochs = disk.config.as_deref().and_then(read_epochs).unwrap_or_default();
-        let (applied, syncing) = (0, VecDeque::new());
-        let mut store =
-            Store { tree, base, base_zxid, log, applied, epochs, synced: base_zxid, syncing };
+        let (log, applied) = (read_log(&files.log, base_zxid), 0);
+        let epochs = files.config.as_deref().and_then(read_epochs).unwrap_or_default();
+        let (synced, syncing) = (base_zxid, VecDeque::new());
+        let mut store = Store { tree, base, base_zxid, log, applied, epochs, synced, syncing };
         store.apply_all(&mut Vec::new());
         store
     }
@@ -103,9 +102,7 @@ impl Store {
 
     /// Writes a transaction to the log. [`Store::sync`] makes it safe.
     pub(crate) fn append(&mut self, transaction: Transaction, out: &mut Vec<Output>) {
-        let mut writer = Writer::frame();
-        transaction.write(&mut writer);
-        out.push(Output::DiskAppend { bytes: writer.framed() });
+        out.push(Output::DiskAppend { bytes: record(&transaction) });
         self.log.push(transaction);
     }
 
@@ -181,14 +178,9 @@ impl Store {
 
     /// What the disk holds is replaced as a whole, which makes it safe.
     fn replace_disk(&mut self, out: &mut Vec<Output>) {
-        let mut writer = Writer::default();
-        for transaction in &self.log {
-            let mut frame = Writer::frame();
-            transaction.write(&mut frame);
-            writer.raw(&frame.framed());
-        }
-        let append_only = writer.into_bytes().into();
-        let image = DiskImage { snapshot: Some(self.base.clone()), append_only, config: None };
+        let log: Vec<Bytes> = self.log.iter().map(record).collect();
+        let (snapshot, append_only) = (Some(journal::record(&self.base)), log.concat().into());
+        let image = DiskImage { snapshot, append_only, config: None };
         out.push(Output::DiskReplace { image });
         self.synced = self.last_logged();
         self.syncing.iter_mut().for_each(|reached| *reached = 0);
@@ -202,8 +194,15 @@ impl Store {
     pub(crate) fn set_epochs(&mut self, epochs: Epochs, out: &mut Vec<Output>) {
         self.epochs = epochs;
         let text = format!("acceptedEpoch={}\ncurrentEpoch={}\n", epochs.accepted, epochs.current);
-        out.push(Output::DiskConfig { config: text.into() });
+        out.push(Output::DiskConfig { config: journal::record(text.as_bytes()) });
     }
+}
+
+/// A transaction as the log has it.
+fn record(transaction: &Transaction) -> Bytes {
+    let mut writer = Writer::default();
+    transaction.write(&mut writer);
+    journal::record(&writer.into_bytes())
 }
 
 fn encode(tree: &Tree) -> Bytes {
@@ -212,11 +211,13 @@ fn encode(tree: &Tree) -> Bytes {
     writer.into_bytes().into()
 }
 
-fn read_log(bytes: &[u8], base_zxid: i64) -> Vec<Transaction> {
-    let (mut reader, mut log) = (Reader::new(bytes), Vec::new());
-    let mut last = base_zxid;
-    while let Ok(Some(record)) = reader.buffer() {
-        let Ok(transaction) = Transaction::read(&mut Reader::new(record)) else { break };
+/// The transactions after the snapshot. A record has the form in which it was written: its checksum
+/// says so.
+fn read_log(records: &[Bytes], base_zxid: i64) -> Vec<Transaction> {
+    let (mut log, mut last) = (Vec::new(), base_zxid);
+    for record in records {
+        let read = Transaction::read(&mut Reader::new(record));
+        let transaction = read.expect("a transaction as it was written");
         if transaction.zxid <= last {
             continue;
         }
@@ -241,6 +242,10 @@ mod tests {
     use crate::transaction::Change;
     use fencepost_machine::Disk;
 
+    fn loaded(disk: &DiskImage) -> Store {
+        Store::load(&journal::open(disk))
+    }
+
     fn transaction(zxid: i64) -> Transaction {
         let change = Change::OpenSession { timeout_ms: 1 };
         Transaction { zxid, session: zxid, cxid: 0, time_ms: 0, change }
@@ -253,7 +258,7 @@ mod tests {
     /// A store that has logged three transactions, of which the first is synced.
     fn written() -> (Store, Disk) {
         let (mut store, mut disk, mut out) =
-            (Store::load(&DiskImage::default()), Disk::default(), Vec::new());
+            (loaded(&DiskImage::default()), Disk::default(), Vec::new());
         for zxid in 1..=3 {
             store.append(transaction(zxid), &mut out);
             store.sync(&mut out);
@@ -279,9 +284,9 @@ mod tests {
     fn a_restart_finds_what_was_logged_and_a_power_loss_leaves_what_was_synced() {
         let (_, mut disk) = written();
         disk.finish_sync();
-        assert_eq!(sessions(&Store::load(&disk.image())), [1, 2, 3]);
+        assert_eq!(sessions(&loaded(&disk.image())), [1, 2, 3]);
         disk.power_loss();
-        assert_eq!(sessions(&Store::load(&disk.image())), [1]);
+        assert_eq!(sessions(&loaded(&disk.image())), [1]);
     }
 
     #[test]
@@ -290,7 +295,7 @@ mod tests {
         let mut image = disk.image();
         for length in 0..image.append_only.len() {
             image.append_only = disk.image().append_only.slice(..length);
-            assert!(sessions(&Store::load(&image)).len() < 3);
+            assert!(sessions(&loaded(&image)).len() < 3);
         }
     }
 
@@ -302,7 +307,7 @@ mod tests {
         store.truncate(2, &mut out);
         disk.apply(&out[0]);
         assert_eq!((sessions(&store), store.last_logged(), store.synced()), (vec![1, 2], 2, 2));
-        assert_eq!(sessions(&Store::load(&disk.image())), [1, 2]);
+        assert_eq!(sessions(&loaded(&disk.image())), [1, 2]);
         assert_eq!(store.logged_after(1).map(<[_]>::len), Some(1));
         assert_eq!(store.logged_after(7), None);
     }

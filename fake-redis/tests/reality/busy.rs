@@ -4,7 +4,7 @@
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
-use fencepost_real_servers::wait_for;
+use fencepost_testing::wait_for;
 use std::net::TcpStream;
 
 /// What a server answered, step by step.

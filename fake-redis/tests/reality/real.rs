@@ -1,7 +1,7 @@
 //! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free
 //! port, ended by their process id.
 
-use fencepost_real_servers::{free_port, wait_for, wait_until_ready};
+use fencepost_testing::{free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Says that a test did not run for want of a program, or fails if it has to run.
 pub(crate) fn skip(program: &str) {
-    fencepost_real_servers::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
+    fencepost_testing::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
 }
 
 /// A real server.

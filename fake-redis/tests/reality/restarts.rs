@@ -6,7 +6,7 @@ use crate::real::{Client, RealRedis};
 use fake_redis::NodeConfig;
 use fake_redis::config::{Fsync, Persistence};
 use fake_redis::serve::ServeOptions;
-use fencepost_real_servers::wait_for;
+use fencepost_testing::wait_for;
 use std::path::Path;
 
 fn kept_in(folder: &Path, nodes: u16, node: NodeConfig) -> Fakes {

@@ -7,7 +7,7 @@ use fake_redis::sentinel::Address;
 use fake_redis::{
     DiskImage, Input, Machine, Now, Output, Outputs, Sentinel, SentinelConfig, WallTime,
 };
-use fencepost_real_servers::{free_port, wait_for};
+use fencepost_testing::{free_port, wait_for};
 
 const NOW: WallTime = WallTime(1_700_000_000_000_000);
 const OTHER: &str = "0123456789012345678901234567890123456789";

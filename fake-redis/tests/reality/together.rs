@@ -5,7 +5,7 @@ use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};
 use fake_redis::NodeConfig;
 use fake_redis::serve::ServeOptions;
-use fencepost_real_servers::wait_for;
+use fencepost_testing::wait_for;
 use std::process::Command;
 
 /// Data of every type, small and large, so that every encoding of a snapshot is on its way.

@@ -22,7 +22,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("clients", &[]),
     ("reports", &["fencepost-faults"]),
     ("programs", &[]),
-    ("real-servers", &[]),
+    ("machine/testing", &["fencepost-machine"]),
     (
         "sim",
         &[

@@ -2,6 +2,7 @@
 
 use super::world::World;
 use crate::config::Config;
+use fencepost_testing::Crash;
 
 const PUT: (&str, &str) = ("kv/put", "{\"key\":\"YQ==\",\"value\":\"MQ==\"}");
 const GET: (&str, &str) = ("kv/range", "{\"key\":\"YQ==\"}");
@@ -51,14 +52,14 @@ fn what_was_acknowledged_survives_the_power_loss_of_all_and_the_loss_of_one() {
     let (mut world, first) = three();
     assert!(is_done(&world.ask((first + 1) % 3, PUT, 50)));
     for at in 0..3 {
-        world.crash(at, true);
+        world.crash(at, Crash::Power);
     }
     for at in 0..3 {
         world.start(at);
     }
     let second = elected(&mut world, 3);
     assert!(world.ask(second, GET, 50).contains("\"MQ==\""));
-    world.crash(second, true);
+    world.crash(second, Crash::Power);
     let third = elected(&mut world, 2);
     assert_ne!(second, third);
     assert!(world.ask(third, GET, 50).contains("\"MQ==\""));
@@ -112,7 +113,7 @@ fn a_lease_ends_by_the_clock_of_the_leader_and_a_new_leader_gives_it_its_whole_t
     let kept = world.ask((old + 1) % 3, ("lease/keepalive", "{\"ID\":7}"), 50);
     assert!(kept.contains("\"TTL\":\"5\""), "a follower asks the leader: {kept}");
     world.run(4_000);
-    world.crash(old, false);
+    world.crash(old, Crash::Process);
     let new = elected(&mut world, 2);
     let left = world.ask(new, ("lease/timetolive", "{\"ID\":7}"), 50);
     assert!(left.contains("\"grantedTTL\":\"5\""), "more than its ttl has passed: {left}");
@@ -151,7 +152,7 @@ fn the_fixed_server_refuses_a_waiter_whose_lease_has_ended() {
 fn the_same_world_is_the_same_each_time() {
     let run = || {
         let (mut world, leader) = three();
-        world.crash(leader, true);
+        world.crash(leader, Crash::Power);
         world.run(3_000);
         (world.ask((leader + 1) % 3, PUT, 50), world.server((leader + 1) % 3).unwrap().raft.hard)
     };
@@ -181,7 +182,7 @@ fn a_call_that_finds_no_leader_for_its_whole_time_is_told_so() {
     let (other, lone) = ((leader + 1) % 3, (leader + 2) % 3);
     world.ask(lone, ("lease/grant", "{\"TTL\":60,\"ID\":7}"), 50);
     for at in [leader, other] {
-        world.crash(at, false);
+        world.crash(at, Crash::Process);
     }
     world.run(3_000);
     let told = |world: &mut World, call| world.ask(lone, call, 7_600);

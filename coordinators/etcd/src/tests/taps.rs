@@ -3,6 +3,7 @@
 use super::world::World;
 use crate::config::Config;
 use fencepost_machine::KeyChange;
+use fencepost_testing::Crash;
 
 /// What was told: the change, the holder and its number.
 fn told(world: &mut World) -> Vec<(KeyChange, String, Option<u64>)> {
@@ -45,7 +46,7 @@ fn a_lock_of_the_gateway_s_client_is_a_key_and_survives_a_restart() {
     // `/locks/res`, with the value `me`.
     world.ask(0, ("kv/put", "{\"key\":\"L2xvY2tzL3Jlcw==\",\"value\":\"bWU=\"}"), 20);
     assert_eq!(told(&mut world), [(KeyChange::Granted, "me".to_owned(), Some(2))]);
-    world.crash(0, true);
+    world.crash(0, Crash::Power);
     world.start(0);
     world.run(2_500);
     assert_eq!(told(&mut world).first().map(|it| &it.1), Some(&"me".to_owned()));

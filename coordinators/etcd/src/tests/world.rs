@@ -2,15 +2,27 @@
 //!
 //! It uses only what everybody can use.
 
-#[path = "../../../world.rs"]
-mod shared;
-
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;
-use shared::End;
+use fencepost_testing::End;
+use std::ops::{Deref, DerefMut};
 
 /// Servers of etcd, called from 1 on.
-pub(super) type World = shared::World<Etcd>;
+pub(super) struct World(fencepost_testing::World<Etcd>);
+
+impl Deref for World {
+    type Target = fencepost_testing::World<Etcd>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 impl World {
     /// So many servers that are set up like this, which have been switched on.
@@ -22,7 +34,7 @@ impl World {
         };
         let config = Config { members: (0..count).map(member).collect(), ..config };
         let start = move |me, disk: &_, now| Etcd::new(Config { me, ..config.clone() }, disk, now);
-        World::started(count, 1, Box::new(start))
+        World(fencepost_testing::World::started(count, 1, Box::new(start)))
     }
 
     /// What a client got and has not looked at.

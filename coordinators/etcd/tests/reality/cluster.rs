@@ -130,7 +130,7 @@ impl Cluster for Ours {
     }
 
     fn kill(&mut self, at: usize) {
-        self.world.crash(at, false);
+        self.world.crash(at, fencepost_testing::Crash::Process);
     }
 
     fn start_again(&mut self, at: usize) {

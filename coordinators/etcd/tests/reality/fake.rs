@@ -1,85 +1,56 @@
-//! Our server, with a disk whose syncs are done at once.
+//! Our server.
 
 use super::http::Server;
 use fencepost_etcd::{Config, Etcd};
-use fencepost_machine::{
-    ConnectionId, DiskImage, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
-};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use fencepost_testing::Bench;
+use std::ops::{Deref, DerefMut};
+
+/// What passes between two requests.
+const STEP_US: u64 = 1_000;
+/// After this a server that is alone leads.
+const ELECTION_US: u64 = 2_000_000;
 
 pub(crate) struct Fake {
-    server: Etcd,
-    now: u64,
-    next: u32,
+    bench: Bench<Etcd>,
     kept: Option<u32>,
-    pub(crate) said: BTreeMap<u32, Vec<u8>>,
-    closed: BTreeSet<u32>,
+}
+
+impl Deref for Fake {
+    type Target = Bench<Etcd>;
+
+    fn deref(&self) -> &Bench<Etcd> {
+        &self.bench
+    }
+}
+
+impl DerefMut for Fake {
+    fn deref_mut(&mut self) -> &mut Bench<Etcd> {
+        &mut self.bench
+    }
 }
 
 impl Fake {
     /// A server that leads.
     pub(crate) fn start() -> Fake {
-        let server = Etcd::new(Config::default(), &DiskImage::default(), clocks(0));
-        let (said, closed) = (BTreeMap::new(), BTreeSet::new());
-        let mut fake = Fake { server, now: 0, next: 0, kept: None, said, closed };
-        fake.input(Input::Timer);
-        fake.now += 2_000_000;
-        fake.input(Input::Timer);
-        fake.input(Input::Timer);
-        fake
-    }
-
-    pub(crate) fn connect(&mut self) -> u32 {
-        self.next += 1;
-        let connection = ConnectionId(self.next);
-        self.said.insert(self.next, Vec::new());
-        self.input(Input::Accepted { connection, peer: "127.0.0.1:50000" });
-        self.next
+        let mut bench = Bench::new(|disk, now| Etcd::new(Config::default(), disk, now));
+        bench.pass(ELECTION_US);
+        Fake { bench, kept: None }
     }
 
     pub(crate) fn send(&mut self, id: u32, bytes: &[u8]) {
-        self.now += 1_000;
-        if !self.closed.contains(&id) {
-            self.input(Input::Received { connection: ConnectionId(id), bytes });
+        self.pass(STEP_US);
+        if !self.is_closed(id) {
+            self.bench.send(id, bytes);
         }
-    }
-
-    /// The client goes.
-    pub(crate) fn hang_up(&mut self, id: u32) {
-        self.input(Input::Closed { connection: ConnectionId(id) });
     }
 
     /// What was said on a connection since the last look.
     pub(crate) fn heard(&mut self, id: u32) -> Vec<u8> {
-        let mut said = self.said.get_mut(&id).map(std::mem::take).unwrap_or_default();
-        if self.closed.contains(&id) {
+        let mut said = self.take(id);
+        if self.is_closed(id) {
             said.extend_from_slice(b"<end>");
         }
         said
-    }
-
-    fn input(&mut self, input: Input<'_>) {
-        let mut queue = VecDeque::new();
-        let mut out = Outputs::default();
-        self.server.handle(input, clocks(self.now), &mut out);
-        loop {
-            for output in out.list.drain(..) {
-                match output {
-                    Output::Send { connection, bytes } => {
-                        self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
-                    }
-                    Output::Close { connection } | Output::Abort { connection } => {
-                        self.closed.insert(connection.0);
-                    }
-                    Output::DiskSync => queue.push_back(Input::DiskSynced),
-                    _ => {}
-                }
-            }
-            let next = if out.more { Some(Input::Continue) } else { queue.pop_front() };
-            let Some(next) = next else { return };
-            out.clear();
-            self.server.handle(next, clocks(self.now), &mut out);
-        }
     }
 }
 
@@ -96,9 +67,4 @@ impl Server for Fake {
         self.send(kept, bytes);
         self.heard(kept)
     }
-}
-
-fn clocks(now: u64) -> Now {
-    let wall = WallTime(1_700_000_000_000_000 + now.cast_signed());
-    Now { wall, monotonic: MonotonicTime(now) }
 }

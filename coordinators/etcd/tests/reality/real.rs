@@ -1,7 +1,7 @@
 //! A real etcd, started in a folder of its own, on the loopback only.
 
 use super::http::{Server, whole};
-use fencepost_real_servers::{free_port, skip, wait_until_ready};
+use fencepost_testing::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};

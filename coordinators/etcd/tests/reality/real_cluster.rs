@@ -2,7 +2,7 @@
 
 use super::cluster::{Cluster, Pace};
 use super::real::{is_there, read, rest};
-use fencepost_real_servers::{free_port, signal};
+use fencepost_testing::{free_port, signal};
 use std::io::Write;
 use std::net::TcpStream;
 use std::path::Path;

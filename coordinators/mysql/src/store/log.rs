@@ -10,6 +10,7 @@ use crate::sql::table_ast::Kind;
 use crate::timestamp::Instant;
 use crate::value::Value;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
+use fencepost_machine::journal;
 use std::rc::Rc;
 
 /// Something that a commit did.
@@ -119,9 +120,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     let mut body = BytesMut::new();
     body.put_u32(records.len() as u32);
     records.iter().for_each(|record| put_record(&mut body, record));
-    let mut group = BytesMut::new();
-    put_bytes(&mut group, &body);
-    group.freeze()
+    journal::record(&body)
 }
 
 /// Reads the log. Each reader says `None` for what is not whole.
@@ -209,11 +208,15 @@ impl Reader {
     }
 }
 
-/// What a server holds that finds this log.
-pub(crate) fn replay(log: &Bytes) -> Store {
-    let (mut store, mut reader) = (Store::default(), Reader(log.clone()));
-    while let Some(group) = reader.bytes() {
-        let Some(records) = Reader(group).many(Reader::record) else { break };
+/// What a server holds that finds these commits.
+///
+/// # Panics
+///
+/// If no server has written one: its checksum says that one has.
+pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
+    let mut store = Store::default();
+    for group in groups {
+        let records = Reader(group).many(Reader::record).expect("a commit as it was written");
         records.into_iter().for_each(|record| restore(&mut store, record));
     }
     store.unlogged.clear();

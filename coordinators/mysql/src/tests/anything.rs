@@ -1,7 +1,8 @@
 //! Whatever bytes arrive, in whatever pieces.
 
 use super::world::{World, login, packet, query};
-use crate::Config;
+use crate::{Config, Mysql};
+use fencepost_testing::disks;
 use proptest::prelude::*;
 
 /// All that a new server sends in answer to these pieces.
@@ -12,7 +13,7 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     for bytes in pieces {
         world.send(id, bytes);
     }
-    world.bytes(id)
+    world.take(id)
 }
 
 /// Words of statements.
@@ -155,10 +156,23 @@ fn a_body_that_goes_on_in_the_next_packet_is_one() {
     for piece in bytes.chunks(1 << 20) {
         world.send(id, piece);
     }
-    assert_eq!(world.said(id), "(1)");
+    assert_eq!(world.take_words(id), "(1)");
     world.send(id, &packet(0, &text));
     world.send(id, &packet(1, b", 2"));
-    let said = world.said(id);
+    let said = world.take_words(id);
     assert_eq!(said, "ERROR 1153: Got a packet bigger than 'max_allowed_packet' bytes");
     assert_eq!(world.closed, [id]);
+}
+
+#[test]
+fn a_damaged_log_is_refused_and_a_cut_one_is_repaired() {
+    let schema = "CREATE DATABASE d; USE d; CREATE TABLE t (k INT NOT NULL PRIMARY KEY);
+        INSERT INTO t VALUES (1)";
+    let mut world = World::of(Config { schema: schema.to_owned(), ..Config::default() });
+    let id = world.session();
+    for statement in ["USE d", "INSERT INTO t VALUES (2)", "DELETE FROM t WHERE k = 1"] {
+        assert!(world.ask(id, statement).starts_with("OK"));
+    }
+    let image = world.disk.image();
+    disks::check(&image, |disk| Mysql::new(Config::default(), disk));
 }

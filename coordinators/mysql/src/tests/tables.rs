@@ -34,9 +34,9 @@ fn a_row_is_waited_for_until_the_wait_takes_too_long_and_the_transaction_goes_on
     world.ask(b, "INSERT INTO locks (name) VALUES ('own')");
     assert_eq!(world.ask(b, FOR_UPDATE), "");
     world.pass(50 * SECOND - 1);
-    assert_eq!(world.said(b), "");
+    assert_eq!(world.take_words(b), "");
     world.pass(1);
-    assert_eq!(world.said(b), TOO_LONG);
+    assert_eq!(world.take_words(b), TOO_LONG);
     assert_eq!(world.ask(b, "COMMIT"), "OK");
     assert_eq!(world.ask(a, "SELECT COUNT(*) FROM locks"), "(2)", "the insertion was kept");
 }
@@ -51,12 +51,12 @@ fn a_row_is_free_when_the_connection_ends_or_is_killed() {
     }
     assert_eq!(world.ask(a, FOR_UPDATE), "(lock)");
     assert_eq!(world.ask(b, FOR_UPDATE), "");
-    world.close(a);
-    assert_eq!(world.said(b), "(lock)");
+    world.hang_up(a);
+    assert_eq!(world.take_words(b), "(lock)");
     assert_eq!(world.ask(c, FOR_UPDATE), "");
     let d = session(&mut world);
     assert_eq!(world.ask(d, "KILL 4"), "OK");
-    assert_eq!(world.said(c), "(lock)");
+    assert_eq!(world.take_words(c), "(lock)");
     let changes: Vec<KeyChange> = world.taps.iter().map(|tap| tap.change).collect();
     let (granted, removed) = (KeyChange::Granted, KeyChange::Removed);
     assert_eq!(changes, [granted, removed, granted, removed, granted]);
@@ -70,12 +70,12 @@ fn whoever_waits_for_a_row_and_has_gone_gets_it_and_gives_it_back() {
     world.ask(a, FOR_UPDATE);
     world.ask(b, "BEGIN");
     world.ask(b, FOR_UPDATE);
-    world.close(b);
+    world.hang_up(b);
     world.pass(10 * SECOND);
     world.ask(c, "BEGIN");
     assert_eq!(world.ask(c, FOR_UPDATE), "", "nobody looks whether b is still there");
     world.ask(a, "COMMIT");
-    assert_eq!(world.said(c), "(lock)", "b got it, and the server read that it was gone");
+    assert_eq!(world.take_words(c), "(lock)", "b got it, and the server read that it was gone");
 }
 
 #[test]
@@ -90,7 +90,7 @@ fn two_who_lock_the_gap_of_a_missing_row_cannot_both_insert_it() {
     assert_eq!(world.ask(a, insert), "");
     let deadlock = "ERROR 1213: Deadlock found when trying to get lock; try restarting transaction";
     assert_eq!(world.ask(b, insert), deadlock);
-    assert_eq!(world.said(a), "OK");
+    assert_eq!(world.take_words(a), "OK");
 }
 
 #[test]
@@ -118,11 +118,11 @@ fn a_commit_is_answered_when_the_disk_has_it_and_its_locks_are_free_before() {
     world.ask(a, "BEGIN");
     world.ask(a, "UPDATE locks SET n = 7 WHERE name = 'lock'");
     assert_eq!(world.ask(b, FOR_UPDATE), "");
-    world.holds_syncs = true;
+    world.syncs_at_once = false;
     assert_eq!(world.ask(a, "COMMIT"), "");
-    assert_eq!(world.said(b), "(lock)");
-    world.holds_syncs = false;
+    assert_eq!(world.take_words(b), "(lock)");
+    world.syncs_at_once = true;
     world.pass(1);
     world.send(b, &[]);
-    assert_eq!(world.said(a), "OK");
+    assert_eq!(world.take_words(a), "OK");
 }

@@ -34,6 +34,6 @@ fn a_lock_is_told_of_when_it_is_taken_and_when_it_is_given_back_for_the_last_tim
     world.ask(a, "SELECT RELEASE_LOCK('lock')");
     let handed_over = [(removed, "3".to_owned(), Some(a)), (granted, "4".to_owned(), Some(b))];
     assert_eq!(told(&mut world), handed_over);
-    world.close(b);
+    world.hang_up(b);
     assert_eq!(told(&mut world), [(removed, "4".to_owned(), None)], "by nobody");
 }

@@ -12,9 +12,9 @@ fn a_wait_ends_when_its_time_is_over() {
     assert_eq!(world.ask(a, "SELECT GET_LOCK('x', 0)"), "(1)");
     assert_eq!(world.ask(b, "SELECT GET_LOCK('x', 2.5)"), "");
     world.pass(2 * SECOND);
-    assert_eq!(world.said(b), "");
+    assert_eq!(world.take_words(b), "");
     world.pass(SECOND / 2);
-    assert_eq!(world.said(b), "(0)");
+    assert_eq!(world.take_words(b), "(0)");
 }
 
 #[test]
@@ -25,10 +25,10 @@ fn a_wait_goes_by_the_wall_clock() {
     assert_eq!(world.ask(b, "SELECT GET_LOCK('x', 10)"), "");
     world.step_wall_clock(-5 * SECOND as i64);
     world.pass(10 * SECOND);
-    assert_eq!(world.said(b), "", "the clock says that five seconds are left");
+    assert_eq!(world.take_words(b), "", "the clock says that five seconds are left");
     world.step_wall_clock(5 * SECOND as i64);
     world.pass(SECOND);
-    assert_eq!(world.said(b), "(0)");
+    assert_eq!(world.take_words(b), "(0)");
 }
 
 #[test]
@@ -40,12 +40,12 @@ fn whoever_waits_gets_the_lock_of_a_connection_that_ends_and_of_one_that_is_sile
     world.ask(b, "SELECT GET_LOCK('x', 100)");
     world.ask(c, "SELECT GET_LOCK('x', 100)");
     world.pass(4 * SECOND);
-    assert_eq!(world.said(b), "");
+    assert_eq!(world.take_words(b), "");
     world.pass(SECOND);
-    assert_eq!((world.said(b), world.said(c)), ("(1)".to_owned(), String::new()));
+    assert_eq!((world.take_words(b), world.take_words(c)), ("(1)".to_owned(), String::new()));
     assert_eq!(world.closed, [a], "without a word");
-    world.close(b);
-    assert_eq!(world.said(c), "(1)");
+    world.hang_up(b);
+    assert_eq!(world.take_words(c), "(1)");
 }
 
 #[test]
@@ -56,9 +56,9 @@ fn nobody_is_silent_while_it_waits() {
     world.ask(a, "SELECT GET_LOCK('x', 0)");
     world.ask(b, "SELECT GET_LOCK('x', 3)");
     world.pass(3 * SECOND - 1);
-    assert_eq!((world.said(b), world.closed.clone()), (String::new(), Vec::new()));
+    assert_eq!((world.take_words(b), world.closed.clone()), (String::new(), Vec::new()));
     world.pass(1);
-    assert_eq!(world.said(b), "(0)");
+    assert_eq!(world.take_words(b), "(0)");
     world.pass(SECOND);
     assert_eq!(world.closed, [b]);
 }
@@ -71,13 +71,13 @@ fn a_waiter_that_has_gone_is_noticed_when_it_looks_and_can_get_the_lock_before()
     world.ask(b, "SELECT GET_LOCK('y', 0), GET_LOCK('x', 100)");
     assert_eq!(world.ask(c, "SELECT GET_LOCK('y', 100)"), "");
     world.pass(SECOND + SECOND / 4);
-    world.close(b);
+    world.hang_up(b);
     world.pass(SECOND / 2);
-    assert_eq!(world.said(c), "", "it has not been noticed that b is gone");
+    assert_eq!(world.take_words(c), "", "it has not been noticed that b is gone");
     world.pass(SECOND / 4);
-    assert_eq!(world.said(c), "(1)", "at the next full second of the wait");
+    assert_eq!(world.take_words(c), "(1)", "at the next full second of the wait");
     world.ask(d, "SELECT GET_LOCK('x', 100)");
-    world.close(d);
+    world.hang_up(d);
     world.ask(a, "SELECT RELEASE_LOCK('x')");
     assert_eq!(world.ask(a, "SELECT IS_FREE_LOCK('x')"), "(1)", "d got it and was gone");
 }
@@ -97,9 +97,9 @@ fn too_many_clients_are_refused() {
     let mut world = World::of(Config { clients_max: 1, ..Config::default() });
     let (a, _) = (world.session(), world.session());
     let c = world.connect();
-    assert_eq!(world.said(c), "ERROR 1040: Too many connections");
+    assert_eq!(world.take_words(c), "ERROR 1040: Too many connections");
     assert_eq!(world.closed, [c]);
-    world.close(a);
+    world.hang_up(a);
     let d = world.session();
     assert_eq!(world.ask(d, "SELECT 1"), "(1)");
 }
@@ -111,10 +111,10 @@ fn a_statement_is_killed_alone_or_with_its_session() {
     world.ask(a, "SELECT GET_LOCK('x', 0)");
     world.ask(b, "SELECT GET_LOCK('x', 100), GET_LOCK('x', 100)");
     assert_eq!(world.ask(c, "KILL QUERY 4"), "OK");
-    assert_eq!(world.said(b), "(NULL, NULL)");
+    assert_eq!(world.take_words(b), "(NULL, NULL)");
     world.ask(b, "SELECT GET_LOCK('x', 100)");
     assert_eq!(world.ask(c, "KILL 3"), "OK");
-    assert_eq!(world.said(b), "(1)", "the session of a is over");
+    assert_eq!(world.take_words(b), "(1)", "the session of a is over");
     assert_eq!(world.closed, [a]);
     assert_eq!(world.ask(c, "KILL 5"), "ERROR 1927: Connection was killed");
     assert_eq!(world.closed, [a, c]);
@@ -125,11 +125,11 @@ fn several_statements_are_answered_one_by_one_and_stop_at_an_error() {
     let mut world = World::new();
     let (a, b) = (world.session(), world.session());
     world.send(a, &super::world::packet(0, b"\x1b\0\0"));
-    world.said(a);
+    world.take_words(a);
     world.ask(b, "SELECT GET_LOCK('x', 0)");
     assert_eq!(world.ask(a, "DO 1; SELECT GET_LOCK('x', 9), 2; SELECT nothing; DO 1"), "");
     world.send(a, &query("SELECT 3"));
     world.ask(b, "DO RELEASE_LOCK('x')");
     let error = "ERROR 1054: Unknown column 'nothing' in 'SELECT'";
-    assert_eq!(world.said(a), format!("OK | (1, 2) | {error} | (3)"));
+    assert_eq!(world.take_words(a), format!("OK | (1, 2) | {error} | (3)"));
 }

@@ -34,7 +34,7 @@ fn fake_answer(bytes: &[u8], piece: usize) -> Vec<u8> {
     for bytes in bytes.chunks(piece) {
         fake.send(id, bytes);
     }
-    fake.said.remove(&id).unwrap()
+    fake.take(id)
 }
 
 fn check(real: &Real, cases: &[(&str, Vec<u8>)]) {

@@ -1,7 +1,7 @@
 //! A real MariaDB, started in a folder of its own, on the loopback only.
 
 use super::packets::{is_whole, query, root, split};
-use fencepost_real_servers::{free_port, skip, wait_until_ready};
+use fencepost_testing::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::{MetadataExt, chown};

@@ -82,7 +82,7 @@ impl World<'_> {
         self.log.push(format!("{index} leaves"));
         let pair = &mut self.pairs[index];
         pair.is_over = true;
-        self.fake.close(pair.fake);
+        self.fake.hang_up(pair.fake);
         // What is dropped is closed.
         let gone = std::mem::replace(&mut pair.real, self.real.session());
         let id = gone.id;
@@ -132,7 +132,7 @@ impl World<'_> {
         self.real.say(&kill);
         let observer = self.fake.session();
         self.fake.send(observer, &query(&kill));
-        self.fake.close(observer);
+        self.fake.hang_up(observer);
         self.compare()
     }
 }
@@ -164,7 +164,7 @@ pub(crate) fn check(
             real.say(sql);
             fake.send(id, &query(sql));
         }
-        fake.close(id);
+        fake.hang_up(id);
     }
     let mut pairs = Vec::new();
     for session in [first, real.session(), real.session()] {

@@ -1,6 +1,8 @@
 //! Whatever bytes arrive, in whatever pieces.
 
 use super::world::{World, message, query, startup};
+use crate::{Config, Postgresql};
+use fencepost_machine::Now;
 use proptest::prelude::*;
 
 /// All that a new server sends in answer to these pieces.
@@ -10,7 +12,7 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     for bytes in pieces {
         world.send(id, bytes);
     }
-    world.bytes(id)
+    world.take(id)
 }
 
 /// Bytes that are often almost messages, and statements that are often almost right.
@@ -91,9 +93,16 @@ proptest! {
         let (whole, split) = (answers([&bytes[..]]), answers(bytes.chunks(size)));
         prop_assert_eq!(String::from_utf8_lossy(&whole), String::from_utf8_lossy(&split));
     }
+}
 
-    #[test]
-    fn no_log_makes_it_panic(bytes: Vec<u8>) {
-        crate::wal::replay(&bytes.into());
+#[test]
+fn a_damaged_log_is_refused_and_a_cut_one_is_repaired() {
+    let mut world = World::new();
+    let id = world.session();
+    for statement in ["INSERT INTO t VALUES (2, 2)", "DELETE FROM t WHERE k = 1"] {
+        world.ask(id, statement);
     }
+    fencepost_testing::disks::check(&world.disk.image(), |disk| {
+        Postgresql::new(Config::default(), disk, Now::default())
+    });
 }

@@ -45,8 +45,8 @@ impl Both {
     /// Passes on what they have said, until they are silent.
     fn pass(&mut self) {
         loop {
-            let to_primary = self.standby.bytes(self.link.0);
-            let to_standby = self.primary.bytes(AT_PRIMARY);
+            let to_primary = self.standby.take(self.link.0);
+            let to_standby = self.primary.take(AT_PRIMARY);
             if to_primary.is_empty() && to_standby.is_empty() {
                 return;
             }
@@ -94,10 +94,10 @@ fn a_synchronous_commit_waits_until_the_standby_has_it_on_its_disk() {
     assert_eq!(both.primary.ask(other, "SELECT v FROM t"), "(1) | SELECT 1", "it is not done");
     both.standby.syncs_at_once = false;
     both.pass();
-    assert_eq!(both.primary.said(writer), "", "the standby has written it, and not synced");
+    assert_eq!(both.primary.take_words(writer), "", "the standby has written it, and not synced");
     both.standby.finish_sync();
     both.pass();
-    assert_eq!(both.primary.said(writer), "UPDATE 1");
+    assert_eq!(both.primary.take_words(writer), "UPDATE 1");
     assert_eq!(both.primary.ask(other, "SELECT v FROM t"), "(2) | SELECT 1");
     both.primary.ask(other, "SET synchronous_commit = local");
     assert_eq!(both.primary.ask(other, "UPDATE t SET v = 3"), "UPDATE 1", "it need not wait");
@@ -110,11 +110,11 @@ fn who_cancels_the_wait_for_a_standby_is_told_that_the_commit_stays() {
     both.primary.ask(writer, "UPDATE t SET v = 2");
     both.primary.ask(other, "SELECT pg_cancel_backend(1003)");
     let warning = "WARNING 01000: canceling wait for synchronous replication due to user request";
-    assert_eq!(both.primary.said(writer), format!("{warning} | UPDATE 1"));
+    assert_eq!(both.primary.take_words(writer), format!("{warning} | UPDATE 1"));
     assert_eq!(both.primary.ask(other, "SELECT v FROM t"), "(2) | SELECT 1");
     both.primary.ask(writer, "UPDATE t SET v = 3");
     both.primary.ask(other, "SELECT pg_terminate_backend(1003)");
-    assert!(both.primary.said(writer).starts_with("WARNING 57P01"));
+    assert!(both.primary.take_words(writer).starts_with("WARNING 57P01"));
     assert_eq!(both.primary.closed, [writer]);
     assert_eq!(both.primary.ask(other, "SELECT v FROM t"), "(3) | SELECT 1");
 }
@@ -126,10 +126,10 @@ fn a_promoted_standby_has_what_it_had_received_and_no_advisory_lock_and_stays_a_
     both.primary.ask(writer, "UPDATE t SET v = 2; SELECT pg_advisory_lock(7)");
     both.pass();
     both.primary.ask(writer, "UPDATE t SET v = 3");
-    assert!(both.standby.server.supports(OperatorAction::Promote));
-    assert!(!both.primary.server.supports(OperatorAction::Promote));
+    assert!(both.standby.machine.supports(OperatorAction::Promote));
+    assert!(!both.primary.machine.supports(OperatorAction::Promote));
     both.promote();
-    assert!(!both.standby.server.supports(OperatorAction::Promote), "once is enough");
+    assert!(!both.standby.machine.supports(OperatorAction::Promote), "once is enough");
     assert_eq!(both.standby.ask(reader, "SELECT v FROM t"), "(2) | SELECT 1", "3 is lost");
     assert_eq!(both.standby.ask(reader, "SELECT pg_try_advisory_lock(7)"), "(t) | SELECT 1");
     assert_eq!(both.standby.ask(reader, "UPDATE t SET v = 4"), "UPDATE 1");
@@ -144,7 +144,7 @@ fn a_promoted_standby_has_what_it_had_received_and_no_advisory_lock_and_stays_a_
 fn a_standby_connects_again_and_goes_on_where_it_was() {
     let mut both = Both::new(false);
     let writer = both.primary.session();
-    both.primary.close(AT_PRIMARY);
+    both.primary.hang_up(AT_PRIMARY);
     let connection = both.link;
     both.standby.input(Input::Closed { connection });
     both.primary.ask(writer, "UPDATE t SET v = 2");
@@ -157,7 +157,7 @@ fn a_standby_connects_again_and_goes_on_where_it_was() {
     assert_eq!(both.standby.ask(reader, "SELECT v FROM t"), "(2) | SELECT 1");
     both.primary.ask(writer, "UPDATE t SET v = 3");
     both.standby.restart();
-    both.primary.close(AT_PRIMARY);
+    both.primary.hang_up(AT_PRIMARY);
     both.link();
     both.pass();
     let reader = both.standby.session();
@@ -168,10 +168,10 @@ fn a_standby_connects_again_and_goes_on_where_it_was() {
 fn each_gives_the_other_up_after_a_minute_of_silence() {
     let mut both = Both::new(false);
     both.standby.pass(30 * SECOND);
-    let asks = both.standby.bytes(both.link.0);
+    let asks = both.standby.take(both.link.0);
     assert_eq!(asks.last(), Some(&1), "a sign of life is asked for");
     both.primary.send(AT_PRIMARY, &asks);
-    assert!(!both.primary.bytes(AT_PRIMARY).is_empty());
+    assert!(!both.primary.take(AT_PRIMARY).is_empty());
     both.primary.pass(60 * SECOND - 1);
     assert_eq!(both.primary.closed, []);
     both.primary.pass(1);

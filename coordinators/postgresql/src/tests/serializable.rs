@@ -17,7 +17,7 @@ fn last_of(steps: &[(usize, &str)]) -> String {
         assert!(!said.contains("ERROR"), "{who}: {sql}: {said}");
     }
     world.send(ids[last.0], &query(last.1));
-    let said = String::from_utf8_lossy(&world.bytes(ids[last.0])).into_owned();
+    let said = String::from_utf8_lossy(&world.take(ids[last.0])).into_owned();
     match (said.find("40001"), said.find("Reason code: ")) {
         (Some(_), Some(at)) => {
             let detail = &said[at..];
@@ -186,7 +186,7 @@ fn a_commit_that_waits_for_the_disk_can_no_longer_be_cancelled() {
         "{said}"
     );
     world.finish_sync();
-    assert_eq!(world.said(first), "COMMIT");
+    assert_eq!(world.take_words(first), "COMMIT");
 }
 
 /// What is remembered of a committed transaction is forgotten once nobody overlaps it.
@@ -200,8 +200,8 @@ fn nothing_is_remembered_once_all_have_ended() {
         }
         world.ask(first, "UPDATE t SET v = v + 1");
         world.ask(first, "COMMIT");
-        assert!(!world.server.core.serializable.is_empty(), "the second overlaps the first");
+        assert!(!world.machine.core.serializable.is_empty(), "the second overlaps the first");
         world.ask(second, "COMMIT");
-        assert!(world.server.core.serializable.is_empty());
+        assert!(world.machine.core.serializable.is_empty());
     }
 }

@@ -91,7 +91,7 @@ fn a_row_lock_is_had_until_its_transaction_ends_and_by_nobody_when_its_connectio
     let handed_over =
         [(removed, "1002".to_owned(), Some(a)), (granted, "1003".to_owned(), Some(b))];
     assert_eq!(told(&mut world), handed_over);
-    world.close(b);
+    world.hang_up(b);
     assert_eq!(told(&mut world), one(KeyChange::Removed, "1003", None));
 }
 
@@ -106,7 +106,7 @@ fn an_advisory_lock_goes_with_its_connection_or_with_the_server() {
     world.ask(a, "SELECT pg_advisory_unlock(7)");
     assert_eq!(told(&mut world), one(KeyChange::Removed, "1002", Some(a)));
     world.ask(a, "SELECT pg_advisory_lock(7)");
-    world.close(a);
+    world.hang_up(a);
     assert_eq!(told(&mut world).pop(), one(KeyChange::Removed, "1002", None).pop());
     world.ask(b, "SELECT pg_advisory_lock(7); INSERT INTO held VALUES ('lock', 'b', now())");
     told(&mut world);

@@ -27,9 +27,9 @@ fn waits_end_by_their_timeouts_and_not_before() {
         let (mut world, _, second) = waiting(setting);
         world.step_wall_clock(3_600 * SECOND as i64);
         world.pass(2 * SECOND - 1);
-        assert_eq!(world.said(second), "", "the wall clock does not matter");
+        assert_eq!(world.take_words(second), "", "the wall clock does not matter");
         world.pass(1);
-        assert_eq!(world.said(second), expected);
+        assert_eq!(world.take_words(second), expected);
         assert_eq!(world.ask(second, "SELECT v FROM t"), "(1) | SELECT 1", "the session goes on");
     }
 }
@@ -42,11 +42,11 @@ fn who_is_idle_in_a_transaction_is_thrown_out() {
     world.ask(first, "BEGIN; UPDATE t SET v = 2");
     assert_eq!(world.ask(second, "UPDATE t SET v = v + 10"), "");
     world.pass(5 * SECOND - 1);
-    assert_eq!(world.said(second), "");
+    assert_eq!(world.take_words(second), "");
     world.pass(1);
-    assert!(world.said(first).starts_with("FATAL 25P03"));
+    assert!(world.take_words(first).starts_with("FATAL 25P03"));
     assert_eq!(world.closed, [first]);
-    assert_eq!(world.said(second), "UPDATE 1");
+    assert_eq!(world.take_words(second), "UPDATE 1");
     assert_eq!(world.ask(second, "SELECT v FROM t"), "(11) | SELECT 1");
 }
 
@@ -61,10 +61,14 @@ fn a_deadlock_is_found_after_its_timeout() {
     world.pass(SECOND / 2);
     assert_eq!(world.ask(second, "UPDATE t SET v = 0 WHERE k = 1"), "");
     world.pass(SECOND / 2 - 1);
-    assert_eq!(world.said(first), "");
+    assert_eq!(world.take_words(first), "");
     world.pass(1);
-    assert_eq!(world.said(first), "ERROR 40P01: deadlock detected", "it has waited for a second");
-    assert_eq!(world.said(second), "UPDATE 1");
+    assert_eq!(
+        world.take_words(first),
+        "ERROR 40P01: deadlock detected",
+        "it has waited for a second"
+    );
+    assert_eq!(world.take_words(second), "UPDATE 1");
 }
 
 #[test]
@@ -89,7 +93,7 @@ fn a_statement_is_cancelled_by_who_knows_the_secret() {
     let (mut world, first, second) = waiting("SELECT 1");
     let welcomed = world.connect();
     world.send(welcomed, &super::world::startup());
-    let bytes = world.bytes(welcomed);
+    let bytes = world.take(welcomed);
     let at = bytes.windows(5).position(|window| window == b"K\0\0\0\x0c").unwrap();
     let (key, secret) = (&bytes[at + 5..at + 9], &bytes[at + 9..at + 13]);
     let cancel = |key: &[u8], secret: &[u8]| {
@@ -99,10 +103,10 @@ fn a_statement_is_cancelled_by_who_knows_the_secret() {
     world.send(welcomed, &super::world::query("UPDATE t SET v = 4"));
     let stranger = world.connect();
     world.send(stranger, &cancel(key, &[0; 4]));
-    assert_eq!(world.said(welcomed), "", "a wrong secret does nothing");
+    assert_eq!(world.take_words(welcomed), "", "a wrong secret does nothing");
     let friend = world.connect();
     world.send(friend, &cancel(key, secret));
-    assert_eq!(world.said(welcomed), "ERROR 57014: canceling statement due to user request");
+    assert_eq!(world.take_words(welcomed), "ERROR 57014: canceling statement due to user request");
     world.ask(first, "COMMIT");
-    assert_eq!(world.said(second), "UPDATE 1");
+    assert_eq!(world.take_words(second), "UPDATE 1");
 }

@@ -9,7 +9,7 @@ fn an_update_waits_for_the_row_and_looks_at_it_anew() {
     world.ask(first, "BEGIN; UPDATE t SET v = 2 WHERE k = 1");
     assert_eq!(world.ask(second, "UPDATE t SET v = v + 10 WHERE v = 1"), "", "it waits");
     world.ask(first, "COMMIT");
-    assert_eq!(world.said(second), "UPDATE 0", "the latest version is another");
+    assert_eq!(world.take_words(second), "UPDATE 0", "the latest version is another");
     assert_eq!(world.ask(second, "SELECT v FROM t"), "(2) | SELECT 1");
 }
 
@@ -32,7 +32,7 @@ fn an_insert_waits_for_the_other_with_its_key() {
         world.ask(first, "BEGIN; INSERT INTO t VALUES (2, 2)");
         assert_eq!(world.ask(second, "INSERT INTO t VALUES (2, 3)"), "");
         world.ask(first, end);
-        assert!(world.said(second).starts_with(expected), "after {end}");
+        assert!(world.take_words(second).starts_with(expected), "after {end}");
     }
 }
 
@@ -45,9 +45,9 @@ fn who_waits_for_a_row_gets_it_in_order() {
         world.send(*id, &query("SELECT v FROM t FOR UPDATE"));
     }
     for (index, id) in sessions.iter().enumerate() {
-        assert_eq!(world.said(*id), "(1) | SELECT 1", "the turn of {index}");
+        assert_eq!(world.take_words(*id), "(1) | SELECT 1", "the turn of {index}");
         for later in &sessions[index + 1..] {
-            assert_eq!(world.said(*later), "", "not yet");
+            assert_eq!(world.take_words(*later), "", "not yet");
         }
         world.ask(*id, "COMMIT");
     }
@@ -60,8 +60,8 @@ fn a_connection_that_ends_takes_its_transaction_and_its_locks_with_it() {
     world.ask(first, "SELECT pg_advisory_lock(7)");
     world.ask(first, "BEGIN; UPDATE t SET v = 9");
     assert_eq!(world.ask(second, "SELECT pg_advisory_lock(7), v FROM t FOR UPDATE"), "");
-    world.close(first);
-    assert_eq!(world.said(second), "(, 1) | SELECT 1");
+    world.hang_up(first);
+    assert_eq!(world.take_words(second), "(, 1) | SELECT 1");
 }
 
 #[test]
@@ -70,7 +70,7 @@ fn who_is_gone_while_waiting_still_gets_what_it_waited_for() {
     let (first, second, third) = (world.session(), world.session(), world.session());
     world.ask(first, "BEGIN; UPDATE t SET v = 2");
     assert_eq!(world.ask(second, "UPDATE t SET v = v + 10"), "");
-    world.close(second);
+    world.hang_up(second);
     world.ask(first, "COMMIT");
     assert_eq!(world.ask(third, "SELECT v FROM t"), "(12) | SELECT 1", "nobody noticed the end");
 }
@@ -108,7 +108,7 @@ fn a_commit_is_answered_and_seen_once_the_disk_has_it() {
     let id = lost.session();
     assert_eq!(lost.ask(id, "SELECT v FROM t"), "(1) | SELECT 1", "the power fails before");
     world.finish_sync();
-    assert_eq!(world.said(first), "UPDATE 1");
+    assert_eq!(world.take_words(first), "UPDATE 1");
     assert_eq!(world.ask(second, "SELECT v FROM t"), "(2) | SELECT 1");
     world.disk.power_loss();
     world.restart();

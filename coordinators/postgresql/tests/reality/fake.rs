@@ -1,21 +1,27 @@
-//! Our server, with a disk whose syncs are done at once.
+//! Our server.
 
 use super::messages::{is_whole, startup};
-use fencepost_machine::{
-    ConnectionId, DiskImage, Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime,
-};
 use fencepost_postgresql::{Config, Postgresql};
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use fencepost_testing::Bench;
+use std::ops::{Deref, DerefMut};
 
-pub(crate) struct Fake {
-    server: Postgresql,
-    now: u64,
-    next: u32,
-    pub(crate) said: BTreeMap<u32, Vec<u8>>,
-    /// Whose connections it has closed.
-    pub(crate) closed: BTreeSet<u32>,
-    /// The connections that it wants to open.
-    pub(crate) asked: Vec<ConnectionId>,
+/// What passes between two messages of clients.
+const STEP_US: u64 = 1_000;
+
+pub(crate) struct Fake(Bench<Postgresql>);
+
+impl Deref for Fake {
+    type Target = Bench<Postgresql>;
+
+    fn deref(&self) -> &Bench<Postgresql> {
+        &self.0
+    }
+}
+
+impl DerefMut for Fake {
+    fn deref_mut(&mut self) -> &mut Bench<Postgresql> {
+        &mut self.0
+    }
 }
 
 impl Fake {
@@ -24,21 +30,7 @@ impl Fake {
     }
 
     pub(crate) fn of(config: Config) -> Fake {
-        let image = DiskImage::default();
-        let server = Postgresql::new(config, &image, clocks(0));
-        let (said, closed) = (BTreeMap::new(), BTreeSet::new());
-        let mut fake = Fake { server, now: 0, next: 0, said, closed, asked: Vec::new() };
-        fake.input(Input::Timer);
-        fake
-    }
-
-    /// A connection that has said nothing yet.
-    pub(crate) fn connect(&mut self) -> u32 {
-        self.next += 1;
-        let connection = ConnectionId(self.next);
-        self.said.insert(self.next, Vec::new());
-        self.input(Input::Accepted { connection, peer: "127.0.0.1:50000" });
-        self.next
+        Fake(Bench::new(|disk, now| Postgresql::new(config, disk, now)))
     }
 
     /// A session that is ready.
@@ -49,48 +41,13 @@ impl Fake {
     }
 
     pub(crate) fn send(&mut self, id: u32, bytes: &[u8]) {
-        self.now += 1_000;
-        self.input(Input::Received { connection: ConnectionId(id), bytes });
+        self.pass(STEP_US);
+        self.0.send(id, bytes);
     }
 
     /// What was said to a session, if that is a whole answer.
     pub(crate) fn answer(&mut self, id: u32) -> Option<Vec<u8>> {
-        let is_closed = self.closed.contains(&id);
-        let said = self.said.get_mut(&id)?;
-        (is_whole(said) || is_closed).then(|| std::mem::take(said))
+        let is_answered = is_whole(self.unread(id)) || self.is_closed(id);
+        is_answered.then(|| self.take(id))
     }
-
-    /// Lets time pass, so that deadlocks are found.
-    pub(crate) fn pass(&mut self, micros: u64) {
-        self.now += micros;
-        self.input(Input::Timer);
-    }
-
-    pub(crate) fn input(&mut self, input: Input<'_>) {
-        let mut queue = VecDeque::new();
-        let mut out = Outputs::default();
-        self.server.handle(input, clocks(self.now), &mut out);
-        loop {
-            for output in out.list.drain(..) {
-                match output {
-                    Output::Send { connection, bytes } => {
-                        self.said.entry(connection.0).or_default().extend_from_slice(&bytes);
-                    }
-                    Output::Close { connection } => drop(self.closed.insert(connection.0)),
-                    Output::Connect { connection, .. } => self.asked.push(connection),
-                    Output::DiskSync => queue.push_back(Input::DiskSynced),
-                    _ => {}
-                }
-            }
-            let next = if out.more { Some(Input::Continue) } else { queue.pop_front() };
-            let Some(next) = next else { return };
-            out.clear();
-            self.server.handle(next, clocks(self.now), &mut out);
-        }
-    }
-}
-
-fn clocks(now: u64) -> Now {
-    let wall = WallTime(1_700_000_000_000_000 + now as i64);
-    Now { wall, monotonic: MonotonicTime(now) }
 }

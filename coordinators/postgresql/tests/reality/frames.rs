@@ -25,7 +25,7 @@ fn fake_answer(bytes: &[u8], piece: usize) -> Vec<u8> {
     for bytes in bytes.chunks(piece) {
         fake.send(id, bytes);
     }
-    fake.said.remove(&id).unwrap()
+    fake.take(id)
 }
 
 /// What a session is sent whose bytes after the startup are these.

@@ -1,7 +1,7 @@
 //! A real PostgreSQL, started in a folder of its own, on the loopback only.
 
 use super::messages::{is_whole, query, shown, split, startup};
-use fencepost_real_servers::{free_port, skip, wait_until_ready};
+use fencepost_testing::{free_port, skip, wait_until_ready};
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::chown;

@@ -6,7 +6,7 @@ use super::messages::{query, shown, startup};
 use super::real::{Connection, Real, rest};
 use fencepost_machine::{ConnectionId, Input};
 use fencepost_postgresql::{Config, Replication};
-use fencepost_real_servers::signal;
+use fencepost_testing::signal;
 
 /// The connection of the standby at our primary.
 const LINK: u32 = 1_000_000;
@@ -127,8 +127,8 @@ impl World {
     /// Passes on what ours have said to each other.
     fn pass(&mut self) {
         loop {
-            let to_primary = self.standby.fake.said.remove(&self.link.0).unwrap_or_default();
-            let to_standby = self.primary.fake.said.remove(&LINK).unwrap_or_default();
+            let to_primary = self.standby.fake.take(self.link.0);
+            let to_standby = self.primary.fake.take(LINK);
             if to_primary.is_empty() && to_standby.is_empty() {
                 return;
             }
@@ -248,6 +248,6 @@ fn own_pid(fake: &mut Fake, session: u32) -> u32 {
     let key = super::messages::split(&welcome).into_iter().find(|(kind, _)| *kind == b'K');
     let key = key.unwrap().1;
     let pid = u32::from_be_bytes([key[0], key[1], key[2], key[3]]);
-    fake.input(Input::Closed { connection: ConnectionId(probe) });
+    fake.hang_up(probe);
     pid - (probe - session)
 }

@@ -63,9 +63,8 @@ impl World<'_> {
         self.pairs[index].waits = Some(sql.to_owned());
         self.pairs[index].real.send(&bytes);
         self.fake.send(self.pairs[index].fake, &bytes);
-        let has_answer = |fake: &Fake, at: usize, pairs: &[Pair]| {
-            fake.said.get(&pairs[at].fake).is_some_and(|said| is_whole(said))
-        };
+        let has_answer =
+            |fake: &Fake, at: usize, pairs: &[Pair]| is_whole(fake.unread(pairs[at].fake));
         let answered = waited.iter().filter(|at| has_answer(&self.fake, **at, &self.pairs)).count();
         if waited.len() > 1 && answered > 0 {
             return Ok(false);

@@ -6,9 +6,10 @@ use crate::config::{Config, Member};
 use crate::connection::PEER_GREETING;
 use crate::jute::Writer;
 use crate::server::ZooKeeper;
-use crate::store::Store;
+use crate::store::{Epochs, Store};
 use bytes::Bytes;
-use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
+use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs, journal};
+use fencepost_testing::disks;
 use proptest::prelude::*;
 
 const CASES: u32 = 256;
@@ -140,14 +141,24 @@ proptest! {
         prop_assert_eq!(said, answers([&before[..]]).0);
     }
 
-    #[test]
-    fn a_disk_that_holds_anything_is_read(
-        snapshot in prop::collection::vec(any::<u8>(), 0..80),
-        log in prop::collection::vec(any::<u8>(), 0..80),
-    ) {
-        let (snapshot, append_only) = (Some(Bytes::from(snapshot)), log.into());
-        Store::load(&DiskImage { snapshot, append_only, config: None });
+}
+
+#[test]
+fn damaged_files_are_refused_and_a_cut_log_is_repaired() {
+    let mut world = World::new(1);
+    world.settle(1);
+    let mut client = Client::enter(&mut world, 0);
+    assert_eq!(client.create(&mut world, "/still", 0), Some(0));
+    let (mut disk, mut out) = (world.disk(0).clone(), Vec::new());
+    let mut store = Store::load(&journal::open(&disk.image()));
+    store.truncate(store.last_logged(), &mut out);
+    store.set_epochs(Epochs::default(), &mut out);
+    for output in out {
+        disk.apply(&output);
     }
+    let image = disk.image();
+    assert!(image.snapshot.is_some() && image.config.is_some() && !image.append_only.is_empty());
+    disks::check(&image, |disk| ZooKeeper::new(Config::default(), disk, Now::default()));
 }
 
 #[test]

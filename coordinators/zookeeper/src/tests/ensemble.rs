@@ -4,6 +4,7 @@
 use super::client::{Client, DELETE};
 use super::world::World;
 use crate::jute::Writer;
+use fencepost_testing::Crash;
 
 fn other_than(hosts: usize, not: usize) -> usize {
     (0..hosts).find(|host| *host != not).unwrap()
@@ -39,7 +40,7 @@ fn the_member_with_the_greatest_number_leads_where_all_are_alike() {
 
 #[test]
 fn what_was_acknowledged_survives_the_loss_of_the_leader() {
-    for is_power_lost in [false, true] {
+    for crash in [Crash::Process, Crash::Power] {
         let mut world = World::new(3);
         let leader = world.settle(3);
         let at = other_than(3, leader);
@@ -47,7 +48,7 @@ fn what_was_acknowledged_survives_the_loss_of_the_leader() {
         for place in 0..20 {
             assert_eq!(client.create(&mut world, &format!("/{place}"), 0), Some(0));
         }
-        world.crash(leader, is_power_lost);
+        world.crash(leader, crash);
         world.run(30);
         assert_ne!(world.settle(2), leader);
         assert!(client.come_back(&mut world, at), "the session outlives the leader");
@@ -63,7 +64,7 @@ fn a_power_loss_everywhere_loses_nothing_that_was_acknowledged() {
     let leader = world.settle(3);
     let mut client = Client::enter(&mut world, leader);
     assert_eq!(client.create(&mut world, "/kept", 0), Some(0));
-    (0..3).for_each(|host| world.crash(host, true));
+    (0..3).for_each(|host| world.crash(host, Crash::Power));
     (0..3).for_each(|host| world.start(host));
     let leader = world.settle(3);
     assert!(client.come_back(&mut world, leader));
@@ -144,7 +145,7 @@ fn a_member_that_missed_everything_gets_what_it_lacks() {
     let mut world = World::new(3);
     let leader = world.settle(3);
     let late = other_than(3, leader);
-    world.crash(late, false);
+    world.crash(late, Crash::Process);
     let mut client = Client::enter(&mut world, leader);
     for place in 0..50 {
         assert_eq!(client.create(&mut world, &format!("/{place}"), 0), Some(0));
@@ -158,13 +159,13 @@ fn a_minority_serves_nobody_and_two_of_five_may_fail() {
     let mut world = World::new(5);
     let leader = world.settle(5);
     let follower = other_than(5, leader);
-    world.crash(leader, true);
-    world.crash(follower, false);
+    world.crash(leader, Crash::Power);
+    world.crash(follower, Crash::Process);
     let leader = world.settle(3);
     let mut client = Client::enter(&mut world, leader);
     assert_eq!(client.create(&mut world, "/three", 0), Some(0));
     let third = (0..5).find(|host| *host != leader && world.server(*host).is_some()).unwrap();
-    world.crash(third, false);
+    world.crash(third, Crash::Process);
     world.run(13_000);
     assert_eq!(world.leader(), None);
     assert!(Client::try_enter(&mut world, leader).is_none());
@@ -219,7 +220,8 @@ fn random_faults_lose_nothing_and_the_members_agree_in_the_end() {
             world.run(draw(4));
             match draw(4) {
                 kind @ 0..=1 => {
-                    world.crash(victim, kind == 0);
+                    let crash = if kind == 0 { Crash::Power } else { Crash::Process };
+                    world.crash(victim, crash);
                     world.run(draw(15_000));
                     world.start(victim);
                 }

@@ -4,6 +4,7 @@
 use super::client::{Client, SET_DATA, TIMEOUT_MS};
 use super::world::World;
 use crate::jute::Writer;
+use fencepost_testing::Crash;
 
 #[test]
 fn a_silent_session_ends_with_its_nodes_and_a_living_one_does_not() {
@@ -38,14 +39,14 @@ fn a_restart_keeps_nodes_and_sessions() {
     world.settle(1);
     let mut client = Client::enter(&mut world, 0);
     assert_eq!(client.create(&mut world, "/mine", 1), Some(0));
-    world.crash(0, true);
+    world.crash(0, Crash::Power);
     world.start(0);
     assert!(client.come_back(&mut world, 0));
     assert!(client.sees(&mut world, "/mine"));
     // Nobody comes back to this one.
     let mut gone = Client::enter(&mut world, 0);
     assert_eq!(gone.create(&mut world, "/gone", 1), Some(0));
-    world.crash(0, false);
+    world.crash(0, Crash::Process);
     world.start(0);
     world.run(12_000);
     let mut reader = Client::enter(&mut world, 0);

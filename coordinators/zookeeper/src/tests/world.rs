@@ -3,17 +3,29 @@
 //! The comparison with real servers (`tests/reality`) includes this file, too, so it uses only what
 //! everybody can use.
 
-#[path = "../../../world.rs"]
-mod shared;
-
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
+use std::ops::{Deref, DerefMut};
 
-pub(super) use shared::End;
+pub(super) use fencepost_testing::End;
 
 /// Servers of ZooKeeper, called from 0 on.
-pub(super) type World = shared::World<ZooKeeper>;
+pub(super) struct World(fencepost_testing::World<ZooKeeper>);
+
+impl Deref for World {
+    type Target = fencepost_testing::World<ZooKeeper>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
 
 impl World {
     /// So many servers that are set up like this, which have been switched on.
@@ -26,7 +38,7 @@ impl World {
         let config = Config { members: (0..count).map(member).collect(), ..config };
         let start =
             move |me, disk: &_, now| ZooKeeper::new(Config { me, ..config.clone() }, disk, now);
-        World::started(count, 0, Box::new(start))
+        World(fencepost_testing::World::started(count, 0, Box::new(start)))
     }
 
     /// What the server calls a client's connection.

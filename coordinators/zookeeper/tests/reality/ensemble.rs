@@ -11,6 +11,7 @@ use crate::world::World;
 use crate::{Config, ZooKeeper};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
+use fencepost_testing::Crash;
 
 /// The unit of all times, in milliseconds: a session lasts for two at least.
 pub(crate) const TICK_MS: u32 = 500;
@@ -116,7 +117,7 @@ impl Ensemble for Fake {
     }
 
     fn kill(&mut self, at: usize) {
-        self.0.crash(at, false);
+        self.0.crash(at, Crash::Process);
     }
 
     fn start_again(&mut self, at: usize) {

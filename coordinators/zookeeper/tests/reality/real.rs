@@ -1,7 +1,7 @@
 //! Real servers: Debian's ZooKeeper, each in a folder and on ports of its own, ended by its process
 //! id.
 
-use fencepost_real_servers::{free_port, signal, skip, wait_for};
+use fencepost_testing::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};

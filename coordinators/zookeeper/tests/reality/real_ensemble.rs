@@ -3,7 +3,7 @@
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};
-use fencepost_real_servers::{free_port, wait_for};
+use fencepost_testing::{free_port, wait_for};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};

@@ -1,11 +1,5 @@
 //! What every test needs that compares a model with the real server: a port, a process that ends
-//! with the test, and waiting in real time. Only tests depend on this crate.
-//!
-//! Entry points: [`free_port`], [`wait_for`], [`wait_until_ready`], [`signal`], [`skip`]. The
-//! crate has no features.
-
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-#![forbid(unsafe_code)]
+//! with the test, and waiting in real time.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;

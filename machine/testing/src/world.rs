@@ -1,9 +1,6 @@
 //! A small world for the tests of servers that agree with each other: a network with a latency,
 //! disks that take time to sync, hosts that crash, stand still and are cut off. Everything is
 //! ordered, so that a test is the same each time.
-//!
-//! The tests of several crates include this file, and so do their comparisons with real servers: it
-//! uses only what everybody can use.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
@@ -19,10 +16,11 @@ const START_US: u64 = 1_000_000_000;
 
 /// Where a connection ends.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct End {
+pub struct End {
     /// A server, or `None` for a client of the test.
-    pub(crate) host: Option<usize>,
-    pub(crate) connection: ConnectionId,
+    pub host: Option<usize>,
+    /// Which one, of that server or of all clients.
+    pub connection: ConnectionId,
 }
 
 #[derive(Clone, Debug)]
@@ -36,12 +34,15 @@ enum Event {
     Closed(End),
 }
 
-pub(crate) struct Host<M> {
+/// A server with what it stands on.
+#[derive(Debug)]
+pub struct Host<M> {
     machine: Option<M>,
     disk: Disk,
     life: u32,
     timer: u64,
-    pub(crate) is_paused: bool,
+    /// Whether it stands still.
+    pub is_paused: bool,
     /// What has happened to it while it stood still.
     waiting: Vec<Event>,
     accepted: u32,
@@ -51,28 +52,42 @@ pub(crate) struct Host<M> {
 /// Makes a server of this number, from 1 on, with what its disk holds.
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
-pub(crate) struct World<M> {
-    pub(crate) now_us: u64,
+/// How a server's host ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Crash {
+    /// Its process does.
+    Process,
+    /// Its power does: what was not synced is lost.
+    Power,
+}
+
+/// Servers, and the clients of a test.
+pub struct World<M> {
+    /// The true time.
+    pub now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
-    pub(crate) hosts: Vec<Host<M>>,
+    /// Every server, in order.
+    pub hosts: Vec<Host<M>>,
     start: Start<M>,
     /// What the first server is called. The others follow.
     first: usize,
-    pub(crate) peers: BTreeMap<End, End>,
+    /// For each end of a connection, the other one.
+    pub peers: BTreeMap<End, End>,
     /// Pairs of hosts between which messages are held back.
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
     /// What clients got and have not looked at.
-    pub(crate) inboxes: BTreeMap<End, BytesMut>,
-    pub(crate) closed: BTreeSet<End>,
+    pub inboxes: BTreeMap<End, BytesMut>,
+    /// The ends of clients whose server has closed the connection.
+    pub closed: BTreeSet<End>,
 }
 
 impl<M: Machine> World<M> {
     /// So many servers, which have been switched on. They are called by numbers, the first by this
     /// one.
-    pub(crate) fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
+    pub fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
         let mut world = World {
             now_us: START_US,
             sequence: 0,
@@ -114,23 +129,22 @@ impl<M: Machine> World<M> {
     }
 
     /// Switches a server on.
-    pub(crate) fn start(&mut self, host: usize) {
+    pub fn start(&mut self, host: usize) {
         let me = u8::try_from(host + 1).unwrap();
         let machine = (self.start)(me, &self.hosts[host].disk.image(), self.now());
         self.hosts[host].machine = Some(machine);
         self.input(host, Input::Timer);
     }
 
-    /// A server's process ends, or its power does.
-    pub(crate) fn crash(&mut self, host: usize, is_power_lost: bool) {
+    /// A server's host ends.
+    pub fn crash(&mut self, host: usize, crash: Crash) {
         let at = &mut self.hosts[host];
         at.machine = None;
         at.life += 1;
         (at.is_paused, at.waiting) = (false, Vec::new());
-        if is_power_lost {
-            at.disk.power_loss()
-        } else {
-            at.disk.process_crash()
+        match crash {
+            Crash::Power => at.disk.power_loss(),
+            Crash::Process => at.disk.process_crash(),
         }
         let ends: Vec<(End, End)> = self.peers.iter().map(|(end, peer)| (*end, *peer)).collect();
         for (end, peer) in ends.into_iter().filter(|(end, _)| end.host == Some(host)) {
@@ -140,11 +154,13 @@ impl<M: Machine> World<M> {
         }
     }
 
-    pub(crate) fn pause(&mut self, host: usize) {
+    /// Makes a server stand still.
+    pub fn pause(&mut self, host: usize) {
         self.hosts[host].is_paused = true;
     }
 
-    pub(crate) fn resume(&mut self, host: usize) {
+    /// Makes a paused server go on, with what has happened to it meanwhile.
+    pub fn resume(&mut self, host: usize) {
         self.hosts[host].is_paused = false;
         for event in std::mem::take(&mut self.hosts[host].waiting) {
             self.happen(event);
@@ -152,7 +168,7 @@ impl<M: Machine> World<M> {
     }
 
     /// Cuts a server off from all other servers.
-    pub(crate) fn isolate(&mut self, host: usize) {
+    pub fn isolate(&mut self, host: usize) {
         for other in (0..self.hosts.len()).filter(|other| *other != host) {
             self.cut(host, other);
             self.cut(other, host);
@@ -160,11 +176,12 @@ impl<M: Machine> World<M> {
     }
 
     /// Holds back what one server says to another one.
-    pub(crate) fn cut(&mut self, from: usize, to: usize) {
+    pub fn cut(&mut self, from: usize, to: usize) {
         self.cuts.insert((from, to));
     }
 
-    pub(crate) fn heal(&mut self) {
+    /// Ends all cuts and delivers what was held back.
+    pub fn heal(&mut self) {
         self.cuts.clear();
         for (_, _, event) in std::mem::take(&mut self.held) {
             self.schedule(LATENCY_US, event);
@@ -172,7 +189,7 @@ impl<M: Machine> World<M> {
     }
 
     /// Lets time pass.
-    pub(crate) fn run(&mut self, span_ms: u64) {
+    pub fn run(&mut self, span_ms: u64) {
         let until = self.now_us + span_ms * 1_000;
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
             self.now_us = entry.key().0;
@@ -309,7 +326,7 @@ impl<M: Machine> World<M> {
     }
 
     /// A client connects to a server.
-    pub(crate) fn connect(&mut self, to: usize) -> ConnectionId {
+    pub fn connect(&mut self, to: usize) -> ConnectionId {
         self.clients += 1;
         let from = End { host: None, connection: ConnectionId(self.clients) };
         self.schedule(LATENCY_US, Event::Connect { from, to });
@@ -317,24 +334,32 @@ impl<M: Machine> World<M> {
         from.connection
     }
 
-    pub(crate) fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
+    /// A client sends bytes.
+    pub fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
         if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
             self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
         }
     }
 
     /// A client goes without a word.
-    pub(crate) fn hang_up(&mut self, connection: ConnectionId) {
+    pub fn hang_up(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.peers.remove(&End { host: None, connection }) {
             self.schedule(LATENCY_US, Event::Closed(peer));
         }
     }
 
-    pub(crate) fn server(&self, host: usize) -> Option<&M> {
+    /// A server, unless it is down.
+    pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }
 
-    pub(crate) fn taps(&mut self, host: usize) -> Vec<TapEvent> {
+    /// What a server keeps.
+    pub fn disk(&self, host: usize) -> &Disk {
+        &self.hosts[host].disk
+    }
+
+    /// Takes what a server told the judge.
+    pub fn taps(&mut self, host: usize) -> Vec<TapEvent> {
         std::mem::take(&mut self.hosts[host].taps)
     }
 }

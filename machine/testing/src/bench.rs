@@ -1,0 +1,172 @@
+//! One machine, with connections, a disk, and clocks that the test moves.
+
+use fencepost_machine::wording::Speaker;
+use fencepost_machine::{
+    ConnectionId, Disk, DiskImage, DiskReply, Input, Machine, MonotonicTime, Now, Output, Outputs,
+    TapEvent, WallTime,
+};
+use std::collections::BTreeMap;
+
+const WALL_START_US: i64 = 1_700_000_000_000_000;
+
+/// A machine. What it sends is there at once.
+#[derive(Debug)]
+pub struct Bench<M> {
+    /// The machine.
+    pub machine: M,
+    /// Its disk.
+    pub disk: Disk,
+    /// Its clocks.
+    pub clock: Now,
+    /// What it told the judge and no test has taken yet.
+    pub taps: Vec<TapEvent>,
+    /// The connections that it closed, in order.
+    pub closed: Vec<u32>,
+    /// The connections that it wanted to open, in order.
+    pub asked: Vec<ConnectionId>,
+    /// Whether a sync is done at once; otherwise by [`Bench::finish_sync`].
+    pub syncs_at_once: bool,
+    /// The address of whoever connects.
+    pub peer: &'static str,
+    next: u32,
+    sent: BTreeMap<u32, Vec<u8>>,
+    wake_at: Option<u64>,
+    syncing: usize,
+}
+
+impl<M: Machine> Bench<M> {
+    /// A machine that has booted from an empty disk.
+    pub fn new(boot: impl FnOnce(&DiskImage, Now) -> M) -> Bench<M> {
+        let clock = Now { wall: WallTime(WALL_START_US), monotonic: MonotonicTime(0) };
+        let mut bench = Bench {
+            machine: boot(&DiskImage::default(), clock),
+            disk: Disk::default(),
+            clock,
+            taps: Vec::new(),
+            closed: Vec::new(),
+            asked: Vec::new(),
+            syncs_at_once: true,
+            peer: "client-1:40000",
+            next: 0,
+            sent: BTreeMap::new(),
+            wake_at: None,
+            syncing: 0,
+        };
+        bench.input(Input::Timer);
+        bench
+    }
+
+    /// A new process on the same disk, to which nobody is connected.
+    pub fn restart(&mut self, boot: impl FnOnce(&DiskImage, Now) -> M) {
+        (self.syncing, self.wake_at) = (0, None);
+        self.sent.clear();
+        self.machine = boot(&self.disk.image(), self.clock);
+        self.input(Input::Timer);
+    }
+
+    /// Gives the machine an input, and everything that follows from it.
+    pub fn input(&mut self, input: Input<'_>) {
+        let (mut out, mut next) = (Outputs::default(), Some(input));
+        while let Some(input) = next.take() {
+            out.clear();
+            self.machine.handle(input, self.clock, &mut out);
+            out.list.drain(..).for_each(|output| self.carry_out(output));
+            if out.more {
+                next = Some(Input::Continue);
+            } else if self.syncs_at_once && self.syncing > 0 {
+                next = Some(self.synced());
+            }
+        }
+    }
+
+    fn carry_out(&mut self, output: Output) {
+        if self.disk.apply(&output) == DiskReply::Sync {
+            self.syncing += 1;
+        }
+        match output {
+            Output::Send { connection, bytes } => {
+                self.sent.entry(connection.0).or_default().extend_from_slice(&bytes);
+            }
+            Output::Close { connection } | Output::Abort { connection } => {
+                self.closed.push(connection.0);
+            }
+            Output::Connect { connection, .. } => self.asked.push(connection),
+            Output::Tap(tap) => self.taps.push(tap),
+            Output::WakeAfter { micros } => self.wake_at = Some(self.clock.monotonic.0 + micros),
+            _ => {}
+        }
+    }
+
+    fn synced(&mut self) -> Input<'static> {
+        self.syncing -= 1;
+        self.disk.finish_sync();
+        Input::DiskSynced
+    }
+
+    /// The oldest sync is done.
+    pub fn finish_sync(&mut self) {
+        let input = self.synced();
+        self.input(input);
+    }
+
+    /// Lets time pass, and wakes the machine whenever it wanted.
+    pub fn pass(&mut self, micros: u64) {
+        let end = self.clock.monotonic.0 + micros;
+        while let Some(at) = self.wake_at.filter(|at| *at <= end) {
+            self.wake_at = None;
+            self.advance(at);
+            self.input(Input::Timer);
+        }
+        self.advance(end);
+    }
+
+    fn advance(&mut self, to: u64) {
+        let past = to.saturating_sub(self.clock.monotonic.0);
+        self.clock.monotonic.0 += past;
+        self.clock.wall.0 += past.cast_signed();
+    }
+
+    /// Sets the wall clock forward, or back.
+    pub fn step_wall_clock(&mut self, micros: i64) {
+        self.clock.wall.0 += micros;
+    }
+
+    /// A new connection, from 1 on.
+    pub fn connect(&mut self) -> u32 {
+        self.next += 1;
+        let (connection, peer) = (ConnectionId(self.next), self.peer);
+        self.input(Input::Accepted { connection, peer });
+        self.next
+    }
+
+    /// A client sends bytes.
+    pub fn send(&mut self, connection: u32, bytes: &[u8]) {
+        self.input(Input::Received { connection: ConnectionId(connection), bytes });
+    }
+
+    /// A client goes.
+    pub fn hang_up(&mut self, connection: u32) {
+        self.input(Input::Closed { connection: ConnectionId(connection) });
+    }
+
+    /// Whether the machine has closed a connection.
+    pub fn is_closed(&self, connection: u32) -> bool {
+        self.closed.contains(&connection)
+    }
+
+    /// What was sent on a connection and not taken yet.
+    pub fn unread(&self, connection: u32) -> &[u8] {
+        self.sent.get(&connection).map_or(&[], Vec::as_slice)
+    }
+
+    /// Takes what was sent on a connection.
+    pub fn take(&mut self, connection: u32) -> Vec<u8> {
+        self.sent.remove(&connection).unwrap_or_default()
+    }
+
+    /// The same in the words of pictures; empty if nothing was sent.
+    pub fn take_words(&mut self, connection: u32) -> String {
+        let sent = self.take(connection);
+        self.machine.wording()(Speaker::Server, &sent)
+    }
+}
