@@ -220,7 +220,7 @@ impl Etcd {
         self.propose_locks();
         for (_, call, of) in std::mem::take(&mut self.calls.ended) {
             match of {
-                Some(member) => self.tell_lease(member, call, LeaseTold::NotLeader),
+                Some(member) => self.answer_lease(member, call, LeaseTold::NotLeader),
                 None => self.ask_lease(call),
             }
         }

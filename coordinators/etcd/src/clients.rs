@@ -321,7 +321,7 @@ impl Etcd {
     }
 
     /// Keys have changed: whoever watches them is told.
-    pub(crate) fn tell_watchers(&mut self, events: &[Event]) {
+    pub(crate) fn notify_watchers(&mut self, events: &[Event]) {
         let (who, store) = (self.who(), &self.state.store);
         let mut said = Vec::new();
         for (connection, open) in &mut self.connections {

@@ -270,7 +270,7 @@ impl Etcd {
             self.state.lessor.promote(self.now.monotonic.0, extend_us);
         }
         if !applied.events.is_empty() {
-            self.tell_watchers(&applied.events);
+            self.notify_watchers(&applied.events);
         }
         if let Command::LeaseRevoke(lease) = command {
             self.lease_gone(*lease);

@@ -109,7 +109,7 @@ impl Watching {
             let message = message.bool("canceled", true);
             return Some(reply::result(message.int("compact_revision", store.compacted())));
         }
-        let told = watcher.tell(store.since(watcher.next), store);
+        let told = watcher.notify(store.since(watcher.next), store);
         watcher.next = store.revision() + 1;
         told.map(|events| item(id, events, store, who))
     }
@@ -120,7 +120,7 @@ impl Watching {
         for (id, watcher) in &mut self.watchers {
             if watcher.next <= store.revision() {
                 watcher.next = store.revision() + 1;
-                let told = watcher.tell(events.iter(), store);
+                let told = watcher.notify(events.iter(), store);
                 said.extend(told.map(|events| item(*id, events, store, who)));
             }
         }
@@ -129,7 +129,7 @@ impl Watching {
 }
 
 impl Watcher {
-    fn tell<'e>(
+    fn notify<'e>(
         &self,
         events: impl Iterator<Item = &'e Event>,
         store: &Store,

@@ -97,7 +97,7 @@ impl Memcached {
         }
         self.cache.touch(key, self.clock.expiry(expiry));
         if let Some(item) = self.cache.get(key).cloned() {
-            self.tell(key, &item, KeyChange::Extended);
+            self.report(key, &item, KeyChange::Extended);
         }
         true
     }
@@ -131,7 +131,7 @@ impl Memcached {
             self.look(key);
             match self.cache.remove(key) {
                 Some(item) => {
-                    self.tell(key, &item, KeyChange::Removed);
+                    self.report(key, &item, KeyChange::Removed);
                     "DELETED"
                 }
                 None => "NOT_FOUND",
@@ -164,7 +164,7 @@ impl Memcached {
         if digits.len() <= item.value.len() {
             self.cache.overwrite(key, padded.into());
             if let Some(item) = self.cache.get(key).cloned() {
-                self.tell(key, &item, KeyChange::Granted);
+                self.report(key, &item, KeyChange::Granted);
             }
         } else {
             self.put(key, item.flags, padded.into(), item.expiry);

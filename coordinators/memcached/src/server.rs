@@ -216,8 +216,8 @@ impl Memcached {
     /// Drops an item that is no longer there, and tells the judge.
     pub(crate) fn look(&mut self, key: &[u8]) {
         match self.cache.drop_if_gone(key, &self.clock) {
-            Some(Gone::Expired(item)) => self.tell(key, &item, KeyChange::Expired),
-            Some(Gone::Flushed(item)) => self.tell(key, &item, KeyChange::Flushed),
+            Some(Gone::Expired(item)) => self.report(key, &item, KeyChange::Expired),
+            Some(Gone::Flushed(item)) => self.report(key, &item, KeyChange::Flushed),
             None => {}
         }
     }
@@ -229,20 +229,20 @@ impl Memcached {
         let before = self.cache.get(key).cloned();
         for (evicted, item) in self.cache.store(key, (flags, value, expiry), &self.clock) {
             self.counts.evictions += 1;
-            self.tell(&evicted, &item, KeyChange::Evicted);
+            self.report(&evicted, &item, KeyChange::Evicted);
         }
         if self.clock.has_reached(expiry) {
             self.cache.remove(key);
             if let Some(item) = before {
-                self.tell(key, &item, KeyChange::Removed);
+                self.report(key, &item, KeyChange::Removed);
             }
         } else if let Some(item) = self.cache.get(key).cloned() {
-            self.tell(key, &item, KeyChange::Granted);
+            self.report(key, &item, KeyChange::Granted);
         }
     }
 
     /// Tells the judge of a change of a key.
-    pub(crate) fn tell(&mut self, key: &[u8], item: &Item, change: KeyChange) {
+    pub(crate) fn report(&mut self, key: &[u8], item: &Item, change: KeyChange) {
         let is_tapped =
             self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix));
         if !is_tapped {
@@ -272,7 +272,7 @@ impl Memcached {
             self.look(&key);
         }
         for (key, item) in self.cache.evict_all() {
-            self.tell(&key, &item, change);
+            self.report(&key, &item, change);
         }
     }
 

@@ -7,7 +7,7 @@ use crate::sql::expression::{Comparison, Expression, Function};
 use crate::sql::table_ast::Kind;
 use crate::store::schema::{Column, Default, Definition};
 use crate::value::Value;
-use crate::variables::Held;
+use crate::variables::Setting;
 use bytes::BufMut;
 
 const TINY: u8 = 1;
@@ -319,11 +319,11 @@ fn literal(value: &Value, session: &Session) -> Shape {
     }
 }
 
-fn variable(held: &Held, session: &Session) -> Shape {
+fn variable(held: &Setting, session: &Session) -> Shape {
     match held {
-        Held::Truth(_) => Shape { kind: LONGLONG, ..Shape::number("bigint", 1) },
-        Held::Number(_) => Shape::number("bigint unsigned", 21),
-        Held::Text(text) => Shape::text(session.charset.characters(text.as_bytes())),
+        Setting::Truth(_) => Shape { kind: LONGLONG, ..Shape::number("bigint", 1) },
+        Setting::Number(_) => Shape::number("bigint unsigned", 21),
+        Setting::Text(text) => Shape::text(session.charset.characters(text.as_bytes())),
     }
 }
 

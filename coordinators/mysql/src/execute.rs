@@ -100,7 +100,7 @@ enum Locked {
 
 impl Run {
     /// Whether the columns of its result are told before a row is looked at.
-    pub(crate) fn tells_columns_first(&self) -> bool {
+    pub(crate) fn sends_columns_first(&self) -> bool {
         !matches!(&self.work, Work::Scan(scan) if scan.is_of_one_row())
     }
 

@@ -12,7 +12,7 @@ pub(crate) type SessionId = u32;
 /// The locks of a server.
 #[derive(Debug, Default)]
 pub(crate) struct UserLocks {
-    held: BTreeMap<Vec<u8>, Held>,
+    held: BTreeMap<Vec<u8>, Holder>,
     queues: BTreeMap<Vec<u8>, VecDeque<SessionId>>,
     waiting: BTreeMap<SessionId, Vec<u8>>,
     /// How often each session was refused because of a deadlock.
@@ -24,7 +24,7 @@ pub(crate) struct UserLocks {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Held {
+struct Holder {
     by: SessionId,
     times: u64,
 }
@@ -51,7 +51,7 @@ impl UserLocks {
     }
 
     fn give(&mut self, session: SessionId, name: Vec<u8>) {
-        self.held.insert(name, Held { by: session, times: 1 });
+        self.held.insert(name, Holder { by: session, times: 1 });
     }
 
     /// Puts a session into the queue of a lock that another has. If all of them would wait for each

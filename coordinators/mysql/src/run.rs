@@ -9,7 +9,7 @@ use crate::session::Session;
 use crate::sql::expression::{Comparison, Expression, Function};
 use crate::timestamp::Instant;
 use crate::value::Value;
-use crate::variables::Held;
+use crate::variables::Setting;
 
 /// The longest name of a lock, in bytes.
 const NAME_MAX: usize = 192;
@@ -38,7 +38,7 @@ pub(crate) struct Run {
     /// When the statement began, in microseconds since the Unix epoch.
     now: i64,
     /// Whether an error is a message only, and its call NULL, as for DO.
-    forgives: bool,
+    continues_after_errors: bool,
 }
 
 /// What came of going on.
@@ -50,8 +50,8 @@ pub(crate) enum Step {
     Wait(i128),
 }
 
-/// What came of one operation.
-enum Came {
+/// How far one operation has come.
+enum Progress {
     Value(Value),
     Wait(i128),
 }
@@ -63,19 +63,19 @@ impl Run {
         for expression in expressions {
             compile(expression, &mut operations);
         }
-        Run { operations, at: 0, stack: Vec::new(), now, forgives: false }
+        Run { operations, at: 0, stack: Vec::new(), now, continues_after_errors: false }
     }
 
     /// The same for DO, which goes on after an error.
-    pub(crate) fn forgiving(expressions: &[Expression], now: i64) -> Run {
-        Run { forgives: true, ..Run::new(expressions, now) }
+    pub(crate) fn continuing_after_errors(expressions: &[Expression], now: i64) -> Run {
+        Run { continues_after_errors: true, ..Run::new(expressions, now) }
     }
 
     /// What the wait came to is what the call that waited comes to. Errors: 1213.
     pub(crate) fn answer(&mut self, came: Outcome<Value>, session: &mut Session) -> Outcome<()> {
         let value = match came {
-            Err(error) if self.forgives => {
-                session.tell_error(&error);
+            Err(error) if self.continues_after_errors => {
+                session.add_error(&error);
                 Value::Null
             }
             came => came?,
@@ -98,8 +98,8 @@ impl Run {
         while let Some(operation) = self.operations.get(self.at).cloned() {
             self.at += 1;
             match self.carry_out(operation, session, locks, is_killed) {
-                Ok(Came::Value(value)) => self.stack.push(value),
-                Ok(Came::Wait(micros)) => return Ok(Step::Wait(micros)),
+                Ok(Progress::Value(value)) => self.stack.push(value),
+                Ok(Progress::Wait(micros)) => return Ok(Step::Wait(micros)),
                 Err(error) => self.answer(Err(error), session)?,
             }
         }
@@ -112,14 +112,14 @@ impl Run {
         session: &mut Session,
         locks: &mut UserLocks,
         is_killed: bool,
-    ) -> Outcome<Came> {
+    ) -> Outcome<Progress> {
         let value = match operation {
             Operation::Push(value) => value,
             Operation::Variable(name, is_global) => {
                 match session.variables.get(&name, is_global)? {
-                    Held::Truth(is_true) => Value::truth(is_true),
-                    Held::Number(number) => Value::Integer(i128::from(number)),
-                    Held::Text(text) => Value::Text(text.into_bytes()),
+                    Setting::Truth(is_true) => Value::truth(is_true),
+                    Setting::Number(number) => Value::Integer(i128::from(number)),
+                    Setting::Text(text) => Value::Text(text.into_bytes()),
                 }
             }
             Operation::Call(Function::GetLock, _) => {
@@ -131,7 +131,7 @@ impl Run {
                         if !locks.wait(session.id, &name) {
                             return Err(SqlError::deadlock());
                         }
-                        return Ok(Came::Wait(micros));
+                        return Ok(Progress::Wait(micros));
                     }
                 }
             }
@@ -156,7 +156,7 @@ impl Run {
                 _ => Value::Null,
             },
         };
-        Ok(Came::Value(value))
+        Ok(Progress::Value(value))
     }
 
     fn pop(&mut self) -> Value {

@@ -187,7 +187,7 @@ impl Mysql {
     }
 
     /// Tells the judge whose lock it is, if that has changed.
-    fn tell(&mut self, out: &mut Outputs) {
+    fn report(&mut self, out: &mut Outputs) {
         let Some(watch) = &self.config.watch else { return };
         let core = &self.core;
         let of_row = || core.store.holder("locks", watch);
@@ -280,7 +280,7 @@ impl Machine for Mysql {
         }
         self.dispatch(input);
         self.settle();
-        self.tell(out);
+        self.report(out);
         self.hand_over(out);
     }
 

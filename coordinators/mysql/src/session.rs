@@ -75,11 +75,11 @@ impl Session {
     }
 
     pub(crate) fn warn(&mut self, code: u16, text: impl Into<Vec<u8>>) {
-        self.tell(Message { level: "Warning", code, text: text.into() });
+        self.add_message(Message { level: "Warning", code, text: text.into() });
     }
 
-    pub(crate) fn tell_error(&mut self, error: &SqlError) {
-        self.tell(Message { level: "Error", code: error.code, text: error.message.clone() });
+    pub(crate) fn add_error(&mut self, error: &SqlError) {
+        self.add_message(Message { level: "Error", code: error.code, text: error.message.clone() });
     }
 
     /// The first message of a statement takes the place of all that earlier ones left. That is so
@@ -90,7 +90,7 @@ impl Session {
         }
     }
 
-    fn tell(&mut self, message: Message) {
+    fn add_message(&mut self, message: Message) {
         self.forget_messages();
         self.warnings = self.warnings.saturating_add(1);
         if self.messages.len() < MESSAGES_MAX {
@@ -112,7 +112,7 @@ impl Session {
         if !is_note {
             return Err(error);
         }
-        self.tell(Message { level: "Note", code: error.code, text: error.message });
+        self.add_message(Message { level: "Note", code: error.code, text: error.message });
         Ok(())
     }
 

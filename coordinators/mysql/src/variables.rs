@@ -48,7 +48,7 @@ pub(crate) enum Change {
 
 /// What a variable holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Held {
+pub(crate) enum Setting {
     Truth(bool),
     Number(u64),
     Text(String),
@@ -63,19 +63,19 @@ impl Default for Variables {
 impl Variables {
     /// A variable by its name in lower case; the global value of all is what it is at first.
     /// Errors: 1193.
-    pub(crate) fn get(&self, name: &str, is_global: bool) -> Outcome<Held> {
+    pub(crate) fn get(&self, name: &str, is_global: bool) -> Outcome<Setting> {
         let first = Variables::default();
         let of = if is_global { &first } else { self };
         if let Some(integer) = INTEGERS.iter().find(|integer| integer.name == name) {
             let set = of.integers.get(integer.name).copied();
-            return Ok(Held::Number(set.unwrap_or(integer.default)));
+            return Ok(Setting::Number(set.unwrap_or(integer.default)));
         }
         match name {
-            "autocommit" => Ok(Held::Truth(of.autocommit)),
-            "tx_isolation" => Ok(Held::Text(of.isolation.to_owned())),
-            "max_allowed_packet" => Ok(Held::Number(BODY_MAX as u64)),
-            "version" => Ok(Held::Text(VERSION.to_owned())),
-            "version_comment" => Ok(Held::Text("Debian 12".to_owned())),
+            "autocommit" => Ok(Setting::Truth(of.autocommit)),
+            "tx_isolation" => Ok(Setting::Text(of.isolation.to_owned())),
+            "max_allowed_packet" => Ok(Setting::Number(BODY_MAX as u64)),
+            "version" => Ok(Setting::Text(VERSION.to_owned())),
+            "version_comment" => Ok(Setting::Text("Debian 12".to_owned())),
             "timestamp" => Err(SqlError::unsupported("@@timestamp")),
             _ => Err(SqlError::unknown_variable(name)),
         }
@@ -83,7 +83,7 @@ impl Variables {
 
     /// A client at which somebody types may be silent for another while.
     pub(crate) fn make_interactive(&mut self) {
-        if let Ok(Held::Number(seconds)) = self.get("interactive_timeout", false) {
+        if let Ok(Setting::Number(seconds)) = self.get("interactive_timeout", false) {
             self.integers.insert("wait_timeout", seconds);
         }
     }
@@ -91,7 +91,7 @@ impl Variables {
     /// After how many microseconds of silence the server ends the session.
     pub(crate) fn wait_timeout_us(&self) -> u64 {
         match self.get("wait_timeout", false) {
-            Ok(Held::Number(seconds)) => seconds * 1_000_000,
+            Ok(Setting::Number(seconds)) => seconds * 1_000_000,
             _ => u64::MAX,
         }
     }
@@ -99,7 +99,7 @@ impl Variables {
     /// How many microseconds a statement waits for a row.
     pub(crate) fn row_wait_us(&self) -> i128 {
         match self.get("innodb_lock_wait_timeout", false) {
-            Ok(Held::Number(seconds)) => i128::from(seconds) * 1_000_000,
+            Ok(Setting::Number(seconds)) => i128::from(seconds) * 1_000_000,
             _ => 0,
         }
     }

@@ -271,7 +271,7 @@ impl Client {
         core.locks.give_up(self.session.backend);
         transactions::fail(core, &mut self.session);
         self.portals.clear();
-        self.tell_notices();
+        self.send_notices();
         wire::error(&mut self.out, error);
         if error.severity == crate::error::Severity::Fatal {
             self.leave(core);
@@ -298,7 +298,7 @@ impl Client {
         core.backends.retain(|other| *other != backend);
     }
 
-    fn tell_notices(&mut self) {
+    fn send_notices(&mut self) {
         for notice in std::mem::take(&mut self.session.notices) {
             wire::error(&mut self.out, &notice);
         }

@@ -58,7 +58,7 @@ mod wording;
 
 pub use server::{Config, Postgresql};
 pub use stream::Replication;
-pub use watch::{Held, LockTable, Watch};
+pub use watch::{HeldWhen, LockTable, Watch};
 
 /// The version that is modelled, as the server tells it.
 pub(crate) const VERSION: &str = "15.20 (Debian 15.20-0+deb12u1)";

@@ -201,7 +201,7 @@ impl Postgresql {
     }
 
     /// Tells the judge what has changed.
-    fn tell(&mut self) {
+    fn report(&mut self) {
         if let Some(watching) = &mut self.watching {
             let told = watching.look(&self.core, &self.clients);
             self.core.wants.extend(told);
@@ -428,7 +428,7 @@ impl Machine for Postgresql {
             self.promote();
         }
         self.clients.values_mut().for_each(|client| client.stream(&self.core));
-        self.tell();
+        self.report();
         self.hand_over(out);
     }
 

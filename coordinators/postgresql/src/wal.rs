@@ -22,8 +22,6 @@ pub(crate) enum Record {
         columns: Vec<Field>,
         indexes: Vec<Index>,
     },
-    /// All indexes of a table.
-    Indexes(TableId, Vec<Index>),
     Drop(TableId),
     Put(TableId, VersionId, Vec<Value>),
     Remove(TableId, VersionId),
@@ -61,10 +59,6 @@ impl Record {
         }
     }
 
-    pub(crate) fn indexes(table: &Definition) -> Record {
-        Record::Indexes(table.id, table.indexes.clone())
-    }
-
     pub(crate) fn put(table: TableId, id: VersionId, version: &Version) -> Record {
         Record::Put(table, id, version.values.as_ref().clone())
     }
@@ -92,7 +86,6 @@ fn put_indexes(out: &mut BytesMut, indexes: &[Index]) {
     out.put_u32(indexes.len() as u32);
     for index in indexes {
         put_text(out, &index.name);
-        out.put_u8(u8::from(index.is_unique));
         out.put_u8(u8::from(index.is_primary));
         out.put_u32(index.columns.len() as u32);
         index.columns.iter().for_each(|column| out.put_u32(*column as u32));
@@ -146,11 +139,6 @@ fn put_record(out: &mut BytesMut, record: &Record) {
                 put_option(out, column.default.as_deref(), put_text);
                 put_option(out, column.serial, BytesMut::put_i64);
             }
-            put_indexes(out, indexes);
-        }
-        Record::Indexes(id, indexes) => {
-            out.put_u8(b'I');
-            out.put_u32(id.0);
             put_indexes(out, indexes);
         }
         Record::Drop(id) => {
@@ -229,9 +217,9 @@ impl Reader {
 
     fn index(&mut self) -> Option<Index> {
         let name = self.text()?;
-        let (is_unique, is_primary) = (self.flag()?, self.flag()?);
+        let is_primary = self.flag()?;
         let columns = self.many(Reader::count)?;
-        Some(Index { name, columns, is_unique, is_primary })
+        Some(Index { name, columns, is_primary })
     }
 
     fn field(&mut self) -> Option<Field> {
@@ -274,7 +262,6 @@ impl Reader {
                 let columns = self.many(Reader::field)?;
                 Record::Table { id, name, columns, indexes: self.many(Reader::index)? }
             }
-            b'I' => Record::Indexes(id, self.many(Reader::index)?),
             b'D' => Record::Drop(id),
             b'P' => {
                 let version = VersionId(self.0.try_get_u64().ok()?);
@@ -318,13 +305,6 @@ pub(crate) fn redo(heap: &mut Heap, record: Record) {
             let columns = columns.into_iter().filter_map(|field| column_of(field).ok()).collect();
             let (creator, dropper, versions) = (None, None, BTreeMap::new());
             heap.restore(Definition { id, name, columns, indexes, creator, dropper, versions });
-        }
-        Record::Indexes(id, indexes) => {
-            if let Some(table) = heap.get_mut(id) {
-                let all = indexes.len();
-                table.indexes = indexes;
-                table.versions.values_mut().for_each(|version| version.indexed = all);
-            }
         }
         Record::Drop(id) => drop(heap.forget(id)),
         Record::Put(id, version, values) => {

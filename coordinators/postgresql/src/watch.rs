@@ -33,12 +33,12 @@ pub struct LockTable {
     /// The column that names the lock.
     pub key: &'static str,
     /// What it takes to hold a lock of this table.
-    pub held: Held,
+    pub held: HeldWhen,
 }
 
 /// What it takes to hold the lock that is a row.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Held {
+pub enum HeldWhen {
     /// The row is there, and this column names the owner.
     Present {
         /// The column with the owner.
@@ -72,7 +72,7 @@ struct Holder {
     by: Option<ConnectionId>,
     /// The version of the row, where the lock is a row.
     version: Option<VersionId>,
-    /// When it was taken, for [`Held::Taken`].
+    /// When it was taken, for [`HeldWhen::Taken`].
     taken: Option<i64>,
     /// When it may be taken over by the server's clock, in microseconds since the Unix epoch.
     until: Option<i64>,
@@ -143,7 +143,7 @@ impl Watching {
             let Some((version, holder)) = self.row(core, form, None) else { continue };
             self.versions[form] = Some(version);
             let is_held = |holder: &Holder| match (&self.watch.tables[form].held, holder.until) {
-                (Held::Taken { ttl_us, .. }, Some(until)) => {
+                (HeldWhen::Taken { ttl_us, .. }, Some(until)) => {
                     holder.taken.is_some_and(|taken| until - taken >= *ttl_us - 1_000)
                 }
                 _ => true,
@@ -162,8 +162,10 @@ impl Watching {
         self.is_primary = !core.is_in_recovery;
         for form in 0..self.seen.len() {
             let (gone, come) = match self.watch.tables.get(form).map(|table| &table.held) {
-                Some(Held::Present { .. } | Held::Taken { .. }) => self.look_at_row(core, form),
-                Some(Held::ForUpdate) => {
+                Some(HeldWhen::Present { .. } | HeldWhen::Taken { .. }) => {
+                    self.look_at_row(core, form)
+                }
+                Some(HeldWhen::ForUpdate) => {
                     let holder = self.row_locker(core, form);
                     self.look_at_session(form, holder, connections)
                 }
@@ -192,21 +194,23 @@ impl Watching {
         let (id, row) = committed(core, table, wanted)?;
         let owner = |column: &str| table.column(column).map(|at| text(&row.values[at]));
         let holder = match held {
-            Held::Present { owner: column, stamp, ttl_us } => owner(column).map(|owner| Holder {
-                owner,
-                by,
-                version: Some(id),
-                taken: None,
-                until: time(table, row, stamp).map(|stamp| stamp.saturating_add(*ttl_us)),
-            }),
-            Held::Taken { owner: column, at, until, .. } => owner(column).map(|owner| Holder {
+            HeldWhen::Present { owner: column, stamp, ttl_us } => {
+                owner(column).map(|owner| Holder {
+                    owner,
+                    by,
+                    version: Some(id),
+                    taken: None,
+                    until: time(table, row, stamp).map(|stamp| stamp.saturating_add(*ttl_us)),
+                })
+            }
+            HeldWhen::Taken { owner: column, at, until, .. } => owner(column).map(|owner| Holder {
                 owner,
                 by,
                 version: Some(id),
                 taken: time(table, row, at),
                 until: time(table, row, until),
             }),
-            Held::ForUpdate => None,
+            HeldWhen::ForUpdate => None,
         };
         Some((id, holder))
     }

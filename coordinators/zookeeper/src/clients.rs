@@ -223,7 +223,7 @@ impl ZooKeeper {
         self.send_to_client(connection, answer);
         if is_valid {
             let told = self.heads.of_session(session);
-            self.tell(told, Some(connection));
+            self.report(told, Some(connection));
         }
         if !is_valid {
             self.hang_up(connection);

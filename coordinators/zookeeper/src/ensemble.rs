@@ -42,7 +42,7 @@ impl ZooKeeper {
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };
         self.election.begin(own, self.now_ms());
-        self.tell_vote_to_all();
+        self.send_vote_to_all();
     }
 
     fn dismiss_clients(&mut self) {
@@ -62,14 +62,14 @@ impl ZooKeeper {
         }
     }
 
-    fn tell_vote(&mut self, to: MemberId) {
+    fn send_vote(&mut self, to: MemberId) {
         let message = Message::Notification(self.election.notification(self.state()));
-        self.links.tell(&self.config, to, &message, &mut self.out.list);
+        self.links.send(&self.config, to, &message, &mut self.out.list);
     }
 
-    fn tell_vote_to_all(&mut self) {
+    fn send_vote_to_all(&mut self) {
         let others: Vec<MemberId> = self.config.others().map(|member| member.id).collect();
-        others.into_iter().for_each(|member| self.tell_vote(member));
+        others.into_iter().for_each(|member| self.send_vote(member));
     }
 
     pub(crate) fn wake_election(&mut self) {
@@ -80,8 +80,8 @@ impl ZooKeeper {
     fn go_on(&mut self, step: Step) {
         match step {
             Step::Nothing => {}
-            Step::TellAll => self.tell_vote_to_all(),
-            Step::Tell(member) => self.tell_vote(member),
+            Step::VoteToAll => self.send_vote_to_all(),
+            Step::VoteTo(member) => self.send_vote(member),
             Step::Elected(leader) if leader == self.config.me => self.lead(),
             Step::Elected(leader) => self.follow(leader),
         }
@@ -91,7 +91,7 @@ impl ZooKeeper {
     pub(crate) fn connected(&mut self, connection: ConnectionId) {
         if let Some(member) = self.links.connected(connection) {
             self.send(connection, links::greeting(self.config.me));
-            self.tell_vote(member);
+            self.send_vote(member);
         } else {
             self.leader_reached(connection);
         }
@@ -138,7 +138,7 @@ impl ZooKeeper {
             let step = self.election.hear(from, heard, self.now_ms());
             self.go_on(step);
         } else if heard.state == State::Looking {
-            self.tell_vote(from);
+            self.send_vote(from);
         }
         true
     }

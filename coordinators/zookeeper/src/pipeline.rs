@@ -74,7 +74,7 @@ impl ZooKeeper {
         let told = self.heads.look(&self.store.tree, paths, left);
         if !told.is_empty() {
             let by = self.connection_of(transaction.session).filter(|_| !is_expiry);
-            self.tell(told, by);
+            self.report(told, by);
         }
     }
 

@@ -100,7 +100,7 @@ impl ZooKeeper {
     fn boot(&mut self) {
         self.has_booted = true;
         let told = self.heads.look_again(None, &self.store.tree);
-        self.tell(told, None);
+        self.report(told, None);
         self.store.sync(&mut self.out.list);
         if self.config.is_alone() {
             self.lead();
@@ -110,7 +110,7 @@ impl ZooKeeper {
     }
 
     /// Tells the judge. `by` is the connection that did it; who gets a lock does it by itself.
-    pub(crate) fn tell(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
+    pub(crate) fn report(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
         let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
         for one in told {
             let by = if one.is_grant() { self.connection_of(one.session()) } else { by };

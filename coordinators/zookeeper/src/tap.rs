@@ -97,7 +97,7 @@ impl Heads {
                     None => self.heads.remove(&key),
                 };
                 if before != now {
-                    tell_both(key, (before, left), (now, KeyChange::Granted), &mut told);
+                    report_both(key, (before, left), (now, KeyChange::Granted), &mut told);
                 }
             }
         }
@@ -173,7 +173,7 @@ fn sequence(name: &str) -> Option<u64> {
 
 type Turn = (Option<Head>, KeyChange);
 
-fn tell_both(key: String, before: Turn, now: Turn, told: &mut Vec<Told>) {
+fn report_both(key: String, before: Turn, now: Turn, told: &mut Vec<Told>) {
     for (head, change) in [before, now] {
         told.extend(head.map(|head| Told { key: key.clone(), change, head }));
     }

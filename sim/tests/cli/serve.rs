@@ -3,6 +3,7 @@
 use crate::answer::fencepost;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
@@ -239,4 +240,50 @@ fn a_damaged_file_is_refused_with_its_path_and_stays_as_it_is() {
     let answer = fencepost(&words);
     assert_eq!((answer.status, answer.stdout.as_str()), (2, ""));
     assert!(answer.stderr.contains("dump.0.rdb: "), "{}", answer.stderr);
+}
+
+/// The append-only file below a folder.
+fn log_in(folder: &Path) -> PathBuf {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut found = entries.filter_map(|path| match path.is_dir() {
+        true => Some(log_in(&path)),
+        false => path.extension().is_some_and(|kind| kind == "aof").then_some(path),
+    });
+    found.next().unwrap()
+}
+
+#[test]
+fn a_damaged_log_is_refused_in_one_line_and_a_cut_one_is_repaired_with_a_warning() {
+    for coordinator in ["zookeeper", "postgresql", "mysql", "etcd"] {
+        let folder = tempfile::tempdir().unwrap();
+        let dir = folder.path().to_str().unwrap();
+        let words = ["--coordinator", coordinator, "--dir", dir];
+        let (served, addresses) = Served::start(&words);
+        match coordinator {
+            "postgresql" => {
+                assert!(query(&addresses[0], "CREATE TABLE t (k int)").contains("CREATE"))
+            }
+            "zookeeper" => drop(modes(&addresses)),
+            _ => {}
+        }
+        assert!(served.interrupt());
+        let path = log_in(folder.path());
+        let log = std::fs::read(&path).unwrap();
+        let mut damaged = log.clone();
+        let Some(byte) = damaged.get_mut(log.len() / 2) else { continue };
+        *byte ^= 1;
+        std::fs::write(&path, &damaged).unwrap();
+        let answer = fencepost(&[&["serve", "--port", "0"][..], &words].concat());
+        assert_eq!((answer.status, answer.stdout.as_str()), (2, ""), "{coordinator}");
+        let path_name = path.to_str().unwrap();
+        let is_one_line = answer.stderr.lines().count() == 1;
+        assert!(is_one_line && answer.stderr.starts_with("error: "), "{}", answer.stderr);
+        assert!(answer.stderr.contains(path_name), "{}", answer.stderr);
+        assert_eq!(std::fs::read(&path).unwrap(), damaged, "a refused file stays as it is");
+        std::fs::write(&path, &log[..log.len() - 1]).unwrap();
+        let (served, _) = Served::start(&words);
+        assert!(served.interrupt());
+        let (served, _) = Served::start(&words);
+        assert!(served.interrupt());
+    }
 }

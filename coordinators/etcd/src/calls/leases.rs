@@ -63,11 +63,11 @@ impl Etcd {
             Some(LeaseTold::NotLeader)
         };
         if let Some(told) = told {
-            self.tell_lease(from, call, told);
+            self.answer_lease(from, call, told);
         }
     }
 
-    pub(super) fn tell_lease(&mut self, to: u8, call: u64, told: LeaseTold) {
+    pub(super) fn answer_lease(&mut self, to: u8, call: u64, told: LeaseTold) {
         let body = Body::LeaseTold { call, told };
         self.raft.outbox.push(PeerMessage { from: self.config.me, to, term: 0, body });
     }
@@ -79,7 +79,7 @@ impl Etcd {
         self.calls.ended = left;
         for (_, call, of) in gone {
             match of {
-                Some(member) => self.tell_lease(member, call, LeaseTold::NotFound),
+                Some(member) => self.answer_lease(member, call, LeaseTold::NotFound),
                 None => self.lease_told(call, LeaseTold::NotFound),
             }
         }

@@ -79,7 +79,7 @@ impl Client {
         match outcome {
             Ok(()) => reply.ok(self.session.status(), 0),
             Err(error) => {
-                self.session.tell_error(&error);
+                self.session.add_error(&error);
                 reply.error(&error);
                 if error == SqlError::killed() {
                     self.finish(core, reply);

@@ -36,8 +36,8 @@ enum Doing {
     Rows(Box<execute::Run>),
 }
 
-/// What came of going on.
-enum Came {
+/// How far a statement has come.
+enum Progress {
     /// The values of a statement without a table.
     Done(Vec<Value>),
     /// It stands in a queue, for so many microseconds at most, and perhaps in that of a row.
@@ -150,7 +150,7 @@ impl Client {
                 for expression in &expressions {
                     shape(expression, &self.session)?;
                 }
-                job.doing = Doing::Values(Run::forgiving(&expressions, now));
+                job.doing = Doing::Values(Run::continuing_after_errors(&expressions, now));
             }
             Statement::Set(assignments) => self.set(core, &assignments)?,
             Statement::Names(charset) => self.session.charset = charset,
@@ -219,7 +219,7 @@ impl Client {
             }
             Prepared::Run(columns, run) => {
                 match columns {
-                    Some(columns) if run.tells_columns_first() => {
+                    Some(columns) if run.sends_columns_first() => {
                         job.columns(&columns, &self.session);
                     }
                     columns => job.later = columns,
@@ -302,7 +302,7 @@ impl Client {
         let Some(mut job) = self.job.take() else { return };
         let came = self.step(core, &mut job);
         match came {
-            Ok(Came::Wait(micros, is_for_row)) => {
+            Ok(Progress::Wait(micros, is_for_row)) => {
                 let wait = Wait::new(core.now, micros, is_for_row);
                 let is_over = wait.is_none();
                 let gone_at = self.is_gone.then_some(core.now.wall.0);
@@ -314,7 +314,7 @@ impl Client {
                     self.go_on(core, Wake::TooLate);
                 }
             }
-            Ok(Came::Done(values)) => {
+            Ok(Progress::Done(values)) => {
                 self.job = Some(job);
                 if self.flushing.is_none() {
                     self.conclude(core, &values);
@@ -324,26 +324,26 @@ impl Client {
         }
     }
 
-    fn step(&mut self, core: &mut Core, job: &mut Job) -> Outcome<Came> {
+    fn step(&mut self, core: &mut Core, job: &mut Job) -> Outcome<Progress> {
         let session = &mut self.session;
         let run = match &mut job.doing {
             Doing::Values(run) => {
                 return Ok(match run.go_on(session, &mut core.locks, job.is_killed)? {
-                    Step::Wait(micros) => Came::Wait(micros, false),
-                    Step::Done(values) => Came::Done(values),
+                    Step::Wait(micros) => Progress::Wait(micros, false),
+                    Step::Done(values) => Progress::Done(values),
                 });
             }
             Doing::Rows(run) => run,
         };
         match run.go_on(&mut Context { store: &mut core.store, session })? {
-            execute::Step::Wait(micros) => return Ok(Came::Wait(micros, true)),
+            execute::Step::Wait(micros) => return Ok(Progress::Wait(micros, true)),
             execute::Step::Rows(rows) => job.answer = Answer::Rows(rows, false),
             execute::Step::Changed(changed) => job.answer = Answer::Changed(changed),
         }
         if !self.session.in_transaction {
             self.commit(core);
         }
-        Ok(Came::Done(Vec::new()))
+        Ok(Progress::Done(Vec::new()))
     }
 
     /// Answers a statement that is carried out, and goes on with the next of its text.
@@ -404,7 +404,7 @@ impl Client {
         }
         self.take_back(core, is_of_rows && error.code == SqlError::deadlock().code);
         self.flushing = None;
-        self.session.tell_error(error);
+        self.session.add_error(error);
         job.reply.error(error);
         self.finish(core, job.reply);
         if error.code == SqlError::killed().code {

@@ -33,8 +33,8 @@ pub(super) struct Insertion {
     touched: usize,
 }
 
-/// What came of one row.
-enum Came {
+/// How far one row has come.
+enum Progress {
     Done,
     Wait(i128),
 }
@@ -127,7 +127,7 @@ impl Insertion {
             let values = self.row(target, context.session)?;
             let key = target.definition.key_of(&values)?;
             intent(Mode::Exclusive, target, context);
-            if let Came::Wait(micros) = self.insert(key, &Rc::new(values), target, context)? {
+            if let Progress::Wait(micros) = self.insert(key, &Rc::new(values), target, context)? {
                 return Ok(Step::Wait(micros));
             }
             self.at += 1;
@@ -160,7 +160,7 @@ impl Insertion {
         values: &Values,
         target: &Target,
         context: &mut Context<'_>,
-    ) -> Outcome<Came> {
+    ) -> Outcome<Progress> {
         let (by, table) = (context.session.id, target.id);
         let is_there =
             context.store.tables.get(&table).is_some_and(|table| table.rows.0.contains_key(&key));
@@ -173,11 +173,11 @@ impl Insertion {
         if let Some(other) = context.store.locks.hindrance(&wanted)
             && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?
         {
-            return Ok(Came::Wait(micros));
+            return Ok(Progress::Wait(micros));
         }
         context.store.write(by, (table, key), Some(Rc::clone(values)));
         self.inserted += 1;
-        Ok(Came::Done)
+        Ok(Progress::Done)
     }
 
     /// A row with that key is there, or was until it was deleted.
@@ -187,13 +187,13 @@ impl Insertion {
         values: &Values,
         target: &Target,
         context: &mut Context<'_>,
-    ) -> Outcome<Came> {
+    ) -> Outcome<Progress> {
         let (by, table) = (context.session.id, target.id);
         let mode = if self.on_duplicate.is_empty() { Mode::Shared } else { Mode::Exclusive };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by, table, place, mode, extent: Extent::Row };
         if let Locked::Wait(micros) = target.lock(context.store, wanted.clone())? {
-            return Ok(Came::Wait(micros));
+            return Ok(Progress::Wait(micros));
         }
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
@@ -203,11 +203,11 @@ impl Insertion {
             if let Answer::Hindered(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?
             {
-                return Ok(Came::Wait(micros));
+                return Ok(Progress::Wait(micros));
             }
             context.store.write(by, (table, key), Some(Rc::clone(values)));
             self.inserted += 1;
-            return Ok(Came::Done);
+            return Ok(Progress::Done);
         };
         if !self.on_duplicate.is_empty() {
             self.touched += 1;
@@ -217,11 +217,11 @@ impl Insertion {
                 self.updated += 1;
                 context.store.write(by, (table, key), Some(Rc::new(new)));
             }
-            return Ok(Came::Done);
+            return Ok(Progress::Done);
         }
         let error = duplicate(&target.definition, values);
         context.session.warn_or(error, self.ignores)?;
-        Ok(Came::Done)
+        Ok(Progress::Done)
     }
 
     fn conclude(&self, session: &Session) -> Step {

@@ -36,6 +36,13 @@ impl Fake {
         fake
     }
 
+    /// A connection that has been greeted.
+    pub(crate) fn connect(&mut self) -> u32 {
+        let id = self.0.connect();
+        self.take(id);
+        id
+    }
+
     /// A session that is ready.
     pub(crate) fn session(&mut self) -> u32 {
         let id = self.connect();

@@ -210,7 +210,7 @@ impl Client {
         if portal.tag.is_none() {
             let run = &mut portal.run;
             let outcome = Execution { core, session: &mut self.session, run }.step();
-            self.tell_notices();
+            self.send_notices();
             match outcome {
                 Ok(done) => portal.tag = Some(done.tag),
                 Err(Stop::Error(error)) => {

@@ -16,8 +16,6 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(super) struct Query {
     statements: VecDeque<Rc<Parsed>>,
-    /// Whether there was more than one to begin with.
-    has_many: bool,
     run: Option<Run>,
     /// Whether the client has been told of the columns.
     has_columns: bool,
@@ -59,9 +57,8 @@ impl Client {
         if statements.is_empty() {
             wire::message(&mut self.out, b'I', |_| {});
         }
-        let has_many = statements.len() > 1;
         let statements = statements.into_iter().map(Rc::new).collect();
-        let query = Query { statements, has_many, run: None, has_columns: false, done: None };
+        let query = Query { statements, run: None, has_columns: false, done: None };
         self.job = Some(Job::Query(Box::new(query)));
         self.advance(core);
     }
@@ -78,7 +75,7 @@ impl Client {
                 if streams {
                     self.show_columns(query);
                 }
-                self.tell_notices();
+                self.send_notices();
                 if streams || outcome.is_ok() {
                     self.show_rows(query);
                 }
@@ -110,9 +107,6 @@ impl Client {
         }
         check_failed(&self.session, &statement.statement)?;
         transactions::ensure(core, &mut self.session);
-        if let Some(open) = &mut self.session.transaction {
-            open.is_implicit_block |= query.has_many;
-        }
         self.start_clock(core);
         query.run = Some(Run::new(statement.clone(), Vec::new(), core.now.wall.0));
         Ok(())

@@ -25,9 +25,7 @@ impl Planned {
         let mut all: Vec<&Bound> =
             self.outputs.iter().flatten().map(|output| &output.bound).collect();
         match &self.plan {
-            Plan::Select(plan) => {
-                all.extend(plan.filter.iter().chain(&plan.limit).chain(&plan.offset))
-            }
+            Plan::Select(plan) => all.extend(&plan.filter),
             Plan::Insert(plan) => all.extend(plan.rows.iter().flatten().flatten()),
             Plan::Modify(plan) => {
                 all.extend(&plan.filter);

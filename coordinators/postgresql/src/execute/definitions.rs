@@ -1,11 +1,10 @@
-//! Tables and indexes: made and dropped, as part of a transaction.
+//! Tables: made and dropped, as part of a transaction.
 
 use super::{Done, Execution, Stop};
 use crate::bind::Binder;
 use crate::error::{About, Outcome, Severity, SqlError};
 use crate::span::Span;
-use crate::sql::ast::{ColumnDefinition, CreateIndex, CreateTable, Key, LockMode, Named};
-use crate::store::TableId;
+use crate::sql::ast::{ColumnDefinition, CreateTable, Key, LockMode, Named};
 use crate::store::locks::Tag;
 use crate::store::table::{Column, Definition, Index};
 use crate::store::transaction::Undo;
@@ -94,62 +93,12 @@ impl Execution<'_> {
                 return Err(SqlError::new("42P07", message));
             }
             let is_primary = key.is_primary;
-            indexes.push(Index { name: given, columns: at, is_unique: true, is_primary });
+            indexes.push(Index { name: given, columns: at, is_primary });
         }
         let id = self.core.heap.next_table_id();
         let name = name.clone();
         let versions = BTreeMap::new();
         Ok(Definition { id, name, columns, indexes, creator: None, dropper: None, versions })
-    }
-
-    pub(super) fn create_index(&mut self, create: &CreateIndex) -> Result<Done, Stop> {
-        self.refuse_read_only("CREATE INDEX")?;
-        let table = self.lock_table(&create.table, LockMode::Share, false)?;
-        let Some(definition) = self.core.heap.get(table) else {
-            return Err(SqlError::new("XX000", "a table without a definition").into());
-        };
-        let columns = key_columns_of_index(&definition.columns, &create.columns)?;
-        let names: Vec<&str> =
-            columns.iter().map(|at| definition.columns[*at].name.as_str()).collect();
-        let given = create.name.clone();
-        let name = given.unwrap_or_else(|| format!("{}_{}_idx", definition.name, names.join("_")));
-        let is_there = self.has_index(&name) || self.core.heap.named(&name, None).is_some();
-        if is_there && create.if_not_exists {
-            self.notice("42P07", format!("relation \"{name}\" already exists, skipping"));
-            return Ok(Done { tag: "CREATE INDEX".to_owned() });
-        }
-        if is_there {
-            let message = format!("relation \"{name}\" already exists");
-            return Err(SqlError::new("42P07", message).into());
-        }
-        let index = Index { name, columns, is_unique: create.is_unique, is_primary: false };
-        self.own_xid();
-        self.build_index(table, index)?;
-        if let Some(open) = &mut self.session.transaction {
-            open.undo.push(Undo::Indexed(table));
-        }
-        Ok(Done { tag: "CREATE INDEX".to_owned() })
-    }
-
-    /// Enters the rows that there are into a new index. Errors: 23505.
-    fn build_index(&mut self, table: TableId, index: Index) -> Outcome<()> {
-        let Some(definition) = self.core.heap.get_mut(table) else { return Ok(()) };
-        let live = definition.versions.values().filter(|version| version.ended.is_none());
-        let mut keys: Vec<_> =
-            live.map(|version| Definition::key(&index, &version.values)).collect();
-        keys.retain(|key| !key.iter().any(crate::types::Value::is_null));
-        for (at, key) in keys.iter().enumerate() {
-            if index.is_unique && keys[..at].contains(key) {
-                let name = &index.name;
-                let message = format!("could not create unique index \"{name}\"");
-                let about = About { constraint: Some(name.clone()), ..About::default() };
-                return Err(SqlError::new("23505", message).about(about));
-            }
-        }
-        definition.indexes.push(index);
-        let all = definition.indexes.len();
-        definition.versions.values_mut().for_each(|version| version.indexed = all);
-        Ok(())
     }
 
     pub(super) fn drop_tables(&mut self, tables: &[Named], if_exists: bool) -> Result<Done, Stop> {
@@ -165,7 +114,7 @@ impl Execution<'_> {
                 let message = format!("table \"{name}\" does not exist");
                 return Err(SqlError::new("42P01", message).into());
             }
-            let table = self.lock_table(named, LockMode::AccessExclusive, false)?;
+            let table = self.lock_table(named, LockMode::AccessExclusive)?;
             self.check_drop(table)?;
             let xid = self.own_xid();
             if let Some(definition) = self.core.heap.get_mut(table) {
@@ -223,11 +172,4 @@ fn key_columns(columns: &[Column], named: &[Named]) -> Outcome<Vec<usize>> {
         found.push(index);
     }
     Ok(found)
-}
-
-fn key_columns_of_index(columns: &[Column], named: &[Named]) -> Outcome<Vec<usize>> {
-    key_columns(columns, named).map_err(|error| {
-        let message = error.message.replace(" named in key", "");
-        SqlError { message, position: None, ..error }
-    })
 }

@@ -143,19 +143,19 @@ impl Execution<'_> {
         loop {
             let Some(definition) = self.core.heap.get(table) else { return Ok(()) };
             let known = definition.versions.get(&version).map_or(0, |version| version.indexed);
-            let Some(index) = definition.indexes.get(known) else { return Ok(()) };
+            if known == definition.indexes.len() {
+                return Ok(());
+            }
             let leaf = [Target::Leaf(table, known)];
-            if index.is_unique {
-                match self.rival(definition, known, &values, Some(version)) {
-                    Some(Rival::Running(xid)) => return Err(self.await_end(xid)),
-                    Some(Rival::Live(_)) => {
-                        let error = duplicate(definition, known, &values);
-                        // A conflict that the other key would hide is told first.
-                        self.check_readers(&leaf)?;
-                        return Err(error.into());
-                    }
-                    None => {}
+            match self.rival(definition, known, &values, Some(version)) {
+                Some(Rival::Running(xid)) => return Err(self.await_end(xid)),
+                Some(Rival::Live(_)) => {
+                    let error = duplicate(definition, known, &values);
+                    // A conflict that the other key would hide is told first.
+                    self.check_readers(&leaf)?;
+                    return Err(error.into());
                 }
+                None => {}
             }
             self.check_readers(&leaf)?;
             if let Some(version) = self.core.heap.version_mut(table, version) {

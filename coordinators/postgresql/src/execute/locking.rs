@@ -24,7 +24,7 @@ impl Execution<'_> {
             Statement::Delete(delete) => (&delete.table.table, LockMode::RowExclusive),
             _ => return Ok(()),
         };
-        self.lock_table(named, mode, false)?;
+        self.lock_table(named, mode)?;
         Ok(())
     }
 
@@ -65,20 +65,11 @@ impl Execution<'_> {
     }
 
     /// Locks a table until the transaction ends.
-    pub(super) fn lock_table(
-        &mut self,
-        named: &Named,
-        mode: LockMode,
-        nowait: bool,
-    ) -> Result<TableId, Stop> {
+    pub(super) fn lock_table(&mut self, named: &Named, mode: LockMode) -> Result<TableId, Stop> {
         let table = self.core.table(named, self.session.xid())?.id;
         let (backend, tag) = (self.session.backend, Tag::Table(table));
         if self.core.locks.has(backend, tag, mode) {
             return Ok(table);
-        }
-        if nowait && !self.core.locks.is_free(backend, tag, mode) {
-            let message = format!("could not obtain lock on relation \"{}\"", named.name);
-            return Err(SqlError::new("55P03", message).into());
         }
         let answer = self.core.locks.acquire(backend, tag, mode, Span::Transaction);
         if let Some(transaction) = &mut self.session.transaction {

@@ -1,7 +1,6 @@
 //! UPDATE and DELETE. A row that another transaction changed meanwhile is looked at anew, in its
 //! latest version: the filter decides again.
 
-use super::access::Wish;
 use super::checks::check_not_null;
 use super::evaluate::Row;
 use super::insert::Entered;
@@ -25,7 +24,7 @@ impl Execution<'_> {
         outputs: Option<&[Output]>,
     ) -> Result<Done, Stop> {
         if self.run.progress.targets.is_none() {
-            let found = self.look_up(plan.table, plan.filter.as_ref(), Wish::default())?;
+            let found = self.look_up(plan.table, plan.filter.as_ref())?;
             self.run.progress.targets = Some(found);
         }
         while let Some(target) = self.target() {

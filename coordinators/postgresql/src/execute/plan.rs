@@ -38,8 +38,6 @@ pub(crate) struct SelectPlan {
     pub(crate) table: Option<TableId>,
     pub(crate) filter: Option<Bound>,
     pub(crate) order: Vec<(Bound, bool)>,
-    pub(crate) limit: Option<Bound>,
-    pub(crate) offset: Option<Bound>,
     pub(crate) locking: Option<Locking>,
     /// What is counted, where the select counts.
     pub(crate) counts: Vec<Option<Bound>>,
@@ -155,15 +153,9 @@ fn plan_select(
         let message = "FOR UPDATE is not allowed with aggregate functions";
         return Err(SqlError::new("0A000", message));
     }
-    let mut number = |expression: &Option<crate::sql::ast::Expression>| {
-        let Some(expression) = expression else { return Ok::<_, SqlError>(None) };
-        let typed = binder.bind(expression)?;
-        Ok(Some(binder.coerce(typed, Type::Int8)?.bound))
-    };
-    let (limit, offset) = (number(&select.limit)?, number(&select.offset)?);
     let table = table.map(|table| table.id);
     let locking = select.locking;
-    let plan = SelectPlan { table, filter, order, limit, offset, locking, counts };
+    let plan = SelectPlan { table, filter, order, locking, counts };
     let parameters = binder.settled()?;
     Ok(Planned { plan: Plan::Select(plan), outputs: Some(outputs), parameters })
 }
@@ -261,7 +253,7 @@ fn plan_conflict(
     table: &Definition,
     conflict: &OnConflict,
 ) -> Outcome<ConflictPlan> {
-    let unique = || table.indexes.iter().enumerate().filter(|(_, index)| index.is_unique);
+    let indexes = || table.indexes.iter().enumerate();
     let indexes: Vec<usize> = if let Some(named) = &conflict.columns {
         let mut wanted = columns_of(table, named).map_err(|mut error| {
             if error.code == "42703"
@@ -277,10 +269,10 @@ fn plan_conflict(
             own.sort_unstable();
             own == wanted
         };
-        unique().filter(|(_, index)| has_them(&index.columns)).map(|(at, _)| at).collect()
+        indexes().filter(|(_, index)| has_them(&index.columns)).map(|(at, _)| at).collect()
     } else if let Some(named) = &conflict.constraint {
         let found: Vec<usize> =
-            unique().filter(|(_, index)| index.name == named.name).map(|(at, _)| at).collect();
+            indexes().filter(|(_, index)| index.name == named.name).map(|(at, _)| at).collect();
         if found.is_empty() {
             let (name, table_name) = (&named.name, &table.name);
             let message =
@@ -289,7 +281,7 @@ fn plan_conflict(
         }
         found
     } else {
-        unique().map(|(at, _)| at).collect()
+        indexes().map(|(at, _)| at).collect()
     };
     let lacks_index = indexes.is_empty() && conflict.columns.is_some();
     let Some((assignments, condition)) = &conflict.update else {
@@ -344,7 +336,7 @@ fn refuse_twice(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> O
 
 /// Who may change a key locks the row more strongly.
 fn strength_of(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Strength {
-    let keys = || table.indexes.iter().filter(|index| index.is_unique);
+    let keys = || table.indexes.iter();
     let touches =
         |(column, _): &(usize, Option<Bound>)| keys().any(|index| index.columns.contains(column));
     if assignments.iter().any(touches) { Strength::Update } else { Strength::NoKeyUpdate }

@@ -1,17 +1,14 @@
 //! What a serializable transaction touches when it looks for rows: it is remembered, and whoever
 //! has changed it without that being seen has to come after.
 
-use super::access::{Access, Search, Wish, access};
+use super::access::{Access, Search, access};
 use super::evaluate::Row;
 use super::{Execution, Stop};
 use crate::bound::Bound;
 use crate::error::SqlError;
 use crate::store::serializable::{Reason, Target, Tracked};
 use crate::store::snapshot::Snapshot;
-use crate::store::table::Definition;
 use crate::store::{TableId, VersionId};
-use crate::types::compare;
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 /// Whether a version is seen, and who made or ended it without that being seen.
@@ -40,10 +37,9 @@ impl Execution<'_> {
         &mut self,
         table: TableId,
         filter: Option<&Bound>,
-        wish: Wish<'_>,
     ) -> Result<Vec<VersionId>, Stop> {
         let Some(definition) = self.core.heap.get(table) else { return Ok(Vec::new()) };
-        let search = match access(definition, filter, wish) {
+        let search = match access(definition, filter) {
             Access::Nothing => return Ok(Vec::new()),
             Access::Sequential => {
                 self.touch_all(table)?;
@@ -56,9 +52,6 @@ impl Execution<'_> {
         if let Some(id) = self.tracked() {
             self.core.serializable.read(id, Target::Leaf(table, search.index));
             self.run.progress.roots = roots;
-            if !search.is_lazy {
-                self.touch_until(table, None)?;
-            }
         }
         Ok(found)
     }
@@ -110,30 +103,14 @@ impl Execution<'_> {
     /// The versions that an index has, in its order, of which each may have later ones.
     fn roots(&mut self, table: TableId, search: &Search) -> Result<VecDeque<VersionId>, Stop> {
         let Some(definition) = self.core.heap.get(table) else { return Ok(VecDeque::new()) };
-        let index = &definition.indexes[search.index];
         let is_root = |version: &crate::store::table::Version| {
             let follows = version.follows.is_some_and(|of| definition.versions.contains_key(&of));
             version.indexed > search.index && !follows
         };
         let entries = definition.versions.iter().filter(|(_, version)| is_root(version));
-        let mut entries: Vec<_> = entries
-            .map(|(id, version)| {
-                let key = if search.is_lazy {
-                    Definition::key(index, &version.values)
-                } else {
-                    Vec::new()
-                };
-                ((key, version.place), *id, version.values.clone())
-            })
-            .collect();
-        entries.sort_by(|((left, first), ..), ((right, second), ..)| {
-            let pairs = left.iter().zip(right);
-            let orders = pairs.map(|(left, right)| compare(left, right));
-            orders.fold(Ordering::Equal, Ordering::then).then(first.cmp(second))
-        });
-        if search.is_backward {
-            entries.reverse();
-        }
+        let mut entries: Vec<_> =
+            entries.map(|(id, version)| (version.place, *id, version.values.clone())).collect();
+        entries.sort_by_key(|(place, ..)| *place);
         let mut found = VecDeque::new();
         for (_, id, values) in entries {
             let mut is_found = true;

@@ -4,22 +4,18 @@ use super::evaluate::Row;
 use super::locking::serialization;
 use super::plan::SelectPlan;
 use super::{Done, Execution, Stop};
-use crate::bound::{Bound, Output};
-use crate::error::SqlError;
+use crate::bound::Output;
 use crate::sql::ast::Locking;
 use crate::store::rows::Standing;
 use crate::store::{TableId, VersionId};
-use crate::types::{Value, compare};
+use crate::types::compare;
 use std::cmp::Ordering;
 
 impl Execution<'_> {
     pub(super) fn select(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
         let Some(table) = plan.table else { return self.select_nothing(plan, outputs) };
-        let offset = self.number(plan.offset.as_ref(), "OFFSET")?.unwrap_or(0);
-        let limit = self.number(plan.limit.as_ref(), "LIMIT")?.unwrap_or(u64::MAX);
         if self.run.progress.targets.is_none() {
-            let is_empty = limit == 0 && plan.counts.is_empty();
-            let found = if is_empty { Vec::new() } else { self.find(plan, table)? };
+            let found = self.find(plan, table)?;
             self.run.progress.targets = Some(found);
             self.end_part();
         }
@@ -27,10 +23,7 @@ impl Execution<'_> {
             self.touch_until(table, None)?;
             return self.select_counts(plan, table, outputs);
         }
-        let end = limit.saturating_add(offset);
-        while self.run.progress.count < end
-            && let Some(target) = self.target()
-        {
+        while let Some(target) = self.target() {
             if self.run.progress.current.is_none() {
                 self.touch_until(table, Some(target))?;
             }
@@ -39,10 +32,8 @@ impl Execution<'_> {
                 None => Some(target),
             };
             if let Some(version) = version {
-                if self.run.progress.count >= offset {
-                    let values = self.values(table, version);
-                    self.give(Some(outputs), Row::of(&values))?;
-                }
+                let values = self.values(table, version);
+                self.give(Some(outputs), Row::of(&values))?;
                 self.run.progress.count += 1;
             }
             self.run.progress.at += 1;
@@ -50,45 +41,25 @@ impl Execution<'_> {
             self.run.progress.is_later = false;
             self.end_part();
         }
-        if self.run.progress.count < end {
-            self.touch_until(table, None)?;
-        }
-        let count = self.run.progress.count.saturating_sub(offset);
-        Ok(Done { tag: format!("SELECT {count}") })
+        self.touch_until(table, None)?;
+        Ok(Done { tag: format!("SELECT {}", self.run.progress.count) })
     }
 
     /// A SELECT without a table has one row.
     fn select_nothing(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
         let is_one = self.passes(plan.filter.as_ref(), Row::default())?;
-        let limit = self.number(plan.limit.as_ref(), "LIMIT")?.unwrap_or(1);
-        let offset = self.number(plan.offset.as_ref(), "OFFSET")?.unwrap_or(0);
         let counts = vec![i64::from(is_one); plan.counts.len()];
-        let shows = (is_one || !counts.is_empty()) && limit > 0 && offset == 0;
+        let shows = is_one || !counts.is_empty();
         if shows {
             self.give(Some(outputs), Row { counts: &counts, ..Row::default() })?;
         }
         Ok(Done { tag: format!("SELECT {}", u8::from(shows)) })
     }
 
-    /// How many rows are wanted or passed over. Errors: 2201W, 2201X.
-    fn number(&mut self, bound: Option<&Bound>, word: &str) -> Result<Option<u64>, Stop> {
-        let Some(bound) = bound else { return Ok(None) };
-        match self.evaluate(bound, Row::default())? {
-            Value::Integer(number) => match u64::try_from(number) {
-                Ok(number) => Ok(Some(number)),
-                Err(_) => {
-                    let code = if word == "LIMIT" { "2201W" } else { "2201X" };
-                    Err(SqlError::new(code, format!("{word} must not be negative")).into())
-                }
-            },
-            _ => Ok(None),
-        }
-    }
-
     /// The rows that pass the filter, in the order that is asked for.
     fn find(&mut self, plan: &SelectPlan, table: TableId) -> Result<Vec<VersionId>, Stop> {
         let mut found = Vec::new();
-        for version in self.look_up(table, plan.filter.as_ref(), plan.wish())? {
+        for version in self.look_up(table, plan.filter.as_ref())? {
             let values = self.values(table, version);
             let row = Row::of(&values);
             if !self.passes(plan.filter.as_ref(), row)? {

@@ -25,7 +25,6 @@ pub(crate) fn ensure(core: &Core, session: &mut Session) {
         isolation: settings.isolation,
         read_only: settings.read_only || core.is_in_recovery,
         is_block: false,
-        is_implicit_block: false,
         has_failed: false,
         began: core.now.wall.0,
         command: 0,
@@ -56,11 +55,6 @@ impl Transaction {
                 Undo::Created(table) => {
                     if let Some(definition) = core.heap.get(*table) {
                         records.push(Record::table(definition));
-                    }
-                }
-                Undo::Indexed(table) => {
-                    if let Some(definition) = core.heap.get(*table) {
-                        records.push(Record::indexes(definition));
                     }
                 }
                 Undo::Dropped(table) => records.push(Record::Drop(*table)),

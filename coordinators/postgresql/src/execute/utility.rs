@@ -2,7 +2,7 @@
 
 use super::{Done, Execution, Stop, transactions};
 use crate::error::{Severity, SqlError};
-use crate::sql::ast::{Isolation, LockMode, Modes, Named, Set, Statement, TransactionStatement};
+use crate::sql::ast::{Isolation, Modes, Set, Statement, TransactionStatement};
 use crate::store::transaction::Savepoint;
 use crate::types::Value;
 
@@ -29,9 +29,7 @@ impl Execution<'_> {
             Statement::Set(set) => self.set(set),
             Statement::Show(name) => self.show(name),
             Statement::CreateTable(create) => self.create_table(create),
-            Statement::CreateIndex(create) => self.create_index(create),
             Statement::DropTable { tables, if_exists } => self.drop_tables(tables, *if_exists),
-            Statement::LockTable { tables, mode, nowait } => self.lock_all(tables, *mode, *nowait),
             Statement::Discard => self.discard(),
             Statement::Deallocate(name) => {
                 self.session.deallocate(name.as_deref())?;
@@ -50,9 +48,7 @@ impl Execution<'_> {
     }
 
     fn demand_block(&self, what: &str) -> Result<(), Stop> {
-        let is_implicit =
-            self.session.transaction.as_ref().is_some_and(|open| open.is_implicit_block);
-        if self.is_in_block() || (is_implicit && what == "LOCK TABLE") {
+        if self.is_in_block() {
             return Ok(());
         }
         let message = format!("{what} can only be used in transaction blocks");
@@ -239,22 +235,6 @@ impl Execution<'_> {
         self.run.planned = Some(std::rc::Rc::new(planned));
         self.run.rows.push(vec![Value::Text(shown)]);
         done("SHOW")
-    }
-
-    fn lock_all(&mut self, tables: &[Named], mode: LockMode, nowait: bool) -> Result<Done, Stop> {
-        self.demand_block("LOCK TABLE")?;
-        if self.core.is_in_recovery && mode > LockMode::RowExclusive {
-            let message = "cannot execute LOCK TABLE during recovery";
-            return Err(SqlError::new("25006", message).into());
-        }
-        for table in tables {
-            if self.core.heap.named(&table.name, self.session.xid()).is_none() {
-                let message = format!("relation \"{}\" does not exist", table.name);
-                return Err(SqlError::new("42P01", message).into());
-            }
-            self.lock_table(table, mode, nowait)?;
-        }
-        done("LOCK TABLE")
     }
 
     fn discard(&mut self) -> Result<Done, Stop> {

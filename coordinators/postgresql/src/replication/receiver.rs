@@ -104,9 +104,9 @@ impl Receiver {
         }
         if self.heard_at + SILENCE_US / 2 <= now && !self.has_asked {
             self.has_asked = true;
-            self.tell(core);
+            self.report(core);
         } else if self.told_at + STATUS_US <= now {
-            self.tell(core);
+            self.report(core);
         }
     }
 
@@ -153,7 +153,7 @@ impl Receiver {
     }
 
     /// Says how far it is.
-    fn tell(&mut self, core: &mut Core) {
+    fn report(&mut self, core: &mut Core) {
         let mut body = BytesMut::new();
         body.put_u8(b'd');
         body.put_u32(4 + 34);
@@ -201,7 +201,7 @@ impl Receiver {
                 let text = format!("START_REPLICATION PHYSICAL {from} TIMELINE 1");
                 self.ask(core, Stage::Starting, &text);
             }
-            (b'W', Stage::Starting) => self.tell(core),
+            (b'W', Stage::Starting) => self.report(core),
             (b'd', Stage::Streaming) => self.take(core, body),
             (b'E' | b'c', _) => self.give_up(core),
             _ => {}
@@ -235,7 +235,7 @@ impl Receiver {
             }
         }
         if self.flushed != before && self.is_streaming() {
-            self.tell(core);
+            self.report(core);
         }
     }
 

@@ -11,15 +11,9 @@ pub(crate) enum Statement {
     Update(Update),
     Delete(Delete),
     CreateTable(CreateTable),
-    CreateIndex(CreateIndex),
     DropTable {
         tables: Vec<Named>,
         if_exists: bool,
-    },
-    LockTable {
-        tables: Vec<Named>,
-        mode: LockMode,
-        nowait: bool,
     },
     Transaction(TransactionStatement),
     Set(Set),
@@ -35,10 +29,7 @@ impl Statement {
     pub(crate) fn takes_snapshot(&self) -> bool {
         matches!(
             self,
-            Statement::CreateTable(_)
-                | Statement::CreateIndex(_)
-                | Statement::DropTable { .. }
-                | Statement::Deallocate(_)
+            Statement::CreateTable(_) | Statement::DropTable { .. } | Statement::Deallocate(_)
         )
     }
 }
@@ -56,9 +47,7 @@ pub(crate) enum LockMode {
     AccessShare,
     RowShare,
     RowExclusive,
-    ShareUpdateExclusive,
     Share,
-    ShareRowExclusive,
     Exclusive,
     AccessExclusive,
 }
@@ -135,15 +124,6 @@ pub(crate) struct Key {
     pub(crate) is_primary: bool,
 }
 
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct CreateIndex {
-    pub(crate) name: Option<String>,
-    pub(crate) if_not_exists: bool,
-    pub(crate) is_unique: bool,
-    pub(crate) table: Named,
-    pub(crate) columns: Vec<Named>,
-}
-
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Source {
     pub(crate) table: Named,
@@ -156,8 +136,6 @@ pub(crate) struct Select {
     pub(crate) from: Option<Source>,
     pub(crate) filter: Option<Expression>,
     pub(crate) order: Vec<Order>,
-    pub(crate) limit: Option<Expression>,
-    pub(crate) offset: Option<Expression>,
     pub(crate) locking: Option<Locking>,
 }
 

@@ -1,7 +1,7 @@
-//! Statements that govern transactions, settings and locks of tables.
+//! Statements that govern transactions and settings.
 
 use super::Parser;
-use super::ast::{Isolation, LockMode, Modes, Set, Statement, TransactionStatement};
+use super::ast::{Isolation, Modes, Set, Statement, TransactionStatement};
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 
@@ -165,39 +165,5 @@ impl Parser {
             return Ok(Statement::Deallocate(None));
         }
         Ok(Statement::Deallocate(Some(self.name()?)))
-    }
-
-    pub(super) fn lock_table(&mut self) -> Outcome<Statement> {
-        self.at += 1;
-        self.take_word("table");
-        let tables = self.list(Parser::table_name)?;
-        let mode = if self.take_word("in") {
-            let mode = self.lock_mode()?;
-            self.want_word("mode")?;
-            mode
-        } else {
-            LockMode::AccessExclusive
-        };
-        let nowait = self.take_word("nowait");
-        Ok(Statement::LockTable { tables, mode, nowait })
-    }
-
-    fn lock_mode(&mut self) -> Outcome<LockMode> {
-        let modes = [
-            (&["access", "share"][..], LockMode::AccessShare),
-            (&["access", "exclusive"], LockMode::AccessExclusive),
-            (&["row", "share"], LockMode::RowShare),
-            (&["row", "exclusive"], LockMode::RowExclusive),
-            (&["share", "update", "exclusive"], LockMode::ShareUpdateExclusive),
-            (&["share", "row", "exclusive"], LockMode::ShareRowExclusive),
-            (&["share"], LockMode::Share),
-            (&["exclusive"], LockMode::Exclusive),
-        ];
-        for (words, mode) in modes {
-            if self.take_words(words) {
-                return Ok(mode);
-            }
-        }
-        Err(self.unexpected())
     }
 }

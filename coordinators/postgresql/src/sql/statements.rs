@@ -29,6 +29,7 @@ const KNOWN: &[&str] = &[
     "import",
     "listen",
     "load",
+    "lock",
     "merge",
     "move",
     "notify",
@@ -56,7 +57,6 @@ impl Parser {
             "insert" => self.insert().map(Statement::Insert),
             "update" => self.update().map(Statement::Update),
             "delete" => self.delete().map(Statement::Delete),
-            "lock" => self.lock_table(),
             "set" => self.set(),
             "reset" => self.reset(),
             "show" => self.show(),
@@ -154,19 +154,13 @@ impl Parser {
         } else {
             Vec::new()
         };
-        let (mut limit, mut offset, mut locking) = (None, None, None);
-        loop {
-            if limit.is_none() && self.take_word("limit") {
-                limit = Some(self.expression()?);
-            } else if offset.is_none() && self.take_word("offset") {
-                offset = Some(self.expression()?);
-            } else if locking.is_none() && self.take_word("for") {
-                locking = Some(self.locking()?);
-            } else {
-                break;
+        for word in ["group", "having", "limit", "offset", "fetch"] {
+            if self.is_word(word) {
+                return Err(SqlError::unsupported(word.to_uppercase()));
             }
         }
-        Ok(Select { items, from, filter, order, limit, offset, locking })
+        let locking = if self.take_word("for") { Some(self.locking()?) } else { None };
+        Ok(Select { items, from, filter, order, locking })
     }
 
     fn order(&mut self) -> Outcome<Order> {

@@ -1,7 +1,7 @@
-//! Statements that define tables and indexes.
+//! Statements that define tables.
 
 use super::Parser;
-use super::ast::{ColumnDefinition, CreateIndex, CreateTable, Expression, Key, Named, Statement};
+use super::ast::{ColumnDefinition, CreateTable, Expression, Key, Named, Statement};
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 
@@ -10,10 +10,6 @@ impl Parser {
     pub(super) fn definition(&mut self) -> Outcome<Option<Statement>> {
         if self.take_words(&["create", "table"]) {
             return self.create_table().map(Some);
-        }
-        let is_unique = self.take_words(&["create", "unique", "index"]);
-        if is_unique || self.take_words(&["create", "index"]) {
-            return self.create_index(is_unique).map(Some);
         }
         if self.take_words(&["drop", "table"]) {
             let if_exists = self.take_words(&["if", "exists"]);
@@ -109,28 +105,5 @@ impl Parser {
         let raw: Vec<&str> =
             self.tokens[start..self.at].iter().map(|token| token.raw.as_str()).collect();
         Ok((value, raw.join(" ")))
-    }
-
-    fn create_index(&mut self, is_unique: bool) -> Outcome<Statement> {
-        if self.take_word("concurrently") {
-            return Err(SqlError::unsupported("CREATE INDEX CONCURRENTLY"));
-        }
-        let if_not_exists = self.take_words(&["if", "not", "exists"]);
-        let name = if self.is_word("on") { None } else { Some(self.name()?) };
-        self.want_word("on")?;
-        let table = self.table_name()?;
-        if self.take_word("using") {
-            self.want_word("btree")?;
-        }
-        let columns = self.bracketed(|parser| {
-            let column = parser.named_column()?;
-            let _ = parser.take_word("desc") || parser.take_word("asc");
-            Ok(column)
-        })?;
-        if self.is_word("where") {
-            return Err(SqlError::unsupported("a partial index"));
-        }
-        let index = CreateIndex { name, if_not_exists, is_unique, table, columns };
-        Ok(Statement::CreateIndex(index))
     }
 }

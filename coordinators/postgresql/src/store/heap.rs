@@ -78,12 +78,6 @@ impl Heap {
         }
     }
 
-    pub(crate) fn drop_last_index(&mut self, id: TableId) {
-        if let Some(table) = self.tables.get_mut(&id) {
-            table.indexes.pop();
-        }
-    }
-
     pub(crate) fn insert(
         &mut self,
         table: TableId,

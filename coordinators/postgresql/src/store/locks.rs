@@ -74,17 +74,12 @@ pub(crate) struct Link {
 impl LockMode {
     /// Whether two backends cannot have them both.
     pub(crate) fn conflicts(self, other: LockMode) -> bool {
-        use LockMode::{
-            AccessExclusive, AccessShare, Exclusive, RowExclusive, RowShare, Share,
-            ShareRowExclusive, ShareUpdateExclusive,
-        };
+        use LockMode::{AccessExclusive, AccessShare, Exclusive, RowExclusive, RowShare, Share};
         let least = match self {
             AccessShare => return other == AccessExclusive,
             RowShare => Exclusive,
             RowExclusive => Share,
-            ShareUpdateExclusive => ShareUpdateExclusive,
             Share => return other >= RowExclusive && other != Share,
-            ShareRowExclusive => RowExclusive,
             Exclusive => RowShare,
             AccessExclusive => AccessShare,
         };
@@ -96,9 +91,7 @@ impl LockMode {
             LockMode::AccessShare => "AccessShareLock",
             LockMode::RowShare => "RowShareLock",
             LockMode::RowExclusive => "RowExclusiveLock",
-            LockMode::ShareUpdateExclusive => "ShareUpdateExclusiveLock",
             LockMode::Share => "ShareLock",
-            LockMode::ShareRowExclusive => "ShareRowExclusiveLock",
             LockMode::Exclusive => "ExclusiveLock",
             LockMode::AccessExclusive => "AccessExclusiveLock",
         }

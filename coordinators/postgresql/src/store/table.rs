@@ -24,7 +24,6 @@ pub(crate) struct Column {
 pub(crate) struct Index {
     pub(crate) name: String,
     pub(crate) columns: Vec<usize>,
-    pub(crate) is_unique: bool,
     pub(crate) is_primary: bool,
 }
 

@@ -18,8 +18,6 @@ pub(crate) enum Undo {
     Locked(TableId, VersionId, Strength),
     Created(TableId),
     Dropped(TableId),
-    /// The last index of a table.
-    Indexed(TableId),
     Took(Tag, LockMode),
 }
 
@@ -32,8 +30,6 @@ pub(crate) struct Transaction {
     pub(crate) read_only: bool,
     /// Whether BEGIN was said.
     pub(crate) is_block: bool,
-    /// Whether several statements of one message are one transaction.
-    pub(crate) is_implicit_block: bool,
     pub(crate) has_failed: bool,
     /// The wall clock at its start: what `now()` says.
     pub(crate) began: i64,
@@ -85,7 +81,6 @@ impl Transaction {
                 }
                 Undo::Created(table) => drop(heap.forget(table)),
                 Undo::Dropped(table) => heap.undrop(table),
-                Undo::Indexed(table) => heap.drop_last_index(table),
                 Undo::Took(tag, mode) => {
                     locks.release(backend, tag, mode, Span::Transaction);
                 }

@@ -84,8 +84,6 @@ fn statements(expression: &str) -> Vec<String> {
     vec![
         format!("SELECT {expression} FROM t"),
         format!("SELECT k FROM t WHERE ({expression})::text = '' AND k = 1"),
-        format!("SELECT k FROM t ORDER BY {expression}"),
-        format!("SELECT 1 LIMIT ({expression})::text::int"),
         format!("SELECT count({expression}) FROM t"),
         format!("INSERT INTO t VALUES (2, 1) RETURNING {expression}"),
         format!("UPDATE t SET v = ({expression})::text::int"),

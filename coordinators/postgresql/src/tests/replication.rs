@@ -1,7 +1,7 @@
 //! A primary and a standby, with a network between them that passes on what it is told to.
 
 use super::world::World;
-use crate::{Config, Held, LockTable, Replication, Watch};
+use crate::{Config, HeldWhen, LockTable, Replication, Watch};
 use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, OperatorAction};
 
 const SECOND: u64 = 1_000_000;
@@ -16,7 +16,7 @@ struct Both {
 
 fn config(replication: Replication) -> Config {
     let schema = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
-    let held = Held::Present { owner: "v", stamp: "k", ttl_us: 1 };
+    let held = HeldWhen::Present { owner: "v", stamp: "k", ttl_us: 1 };
     let tables = vec![LockTable { table: "lock", key: "k", held }];
     let watch = Some(Watch { resource: "a".to_owned(), tables, advisory: 7 });
     let schema = format!("{schema}; CREATE TABLE lock (k text PRIMARY KEY, v text)");

@@ -1,16 +1,17 @@
 //! What the judge is told of a lock that is a row, a row lock or an advisory lock.
 
 use super::world::World;
-use crate::{Config, Held, LockTable, Watch};
+use crate::{Config, HeldWhen, LockTable, Watch};
 use fencepost_machine::{ConnectionId, KeyChange};
 
 const TTL_US: i64 = 10_000_000;
 
 fn world() -> World {
-    let present = Held::Present { owner: "who", stamp: "since", ttl_us: TTL_US };
-    let taken = Held::Taken { owner: "who", at: "at", until: "until", ttl_us: TTL_US };
+    let present = HeldWhen::Present { owner: "who", stamp: "since", ttl_us: TTL_US };
+    let taken = HeldWhen::Taken { owner: "who", at: "at", until: "until", ttl_us: TTL_US };
     let table = |table, held| LockTable { table, key: "k", held };
-    let tables = vec![table("held", present), table("taken", taken), table("r", Held::ForUpdate)];
+    let tables =
+        vec![table("held", present), table("taken", taken), table("r", HeldWhen::ForUpdate)];
     let watch = Some(Watch { resource: "lock".to_owned(), tables, advisory: 7 });
     let schema = "CREATE TABLE held (k char(8) PRIMARY KEY, who char(8), since timestamp);
         CREATE TABLE taken (k text PRIMARY KEY, who text, at timestamp, until timestamp);

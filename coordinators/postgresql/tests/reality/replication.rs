@@ -23,7 +23,6 @@ const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t FOR SHARE",
     "CREATE TABLE u (k int)",
     "DROP TABLE t",
-    "CREATE INDEX ON t (v)",
     "SELECT txid_current()",
     "SELECT pg_is_in_recovery()",
     "SHOW transaction_read_only",
@@ -42,11 +41,6 @@ const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t",
     "RESET ALL",
     "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT v FROM t; COMMIT",
-    "BEGIN; LOCK TABLE t IN ROW EXCLUSIVE MODE; COMMIT",
-    "BEGIN; LOCK TABLE t IN EXCLUSIVE MODE",
-    "ROLLBACK",
-    "BEGIN; LOCK TABLE t IN SHARE UPDATE EXCLUSIVE MODE",
-    "ROLLBACK",
     "SAVEPOINT a",
 ];
 

@@ -18,26 +18,21 @@ fn filter() -> impl Strategy<Value = String> {
         6 => key().prop_map(|k| format!("k = {k}")),
         1 => (key(), key()).prop_map(|(k, v)| format!("k = {k} AND v >= {v}")),
         2 => key().prop_map(|v| format!("v < {v}")),
-        1 => pick(&["k IN (1, 3)", "k IN (2)", "k > 1", "k >= 1 AND k < 3", "o = 'a'", "k IS NULL",
-            "v = 1", "true", "false", "k = NULL", "NOT (v = 1)"]),
+        1 => pick(&["k IN (2)", "o = 'a'", "v = 1", "true", "false", "k = NULL", "NOT (v = 1)"]),
     ]
 }
 
 fn select() -> impl Strategy<Value = String> {
     let items = pick(&["*", "k, v", "k", "count(*)", "count(o)", "1"]);
-    let tail = pick(&["", "", "", " LIMIT 1", " LIMIT 0", " LIMIT 2", " FOR UPDATE", " FOR SHARE"]);
+    let tail = pick(&["", "", "", " FOR UPDATE", " FOR SHARE"]);
     let plain = (items, filter(), tail).prop_map(|(items, filter, tail)| {
-        // How few rows of several keys are found is a matter of costs that are not modelled.
-        let is_left_out = filter.contains("IS NULL") || filter.contains("AND k <");
-        let tail = if items.contains("count") || is_left_out { "" } else { &tail };
+        let tail = if items.contains("count") { "" } else { &tail };
         format!("SELECT {items} FROM t WHERE {filter}{tail}")
     });
     prop_oneof![
         6 => plain,
-        1 => pick(&["SELECT * FROM t", "SELECT count(*) FROM t", "SELECT * FROM t ORDER BY k",
-            "SELECT * FROM t ORDER BY k DESC", "SELECT k FROM t WHERE v < 3 ORDER BY k LIMIT 1",
-            "SELECT v FROM t ORDER BY k DESC LIMIT 1 FOR UPDATE", "SELECT 1",
-            "SELECT * FROM u", "SELECT * FROM u WHERE b = 1", "SELECT * FROM u WHERE a = 1",
+        1 => pick(&["SELECT * FROM t", "SELECT count(*) FROM t", "SELECT 1", "SELECT * FROM u",
+            "SELECT * FROM u WHERE b = 1", "SELECT * FROM u WHERE a = 1",
             "SELECT * FROM u WHERE a = 1 AND b = 1", "SELECT count(*) FROM lock"]),
     ]
 }
@@ -84,7 +79,7 @@ fn lock_table() -> impl Strategy<Value = String> {
         (key(), client()).prop_map(move |(k, c)| format!(
             "DELETE FROM lock WHERE {is_this} = {k} AND client = {c}"
         )),
-        key().prop_map(|k| format!("SELECT client FROM lock WHERE lock_key = {k}")),
+        key().prop_map(move |k| format!("SELECT client FROM lock WHERE {is_this} = {k}")),
     ]
 }
 
@@ -107,7 +102,7 @@ fn statement() -> impl Strategy<Value = String> {
         8 => select(),
         8 => change(),
         2 => lock_table(),
-        1 => pick(&["LOCK TABLE t", "DROP TABLE u", "LOCK TABLE u IN SHARE MODE"]),
+        1 => Just("DROP TABLE u".to_owned()),
     ]
 }
 
@@ -168,9 +163,8 @@ fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
     let key = || pick(&["1", "2", "3"]);
     let step = prop_oneof![
         4 => key().prop_map(|k| format!("SELECT v FROM t WHERE k = {k}")),
-        1 => pick(&["SELECT count(*) FROM t WHERE v > 1", "SELECT k FROM t WHERE k IN (1, 3)",
-            "SELECT k FROM t WHERE k = 9", "SELECT * FROM t WHERE k > 1", "SELECT * FROM u",
-            "SELECT c FROM u WHERE a = 1", "SELECT k FROM t ORDER BY k LIMIT 2"]),
+        1 => pick(&["SELECT count(*) FROM t WHERE v > 1", "SELECT k FROM t WHERE k = 9",
+            "SELECT * FROM u", "SELECT c FROM u WHERE a = 1"]),
         4 => Just("UPDATE t SET v = v + 1 WHERE k = own".to_owned()),
         1 => pick(&["UPDATE t SET v = 0 WHERE k = 1", "INSERT INTO t VALUES (9, 9)",
             "INSERT INTO t VALUES (8, 8)", "INSERT INTO u VALUES (1, 1)",

@@ -50,7 +50,7 @@ impl ZooKeeper {
         }
     }
 
-    fn tell_leader(&mut self, message: &Message) {
+    fn send_to_leader(&mut self, message: &Message) {
         if let Some(link) = self.following().map(|follower| follower.link) {
             self.send(link, message.encode());
         }
@@ -62,7 +62,7 @@ impl ZooKeeper {
         follower.stage = Stage::Informed;
         self.send(connection, links::greeting(self.config.me));
         let accepted = self.store.epochs().accepted;
-        self.tell_leader(&Message::FollowerInfo { accepted });
+        self.send_to_leader(&Message::FollowerInfo { accepted });
     }
 
     /// The connection to the leader is gone, or could not be opened. It may not have found out yet
@@ -151,7 +151,7 @@ impl ZooKeeper {
             (Message::Commit { zxid }, stage) if stage != Stage::Informed => self.apply(zxid),
             (Message::Ping, _) => {
                 let touched = std::mem::take(&mut follower.touched).into_iter().collect();
-                self.tell_leader(&Message::Pong { touched });
+                self.send_to_leader(&Message::Pong { touched });
             }
             (Message::Synced { session, cxid }, Stage::Serving) => self.finish_sync(session, cxid),
             (Message::Revalidated { session, is_valid }, Stage::Serving) => {
@@ -175,7 +175,7 @@ impl ZooKeeper {
         }
         follower_stage(&mut self.role, Stage::Receiving);
         let progress = Progress { last: self.store.last_logged(), base: self.store.base_zxid() };
-        self.tell_leader(&Message::AckEpoch { current: own.current, is_new, progress });
+        self.send_to_leader(&Message::AckEpoch { current: own.current, is_new, progress });
         true
     }
 
@@ -204,7 +204,7 @@ impl ZooKeeper {
 
     fn look_at_replaced(&mut self, replaced: &Replaced) {
         let told = self.heads.look_again(Some(&replaced.before), &self.store.tree);
-        self.tell(told, None);
+        self.report(told, None);
     }
 
     /// Tells the leader what is safe on the disk now.
@@ -218,13 +218,13 @@ impl ZooKeeper {
             let leader = follower.leader;
             self.election.settle(Vote { epoch, zxid, leader });
             self.store.set_epochs(Epochs { accepted: epoch, current: epoch }, &mut self.out.list);
-            self.tell_leader(&Message::AckNewLeader);
+            self.send_to_leader(&Message::AckNewLeader);
         }
         let Some(follower) = self.following() else { return };
         let may_ack = matches!(follower.stage, Stage::Level | Stage::Serving);
         if may_ack && synced > follower.acked {
             follower.acked = synced;
-            self.tell_leader(&Message::Ack { zxid: synced });
+            self.send_to_leader(&Message::Ack { zxid: synced });
         }
     }
 
@@ -238,14 +238,14 @@ impl ZooKeeper {
 
     /// Sends a client's request on to the leader.
     pub(crate) fn forward(&mut self, request: Request) {
-        self.tell_leader(&Message::Forward(request));
+        self.send_to_leader(&Message::Forward(request));
     }
 
     /// A client wants to see what the leader has committed.
     pub(crate) fn ask_for_sync(&mut self, session: i64, cxid: i32) {
         match &self.role {
             Role::Leading(_) => self.take_sync(self.config.me, session, cxid),
-            Role::Following(_) => self.tell_leader(&Message::Sync { session, cxid }),
+            Role::Following(_) => self.send_to_leader(&Message::Sync { session, cxid }),
             Role::Looking => {}
         }
     }
@@ -260,7 +260,7 @@ impl ZooKeeper {
         if let Some(follower) = self.following() {
             follower.revalidating.insert(session, connection);
         }
-        self.tell_leader(&Message::Revalidate { session, timeout_ms });
+        self.send_to_leader(&Message::Revalidate { session, timeout_ms });
     }
 }
 

@@ -35,7 +35,7 @@ impl ZooKeeper {
         leader.stage = LeaderStage::Confirming;
         let epochs = Epochs { accepted: leader.epoch, ..own };
         self.store.set_epochs(epochs, &mut self.out.list);
-        leader.learners.tell(|_| true, &Message::LeaderInfo { epoch: leader.epoch }, &mut self.out);
+        leader.learners.send(|_| true, &Message::LeaderInfo { epoch: leader.epoch }, &mut self.out);
     }
 
     /// Hands its history on, once a majority has accepted the epoch.
@@ -122,7 +122,7 @@ impl ZooKeeper {
         let proposal = Proposal { zxid: transaction.zxid, syncs: Vec::new() };
         leader.outstanding.push_back(proposal);
         let message = Message::Proposal(transaction.clone());
-        leader.learners.tell(|one| one.stage >= LearnerStage::Sent, &message, &mut self.out);
+        leader.learners.send(|one| one.stage >= LearnerStage::Sent, &message, &mut self.out);
         self.store.append(transaction, &mut self.out.list);
         self.store.sync(&mut self.out.list);
     }
@@ -140,7 +140,7 @@ impl ZooKeeper {
             }
             let proposal = leader.outstanding.pop_front();
             let message = Message::Commit { zxid };
-            leader.learners.tell(|one| one.stage >= LearnerStage::Sent, &message, &mut self.out);
+            leader.learners.send(|one| one.stage >= LearnerStage::Sent, &message, &mut self.out);
             self.apply(zxid);
             let syncs = proposal.into_iter().flat_map(|proposal| proposal.syncs);
             syncs.for_each(|sync| self.answer_sync(sync));
@@ -172,7 +172,7 @@ impl ZooKeeper {
         }
         let Role::Leading(leader) = &mut self.role else { return };
         let message = Message::Synced { session, cxid };
-        leader.learners.tell(|one| one.id == through, &message, &mut self.out);
+        leader.learners.send(|one| one.id == through, &message, &mut self.out);
     }
 
     pub(crate) fn wake_leader(&mut self) {
@@ -207,7 +207,7 @@ impl ZooKeeper {
         if leader.is_full_tick && leader.is_serving() && !is_majority {
             return self.look_for_leader();
         }
-        leader.learners.tell(|one| one.stage >= LearnerStage::Sent, &Message::Ping, &mut self.out);
+        leader.learners.send(|one| one.stage >= LearnerStage::Sent, &Message::Ping, &mut self.out);
     }
 
     fn expire_sessions(&mut self, now_ms: u64) {

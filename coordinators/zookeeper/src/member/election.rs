@@ -36,10 +36,10 @@ pub(crate) struct Election {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Nothing,
-    /// Tell everybody the vote.
-    TellAll,
-    /// Tell one member.
-    Tell(MemberId),
+    /// Send the vote to all other members.
+    VoteToAll,
+    /// Send it to one member.
+    VoteTo(MemberId),
     /// This member is the leader now.
     Elected(MemberId),
 }
@@ -98,7 +98,7 @@ impl Election {
 
     fn hear_looking(&mut self, from: MemberId, heard: Notification, now_ms: u64) -> Step {
         if heard.round < self.round {
-            return Step::Tell(from);
+            return Step::VoteTo(from);
         }
         let before = (self.round, self.vote);
         if heard.round > self.round {
@@ -118,7 +118,7 @@ impl Election {
         if alike >= self.majority {
             self.decide_at.get_or_insert(now_ms + FINALIZE_MS);
         }
-        if is_changed { Step::TellAll } else { Step::Nothing }
+        if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
     /// Members that have a leader decide for who looks for one, if they are a majority and the
@@ -162,7 +162,7 @@ impl Election {
         if self.repeat_at <= now_ms {
             self.repeat_ms = (self.repeat_ms * 2).min(REPEAT_MS.1);
             self.repeat_at = now_ms + self.repeat_ms;
-            return Step::TellAll;
+            return Step::VoteToAll;
         }
         Step::Nothing
     }
@@ -190,7 +190,7 @@ mod tests {
         let mut election = Election::new(2, 2);
         election.begin(vote(1, 5, 2), 0);
         assert_eq!(election.hear(3, looking(1, vote(1, 4, 3)), 0), Step::Nothing);
-        assert_eq!(election.hear(1, looking(1, vote(2, 1, 1)), 0), Step::TellAll);
+        assert_eq!(election.hear(1, looking(1, vote(2, 1, 1)), 0), Step::VoteToAll);
         assert_eq!(election.wake(FINALIZE_MS - 1), Step::Nothing);
         assert_eq!(election.wake(FINALIZE_MS), Step::Elected(1));
     }
@@ -200,8 +200,8 @@ mod tests {
         let mut election = Election::new(1, 2);
         election.begin(vote(0, 0, 1), 0);
         election.begin(vote(0, 0, 1), 0);
-        assert_eq!(election.hear(2, looking(1, vote(9, 9, 2)), 0), Step::Tell(2));
-        assert_eq!(election.hear(2, looking(3, vote(0, 0, 2)), 0), Step::TellAll);
+        assert_eq!(election.hear(2, looking(1, vote(9, 9, 2)), 0), Step::VoteTo(2));
+        assert_eq!(election.hear(2, looking(3, vote(0, 0, 2)), 0), Step::VoteToAll);
         assert_eq!(election.notification(State::Looking).round, 3);
     }
 
@@ -209,7 +209,7 @@ mod tests {
     fn the_round_after_the_last_is_the_first() {
         let mut election = Election::new(1, 2);
         election.begin(vote(0, 0, 1), 0);
-        assert_eq!(election.hear(2, looking(u64::MAX, vote(0, 0, 2)), 0), Step::TellAll);
+        assert_eq!(election.hear(2, looking(u64::MAX, vote(0, 0, 2)), 0), Step::VoteToAll);
         election.begin(vote(0, 0, 1), 0);
         assert_eq!(election.notification(State::Looking).round, 0);
     }
@@ -231,7 +231,7 @@ mod tests {
         let mut told = Vec::new();
         for _ in 0..4 {
             let due = election.next_due();
-            assert_eq!(election.wake(due), Step::TellAll);
+            assert_eq!(election.wake(due), Step::VoteToAll);
             told.push(due);
         }
         assert_eq!(told, [200, 600, 1_400, 3_000]);

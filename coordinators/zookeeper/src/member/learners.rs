@@ -66,7 +66,7 @@ impl Learners {
         there.map(|(connection, _)| *connection).collect()
     }
 
-    pub(crate) fn tell(
+    pub(crate) fn send(
         &self,
         is_told: impl Fn(&Learner) -> bool,
         message: &Message,
@@ -84,7 +84,7 @@ impl Learners {
 
     /// Lets those serve that have come level.
     pub(crate) fn admit(&mut self, out: &mut Outputs) {
-        self.tell(|learner| learner.stage == Stage::Level, &Message::UpToDate, out);
+        self.send(|learner| learner.stage == Stage::Level, &Message::UpToDate, out);
         let level = self.learners.values_mut().filter(|learner| learner.stage == Stage::Level);
         level.for_each(|learner| learner.stage = Stage::Admitted);
     }

@@ -58,7 +58,7 @@ impl Links {
 
     /// Tells a member something, if it can be reached at once; else calls it, and who calls
     /// decides again what to say once it answers.
-    pub(crate) fn tell(
+    pub(crate) fn send(
         &mut self,
         config: &Config,
         to: MemberId,

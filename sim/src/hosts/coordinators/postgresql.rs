@@ -10,7 +10,7 @@ use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
 use fencepost_machine::DiskImage;
-use fencepost_postgresql::{Config, Held, LockTable, Postgresql, Replication, Watch};
+use fencepost_postgresql::{Config, HeldWhen, LockTable, Postgresql, Replication, Watch};
 use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
 use rand_core::Rng;
 use std::net::IpAddr;
@@ -81,16 +81,17 @@ fn watch(resource: &str, ttl: Micros) -> Watch {
     let spring = |table, stamp, ttl_us| LockTable {
         table,
         key: "lock_key",
-        held: Held::Present { owner: "client_id", stamp, ttl_us },
+        held: HeldWhen::Present { owner: "client_id", stamp, ttl_us },
     };
-    let shedlock = Held::Taken { owner: "locked_by", at: "locked_at", until: "lock_until", ttl_us };
+    let shedlock =
+        HeldWhen::Taken { owner: "locked_by", at: "locked_at", until: "lock_until", ttl_us };
     Watch {
         resource: resource.to_owned(),
         tables: vec![
             spring("int_lock", "created_date", ttl_us),
             spring("int7_lock", "expired_after", 0),
             LockTable { table: "shedlock", key: "name", held: shedlock },
-            LockTable { table: "locks", key: "name", held: Held::ForUpdate },
+            LockTable { table: "locks", key: "name", held: HeldWhen::ForUpdate },
         ],
         advisory: number(resource),
     }
