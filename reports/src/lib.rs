@@ -32,8 +32,8 @@ pub use explain::literature::{Conditions, Expected, expected};
 pub use judge::finding::{Kind, Severity};
 pub use record::digest::{digest, sha256};
 pub use record::history::{
-    Access, Action, Availability, Change, Event, GivingUp, Header, History, Keeping, StorageRule,
-    Turn, What, Workload,
+    Access, Action, Availability, Change, Ended, Event, GivingUp, Header, History, Keeping,
+    StorageRule, Turn, What, WhyEnded, Workload,
 };
 pub use record::trace::{Trace, WireMessage};
 pub use record::validate::{InvalidHistory, validate};

@@ -124,6 +124,7 @@ pub(crate) fn facts(story: Story) -> RunFacts {
         programs: Vec::new(),
         ran: Ran::default(),
         failure: None,
+        note: None,
         replay: format!("fencepost replay out/{}-{}-7.json", header.client, header.fault),
     };
     RunFacts::new(&history, context)

@@ -2,6 +2,7 @@
 
 #[cfg(test)]
 mod ahead_tests;
+pub(crate) mod deadline;
 mod fast;
 mod setup;
 #[cfg(test)]
@@ -15,9 +16,10 @@ use crate::setup::roster::Roster;
 use crate::world::agenda::NEMESIS;
 use crate::world::carrier::Carrier;
 use crate::world::kernel::Kernel;
-use crate::world::state::Due;
+use crate::world::state::{Due, State};
 use clap::ValueEnum;
 use fencepost_faults::{Node, SimTime};
+use fencepost_reports::{Ended, WhyEnded};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
@@ -41,6 +43,9 @@ pub enum EngineError {
     /// The engines differ: the sequence of the first event that is not the same in both.
     #[error("the engines do not tell the same history: event {0} is the first that differs")]
     Differ(u64),
+    /// The time budget was used up in the middle of the run.
+    #[error("the time budget was used up before the run was over")]
+    OutOfTime,
     /// turmoil stopped.
     #[error("turmoil stopped: {0}")]
     Turmoil(String),
@@ -63,6 +68,20 @@ impl Course {
     /// What comes next, unless the run is over.
     fn admit(&self, next: Option<Due>) -> Option<Due> {
         next.filter(|(at, _)| *at <= self.limit && !self.roster.is_finished())
+    }
+
+    /// When and why the run ended.
+    fn ended(&self, state: &State) -> Ended {
+        let why = match (self.roster.is_finished(), state.lies_ahead()) {
+            (true, _) => WhyEnded::Finished,
+            (false, true) => WhyEnded::TimeLimit,
+            (false, false) => WhyEnded::NothingAhead,
+        };
+        let at_us = match why {
+            WhyEnded::Finished => state.now,
+            _ => self.limit.max(state.now),
+        };
+        Ended { at_us, why }
     }
 
     /// Moves the world to the instant of what comes next, and lets the nemesis act if that is its
@@ -115,7 +134,10 @@ impl Runner {
             Runner::Fast => fast::run(kernel, course),
             Runner::Turmoil(wires) => turmoil::run(kernel, course, &wires),
         };
-        kernel.with(|state| state.recorder.run_ends(state.lies_ahead()));
+        kernel.with(|state| {
+            let ended = course.ended(state);
+            state.recorder.run_ends(ended);
+        });
         kernel.shut_down();
         result
     }

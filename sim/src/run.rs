@@ -19,6 +19,9 @@ pub use validate::InvalidRun;
 
 use crate::engine::{Engine, EngineError, Records, Setup};
 use crate::hosts::deployment::{Deployment, members};
+use crate::hosts::programs::record::{Life, end_dead};
+use crate::hosts::programs::watched::{Watched, watch};
+use crate::setup::places::RESOURCE;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Strategy;
 use crate::world::network::Pace;
@@ -44,8 +47,11 @@ impl RunSpec {
         recording: Recording,
     ) -> Result<RunOutcome, EngineError> {
         let recorder = Rc::new(Recorder::default());
-        let always = self.scenario.availability.map(|bound| bound.0);
+        let always = self.availability().map(|rule| rule.bound_us);
         recorder.tell_silences_beyond(self.silence_bound(), always);
+        if self.scenario.program(self.client).is_some() {
+            recorder.hears_of_machines_only();
+        }
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
         let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
@@ -82,15 +88,10 @@ impl RunSpec {
         let kernel = setup.run(engine)?;
         let (virtual_time, messages, events) =
             kernel.with(|state| (state.now, state.messages_sent, state.events));
-        let history = History {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            header: self.header(),
-            events: recorder.take(),
-        };
+        let mut programs = lives.take();
+        let (history, watched) = self.history(&recorder, &mut programs);
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
-        let programs = lives.take();
         let altered = altered.get();
         Ok(RunOutcome {
             history,
@@ -101,8 +102,25 @@ impl RunSpec {
             turns,
             held_up,
             programs,
+            watched,
             altered,
         })
+    }
+
+    /// What was recorded. Of programs, which key is the lock's is seen only now.
+    fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
+        let mut events = recorder.take();
+        let watched = self.scenario.program(self.client).map(|program| {
+            end_dead(programs, &mut events);
+            let (kept, watched) = watch(std::mem::take(&mut events), &program.lock_key);
+            events = kept;
+            watched
+        });
+        let resource = watched.as_ref().map_or(RESOURCE, |watched| &watched.key);
+        let (header, ended) = (self.header(resource), recorder.ended());
+        let history =
+            History { format: FORMAT.to_owned(), version: VERSION, header, events, ended };
+        (history, watched)
     }
 
     /// What decides how long a message takes. Where one link is slow, no other counts.

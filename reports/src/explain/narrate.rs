@@ -1,6 +1,6 @@
 //! Events in words.
 
-use crate::judge::timeline::{creator, is_one_owner};
+use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
 
@@ -160,6 +160,9 @@ fn server(history: &History, event: &Event) -> String {
     };
     let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
     match (change, by, primary) {
+        (Change::Granted, Some(by), _) if is_lowered(history, event) => {
+            format!("lowers the count of {by}, which still has {whose}")
+        }
         (Change::Granted, Some(by), _) => {
             format!("grants {whose} to {by}{}", waits_no_longer(history, event, *by))
         }
@@ -179,6 +182,22 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Forgotten, ..) => format!("comes back without {whose}"),
         (Change::Restored, ..) => format!("comes back with {whose}"),
     }
+}
+
+/// Whether a server wrote a lower count for the owner that has the lock.
+fn is_lowered(history: &History, event: &Event) -> bool {
+    let What::Server { key, value: Some(now), .. } = &event.what else { return false };
+    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let stood = before.iter().rev().find_map(|earlier| match &earlier.what {
+        What::Server { key: same, change, value, .. }
+            if same == key && earlier.node == event.node && *change != Change::Extended =>
+        {
+            let stands = matches!(change, Change::Granted | Change::Restored);
+            Some(value.as_deref().filter(|_| stands))
+        }
+        _ => None,
+    });
+    stood.flatten().is_some_and(|before| is_lower_count(before, now))
 }
 
 /// What a server says of the first node of the queue.
@@ -281,5 +300,21 @@ mod tests {
             ["grants the lock to client-1, which does not wait for it any longer"]
         );
         assert_eq!(granted(asked().cancels(3, 1).acquires(4, 1)), ["grants the lock to client-1"]);
+    }
+
+    #[test]
+    fn a_count_that_is_lowered_is_no_grant() {
+        let counts = |values: [&str; 2]| {
+            let [before, now] = values;
+            let by = Some(Node::Client(1));
+            let story = Story::new().takes(1, 1, before).server(2, 1, Change::Granted, now, by);
+            said(story, 2).remove(0)
+        };
+        assert_eq!(
+            counts(["a=2", "a=1"]),
+            "lowers the count of client-1, which still has the lock"
+        );
+        assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1");
+        assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");
     }
 }

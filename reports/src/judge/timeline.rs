@@ -47,7 +47,7 @@ pub struct Timeline<'h> {
     pub faults: Vec<FaultSpan<'h>>,
     /// When everything was healed, if the run came so far.
     pub healed: Option<Moment>,
-    /// The time of the last event.
+    /// The end of the run; in histories that do not tell it, the time of the last event.
     pub end: SimTime,
     by_operation: BTreeMap<u64, usize>,
     invocations: BTreeMap<u64, usize>,
@@ -72,7 +72,7 @@ impl<'h> Timeline<'h> {
             storage: storage_log::all(history, &by_operation),
             faults: fault_span::all(history),
             healed,
-            end: history.events.last().map_or(SimTime::ZERO, |event| event.time_us),
+            end: end(history),
             acquisitions,
             by_operation,
             invocations: invocations(history),
@@ -142,6 +142,10 @@ impl<'h> Timeline<'h> {
     /// tell: some locks write the same for all, others the same each time; and what a server has
     /// from another is whose grant of that value came last.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
+        let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
+        if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
+            return true;
+        }
         let Some(value) = span
             .value
             .filter(|value| acquisition.owner.is_some_and(|owner| is_one_owner(value, owner)))
@@ -200,6 +204,16 @@ impl<'h> Timeline<'h> {
         Some(set.time + self.history.header.ttl_us)
     }
 
+    /// Whether it took the place of the same owner's value with a higher count: part of a lock that
+    /// counts was given back, and none granted.
+    pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
+        let before = self.keys.iter().find(|before| {
+            before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
+        });
+        let values = before.and_then(|before| before.value).zip(span.value);
+        values.is_some_and(|(before, now)| is_lower_count(before, now))
+    }
+
     /// Whether a value stood at a moment.
     pub(crate) fn stands_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
         let is_gone = span.to.is_some_and(|(to, _)| to <= at);
@@ -240,6 +254,12 @@ pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
 }
 
+/// Whether one owner's count went down.
+pub(crate) fn is_lower_count(before: &str, now: &str) -> bool {
+    let ((owner, high), (same, low)) = (owner_and_count(before), owner_and_count(now));
+    owner == same && low < high
+}
+
 /// A value without the count of a hash.
 fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
@@ -268,6 +288,11 @@ fn owner_and_count(value: &str) -> (&str, Option<u64>) {
         Some((end, count)) => (&value[..end], count),
         None => (value, None),
     }
+}
+
+fn end(history: &History) -> SimTime {
+    let last = history.events.last().map_or(SimTime::ZERO, |event| event.time_us);
+    history.ended.map_or(last, |ended| ended.at_us.max(last))
 }
 
 /// The events with their places.

@@ -32,6 +32,31 @@ pub struct History {
     pub header: Header,
     /// In order of time, then of sequence; `sequence` counts from 0 without gaps.
     pub events: Vec<Event>,
+    /// When and why the run ended. Not part of the digest, and absent from histories of older
+    /// versions of fencepost: these end with their last event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ended: Option<Ended>,
+}
+
+/// The end of a run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Ended {
+    /// True time, at or after the last event.
+    pub at_us: SimTime,
+    /// Why the run did not go on.
+    pub why: WhyEnded,
+}
+
+/// Why a run ends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum WhyEnded {
+    /// Every process did all its cycles, or died for good.
+    Finished,
+    /// It reached its limit of virtual time (`max-time`) with processes still at work or waiting.
+    TimeLimit,
+    /// Processes waited, and nothing could have woken any of them.
+    NothingAhead,
 }
 
 /// What a judge must know about the run besides its events.
@@ -74,7 +99,7 @@ pub struct Header {
     /// another by more than this gets it before. Absent for locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
-    /// How soon a free lock must be had, if the run demands it.
+    /// How soon a free lock must be had, if the run demands it. Programs have a default bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
 }
@@ -88,6 +113,9 @@ pub struct Availability {
     pub servers: u16,
     /// How many of them must run.
     pub needed: u16,
+    /// Whether the span counts only while no fault acts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub between_faults: bool,
 }
 
 impl Header {

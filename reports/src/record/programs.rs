@@ -12,7 +12,7 @@ pub struct ProgramReport {
     pub process: Node,
     /// When it started.
     pub started_us: SimTime,
-    /// When it ended by itself, if it did.
+    /// When it ended, by itself or with its host; absent if it ran until the run was over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
     /// How it ended, in words.

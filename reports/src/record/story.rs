@@ -7,8 +7,8 @@ mod storage;
 pub(crate) mod wild;
 
 use crate::record::history::{
-    Action, Availability, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION, What,
-    Workload,
+    Action, Availability, Ended, Event, FORMAT, Header, History, Keeping, StorageRule, VERSION,
+    What, WhyEnded, Workload,
 };
 use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
@@ -21,6 +21,7 @@ pub(crate) const KEY: &str = "lock";
 pub(crate) struct Story {
     header: Header,
     events: Vec<Event>,
+    ended: Option<Ended>,
     operations: u64,
     /// The open operation of each process.
     open: BTreeMap<Node, u64>,
@@ -51,7 +52,7 @@ impl Story {
             availability: None,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
-        Story { header, events: Vec::new(), operations: 0, open, held, held_before }
+        Story { header, events: Vec::new(), ended: None, operations: 0, open, held, held_before }
     }
 
     pub(crate) fn with_quorum(quorum: u16) -> Story {
@@ -130,7 +131,15 @@ impl Story {
     /// The lock is had within so many milliseconds while so many of the servers run.
     pub(crate) fn available_within(mut self, ms: u64, needed: u16, servers: u16) -> Story {
         let bound_us = Micros::from_millis(ms);
-        self.header.availability = Some(Availability { bound_us, servers, needed });
+        self.header.availability =
+            Some(Availability { bound_us, servers, needed, between_faults: false });
+        self
+    }
+
+    /// The bound on availability holds only while no fault acts.
+    pub(crate) fn between_faults(mut self) -> Story {
+        let rule = self.header.availability.as_mut().expect("a bound on availability");
+        rule.between_faults = true;
         self
     }
 
@@ -144,7 +153,15 @@ impl Story {
             version: VERSION,
             header: self.header,
             events: self.events,
+            ended: self.ended,
         }
+    }
+
+    /// The run goes on without an event until its limit of time.
+    pub(crate) fn runs_out_of_time(mut self, ms: u64) -> Story {
+        let at_us = SimTime(ms * 1_000);
+        self.ended = Some(Ended { at_us, why: WhyEnded::TimeLimit });
+        self
     }
 
     /// Any event.

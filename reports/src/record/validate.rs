@@ -31,6 +31,14 @@ pub enum InvalidHistory {
         /// What was locked.
         resource: String,
     },
+    /// It ends before its last event.
+    #[error("the run ended at {ended_us} us, before its last event at {last_us} us")]
+    Ended {
+        /// When it claims to have ended, in microseconds.
+        ended_us: u64,
+        /// The time of the last event, in microseconds.
+        last_us: u64,
+    },
     /// One event cannot follow those before it.
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
     Event {
@@ -68,7 +76,11 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
             problem,
         })?;
     }
-    Ok(())
+    let last_us = past.now.as_micros();
+    match history.ended.map(|ended| ended.at_us.as_micros()) {
+        Some(ended_us) if ended_us < last_us => Err(InvalidHistory::Ended { ended_us, last_us }),
+        _ => Ok(()),
+    }
 }
 
 /// What a lock keeps at a server besides its key (a counter, a queue) begins with the name of the

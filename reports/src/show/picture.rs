@@ -143,6 +143,7 @@ fn remembered(run: &RunReport) -> History {
             availability: None,
         },
         events: events.collect(),
+        ended: None,
     }
 }
 

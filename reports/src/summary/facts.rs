@@ -36,6 +36,8 @@ pub struct RunContext {
     /// Why these programs did not do what they were to do, if so: then finding nothing means
     /// nothing.
     pub failure: Option<String>,
+    /// What is to be said of how it was judged, if anything.
+    pub note: Option<String>,
     /// The one command that shows the run again.
     pub replay: String,
 }
@@ -64,6 +66,7 @@ pub struct RunFacts {
     pub timeline: Vec<TimelineEntry>,
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
+    pub note: Option<String>,
     /// The one command that shows the run again.
     pub replay: String,
 }
@@ -89,7 +92,7 @@ impl RunFacts {
         RunFacts {
             client: history.header.client.clone(),
             fault: history.header.fault.to_string(),
-            verdict,
+            verdict: verdict.clone(),
             expected: context.expected,
             history_digest: digest(history),
             virtual_time_us: timeline.end,
@@ -105,6 +108,9 @@ impl RunFacts {
             violations,
             programs: context.programs,
             ran: context.ran,
+            note: context
+                .note
+                .filter(|note| !matches!(&verdict, Verdict::Unknown { reason } if reason == note)),
             replay: context.replay,
         }
     }
@@ -181,6 +187,7 @@ mod tests {
             programs: Vec::new(),
             ran: Ran::default(),
             failure: None,
+            note: None,
             replay: "fencepost replay report.json".to_owned(),
         }
     }

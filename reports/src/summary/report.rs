@@ -106,6 +106,9 @@ pub struct RunReport {
     /// What the user's own programs printed and how they ended, if the lock is in such.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
+    /// What is to be said of how the run was judged: by which key, if not by the one that was named.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
     /// What these programs were made of.
     #[serde(default, skip_serializing_if = "Ran::is_empty")]
     pub ran: Ran,

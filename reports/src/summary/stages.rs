@@ -108,6 +108,7 @@ impl From<Stages> for RunReport {
             history: recordings.history,
             trace: recordings.trace,
             programs: facts.programs,
+            note: facts.note,
             ran: facts.ran,
             not_reproducible: diagnosis.not_reproducible,
         }

@@ -114,6 +114,11 @@ impl Progress {
         Duration::from_micros(self.last_run_us.load(Ordering::Relaxed))
     }
 
+    /// When it began.
+    pub(crate) fn started(&self) -> Instant {
+        self.started
+    }
+
     /// How long it has taken.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()

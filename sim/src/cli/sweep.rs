@@ -21,7 +21,7 @@ use fencepost_reports::show::format::{FORMATS, Format, Sweeps};
 use fencepost_reports::summary::sweep::{Comparison, Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one
 /// leaves out what would still be looked at more closely.
@@ -182,6 +182,10 @@ impl Listener for Watch<'_> {
         if self.budget.is_some_and(|budget| self.progress.elapsed() > budget) {
             STOP.ask();
         }
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        Some(self.progress.started() + self.budget?)
     }
 
     fn looked_closer(&self, stage: Stage, done: usize, of: usize) {

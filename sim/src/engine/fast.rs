@@ -1,6 +1,7 @@
 //! The discrete-event engine: goes to the next instant that matters and gives each host that is due
 //! its turn.
 
+use super::deadline::Watch;
 use super::{Course, EngineError, check};
 use crate::world::agenda::NEMESIS;
 use crate::world::kernel::Kernel;
@@ -20,7 +21,9 @@ pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
 #[inline]
 fn run_noting(kernel: &Kernel, course: &Course, note: impl Fn(Due)) -> Result<(), EngineError> {
     let mut next = kernel.with(|state| state.next());
+    let mut watch = Watch::start();
     while let Some(first) = course.admit(next) {
+        watch.check()?;
         if course.begin(kernel, first) {
             next = kernel.with(|state| state.next());
         }

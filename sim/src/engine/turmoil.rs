@@ -8,6 +8,7 @@
 //! numbers and flow control as a check: bytes that do not come out of its streams as the world sent
 //! them stop the run.
 
+use super::deadline::Watch;
 use super::{Course, EngineError, check};
 use crate::world::agenda::HostIndex;
 use crate::world::carrier::Carrier;
@@ -312,7 +313,9 @@ fn drive(
     doorbells: &Doorbells,
 ) -> Result<(), EngineError> {
     let mut links = Links::default();
+    let mut watch = Watch::start();
     while let Some(next) = course.next(kernel) {
+        watch.check()?;
         course.begin(kernel, next);
         links.release(kernel, sim);
         ring(kernel, doorbells);

@@ -78,6 +78,7 @@ impl Deployment {
             roster: self.roster.clone(),
             desk: self.desk.clone(),
             lives: self.lives.clone(),
+            progress_bound: self.progress_bound,
             nodes,
             seed: self.seed.0,
         }))
@@ -119,10 +120,10 @@ impl Deployment {
         }
     }
 
-    /// What keys the servers tell of.
+    /// What keys the servers tell of: of programs all, because which is the lock's is seen later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
-            Some(program) => Bytes::from(program.lock_key.clone()),
+            Some(_) => Bytes::new(),
             None => Bytes::from_static(RESOURCE.as_bytes()),
         }
     }

@@ -5,13 +5,14 @@
 //! crashes, clock faults and the network reach it like any other process. It tells the judge
 //! ([`judge`]) what it does with the lock, and reads and writes the guarded value at the storage.
 
+mod complaint;
 pub(crate) mod desk;
 pub(crate) mod host;
 mod judge;
-mod keys;
 pub mod ran;
 pub mod record;
 pub(crate) mod resp;
+pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 

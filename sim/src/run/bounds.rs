@@ -49,9 +49,14 @@ impl RunSpec {
         self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
     }
 
-    /// That a free lock is had within a span while enough servers run: one of those that follow one
-    /// another (both where a commit waits for the other), a majority of those that decide together.
-    pub(super) fn availability(&self, bound_us: Micros) -> Availability {
+    /// The rule that a free lock is had within a span while enough servers run: one of those that
+    /// follow one another (both where a commit waits for the other), a majority of those that decide
+    /// together. Programs have a default: the bound of progress, while no fault acts.
+    pub(super) fn availability(&self) -> Option<Availability> {
+        let stated = self.scenario.availability.map(|bound| bound.0);
+        let is_program = self.scenario.program(self.client).is_some();
+        let between_faults = stated.is_none();
+        let bound_us = stated.or_else(|| is_program.then(|| self.progress_bound()))?;
         let (servers, needed) = match self.topology() {
             Topology::Standalone => (1, 1),
             Topology::Replicated { replicas, .. } => (1 + replicas, 1),
@@ -62,6 +67,6 @@ impl RunSpec {
             }
             Topology::Standby { .. } => (2, 1),
         };
-        Availability { bound_us, servers, needed }
+        Some(Availability { bound_us, servers, needed, between_faults })
     }
 }

@@ -6,7 +6,7 @@ use fencepost_faults::setting::Topology;
 use fencepost_reports::{Header, Keeping};
 
 impl RunSpec {
-    pub(super) fn header(&self) -> Header {
+    pub(super) fn header(&self, resource: &str) -> Header {
         let quorum = match self.topology() {
             Topology::Independent { quorum, .. } => quorum,
             _ => 1,
@@ -15,7 +15,7 @@ impl RunSpec {
             client: self.client.name.to_owned(),
             fault: self.families.clone(),
             seed: self.seed,
-            resource: self.lock_key(),
+            resource: resource.to_owned(),
             ttl_us: self.lease(),
             quorum,
             has_tokens: self.client.has_tokens,
@@ -27,7 +27,7 @@ impl RunSpec {
             lives_with_session: self.client.deployment.lives_with_session(),
             kept_as: self.client.deployment.keeps().map(keeping),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
-            availability: self.scenario.availability.map(|bound| self.availability(bound.0)),
+            availability: self.availability(),
         }
     }
 }

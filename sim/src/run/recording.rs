@@ -1,6 +1,7 @@
 //! What a run writes down and leaves behind.
 
 use crate::hosts::programs::record::Life;
+use crate::hosts::programs::watched::Watched;
 use crate::world::wire_log::Detail;
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{History, Trace};
@@ -25,6 +26,8 @@ pub struct RunOutcome {
     pub held_up: Vec<(SimTime, (Node, Node))>,
     /// The lives of the user's own programs, if the lock is in such.
     pub programs: Vec<Life>,
+    /// The key by which these are judged.
+    pub watched: Option<Watched>,
     /// How often a planted mistake was made, if one is planted.
     pub altered: u64,
 }

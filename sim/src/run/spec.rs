@@ -1,7 +1,6 @@
 //! Everything that one run follows from.
 
 use crate::hosts::coordinators::{Entry, entry};
-use crate::setup::places::RESOURCE;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::Definition;
 use fencepost_faults::setting::Topology;
@@ -37,11 +36,5 @@ impl RunSpec {
     /// How long a server keeps a lock of which it hears nothing.
     pub(super) fn lease(&self) -> Micros {
         (self.coordinator().lease)(self.scenario.ttl.0)
-    }
-
-    /// The key of the lock at the servers.
-    pub(super) fn lock_key(&self) -> String {
-        let program = self.scenario.program(self.client);
-        program.map_or_else(|| RESOURCE.to_owned(), |program| program.lock_key.clone())
     }
 }

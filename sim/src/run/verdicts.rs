@@ -2,7 +2,8 @@
 
 use crate::engine::Engine;
 use crate::hosts::programs::ran::ran;
-use crate::hosts::programs::record::{Life, locked_elsewhere};
+use crate::hosts::programs::record::Life;
+use crate::hosts::programs::watched::Watched;
 use crate::run::fit::usage;
 use crate::run::{RunOutcome, RunSpec};
 use crate::setup::lengths::{drawn_for, stated};
@@ -11,9 +12,7 @@ use fencepost_faults::Seed;
 use fencepost_reports::explain::literature::Conditions;
 use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
-use fencepost_reports::{
-    Event, Recordings, Report, RunContext, RunFacts, RunReport, What, expected,
-};
+use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
 
 /// A run and what came of it.
 pub struct Findings<'r> {
@@ -43,6 +42,7 @@ impl Findings<'_> {
             programs: outcome.programs.iter().map(Life::report).collect(),
             ran: ran(&outcome.programs),
             failure: self.failure(),
+            note: outcome.watched.as_ref().and_then(Watched::note),
             replay,
         };
         RunFacts::new(&outcome.history, context)
@@ -50,14 +50,9 @@ impl Findings<'_> {
 
     /// Why what the programs of the run did proves nothing, if so.
     fn failure(&self) -> Option<String> {
-        let (programs, history) = (&self.outcome.programs, &self.outcome.history);
-        let is_of_lock = |event: &Event| matches!(event.what, What::Server { .. });
-        programs.iter().find_map(Life::failure).or_else(|| {
-            match history.events.iter().any(is_of_lock) {
-                true => None,
-                false => locked_elsewhere(programs, &history.header.resource),
-            }
-        })
+        let unwatched = self.outcome.watched.as_ref().filter(|watched| !watched.others.is_empty());
+        let failed = self.outcome.programs.iter().find_map(Life::failure);
+        failed.or_else(|| unwatched.and_then(Watched::note))
     }
 
     /// The command that shows the run again.

@@ -29,6 +29,7 @@ use fencepost_reports::RunFacts;
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 use work::Work;
 
 /// What a sweep runs.
@@ -67,6 +68,11 @@ impl SweepSpec {
 pub trait Listener: Sync {
     /// A run is done.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
+
+    /// When the time for runs is over: one that is under way then is given up and does not count.
+    fn deadline(&self) -> Option<Instant> {
+        None
+    }
 
     /// Some seeds were added up; `sum` makes the sum so far, for a checkpoint. Other threads wait
     /// meanwhile.

@@ -5,26 +5,27 @@ mod silence;
 
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use fencepost_machine::{KeyChange, Notice, TapEvent, WallTime};
-use fencepost_reports::{Action, Change, Event, GivingUp, Turn, What};
+use fencepost_reports::{Action, Change, Ended, Event, GivingUp, Turn, What, WhyEnded};
 use parts::Parts;
 use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The pen of one run. Shared by all who have something to tell; none of them can read it.
 #[derive(Default)]
 pub(crate) struct Recorder {
     now: Cell<SimTime>,
+    ended: Cell<Option<Ended>>,
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
     /// Who waits for the lock, and since when in silence.
     waiting: RefCell<Waiting>,
     /// What each server holds, to notice what it no longer has after a restart.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
-    /// The latest value that a server granted to each process.
-    granted: RefCell<BTreeMap<Node, String>>,
     /// What a server held before the restart that is under way.
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
+    /// The machines whose software has died and not started again.
+    dead: RefCell<BTreeSet<Node>>,
     /// Who is a primary, and who a replica of whom.
     parts: RefCell<Parts>,
 }
@@ -40,21 +41,26 @@ impl Recorder {
         self.now.get()
     }
 
-    /// What a server granted to a process latest, since that was forgotten.
-    pub(crate) fn granted_to(&self, node: Node) -> Option<String> {
-        self.granted.borrow().get(&node.machine()).cloned()
-    }
-
-    /// A process begins to acquire: what it was granted before does not count.
-    pub(crate) fn forgets_grant(&self, node: Node) {
-        self.granted.borrow_mut().remove(&node.machine());
-    }
-
     /// Silences of threads that wait are told if they are longer than this after healing, or than
     /// what counts at any time.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);
+    }
+
+    /// The threads that wait for the lock, each with when it began.
+    pub(crate) fn who_waits(&self) -> Vec<(Node, SimTime)> {
+        self.waiting.borrow().since_when()
+    }
+
+    /// Whether any of these waits still.
+    pub(crate) fn waits_any_of(&self, before: &[(Node, SimTime)]) -> bool {
+        self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
+    }
+
+    /// What a process sends is sent by each of its threads that waits: nobody knows which it was.
+    pub(crate) fn hears_of_machines_only(&self) {
+        self.waiting.borrow_mut().by_machine = true;
     }
 
     /// Whether any thread waits for the lock.
@@ -68,10 +74,17 @@ impl Recorder {
         self.tell(silence, true);
     }
 
-    /// The run is over; `ahead` says whether anything lay ahead of any process.
-    pub(crate) fn run_ends(&self, ahead: bool) {
+    /// The run is over.
+    pub(crate) fn run_ends(&self, ended: Ended) {
+        let ahead = ended.why != WhyEnded::NothingAhead;
         let silences = self.waiting.borrow_mut().end(self.now.get(), ahead);
         silences.into_iter().for_each(|silence| self.tell(Some(silence), ahead));
+        self.ended.set(Some(ended));
+    }
+
+    /// When and why the run ended, once it has.
+    pub(crate) fn ended(&self) -> Option<Ended> {
+        self.ended.get()
     }
 
     fn tell(&self, silence: Option<Silence>, ahead: bool) {
@@ -128,8 +141,16 @@ impl Recorder {
         self.record(node, What::Lost);
     }
 
-    pub(crate) fn crashed(&self, node: Node) {
+    /// The software of a process has ended by itself in the middle of what it was doing.
+    pub(crate) fn dies_by_itself(&self, node: Node) {
+        self.dead.borrow_mut().insert(node);
         self.record(node, What::Crashed);
+    }
+
+    pub(crate) fn crashed(&self, node: Node) {
+        if self.dead.borrow_mut().insert(node) {
+            self.record(node, What::Crashed);
+        }
         self.parts.borrow_mut().crashed(node);
         if let Some(held) = self.held.borrow_mut().remove(&node) {
             self.before_restart.borrow_mut().insert(node, held);
@@ -151,6 +172,7 @@ impl Recorder {
     }
 
     pub(crate) fn started(&self, node: Node) {
+        self.dead.borrow_mut().remove(&node);
         self.record(node, What::Started);
     }
 
@@ -185,9 +207,6 @@ impl Recorder {
             }
         }
         drop(held);
-        if let (Change::Granted, Some(by), Some(value)) = (change, by, &value) {
-            self.granted.borrow_mut().insert(by.machine(), value.clone());
-        }
         self.record(
             node,
             What::Server {

@@ -4,6 +4,7 @@
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod cases;
 mod workers;
 
 use fencepost::hosts::programs::Program;

@@ -1,18 +1,20 @@
-//! A free lock that is wanted is had, while enough servers run. Demanded only of runs whose header
-//! states a bound.
+//! A lock that nobody uses is had by those who want it, while enough servers run. Demanded only of
+//! runs whose header states a bound.
 //!
 //! At an instant the lock is
-//! - *free* if nobody is in a section and nothing stands under its key; of several independent
-//!   servers, if no value stands at a quorum of them;
+//! - *free* if nobody is in a section and nothing stands under its key, or only what was granted to
+//!   a process that runs on and never learns of it; of several independent servers, if no other
+//!   value stands at a quorum of them;
 //! - *wanted* if a process that is alive and does not stand still has an acquire open, or had one
 //!   that came to nothing and asks again later;
 //! - *to be had* if enough servers are neither down nor standing still. A network that keeps a
-//!   process from servers that run is no excuse: that is what this rule is for.
+//!   process from servers that run is no excuse: that is what this rule is for. A bound that holds
+//!   between faults only is not judged while any fault acts, nor after healing, where `stuck` is.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::meaning::Meaning;
-use crate::judge::timeline::{Acquisition, FaultSpan, Outcome, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeySpan, Outcome, Timeline};
 use crate::record::history::{Availability, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,9 +27,10 @@ pub(super) const CHECKER: Checker = Checker {
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "The lock was free and wanted, enough servers ran, and nobody got it within the stated \
-           bound. Judged with --availability only.",
+           bound. With --availability that is judged at any time; of a program without, while no \
+           fault acts, by a bound that follows from the ttl and the timeouts.",
     how: "A failover was not over, a network was cut, several processes divided the servers among \
-          them, or nobody told those who wait that the lock was free.",
+          them, a grant was never heard of, or nobody told those who wait that the lock was free.",
     helps: "It is the price of a lock that is safe under a partition. Shorten what detects that a \
             server is down, and how long a client waits before it asks again.",
 };
@@ -39,39 +42,51 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Some(rule) = timeline.history.header.availability else { return Vec::new() };
     let wants = wants(timeline);
     let mut levels = Levels::default();
-    taken(timeline).into_iter().for_each(|span| levels.add(span, [1, 0, 0]));
-    wants.iter().for_each(|(_, span)| levels.add(*span, [0, 1, 0]));
-    down(timeline, rule.servers).into_iter().for_each(|span| levels.add(span, [0, 0, 1]));
+    taken(timeline).into_iter().for_each(|span| levels.add(span, [1, 0, 0, 0]));
+    wants.iter().for_each(|(_, span)| levels.add(*span, [0, 1, 0, 0]));
+    down(timeline, rule.servers).into_iter().for_each(|span| levels.add(span, [0, 0, 1, 0]));
+    if rule.between_faults {
+        for fault in &timeline.faults {
+            let until = fault.to.map_or(timeline.end, |to| to.time);
+            levels.add((fault.from.time, until), [0, 0, 0, 1]);
+        }
+    }
     let spare = i32::from(rule.servers) - i32::from(rule.needed);
-    let spans = levels.where_all(|[taken, wants, down]| taken == 0 && wants > 0 && down <= spare);
-    let too_long =
-        spans.into_iter().filter(|((from, until), _)| until.since(*from) > rule.bound_us);
-    too_long.map(|(span, [_, _, down])| finding(timeline, rule, span, down, &wants)).collect()
+    let spans = levels.where_all(|[taken, wants, down, faults]| {
+        taken == 0 && wants > 0 && down <= spare && faults == 0
+    });
+    // After healing, progress is demanded anyway.
+    let is_judged =
+        |from| !rule.between_faults || timeline.healed.is_none_or(|healed| from < healed.time);
+    let too_long = spans
+        .into_iter()
+        .filter(|((from, until), _)| until.since(*from) > rule.bound_us && is_judged(*from));
+    too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
 /// How many of several things hold at each instant.
 #[derive(Default)]
 struct Levels {
-    changes: BTreeMap<SimTime, [i32; 3]>,
+    changes: BTreeMap<SimTime, [i32; 4]>,
 }
 
 impl Levels {
-    fn add(&mut self, (from, until): Span, levels: [i32; 3]) {
+    fn add(&mut self, (from, until): Span, levels: [i32; 4]) {
         for (at, sign) in [(from, 1), (until.max(from), -1)] {
             let change = self.changes.entry(at).or_default();
-            (0..3).for_each(|place| change[place] += sign * levels[place]);
+            (0..4).for_each(|place| change[place] += sign * levels[place]);
         }
     }
 
     /// The longest spans in which something holds throughout, with the highest levels in each.
-    fn where_all(&self, holds: impl Fn([i32; 3]) -> bool) -> Vec<(Span, [i32; 3])> {
-        let (mut now, mut open, mut spans) = ([0; 3], None, Vec::new());
+    fn where_all(&self, holds: impl Fn([i32; 4]) -> bool) -> Vec<(Span, [i32; 4])> {
+        let (mut now, mut open, mut spans) = ([0; 4], None, Vec::new());
         for (at, change) in &self.changes {
-            (0..3).for_each(|place| now[place] += change[place]);
+            (0..4).for_each(|place| now[place] += change[place]);
             match (holds(now), &mut open) {
                 (true, None) => open = Some((*at, now)),
                 (true, Some((_, highest))) => {
-                    (0..3).for_each(|place| highest[place] = highest[place].max(now[place]));
+                    (0..4).for_each(|place| highest[place] = highest[place].max(now[place]));
                 }
                 (false, _) => spans.extend(open.take().map(|(from, most)| ((from, *at), most))),
             }
@@ -87,8 +102,9 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     let mut taken: Vec<Span> = sections.collect();
     let mut standing: BTreeMap<Option<&str>, Levels> = BTreeMap::new();
     for span in &timeline.keys {
-        let stood = (span.from.time, timeline.stood_until(span));
-        standing.entry(span.value).or_default().add(stood, [1, 0, 0]);
+        for kept in kept_for_somebody(timeline, span) {
+            standing.entry(span.value).or_default().add(kept, [1, 0, 0, 0]);
+        }
     }
     let quorum = i32::from(timeline.history.header.quorum.max(1));
     for levels in standing.values() {
@@ -96,6 +112,32 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
             .extend(levels.where_all(|[servers, ..]| servers >= quorum).into_iter().map(|it| it.0));
     }
     taken
+}
+
+/// When a value stood for a process that had entered by it, or could not: dead or standing still.
+fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
+    let stood = (span.from.time, timeline.stood_until(span));
+    let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {
+        return vec![stood];
+    };
+    let entered = timeline.acquisitions.iter().any(|one| {
+        one.process.machine() == machine
+            && one.outcome == Outcome::Granted
+            && timeline.is_lock_of(span, one)
+    });
+    if entered {
+        return vec![stood];
+    }
+    let events = timeline.history.events.iter();
+    let mut died = events.filter(|event| {
+        event.node == machine && event.what == What::Crashed && event.time_us >= stood.0
+    });
+    let dead = died.next().map(|event| (event.time_us, stood.1));
+    let frozen = acted(timeline, &[Impact::Freezes], machine).into_iter();
+    let away = dead.into_iter().chain(frozen);
+    away.map(|(from, to)| (from.max(stood.0), to.min(stood.1)))
+        .filter(|(from, to)| from < to)
+        .collect()
 }
 
 /// Who wanted the lock, and when; not while it was dead or stood still.
@@ -111,12 +153,12 @@ fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
             let completed = one.completed.map_or(timeline.end, |completed| completed.time);
             let next = all.get(place + 1).filter(|_| one.outcome != Outcome::Granted);
             let until = next.map_or(completed, |next| next.invoked.time.max(completed));
-            levels.add((one.invoked.time, until), [1, 0, 0]);
+            levels.add((one.invoked.time, until), [1, 0, 0, 0]);
         }
         for span in acted(timeline, &[Impact::Freezes, Impact::Kills], process) {
-            levels.add(span, [0, 1, 0]);
+            levels.add(span, [0, 1, 0, 0]);
         }
-        let spans = levels.where_all(|[asks, is_away, _]| asks > 0 && is_away == 0);
+        let spans = levels.where_all(|[asks, is_away, ..]| asks > 0 && is_away == 0);
         wants.extend(spans.into_iter().map(|(span, _)| (process, span)));
     }
     wants
@@ -136,7 +178,7 @@ fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
         let mut levels = Levels::default();
         for node in [Node::Redis(number), Node::Server(number)] {
             let spans = acted(timeline, &[Impact::Kills, Impact::Freezes], node);
-            spans.into_iter().for_each(|span| levels.add(span, [1, 0, 0]));
+            spans.into_iter().for_each(|span| levels.add(span, [1, 0, 0, 0]));
         }
         levels.where_all(|[down, ..]| down > 0).into_iter().map(|(span, _)| span)
     };
@@ -189,7 +231,8 @@ fn finding(
         processes: processes.into_iter().collect(),
         what: format!(
             "Nobody had the lock from {from} to {until}, {length}, though it was free and wanted \
-             and {servers}; the bound is {}.",
+             and {servers}{}; the bound is {}.",
+            if rule.between_faults { " and no fault acted" } else { "" },
             rule.bound_us
         ),
         witness,
@@ -268,6 +311,34 @@ mod tests {
     }
 
     #[test]
+    fn a_grant_that_its_process_never_hears_of_is_used_by_nobody() {
+        let orphan = || {
+            let story = Story::new().ttl(30).available_within(10, 1, 1).grants(1, 1, "a");
+            story.acquires(2, 2)
+        };
+        let served = |story: Story| {
+            let story = story.expires(31, "a").grants(32, 2, "b").hears(33, 2, "b");
+            found(story.releases(34, 2))
+        };
+        assert_eq!(served(orphan()), [(1, 31)]);
+        assert_eq!(served(orphan().crashes(2, 1)), [], "a lease is what a death costs");
+        let heard = Story::new().ttl(30).available_within(10, 1, 1).grants(1, 1, "a");
+        assert_eq!(served(heard.hears(2, 1, "a").acquires(2, 2)), []);
+    }
+
+    #[test]
+    fn a_bound_between_faults_does_not_count_while_one_acts() {
+        let between = |until| {
+            let story = given_back().between_faults();
+            let story = story.fault_began(6, 1, "partition", &[Node::Client(2)]);
+            let story = story.fault_ended(until, 1, "partition", Node::Client(2));
+            found(story.grants(40, 2, "b").hears(40, 2, "b").releases(41, 2))
+        };
+        assert_eq!(between(35), []);
+        assert_eq!(between(20), [(20, 20)]);
+    }
+
+    #[test]
     fn whoever_stands_still_wants_nothing() {
         let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
         let story = story.fault_ended(40, 1, "pause", Node::Client(2));
@@ -297,9 +368,10 @@ mod tests {
         let story = |servers: &[u16]| {
             let story = Story::with_quorum(2).ttl(100).available_within(10, 2, 3).acquires(1, 1);
             let story = servers.iter().fold(story, |story, n| story.grants_at(2, 1, *n, "a"));
-            found(story.acquires(3, 2).info(4, 1).starts(60, 3))
+            let story = story.hears(3, 1, "a").leaves(4, 1).info(5, 1);
+            found(story.acquires(3, 2).starts(60, 3))
         };
         assert_eq!(story(&[1, 2]), []);
-        assert_eq!(story(&[1]), [(1, 59)]);
+        assert_eq!(story(&[1]), [(4, 56)]);
     }
 }

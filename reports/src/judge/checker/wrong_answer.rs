@@ -9,6 +9,11 @@
 //! was on its way. Who is told that it no longer held the lock, while what it wrote stands, is told
 //! wrong only where one server alone ever had the lock, or a quorum: a replica that was promoted
 //! without it answers what is so for it.
+//!
+//! [`granted`] judges grants and the validity that they state, [`lost`] reported losses.
+
+mod granted;
+mod lost;
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -22,14 +27,15 @@ use std::collections::BTreeSet;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "wrong-answer",
-    about: "what a lock tells its caller for certain (refused, released, no longer held) is so",
+    about: "what a lock tells its caller for certain (granted, refused, lost, released) is so",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock told its caller for certain what is not so: refused, although its own value \
-           stood; no longer held, although this very release had removed it; or given back, \
-           although it stood on.",
+    what: "A lock told its caller for certain what is not so: granted, although no quorum of \
+           servers had it for that caller, or not for as long as stated; refused, although its \
+           own value stood; lost or no longer held, although its lease ran on or this very \
+           release had removed it; or given back, although it stood on.",
     how: "A reply was lost. The client sent the command again and took the second answer for the \
           only one; or it took an error for a no.",
     helps: "Tell the caller that the outcome is unknown. A command that finds its caller's own \
@@ -40,8 +46,30 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let refused = timeline.acquisitions.iter().filter_map(|one| refused_but_stands(timeline, one));
     let left = timeline.sections.iter().filter_map(|section| left_wrongly(timeline, section));
     let mut findings: Vec<Finding> = refused.chain(left).collect();
+    if is_key_with_lease(timeline) {
+        findings.extend(granted::check(timeline));
+        findings.extend(lost::check(timeline));
+    }
     findings.sort_by_key(|finding| (finding.at, finding.witness.clone()));
     findings
+}
+
+/// Whether the lock is a key that a server keeps for the length of a lease, whoever is connected.
+fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
+    let header = &timeline.history.header;
+    header.kept_as.is_none() && !header.has_no_ttl()
+}
+
+/// Whether a key of such a lock has no expiry. Histories that do not say when their run ended may
+/// not tell.
+fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
+    let is_told = timeline.history.ended.is_some() && span.by.is_some();
+    is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
+}
+
+/// The machine for which a value stands.
+fn machine_of(span: &KeySpan<'_>) -> Option<Node> {
+    span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine)
 }
 
 /// An acquire that was refused although what it wrote stands.
@@ -190,12 +218,17 @@ fn stands_on<'t, 'h>(
         |gone: Option<Moment>| again.is_some_and(|again| gone.is_none_or(|gone| again < gone));
     let is_told = |span: &KeySpan<'_>| match span.to {
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) => true,
+        Some((gone, KeyEnd::Changed { by: Some(_), .. })) => {
+            never_expires(timeline, span) || outlasts(Some(gone))
+        }
         Some((gone, _)) => outlasts(Some(gone)),
-        None => span.runs_out.is_some() || outlasts(None),
+        None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    let here =
-        |span: &&KeySpan<'_>| span.by == Some(process) && span.from < invoked && is_told(span);
+    // A count that this release lowered is what an earlier acquire wrote.
+    let is_earlier =
+        |span: &KeySpan<'_>| span.from < invoked || timeline.is_lowered(span) && span.from < told;
+    let here = |span: &&KeySpan<'_>| span.by == Some(process) && is_earlier(span) && is_told(span);
     let standing = timeline.keys.iter().filter(own).filter(here);
     standing.filter(|span| stays(timeline, span, told)).collect()
 }
@@ -234,16 +267,17 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
             .map(|one| one.invoked);
         by == span.by && again.is_none_or(|again| gone < again)
     };
-    // Of one lock that is replicated, a server that was away still tells of what is gone elsewhere.
-    let gone_elsewhere = || {
-        timeline.history.header.quorum <= 1
-            && timeline.keys.iter().any(|copy| {
-                let is_one = copy.value.zip(span.value).is_some_and(|(a, b)| is_one_owner(a, b));
-                let went = copy.to.is_some_and(|(gone, _)| span.from < gone && gone < at);
-                copy.node != span.node && is_one && went
-            })
-    };
-    timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere()
+    timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
+}
+
+/// Of one lock that is replicated, a server that was away still tells of what is gone elsewhere.
+fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
+    timeline.history.header.quorum <= 1
+        && timeline.keys.iter().any(|copy| {
+            let is_one = copy.value.zip(span.value).is_some_and(|(a, b)| is_one_owner(a, b));
+            let went = copy.to.is_some_and(|(gone, _)| span.from < gone && gone < at);
+            copy.node != span.node && is_one && went
+        })
 }
 
 /// Whether what stands is enough to be the lock, and nobody else has it at another primary.
@@ -290,6 +324,7 @@ fn finding(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::record::history::Keeping;
     use crate::record::story::Story;
 
     fn wrong_answers(story: Story) -> usize {
@@ -358,7 +393,9 @@ mod tests {
         };
         assert_eq!(again("a"), 1, "it stood when its owner was granted it again");
         assert_eq!(again("b"), 0, "another session has it");
-        assert_eq!(wrong_answers(ended().acquires(7, 1).hears(8, 1, "a")), 0);
+        let session = Story::kept_as(Keeping::Connection).takes(1, 1, "a").leaves(3, 1).fails(5, 1);
+        let session = session.server(6, 1, Change::Removed, "a", None);
+        assert_eq!(wrong_answers(session.acquires(7, 1).hears(8, 1, "a")), 0);
         let late = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1).takes(4, 1, "a");
         let late = late.leaves(5, 1).removed(6, "a", 1).fails(7, 1);
         assert_eq!(wrong_answers(late), 0, "the first release may have removed it");
@@ -370,6 +407,11 @@ mod tests {
         assert_eq!(wrong_answers(left().left(5, 1).expires(11, "a")), 1);
         assert_eq!(wrong_answers(left().left(5, 1).tells_leases()), 1);
         assert_eq!(wrong_answers(left().removed(4, "a", 1).left(5, 1)), 0);
+        let for_ever = || left().left(5, 1).removed(60, "a", 2);
+        assert_eq!(wrong_answers(for_ever().runs_out_of_time(90)), 1, "it has no expiry");
+        let counts = Story::new().takes(1, 1, "a=2").leaves(3, 1);
+        let lowered = counts.server(4, 1, Change::Granted, "a=1", Some(Node::Client(1)));
+        assert_eq!(wrong_answers(lowered.left(5, 1).expires(14, "a=1")), 1, "one count is left");
         let open = left().info(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(open), 0, "it says that it does not know");
         let gone = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);

@@ -195,6 +195,29 @@ mod tests {
     }
 
     #[test]
+    fn a_process_may_have_another_name_at_each_server() {
+        let story = |by: [u16; 3]| {
+            let mut story = Story::with_quorum(2).acquires(1, 1);
+            for (server, client) in (1..).zip(by) {
+                let node = fencepost_faults::Node::Client(client);
+                let (ms, owner) = (u64::from(server) + 1, format!("{client}@{server}"));
+                let granted = crate::record::history::Change::Granted;
+                story = story.server(ms, server, granted, &owner, Some(node));
+            }
+            story.hears(5, 1, "1@1").build()
+        };
+        let grants = |by| {
+            let history = story(by);
+            let timeline = Timeline::new(&history);
+            timeline.acquisitions[0].grant.as_ref().map(|grant| grant.servers.len())
+        };
+        assert_eq!(
+            [grants([1, 1, 1]), grants([1, 2, 1]), grants([1, 2, 2])],
+            [Some(3), Some(2), None]
+        );
+    }
+
+    #[test]
     fn what_a_failed_attempt_took_and_gave_back_does_not_count() {
         let story = Story::new()
             .acquires(1, 1)

@@ -229,6 +229,31 @@ pub(super) fn grant_of(
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
         .or_else(|| decided(own.iter().filter(wrote), completed, quorum))
+        .or_else(|| under_several_names(acquisition, completed, claims, quorum))
+}
+
+/// The grant of a process that gave each of several servers another name for itself: what it wrote
+/// while it asked, and had not taken back.
+fn under_several_names(
+    acquisition: &Acquisition<'_>,
+    completed: Moment,
+    claims: &Claims<'_>,
+    quorum: u16,
+) -> Option<Grant> {
+    if quorum <= 1 {
+        return None;
+    }
+    let machine = acquisition.process.machine();
+    let is_own = |claim: &&Claim| {
+        claim.by.is_some_and(|by| by.machine() == machine)
+            && claim.did == Did::Create
+            && acquisition.invoked < claim.moment
+            && claim.moment < completed
+            && claim.ended.is_none_or(|(ended, _)| completed < ended)
+    };
+    let mut own: Vec<Claim> = claims.values().flatten().filter(is_own).copied().collect();
+    own.sort_by_key(|claim| claim.moment);
+    decided(own.iter(), completed, quorum)
 }
 
 /// The grant that these claims make together: that of those that stand when the process enters, or

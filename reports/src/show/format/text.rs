@@ -192,7 +192,8 @@ fn write_run_facts(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         counted(run.messages, "message"),
         run.virtual_time_us
     );
-    field(out, "run", &facts)
+    field(out, "run", &facts)?;
+    run.note.iter().try_for_each(|note| field(out, "note", note))
 }
 
 fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {

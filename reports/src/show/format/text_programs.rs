@@ -25,7 +25,7 @@ fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
     }
     let ending = match (&program.ending, program.ended_us) {
         (Some(ending), Some(at)) => format!("{ending} at {}", seconds(at)),
-        _ => "ran until its host crashed or the run was over".to_owned(),
+        _ => "ran until the run was over".to_owned(),
     };
     let started = seconds(program.started_us);
     writeln!(out, "  {}, started at {started}, {ending}", program.process)?;

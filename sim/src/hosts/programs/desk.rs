@@ -1,13 +1,18 @@
-//! What judge and storage know of each process besides the history: which acquisition is its
+//! What judge and storage know of each holder besides the history: which acquisition is its
 //! present one, and what it has read under that.
 
+use bytes::Bytes;
 use fencepost_faults::Node;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 /// Shared by the judges of all processes and the storage of one run.
 #[derive(Default)]
-pub(crate) struct Desk(RefCell<BTreeMap<Node, Entry>>);
+pub(crate) struct Desk {
+    entries: RefCell<BTreeMap<Node, Entry>>,
+    /// The holders that each process names.
+    names: RefCell<BTreeMap<(Node, Bytes), Node>>,
+}
 
 #[derive(Clone, Copy, Default)]
 struct Entry {
@@ -16,26 +21,38 @@ struct Entry {
 }
 
 impl Desk {
-    /// A process has acquired the lock by this operation.
-    pub(crate) fn acquires(&self, node: Node, operation: u64) {
-        self.0.borrow_mut().insert(node, Entry { acquisition: Some(operation), read: None });
+    /// A process gives one of its holders a name.
+    pub(crate) fn names(&self, machine: Node, name: Bytes, holder: Node) {
+        self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// The latest acquisition of a process. It stays when the lock is released: what arrives later
+    /// The holder of this name; the process itself without one, or with one that it never told.
+    pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
+        let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
+        named.unwrap_or(machine)
+    }
+
+    /// A holder has acquired the lock by this operation.
+    pub(crate) fn acquires(&self, node: Node, operation: u64) {
+        let entry = Entry { acquisition: Some(operation), read: None };
+        self.entries.borrow_mut().insert(node, entry);
+    }
+
+    /// The latest acquisition of a holder. It stays when the lock is released: what arrives later
     /// was sent under it.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
-        self.0.borrow().get(&node).and_then(|entry| entry.acquisition)
+        self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }
 
-    /// A process has read this value.
+    /// A holder has read this value.
     pub(crate) fn reads(&self, node: Node, value: i64) {
-        if let Some(entry) = self.0.borrow_mut().get_mut(&node) {
+        if let Some(entry) = self.entries.borrow_mut().get_mut(&node) {
             entry.read = Some(value);
         }
     }
 
-    /// What a process has read under its latest acquisition.
+    /// What a holder has read under its latest acquisition.
     pub(crate) fn read(&self, node: Node) -> Option<i64> {
-        self.0.borrow().get(&node).and_then(|entry| entry.read)
+        self.entries.borrow().get(&node).and_then(|entry| entry.read)
     }
 }

@@ -3,7 +3,6 @@
 
 use super::desk::Desk;
 use super::judge::{Answer, Judge};
-use super::keys::Keys;
 use super::record::Lives;
 use super::{Program, ProgramDeployment};
 use crate::setup::roster::Roster;
@@ -12,9 +11,9 @@ use crate::world::recorder::Recorder;
 use bytes::BytesMut;
 use fencepost_clients::env::{BoxFuture, Draw, Sleep, Socket};
 use fencepost_clients::{Address, Env, Servers};
-use fencepost_faults::{Node, SimTime};
+use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::future::Future;
 use std::io;
 use std::net::Ipv4Addr;
@@ -37,6 +36,8 @@ pub(crate) struct Shared {
     pub(crate) roster: Rc<Roster>,
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
+    /// How long the probe lets those in who waited before it.
+    pub(crate) progress_bound: Micros,
     /// Every host of the world.
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
@@ -51,9 +52,6 @@ struct Host {
     group: Group,
     life: usize,
     ends: BTreeMap<SocketId, End>,
-    keys: Keys,
-    /// Its connections to servers of the lock.
-    to_servers: BTreeSet<SocketId>,
     timer: Option<Sleep>,
     works: Vec<Work>,
 }
@@ -93,6 +91,7 @@ pub(crate) async fn live(
 ) {
     if let Some(at) = starts_at {
         env.sleep(Duration::from_micros(at.0)).await;
+        lets_others_in_first(&env, &shared).await;
     }
     let life = shared.lives.begins(node, shared.recorder.now());
     // One that comes back with no cycles left has nothing to say.
@@ -116,8 +115,6 @@ pub(crate) async fn live(
                 group,
                 life,
                 ends: BTreeMap::new(),
-                keys: Keys::default(),
-                to_servers: BTreeSet::new(),
                 timer: None,
                 works: Vec::new(),
             };
@@ -130,6 +127,20 @@ pub(crate) async fn live(
             shared.lives.with(life, |life| life.ending = Some((at, ending)));
             shared.roster.finishes(node);
         }
+    }
+}
+
+/// Waits until nobody who waits now waits any longer, for the bound of progress at most: what a
+/// newcomer does on its way in (loading a script, giving the lock back) can wake those who would
+/// have waited for ever.
+async fn lets_others_in_first(env: &Env, shared: &Shared) {
+    const STEP_US: u64 = 100_000;
+    let waiting = shared.recorder.who_waits();
+    let mut left_us = shared.progress_bound.0;
+    while left_us > 0 && shared.recorder.waits_any_of(&waiting) {
+        let step_us = left_us.min(STEP_US);
+        env.sleep(Duration::from_micros(step_us)).await;
+        left_us -= step_us;
     }
 }
 
@@ -148,6 +159,9 @@ impl Host {
             }
             if let Some(ending) = step.ending {
                 let now = self.shared.recorder.now();
+                if self.judge.is_amid() {
+                    self.shared.recorder.dies_by_itself(self.node);
+                }
                 self.shared.lives.with(self.life, |life| life.ending = Some((now, ending)));
                 return;
             }
@@ -179,9 +193,6 @@ impl Host {
                 true
             }
             Request::Connect { socket, host, port } => {
-                if host.parse().is_ok_and(|node: Node| node.is_server()) {
-                    self.to_servers.insert(socket);
-                }
                 let env = self.env.clone();
                 let connect = async move { env.connect(&Address { host, port }).await };
                 self.ends.insert(socket, End::Connecting(Box::pin(connect)));
@@ -198,9 +209,8 @@ impl Host {
     }
 
     async fn sends(&mut self, socket: SocketId, bytes: &[u8]) -> bool {
-        if self.to_servers.contains(&socket) {
-            self.keys.reads(socket, bytes);
-        }
+        let now = self.shared.recorder.now();
+        self.shared.lives.with(self.life, |life| life.sent_last = Some(now));
         match self.ends.get_mut(&socket) {
             Some(End::Open(open)) => {
                 let is_broken = open.write_all(bytes).await.is_err();
@@ -349,9 +359,7 @@ impl Drop for Host {
         self.writes_down();
         let used = self.group.files_used().clone();
         let (calls, preempted) = (self.group.calls().to_vec(), self.group.preempted());
-        let keys = std::mem::take(&mut self.keys.found);
         self.shared.lives.with(self.life, |life| {
-            life.keys = keys;
             (life.calls, life.preempted, life.used) = (calls, preempted, used);
         });
         assert!(self.node.is_process(), "only processes run programs");

@@ -2,12 +2,12 @@
 //! What the process says becomes operations of the history.
 
 use super::desk::Desk;
-use super::resp::{courtesy, name, next_command, number};
+use super::resp::{courtesy, name, next_command, number, take_pair};
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Hold, Scenario};
 use crate::world::recorder::Recorder;
 use bytes::{Bytes, BytesMut};
-use fencepost_faults::{Node, draw};
+use fencepost_faults::{Micros, Node, draw};
 use fencepost_reports::{Action, What};
 use std::rc::Rc;
 
@@ -16,16 +16,24 @@ const WORK_MAX_MS: u64 = 3_600_000;
 
 /// The judge of one life of a process.
 pub(crate) struct Judge {
-    pub(crate) node: Node,
-    pub(crate) recorder: Rc<Recorder>,
-    pub(crate) roster: Rc<Roster>,
-    pub(crate) scenario: Rc<Scenario>,
-    pub(crate) desk: Rc<Desk>,
-    phase: Phase,
+    node: Node,
+    recorder: Rc<Recorder>,
+    roster: Rc<Roster>,
+    scenario: Rc<Scenario>,
+    desk: Rc<Desk>,
+    /// Those who speak for themselves over its connections, in the order in which they began.
+    holders: Vec<Holder>,
     has_spoken: bool,
 }
 
-/// How far the process is with its cycle.
+/// One who takes the lock: the process, or what it names with AS.
+struct Holder {
+    name: Option<Bytes>,
+    node: Node,
+    phase: Phase,
+}
+
+/// How far a holder is with its cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -61,12 +69,18 @@ impl Judge {
         scenario: Rc<Scenario>,
         desk: Rc<Desk>,
     ) -> Judge {
-        Judge { node, recorder, roster, scenario, desk, phase: Phase::Idle, has_spoken: false }
+        let holders = Vec::new();
+        Judge { node, recorder, roster, scenario, desk, holders, has_spoken: false }
     }
 
     /// Whether the process has told anything.
     pub(crate) fn has_heard(&self) -> bool {
         self.has_spoken
+    }
+
+    /// Whether anybody in the process asks for the lock, has it, or is giving it back.
+    pub(crate) fn is_amid(&self) -> bool {
+        self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
 
     /// The answers to all whole commands of a connection.
@@ -76,7 +90,7 @@ impl Judge {
             match next_command(buffer) {
                 Ok(Some(words)) => answers.push(match courtesy(&words) {
                     Some(answer) => Answer::Now(answer),
-                    None => self.judges(&words),
+                    None => self.judges(words),
                 }),
                 Ok(None) => return answers,
                 Err(()) => {
@@ -88,18 +102,32 @@ impl Judge {
         }
     }
 
-    fn judges(&mut self, words: &[Bytes]) -> Answer {
-        let said = name(&words[0]);
+    fn judges(&mut self, mut words: Vec<Bytes>) -> Answer {
         self.has_spoken = true;
-        let answer = match (said.as_str(), self.phase) {
-            ("ACQUIRING", _) => self.acquiring(),
-            ("ACQUIRED", Phase::Acquiring(operation)) => self.acquired(operation, words.get(2)),
-            ("REFUSED", Phase::Acquiring(operation)) => self.refused(operation, words.get(2)),
-            ("RELEASING", Phase::Holding) => self.releasing(),
-            ("RELEASED", Phase::Releasing { operation, end }) => self.released(operation, end),
-            ("LOST", _) => self.lost(),
-            ("UNKNOWN", phase) => self.unknown(phase, words.get(2)),
-            ("WORK", _) => return self.works(words.get(1)),
+        let said = name(&words[0]);
+        if said == "WORK" {
+            return works(words.get(1));
+        }
+        let valid_ms = take_pair(&mut words, "VALID");
+        let Some(holder) = self.holder(take_pair(&mut words, "AS")) else {
+            return Answer::Now(match said.as_str() {
+                "ACQUIRED" => format!(":{}\r\n", self.draws_hold_ms()),
+                _ => "+OK\r\n".to_owned(),
+            });
+        };
+        let detail = words.get(2);
+        let answer = match (said.as_str(), self.holders[holder].phase) {
+            ("ACQUIRING", _) => self.acquiring(holder),
+            ("ACQUIRED", Phase::Acquiring(operation)) => {
+                self.acquired(holder, operation, (detail, valid_ms.as_ref()))
+            }
+            ("REFUSED", Phase::Acquiring(operation)) => self.refused(holder, operation, detail),
+            ("RELEASING", Phase::Holding) => self.releasing(holder),
+            ("RELEASED", Phase::Releasing { operation, end }) => {
+                self.released(holder, operation, end)
+            }
+            ("LOST", _) => self.lost(holder),
+            ("UNKNOWN", phase) => self.unknown(holder, phase, detail),
             ("ACQUIRED" | "REFUSED", _) => "-ERR say ACQUIRING first\r\n".to_owned(),
             ("RELEASING", _) => "-ERR say ACQUIRED first\r\n".to_owned(),
             ("RELEASED", _) => "-ERR say RELEASING first\r\n".to_owned(),
@@ -110,24 +138,53 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    fn acquiring(&mut self) -> String {
-        self.recorder.forgets_grant(self.node);
-        self.phase = Phase::Acquiring(self.recorder.invoke(self.node, Action::Acquire));
+    /// The place of a holder. Each name is a thread of the process in the history, the first one
+    /// that speaks the process itself. `None` if the history has no place for it: the probe is one.
+    fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
+        if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
+            return Some(known);
+        }
+        let number = u16::try_from(self.holders.len() + 1).ok()?;
+        let node = self.node.of_thread(number);
+        if number > 1 && node == self.node {
+            return None;
+        }
+        if let Some(name) = &name {
+            self.desk.names(self.node, name.clone(), node);
+        }
+        self.holders.push(Holder { name, node, phase: Phase::Idle });
+        Some(self.holders.len() - 1)
+    }
+
+    fn acquiring(&mut self, holder: usize) -> String {
+        let holder = &mut self.holders[holder];
+        if let Phase::Acquiring(before) = holder.phase {
+            self.recorder.info(holder.node, before, "ACQUIRING was said again before it ended");
+        }
+        holder.phase = Phase::Acquiring(self.recorder.invoke(holder.node, Action::Acquire));
         "+OK\r\n".to_owned()
     }
 
     /// How long the process is to hold the lock, in milliseconds.
-    fn acquired(&mut self, operation: u64, token: Option<&Bytes>) -> String {
+    fn acquired(
+        &mut self,
+        holder: usize,
+        operation: u64,
+        (token, valid_ms): (Option<&Bytes>, Option<&Bytes>),
+    ) -> String {
+        let valid_ms: Option<u64> = valid_ms.and_then(number);
         let what = What::Ok {
             operation,
-            owner: self.recorder.granted_to(self.node),
+            // Known once the run is over: see `watched`.
+            owner: None,
             token: token.and_then(number),
-            valid_for_us: None,
+            valid_for_us: valid_ms.map(Micros::from_millis),
             value: None,
         };
-        self.recorder.record(self.node, what);
-        self.desk.acquires(self.node, operation);
-        self.phase = Phase::Holding;
+        let holder = &mut self.holders[holder];
+        self.recorder.record(holder.node, what);
+        self.desk.acquires(holder.node, operation);
+        holder.phase = Phase::Holding;
         format!(":{}\r\n", self.draws_hold_ms())
     }
 
@@ -142,69 +199,71 @@ impl Judge {
         us / 1_000
     }
 
-    fn refused(&mut self, operation: u64, reason: Option<&Bytes>) -> String {
+    fn refused(&mut self, holder: usize, operation: u64, reason: Option<&Bytes>) -> String {
         let reason = reason.map_or("refused".into(), |text| String::from_utf8_lossy(text));
-        self.recorder.fail(self.node, operation, reason);
-        self.ends_cycle()
+        self.recorder.fail(self.holders[holder].node, operation, reason);
+        self.ends_cycle(holder)
     }
 
-    fn releasing(&mut self) -> String {
-        let operation = self.recorder.invoke(self.node, Action::Release);
-        self.phase = Phase::Releasing { operation, end: ReleaseEnd::Released };
+    fn releasing(&mut self, holder: usize) -> String {
+        let holder = &mut self.holders[holder];
+        let operation = self.recorder.invoke(holder.node, Action::Release);
+        holder.phase = Phase::Releasing { operation, end: ReleaseEnd::Released };
         "+OK\r\n".to_owned()
     }
 
-    fn released(&mut self, operation: u64, end: ReleaseEnd) -> String {
+    fn released(&mut self, holder: usize, operation: u64, end: ReleaseEnd) -> String {
+        let node = self.holders[holder].node;
         match end {
-            ReleaseEnd::Released => self.recorder.ok(self.node, operation),
+            ReleaseEnd::Released => self.recorder.ok(node, operation),
             ReleaseEnd::Lost => {
-                self.recorder.fail(self.node, operation, "the lock was no longer held");
+                self.recorder.fail(node, operation, "the lock was no longer held");
             }
             ReleaseEnd::Unknown => {
-                self.recorder.info(self.node, operation, "the release may have happened");
+                self.recorder.info(node, operation, "the release may have happened");
             }
         }
-        self.ends_cycle()
+        self.ends_cycle(holder)
     }
 
     /// The library cannot say whether the lock was granted, which ends the cycle, or given back.
-    fn unknown(&mut self, phase: Phase, reason: Option<&Bytes>) -> String {
+    fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
         match phase {
             Phase::Acquiring(operation) => {
                 let reason = reason.map_or("unknown".into(), |text| String::from_utf8_lossy(text));
-                self.recorder.info(self.node, operation, reason);
-                self.ends_cycle()
+                self.recorder.info(self.holders[holder].node, operation, reason);
+                self.ends_cycle(holder)
             }
             Phase::Releasing { operation, .. } => {
-                self.phase = Phase::Releasing { operation, end: ReleaseEnd::Unknown };
+                self.holders[holder].phase =
+                    Phase::Releasing { operation, end: ReleaseEnd::Unknown };
                 "+OK\r\n".to_owned()
             }
             Phase::Idle | Phase::Holding => "-ERR say ACQUIRING or RELEASING first\r\n".to_owned(),
         }
     }
 
-    fn ends_cycle(&mut self) -> String {
+    fn ends_cycle(&mut self, holder: usize) -> String {
         let left = &self.roster.member(self.node).cycles_left;
         left.set(left.get().saturating_sub(1));
-        self.phase = Phase::Idle;
+        self.holders[holder].phase = Phase::Idle;
         "+OK\r\n".to_owned()
     }
 
     /// The process's library told it that the lock is gone.
-    fn lost(&mut self) -> String {
-        self.recorder.lost(self.node);
-        if let Phase::Releasing { end, .. } = &mut self.phase {
+    fn lost(&mut self, holder: usize) -> String {
+        let holder = &mut self.holders[holder];
+        self.recorder.lost(holder.node);
+        if let Phase::Releasing { end, .. } = &mut holder.phase {
             *end = ReleaseEnd::Lost;
         }
         "+OK\r\n".to_owned()
     }
+}
 
-    fn works(&self, ms: Option<&Bytes>) -> Answer {
-        match ms.and_then(number::<u64>).filter(|ms| *ms <= WORK_MAX_MS) {
-            Some(ms) => Answer::AfterWork { ms },
-            None => {
-                Answer::Now(format!("-ERR WORK: expected milliseconds, at most {WORK_MAX_MS}\r\n"))
-            }
-        }
+fn works(ms: Option<&Bytes>) -> Answer {
+    match ms.and_then(number::<u64>).filter(|ms| *ms <= WORK_MAX_MS) {
+        Some(ms) => Answer::AfterWork { ms },
+        None => Answer::Now(format!("-ERR WORK: expected milliseconds, at most {WORK_MAX_MS}\r\n")),
     }
 }

@@ -1,11 +1,16 @@
 //! What programs leave behind besides the history: what they printed, how they ended, and the
 //! calls that they made.
 
+use super::complaint::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
 use fencepost_programs::{CallMade, Channel, Ending, FilesUsed};
 use fencepost_reports::record::programs::{Printed, ProgramReport};
+use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
+
+/// How a process goes on that has nobody left to take the lock.
+const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
 /// One life of a program: from a start of its host to a crash or its own end.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,7 +19,7 @@ pub struct Life {
     pub node: Node,
     /// When it started.
     pub started: SimTime,
-    /// How it ended; `None` if its host crashed or the run was over.
+    /// How it ended by itself; `None` if its host crashed or the run was over.
     pub ending: Option<(SimTime, Ending)>,
     /// What it printed.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
@@ -22,8 +27,12 @@ pub struct Life {
     pub output_dropped: usize,
     /// Whether it told the judge anything.
     pub has_spoken: bool,
-    /// The keys that it named to servers of the lock first.
-    pub keys: Vec<String>,
+    /// When it sent something last, to anybody.
+    pub sent_last: Option<SimTime>,
+    /// When its host crashed, if that ended it.
+    pub crashed: Option<SimTime>,
+    /// Since when the thread that took the lock is dead although the process lives on.
+    pub died: Option<SimTime>,
     /// The calls at which it was stopped.
     pub calls: Vec<CallMade>,
     /// The files that it ran and read.
@@ -47,7 +56,9 @@ impl Lives {
             output: Vec::new(),
             output_dropped: 0,
             has_spoken: false,
-            keys: Vec::new(),
+            sent_last: None,
+            crashed: None,
+            died: None,
             calls: Vec::new(),
             used: FilesUsed::default(),
             preempted: 0,
@@ -72,8 +83,13 @@ impl Life {
         ProgramReport {
             process: self.node,
             started_us: self.started,
-            ended_us: self.ending.as_ref().map(|(time, _)| *time),
-            ending: self.ending.as_ref().map(|(_, ending)| in_words(ending)),
+            ended_us: self.ending.as_ref().map(|(time, _)| *time).or(self.died).or(self.crashed),
+            ending: match (&self.ending, self.died, self.crashed) {
+                (Some((_, ending)), ..) => Some(in_words(ending)),
+                (None, Some(_), _) => Some(THREAD_DIED.to_owned()),
+                (None, None, Some(_)) => Some("died when its host crashed".to_owned()),
+                (None, None, None) => None,
+            },
             failed: self.failure().is_some(),
             output: self.lines(),
             output_dropped: self.output_dropped as u64,
@@ -111,12 +127,22 @@ impl Life {
         lines.into_iter().map(|(line, bytes)| Printed { text: text(bytes), ..line }).collect()
     }
 
-    /// The last thing that it complained of, shortened.
-    fn last_words(&self) -> Option<String> {
+    /// The error that it wrote to stderr, shortened.
+    fn complaint(&self) -> Option<String> {
         const LETTERS_MAX: usize = 200;
         let lines = self.lines();
-        let last = lines.iter().rev().find(|line| line.is_error && !line.text.trim().is_empty())?;
-        Some(last.text.trim().chars().take(LETTERS_MAX).collect())
+        let complained = lines.iter().filter(|line| line.is_error).map(|line| line.text.as_str());
+        let error = error_line(&complained.collect::<Vec<_>>())?;
+        Some(error.chars().take(LETTERS_MAX).collect())
+    }
+
+    /// When a thread died of an error after which a process that lives on has sent nothing more.
+    fn died_at(&self) -> Option<SimTime> {
+        let lines = self.lines();
+        let mut errors = lines.iter().rev().filter(|line| line.is_error);
+        let died = errors.find(|line| is_of_uncaught(&line.text))?.time_us;
+        let is_last = self.sent_last.is_none_or(|sent| sent <= died);
+        (self.ending.is_none() && is_last).then_some(died)
     }
 
     /// Whether the program had to be stopped because it goes on, or waits, without end.
@@ -126,30 +152,59 @@ impl Life {
 
     /// Why the program did not do what it was to do, if so.
     pub fn failure(&self) -> Option<String> {
-        let (time, ending) = self.ending.as_ref()?;
-        let at = format!("{}.{:03} s", time.0 / 1_000_000, time.0 / 1_000 % 1_000);
-        match ending {
-            Ending::Exited(0) if self.has_spoken => None,
-            Ending::Exited(0) => Some(format!("{} ended without a word to the judge", self.node)),
-            other => {
-                let said = self.last_words().map_or(String::new(), |words| format!(": {words}"));
-                Some(format!("{} {} at {at}{said}", self.node, in_words(other)))
+        let told = |time: SimTime, how: &str| {
+            let said = self.complaint().map_or(String::new(), |words| format!(": {words}"));
+            let (seconds, ms) = (time.0 / 1_000_000, time.0 / 1_000 % 1_000);
+            Some(format!("{} {how} at {seconds}.{ms:03} s{said}", self.node))
+        };
+        match (&self.ending, self.died) {
+            (None, died) => died.and_then(|time| told(time, THREAD_DIED)),
+            (Some((_, Ending::Exited(0))), _) if self.has_spoken => None,
+            (Some((_, Ending::Exited(0))), _) => {
+                Some(format!("{} ended without a word to the judge", self.node))
             }
+            (Some((time, other)), _) => told(*time, &in_words(other)),
         }
     }
 }
 
-/// What programs whose lock no server tells of may have locked instead, if they wrote to any other
-/// key than this one.
-pub fn locked_elsewhere(lives: &[Life], key: &str) -> Option<String> {
-    let keys: BTreeSet<&String> = lives.iter().flat_map(|life| &life.keys).collect();
-    let first = keys.first().filter(|_| !keys.iter().any(|named| *named == key))?;
-    let all: Vec<String> = keys.iter().map(|named| format!("'{named}'")).collect();
-    Some(format!(
-        "no server was asked for the key '{key}', and the programs wrote to {}: name the key of \
-         their lock, with --lock-key '{first}' for example",
-        all.join(", ")
-    ))
+/// Ends what those processes were doing whose thread died of an error while the process lives on:
+/// from then on they wait for nothing.
+pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
+    for life in lives {
+        let node = life.node;
+        let is_own = |event: &Event| event.node.machine() == node;
+        if life.ending.is_none() {
+            let mut after = events.iter().filter(|event| life.started <= event.time_us);
+            let crash = after.find(|event| event.node == node && event.what == What::Crashed);
+            life.crashed = crash.map(|event| event.time_us);
+        }
+        let Some(died) = life.died_at().filter(|_| life.crashed.is_none()) else { continue };
+        life.died = Some(died);
+        let mut acquires = BTreeSet::new();
+        let mut is_amid = false;
+        for event in events.iter().filter(|event| is_own(event)) {
+            match &event.what {
+                What::Invoke { operation, action } => {
+                    is_amid = true;
+                    acquires.extend((*action == Action::Acquire).then_some(*operation));
+                }
+                What::Ok { operation, .. } => is_amid = acquires.contains(operation),
+                What::Fail { .. } | What::Info { .. } | What::Lost => is_amid = false,
+                _ => {}
+            }
+        }
+        if is_amid {
+            let is_waiting =
+                |event: &Event| is_own(event) && matches!(event.what, What::Silent { .. });
+            events.retain(|event| !is_waiting(event) || event.time_us <= died);
+            let place = events.partition_point(|event| event.time_us <= died);
+            events.insert(place, Event { sequence: 0, time_us: died, node, what: What::Crashed });
+        }
+    }
+    for (sequence, event) in events.iter_mut().enumerate() {
+        event.sequence = sequence as u64;
+    }
 }
 
 fn in_words(ending: &Ending) -> String {
@@ -203,6 +258,7 @@ pub fn first_difference(one: &[Life], other: &[Life]) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fencepost_faults::Micros;
 
     fn life(output: &[(u64, Channel, &str)], ending: Option<Ending>) -> Life {
         let lives = Lives::default();
@@ -240,18 +296,29 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_under_another_key_is_told_of() {
-        let mut one = life(&[], None);
-        assert_eq!(locked_elsewhere(&[one.clone()], "lock:orders"), None);
-        one.keys = vec!["mutex:orders".to_owned()];
-        let told = locked_elsewhere(&[life(&[], None), one.clone()], "lock:orders").unwrap();
-        assert!(told.ends_with("with --lock-key 'mutex:orders' for example"), "{told}");
-        one.keys.push("lock:orders".to_owned());
-        assert_eq!(locked_elsewhere(&[one], "lock:orders"), None);
+    fn a_thread_that_dies_ends_what_its_process_was_doing() {
+        let dies = |sent_last| {
+            let mut one = life(&[(5, Channel::Stderr, "Traceback (most recent call last):")], None);
+            one.sent_last = Some(SimTime(sent_last));
+            let event =
+                |at, what| Event { sequence: 0, time_us: SimTime(at), node: Node::Client(1), what };
+            let invoke = What::Invoke { operation: 0, action: Action::Acquire };
+            let silent = What::Silent { since_us: SimTime(4), bound_us: Micros(1), ahead: true };
+            let mut events = vec![event(4, invoke), event(9, silent)];
+            let mut lives = vec![one];
+            end_dead(&mut lives, &mut events);
+            let died = events.iter().filter(|event| event.what == What::Crashed);
+            let died: Vec<u64> = died.map(|event| event.time_us.0).collect();
+            (died, events.len(), lives.remove(0).failure())
+        };
+        let said = "client-1 lost a thread to an uncaught error at 0.000 s: \
+                    Traceback (most recent call last):";
+        assert_eq!(dies(4), (vec![5], 2, Some(said.to_owned())));
+        assert_eq!(dies(6), (vec![], 2, None), "it went on");
     }
 
     #[test]
-    fn a_failure_is_told_with_the_last_words() {
+    fn a_failure_is_told_with_its_error() {
         let of = |output, ending| life(output, Some(ending)).failure();
         let output =
             [(1, Channel::Stderr, "Traceback:\nno such lock"), (2, Channel::Stderr, "\n\n")];

@@ -32,6 +32,13 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
+/// The word behind this one, taken out of a note together with it. The name of the note and what it
+/// is about are never such a word.
+pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
+    let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
+    words.drain(place..place + 2).nth(1)
+}
+
 /// A word as a number.
 pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
@@ -97,6 +104,17 @@ mod tests {
         assert_eq!(asked("CLIENT SETINFO LIB-NAME x").unwrap(), "+OK\r\n");
         assert_eq!(asked("PING").unwrap(), "+PONG\r\n");
         assert_eq!(asked("FLUSHALL"), None);
+    }
+
+    #[test]
+    fn pairs_are_taken_out_of_a_note() {
+        let mut words: Vec<Bytes> =
+            ["ACQUIRED", "orders", "7", "as", "b", "VALID", "900"].map(Bytes::from).to_vec();
+        assert_eq!(take_pair(&mut words, "VALID").unwrap(), "900");
+        assert_eq!(take_pair(&mut words, "AS").unwrap(), "b");
+        assert_eq!(words, ["ACQUIRED", "orders", "7"]);
+        let mut named: Vec<Bytes> = ["LOST", "AS"].map(Bytes::from).to_vec();
+        assert_eq!(take_pair(&mut named, "AS"), None);
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! The storage as users' own programs talk to it: `GET name [token]` and `SET name value [token]`,
-//! and what client libraries send when they connect. The value that is judged is called `orders`;
+//! The storage as users' own programs talk to it: `GET name [token] [AS holder]` and `SET name value
+//! [token] [AS holder]`, and what client libraries send when they connect. The value that is judged is called `orders`;
 //! what stands under other names is kept, and nobody looks at it.
 //!
-//! A request belongs to the acquisition that its process told the judge of last. One that comes
-//! before any is answered and not judged.
+//! A request belongs to the acquisition that its process, or the holder that it names, told the
+//! judge of last. One that comes before any is answered and not judged.
 
 use super::{Request, Storage, answer, error};
-use crate::hosts::programs::resp::{courtesy, name, number, words};
+use crate::hosts::programs::resp::{courtesy, name, number, take_pair, words};
 use bytes::Bytes;
 use fencepost_faults::Node;
 use fencepost_machine::{ConnectionId, Output, Outputs};
@@ -25,7 +25,7 @@ impl Storage {
         frame: &BytesFrame,
         out: &mut Outputs,
     ) {
-        let Some(words) = words(frame) else {
+        let Some(mut words) = words(frame) else {
             answer(connection, &error("ERR Protocol error"), out);
             return;
         };
@@ -33,6 +33,10 @@ impl Storage {
             out.list.push(Output::Send { connection, bytes: Bytes::from(text) });
             return;
         }
+        let by = match words.get(1).is_some_and(|name| name == GUARDED) {
+            true => self.desk.clone().unwrap_or_default().holder(by, take_pair(&mut words, "AS")),
+            false => by,
+        };
         match (name(&words[0]).as_str(), words.len()) {
             ("GET", 2 | 3) if words[1] == GUARDED => {
                 self.asks(connection, by, (None, words.get(2)), out);

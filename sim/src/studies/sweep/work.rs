@@ -3,16 +3,17 @@
 use super::blind_spots::blind_spots;
 use super::cpu::ThreadClock;
 use super::{FailedRun, Listener, Stop, SweepSpec, Swept, config};
+use crate::engine::{EngineError, deadline};
 use crate::run::verdicts::tool;
 use crate::setup::scenario::Scenario;
 use crate::studies::seed::Ran;
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::Verdict;
 use fencepost_reports::judge::phases::phases;
 use fencepost_reports::summary::sweep::{
     Cell, FORMAT, Measured, Ranges, RunSummary, SeedRange, Sweep, VERSION, runs_of,
 };
+use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -72,6 +73,7 @@ impl<'s> Work<'s> {
     /// One thread: takes chunks until there are none.
     pub(super) fn work(&self) {
         let scenario = Rc::new(self.spec.scenario.clone());
+        deadline::set(self.listener.deadline());
         while let Some(chunk) = self.take() {
             let mut cells = empty_cells(self.spec);
             let mut ran = SeedRange { from: chunk.from, to: chunk.from };
@@ -79,14 +81,23 @@ impl<'s> Work<'s> {
                 if self.stop.is_asked() {
                     break;
                 }
-                if let Err(failed) = self.seed(seed, &scenario, &mut cells) {
-                    self.fail(failed);
-                    return;
+                match self.seed(seed, &scenario) {
+                    Ok(told) => self.count(seed, &told, &mut cells),
+                    Err(failed) if failed.error == EngineError::OutOfTime => {
+                        self.stop.ask();
+                        break;
+                    }
+                    Err(failed) => {
+                        self.fail(failed);
+                        deadline::set(None);
+                        return;
+                    }
                 }
                 ran.to = Seed(seed.0 + 1);
             }
             self.add(&cells, ran);
         }
+        deadline::set(None);
     }
 
     /// What has come of it.
@@ -113,27 +124,30 @@ impl<'s> Work<'s> {
     }
 
     /// One seed in every cell.
-    fn seed(
-        &self,
-        seed: Seed,
-        scenario: &Rc<Scenario>,
-        cells: &mut [Cell],
-    ) -> Result<(), FailedRun> {
-        for (place, cell) in cells.iter_mut().enumerate() {
+    fn seed(&self, seed: Seed, scenario: &Rc<Scenario>) -> Result<Vec<Told>, FailedRun> {
+        let mut all = Vec::with_capacity(self.spec.cells.len());
+        for place in 0..self.spec.cells.len() {
             let clock = ThreadClock::start();
             let ran = Ran::of(self.spec.draw(place, seed, scenario), self.spec.engine)?;
             let facts = ran.facts();
             let phases = phases(&ran.outcome.history);
-            cell.add(&RunSummary { seed, run: &facts, phases: &phases });
             if self.spec.fail_fast && facts.verdict == Verdict::Violated {
                 self.stop.ask();
             }
             self.listener.run_done(&facts, seed);
-            if let Some(cpu_us) = clock.micros() {
+            all.push(Told { facts, phases, cpu_us: clock.micros() });
+        }
+        Ok(all)
+    }
+
+    /// Adds a seed to the cells.
+    fn count(&self, seed: Seed, told: &[Told], cells: &mut [Cell]) {
+        for (cell, told) in cells.iter_mut().zip(told) {
+            cell.add(&RunSummary { seed, run: &told.facts, phases: &told.phases });
+            if let Some(cpu_us) = told.cpu_us {
                 cell.took(cpu_us);
             }
         }
-        Ok(())
     }
 
     fn add(&self, cells: &[Cell], range: SeedRange) {
@@ -153,6 +167,13 @@ impl<'s> Work<'s> {
             done.failed = Some(failed);
         }
     }
+}
+
+/// What one run of a seed told.
+struct Told {
+    facts: RunFacts,
+    phases: Vec<(String, String)>,
+    cpu_us: Option<u64>,
 }
 
 impl Done {

@@ -8,14 +8,23 @@ use fencepost_reports::{Action, What};
 /// All threads that wait for the lock.
 #[derive(Default)]
 pub(super) struct Waiting {
-    /// Each with the instant at which it sent something last.
-    threads: Vec<(Node, SimTime)>,
+    threads: Vec<Waiter>,
+    /// Whether only machines are known to send, not threads.
+    pub(super) by_machine: bool,
     /// A silence that is longer is told; `None`: none is.
     pub(super) bound: Option<Micros>,
     /// A silence that is longer is told before healing, too; `None`: none is.
     pub(super) always: Option<Micros>,
     /// When everything was healed.
     healed: Option<SimTime>,
+}
+
+/// A thread that waits.
+#[derive(Clone, Copy)]
+struct Waiter {
+    node: Node,
+    began: SimTime,
+    sent_last: SimTime,
 }
 
 /// A thread that waited and sent nothing.
@@ -35,12 +44,12 @@ impl Waiting {
     pub(super) fn follow(&mut self, node: Node, what: &What, now: SimTime) -> Option<Silence> {
         match what {
             What::Invoke { action: Action::Acquire, .. } => {
-                self.threads.push((node, now));
+                self.threads.push(Waiter { node, began: now, sent_last: now });
                 None
             }
             What::Ok { .. } | What::Fail { .. } | What::Info { .. } => {
                 let silence = self.sends(node, now);
-                self.threads.retain(|(one, _)| *one != node);
+                self.threads.retain(|one| one.node != node);
                 silence
             }
             What::Healed => {
@@ -48,7 +57,7 @@ impl Waiting {
                 None
             }
             What::Crashed => {
-                self.threads.retain(|(one, _)| one.machine() != node);
+                self.threads.retain(|one| one.node.machine() != node);
                 None
             }
             _ => None,
@@ -58,9 +67,22 @@ impl Waiting {
     /// A thread has sent something: its silence so far, if that is to be told.
     pub(super) fn sends(&mut self, node: Node, now: SimTime) -> Option<Silence> {
         let bound_us = self.bound?;
-        let (_, since) = self.threads.iter_mut().find(|(one, _)| *one == node)?;
-        let since_us = std::mem::replace(since, now);
+        let by_machine = self.by_machine;
+        let sends = |one: &&mut Waiter| {
+            one.node == node || by_machine && one.node.machine() == node.machine()
+        };
+        let (node, since_us) = self
+            .threads
+            .iter_mut()
+            .filter(sends)
+            .map(|one| (one.node, std::mem::replace(&mut one.sent_last, now)))
+            .min_by_key(|(_, since)| *since)?;
         self.is_long(since_us, now).then_some(Silence { node, since_us, bound_us })
+    }
+
+    /// Everybody who waits, and since when.
+    pub(super) fn since_when(&self) -> Vec<(Node, SimTime)> {
+        self.threads.iter().map(|one| (one.node, one.began)).collect()
     }
 
     /// Whether a silence since an instant has lasted for longer than the bound after healing, or
@@ -78,8 +100,8 @@ impl Waiting {
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();
-        let silent = threads.filter(|(_, since)| !ahead || self.is_long(*since, now));
-        silent.map(|(node, since_us)| Silence { node, since_us, bound_us }).collect()
+        let silent = threads.filter(|one| !ahead || self.is_long(one.sent_last, now));
+        silent.map(|one| Silence { node: one.node, since_us: one.sent_last, bound_us }).collect()
     }
 }
 

@@ -1,0 +1,157 @@
+//! A grant is backed by a quorum of servers when the caller hears of it, for as long as it states.
+//!
+//! Not judged: a process that a fault held still or whose clock one bent meanwhile, which cannot
+//! tell how late it is; and a lock that a server or another process took away meanwhile.
+
+use super::{finding, machine_of};
+use crate::judge::finding::Finding;
+use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
+use crate::record::history::Change;
+use fencepost_faults::{Impact, Micros, Node, SimTime};
+use std::collections::BTreeMap;
+
+/// How much longer than its lease a validity may be: what a message takes.
+const TOLERANCE: Micros = Micros(50_000);
+
+pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
+    timeline.acquisitions.iter().filter_map(|one| granted_wrongly(timeline, one)).collect()
+}
+
+fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
+    let told = one.completed.filter(|_| one.outcome == Outcome::Granted)?;
+    let machine = one.process.machine();
+    let own: Vec<&KeySpan<'_>> = timeline
+        .keys
+        .iter()
+        .filter(|span| machine_of(span) == Some(machine) && span.from < told)
+        .collect();
+    let is_inner = timeline
+        .sections
+        .iter()
+        .any(|outer| outer.process == one.process && outer.covers(one.invoked));
+    if own.is_empty() || is_inner || is_excused(timeline, one, told, &own) {
+        return None;
+    }
+    let standing = own.iter().filter(|span| timeline.stands_at(span, told));
+    let mut ends: BTreeMap<Node, Option<SimTime>> = BTreeMap::new();
+    for span in standing {
+        ends.insert(span.node, span.runs_out);
+    }
+    let quorum = usize::from(timeline.history.header.quorum.max(1));
+    if ends.len() < quorum {
+        return Some(without_quorum(timeline, one, told, (&own, ends.len())));
+    }
+    let stated = one.valid_for?;
+    let mut ends: Vec<SimTime> = ends.into_values().flatten().collect();
+    ends.sort();
+    // Servers at which it never expires back any validity.
+    let backed = ends.len().checked_sub(quorum).map(|place| ends[place])?;
+    (backed + TOLERANCE < told.time + stated).then(|| {
+        let what = format!(
+            "{} was told that its lock is valid for {stated}, but {} after that {}.",
+            one.process,
+            backed.since(told.time),
+            match quorum {
+                1 => "its lease was over".to_owned(),
+                _ => format!("fewer than {quorum} servers still had it"),
+            }
+        );
+        finding(one.process, told, what, own.iter().map(|span| span.from))
+    })
+}
+
+/// Whether something besides the lock's own code may have made the answer wrong.
+fn is_excused(
+    timeline: &Timeline<'_>,
+    one: &Acquisition<'_>,
+    told: Moment,
+    own: &[&KeySpan<'_>],
+) -> bool {
+    let (from, to) = (one.invoked.time, told.time);
+    let is_hit = timeline.faults.iter().any(|fault| {
+        let impacts = [Impact::Freezes, Impact::BendsClock, Impact::Kills];
+        let hits = |node| impacts.iter().any(|impact| fault.does(*impact, node));
+        fault.touches(from, to) && (hits(one.process) || own.iter().any(|span| hits(span.node)))
+    });
+    let taken = |span: &&&KeySpan<'_>| match span.to {
+        Some((at, _)) if at < one.invoked || told < at => false,
+        Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
+        Some((_, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
+            by.machine() != one.process.machine()
+        }
+        Some(_) => true,
+    };
+    is_hit || own.iter().any(|span| taken(&span))
+}
+
+fn without_quorum(
+    timeline: &Timeline<'_>,
+    one: &Acquisition<'_>,
+    told: Moment,
+    (own, standing): (&[&KeySpan<'_>], usize),
+) -> Finding {
+    let quorum = timeline.history.header.quorum.max(1);
+    let expired = own.iter().rev().find(|span| {
+        matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None)
+    });
+    let why = match (quorum, expired) {
+        (1, Some(span)) => {
+            format!("its lease had run out at {}", timeline.stood_until(span))
+        }
+        (1, None) => "no server had it".to_owned(),
+        _ => format!("only {standing} of the {quorum} servers that it needs had it for it"),
+    };
+    let what = format!("{} was told that it got the lock, but {why}.", one.process);
+    let during = own.iter().filter(|span| one.invoked < span.from);
+    finding(one.process, told, what, during.map(|span| span.from).chain([one.invoked]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+
+    fn wrong_answers(story: Story) -> Vec<String> {
+        let history = story.build();
+        check(&Timeline::new(&history)).into_iter().map(|one| one.what).collect()
+    }
+
+    #[test]
+    fn rejects_a_grant_without_a_quorum() {
+        let story = |servers: u16| {
+            let asked = Story::with_quorum(2).acquires(1, 1);
+            (1..=servers).fold(asked, |story, redis| story.grants_at(2, 1, redis, "a"))
+        };
+        assert_eq!(wrong_answers(story(2).hears(3, 1, "a")), [""; 0]);
+        let said = wrong_answers(story(1).hears(3, 1, "a"));
+        assert_eq!(said.len(), 1);
+        assert!(said[0].contains("only 1 of the 2 servers"), "{}", said[0]);
+    }
+
+    #[test]
+    fn rejects_a_grant_whose_lease_is_over() {
+        let late = || Story::new().acquires(1, 1).grants(2, 1, "a").expires(12, "a");
+        assert_eq!(wrong_answers(late().hears(13, 1, "a")).len(), 1);
+        let paused = late().fault_began(3, 1, "pause", &[Node::Client(1)]);
+        let paused = paused.fault_ended(13, 1, "pause", Node::Client(1));
+        assert_eq!(wrong_answers(paused.hears(13, 1, "a")), [""; 0]);
+    }
+
+    #[test]
+    fn accepts_a_lock_that_was_taken_away_before_its_holder_heard_of_it() {
+        let story = Story::new().acquires(1, 1).grants(2, 1, "a");
+        assert_eq!(wrong_answers(story.clone().removed(3, "a", 2).hears(4, 1, "a")), [""; 0]);
+        let flushed = story.server(3, 1, Change::Flushed, "a", None);
+        assert_eq!(wrong_answers(flushed.hears(4, 1, "a")), [""; 0]);
+    }
+
+    #[test]
+    fn rejects_a_validity_that_no_server_backs() {
+        let stated = |ms| {
+            let story = Story::new().ttl(1_000).acquires(1, 1).grants(2, 1, "a");
+            wrong_answers(story.hears_validity(3, 1, "a", ms).tells_leases())
+        };
+        assert_eq!(stated(990), [""; 0]);
+        assert_eq!(stated(2_000).len(), 1);
+    }
+}

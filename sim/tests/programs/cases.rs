@@ -1,0 +1,332 @@
+//! Small workers and what is true of each: a verdict, a rule, a cause, a word in the report.
+
+use crate::workers::program;
+use fencepost::hosts::programs::ProgramDeployment;
+use fencepost::run::verdicts::Findings;
+use fencepost::setup::span::Span;
+use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_faults::Seed;
+use fencepost_reports::{Cause, Kind, RunFacts, Verdict};
+use std::rc::Rc;
+
+const PRELUDE: &str = include_str!("prelude.py");
+
+/// A worker and how it is run.
+struct Case {
+    worker: &'static str,
+    options: &'static [(&'static str, &'static str)],
+    fault: &'static str,
+    seed: u64,
+    scenario: Scenario,
+    deployment: ProgramDeployment,
+}
+
+fn case(worker: &'static str, cycles: u32) -> Case {
+    Case {
+        worker,
+        options: &[],
+        fault: "none",
+        seed: 0,
+        scenario: Scenario { cycles, ..Scenario::default() },
+        deployment: ProgramDeployment::Single,
+    }
+}
+
+impl Case {
+    fn with(self, options: &'static [(&'static str, &'static str)]) -> Case {
+        Case { options, ..self }
+    }
+
+    fn under(self, fault: &'static str, seed: u64) -> Case {
+        Case { fault, seed, ..self }
+    }
+
+    fn set(mut self, change: impl FnOnce(&mut Scenario)) -> Case {
+        change(&mut self.scenario);
+        self
+    }
+
+    /// `None` where Python is not installed.
+    fn run(self) -> Option<RunFacts> {
+        if std::process::Command::new("python3").arg("--version").output().is_err() {
+            eprintln!("skipped: python3 is not installed");
+            return None;
+        }
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("prelude.py"), PRELUDE).unwrap();
+        let path = folder.path().join("worker.py");
+        std::fs::write(&path, format!("from prelude import *\n{}", self.worker)).unwrap();
+        let mut worker = program(&format!("script=python3 {}", path.display()));
+        worker.deployment = self.deployment;
+        for (name, value) in self.options {
+            worker.environment.insert((*name).to_owned(), (*value).to_owned());
+        }
+        let scenario = Rc::new(Scenario { programs: vec![worker.clone()], ..self.scenario });
+        let families = self.fault.parse().unwrap();
+        let spec = RunSpec::draw(Seed(self.seed), worker.definition(), &families, scenario);
+        let outcome = spec.run(Engine::Fast).unwrap();
+        fencepost_reports::validate(&outcome.history).unwrap();
+        Some(Findings { spec: &spec, outcome: &outcome }.facts())
+    }
+}
+
+/// Every rule that was broken, with the cause.
+fn found(facts: &RunFacts) -> Vec<(Kind, Cause)> {
+    facts.violations.iter().map(|violation| (violation.kind, violation.cause)).collect()
+}
+
+fn kinds(facts: &RunFacts) -> Vec<Kind> {
+    facts.violations.iter().map(|violation| violation.kind).collect()
+}
+
+fn reason(facts: &RunFacts) -> &str {
+    match &facts.verdict {
+        Verdict::Unknown { reason } => reason,
+        other => panic!("{other:?}: {:?}", facts.programs),
+    }
+}
+
+/// Takes a key without an expiry and forgets to give it back.
+const FORGETS: &str = r#"
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    while not redis("SETNX", KEY, ME): time.sleep(1)
+    say("ACQUIRED", "orders"); work(200)
+    say("RELEASING", "orders")
+    if cycle < int(option("GOOD") or 0): redis("DEL", KEY)
+    say("RELEASED", "orders")
+    time.sleep(3)
+"#;
+
+#[test]
+fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
+    for options in [&[("GOOD", "1")][..], &[]] {
+        let Some(facts) = case(FORGETS, 3).set(|it| it.processes = 2).with(options).run() else {
+            return;
+        };
+        assert!(kinds(&facts).contains(&Kind::Stuck), "{:?}", found(&facts));
+        assert!(kinds(&facts).contains(&Kind::WrongAnswer), "{:?}", found(&facts));
+        assert_eq!(facts.virtual_time_us.0, 1_800_000_000, "it ends at its limit");
+    }
+}
+
+/// Reports a loss while its key stands; with RENAME after giving it another value of its own.
+const CRIES_LOST: &str = r#"
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
+    say("ACQUIRED", "orders"); work(500)
+    if option("RENAME"): redis("SET", KEY, f"{ME}-{cycle}-again", "XX", "PX", TTL)
+    if option("LATE"):
+        say("RELEASING", "orders"); redis("DEL", KEY); say("RELEASED", "orders")
+        time.sleep(0.015)
+    say("LOST", "orders")
+    if not option("LATE"): say("RELEASING", "orders"); say("RELEASED", "orders")
+"#;
+
+#[test]
+fn a_loss_that_is_none_is_a_wrong_answer() {
+    for options in [&[][..], &[("RENAME", "1")], &[("LATE", "1")]] {
+        let run = case(CRIES_LOST, 2).set(|it| it.processes = 2).with(options).run();
+        let Some(facts) = run else { return };
+        assert_eq!(kinds(&facts), [Kind::WrongAnswer], "{options:?}: {:?}", found(&facts));
+    }
+}
+
+/// Does not give back what it may have got by an acquire that timed out, unless RECLAIM is set.
+const ORPHANS: &str = r#"
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    attempt = 0
+    while True:
+        attempt += 1
+        value = f"{ME}-{cycle}-{attempt}"
+        try:
+            if redis("SET", KEY, value, "NX", "PX", TTL): break
+        except Lost:
+            if option("RECLAIM"):
+                try: redis("EVAL", COMPARE_AND_DELETE, 1, KEY, value)
+                except Lost: pass
+        time.sleep(0.1)
+    work(say("ACQUIRED", "orders"))
+    say("RELEASING", "orders")
+    try:
+        if not redis("EVAL", COMPARE_AND_DELETE, 1, KEY, value): say("LOST", "orders")
+    except Lost: say("UNKNOWN", "orders")
+    say("RELEASED", "orders")
+"#;
+
+#[test]
+fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
+    let run = |options: &'static [(&'static str, &'static str)]| {
+        let short = |it: &mut Scenario| {
+            (it.processes, it.availability) = (2, Some(Span::secs(5)));
+        };
+        let seeds = (0..8).map(|seed| case(ORPHANS, 4).set(short).under("lost-reply", seed));
+        let mut all = seeds.map(|case: Case| case.with(options).run());
+        all.try_fold(Vec::new(), |mut kinds_of_all, facts| {
+            kinds_of_all.extend(kinds(&facts?));
+            Some(kinds_of_all)
+        })
+    };
+    let Some(orphaned) = run(&[]) else { return };
+    assert!(orphaned.contains(&Kind::Unavailable), "{orphaned:?}");
+    assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
+}
+
+/// A timeout that nobody catches ends the thread that takes the lock, while another lives on.
+const DIES_IN_A_THREAD: &str = r#"
+import threading
+threading.Thread(target=lambda: time.sleep(10**6)).start()
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders"); take()
+    work(say("ACQUIRED", "orders"))
+    say("RELEASING", "orders")
+    try: redis("EVAL", COMPARE_AND_DELETE, 1, KEY, ME)
+    except Lost: say("UNKNOWN", "orders")
+    say("RELEASED", "orders")
+"#;
+
+#[test]
+fn a_thread_that_dies_while_its_process_lives_on_makes_the_run_unknown() {
+    let mut died = 0;
+    for seed in 0..6 {
+        let Some(facts) = case(DIES_IN_A_THREAD, 20).under("lost-reply", seed).run() else {
+            return;
+        };
+        if !facts.has_failed() {
+            continue;
+        }
+        died += 1;
+        let told = "lost a thread to an uncaught error at ";
+        assert!(reason(&facts).contains(told), "{}", reason(&facts));
+        assert!(reason(&facts).contains(": prelude.Lost: "), "{}", reason(&facts));
+    }
+    assert!(died > 0);
+}
+
+/// Dies in its section by a bug of its own.
+const DIES_IN_SECTION: &str = r#"
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders"); take()
+    say("ACQUIRED", "orders")
+    if ME == "1": raise SystemExit("a bug of the worker")
+    work(500)
+    say("RELEASING", "orders"); redis("DEL", KEY); say("RELEASED", "orders")
+"#;
+
+#[test]
+fn a_worker_that_dies_in_its_section_is_in_it_no_longer() {
+    let Some(facts) = case(DIES_IN_SECTION, 3).run() else { return };
+    assert_eq!(found(&facts), []);
+    assert!(reason(&facts).contains("client-1 exited with status 1"), "{}", reason(&facts));
+    assert!(reason(&facts).ends_with(": a bug of the worker"), "{}", reason(&facts));
+}
+
+/// A Redlock with another owner at each master.
+const OWNER_PER_MASTER: &str = r#"
+masters = [Server(env(f"REDIS_{n}"), 0.2) for n in range(1, MASTERS + 1)]
+def each(ask):
+    done = 0
+    for number, master in enumerate(masters):
+        try: done += bool(ask(number, master))
+        except Lost: pass
+    return done
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    attempt = 0
+    while True:
+        attempt += 1
+        owner = lambda number: f"{ME}-{number}-{cycle}-{attempt}"
+        if each(lambda n, it: it("SET", KEY, owner(n), "NX", "PX", TTL)) > MASTERS // 2: break
+        each(lambda n, it: it("EVAL", COMPARE_AND_DELETE, 1, KEY, owner(n)))
+        time.sleep(0.05 * (1 + int(ME)))
+    hold = say("ACQUIRED", "orders", *(["VALID", 2 * TTL] if option("BOASTS") else []))
+    work(hold)
+    say("RELEASING", "orders")
+    each(lambda n, it: it("EVAL", COMPARE_AND_DELETE, 1, KEY, owner(n)))
+    say("RELEASED", "orders")
+"#;
+
+#[test]
+fn an_owner_may_have_another_name_at_each_master() {
+    let independent =
+        || Case { deployment: ProgramDeployment::Independent, ..case(OWNER_PER_MASTER, 4) };
+    let Some(facts) = independent().run() else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    let facts = independent().with(&[("BOASTS", "1")]).run().unwrap();
+    assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
+}
+
+/// Locks a key that is not the one that it was given, and compares no owner.
+const OTHER_KEY: &str = r#"
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders"); take(key="app:orders")
+    work(say("ACQUIRED", "orders"))
+    say("RELEASING", "orders"); redis("DEL", "app:orders"); say("RELEASED", "orders")
+"#;
+
+#[test]
+fn the_only_key_that_a_program_locks_is_watched() {
+    let Some(facts) = case(OTHER_KEY, 4).run() else { return };
+    assert_eq!(facts.verdict, Verdict::Valid);
+    assert!(facts.note.as_ref().unwrap().contains("'app:orders'"), "{:?}", facts.note);
+    let mut explained = 0;
+    for seed in 0..3 {
+        let facts = case(OTHER_KEY, 8).under("pause", seed).run().unwrap();
+        let violated = facts.violations.iter();
+        explained += violated.filter(|one| one.cause != Cause::Unexplained).count();
+        assert!(!found(&facts).iter().any(|(_, cause)| *cause == Cause::Unexplained));
+    }
+    assert!(explained > 0);
+}
+
+/// Two threads of one process that name themselves.
+const THREADS: &str = r#"
+import threading
+def cycles(name):
+    say, redis = Server(env("JUDGE")), Server(env("REDIS"), 1)
+    for cycle in range(CYCLES):
+        say("ACQUIRING", "orders", "AS", name)
+        while not redis("SET", KEY, f"{ME}-{name}", "NX", "PX", TTL): time.sleep(0.1)
+        hold = say("ACQUIRED", "orders", "AS", name)
+        time.sleep(hold / 1000)
+        if option("EARLY"): redis("DEL", KEY); time.sleep(1)
+        say("RELEASING", "orders", "AS", name); redis("DEL", KEY)
+        say("RELEASED", "orders", "AS", name)
+threads = [threading.Thread(target=cycles, args=(name,)) for name in "ab"]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+"#;
+
+#[test]
+fn threads_that_name_themselves_are_judged_one_by_one() {
+    let Some(facts) = case(THREADS, 3).run() else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    let facts = case(THREADS, 3).with(&[("EARLY", "1")]).run().unwrap();
+    assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
+}
+
+/// Two scripts that count: the release of one that was taken twice leaves it taken.
+const COUNTS: &str = r#"
+TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
+redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""
+GIVE = """local left = redis.call('hincrby', KEYS[1], ARGV[1], -1)
+if left > 0 then return left end redis.call('del', KEYS[1]) return 0"""
+for cycle in range(CYCLES):
+    say("ACQUIRING", "orders")
+    while not redis("EVAL", TAKE, 1, KEY, ME, TTL): time.sleep(0.1)
+    redis("EVAL", TAKE, 1, KEY, ME, TTL)
+    say("ACQUIRED", "orders"); work(500)
+    say("RELEASING", "orders")
+    redis("EVAL", GIVE, 1, KEY, ME)
+    if not option("ONCE"): redis("EVAL", GIVE, 1, KEY, ME)
+    say("RELEASED", "orders")
+"#;
+
+#[test]
+fn a_lock_that_was_counted_twice_is_not_given_back_by_one_release() {
+    let Some(facts) = case(COUNTS, 4).run() else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    let facts = case(COUNTS, 4).with(&[("ONCE", "1")]).run().unwrap();
+    assert!(kinds(&facts).contains(&Kind::WrongAnswer), "{:?}", found(&facts));
+}
