@@ -111,14 +111,11 @@ told 'rule, checker'
 cat >reports/src/explain/cause/moonlight.rs <<'E'
 //! Two processes met by moonlight.
 
-use super::entry::{Entry, Step, at};
+use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Owners, 0, |_| true)],
-    between: Some(|_| "The moon shone.".to_owned()),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(|_| "The moon shone.".to_owned()), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "Two processes met by moonlight.",
@@ -130,6 +127,8 @@ declare_file reports/src/explain/cause.rs 'mod moonlight;'
 entry reports/src/explain/cause.rs 'causes! {' \
   '    /// Two processes met by moonlight.
     Moonlight = moonlight,'
+entry reports/src/explain/cause/decision.rs 'table! {' \
+  '    Owners { Moonlight: "the moon shone", When(|_| true); }'
 told cause
 
 cat >faults/src/family/siesta.rs <<'E'
@@ -299,7 +298,11 @@ forgets reports/src/judge/checker.rs '    below_ninety: BelowNinety = MEANING;' 
 forgets reports/src/judge/finding.rs '    BelowNinety = Harm,' \
   'no variant' check fencepost-reports
 forgets reports/src/explain/cause.rs '    Moonlight = moonlight,' \
-  'static `ENTRY` is never used' check fencepost-reports
+  'no variant' check fencepost-reports
+forgets reports/src/explain/cause/decision.rs \
+  '    Owners { Moonlight: "the moon shone", When(|_| true); }' \
+  'every_cause_but_the_last_can_be_found' \
+  cargo test --quiet --locked --lib -p fencepost-reports every_cause_but_the_last
 forgets reports/src/show/format.rs '    shout::FORMAT,' \
   'constant `FORMAT` is never used' check fencepost-reports
 forgets clients/src/table.rs '    crate::articles::no_lock::DEFINITION,' \

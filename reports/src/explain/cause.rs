@@ -1,7 +1,7 @@
 //! Why it happened, decided from what the servers did and which faults acted.
 //!
-//! A cause is one file here, with its rules, its sentences and its meaning (`entry`), and one line
-//! of the list below. When a rule is asked is said in [`classify`].
+//! A cause is one file here, with its sentences and its meaning (`entry`), one line of the list
+//! below, and a row of the table in `decision` for each way in which it is found.
 
 mod async_replication_loss;
 mod classify;
@@ -10,6 +10,7 @@ mod clock_jump;
 mod clock_skew;
 mod coarse_expiry;
 mod connection_lost;
+mod decision;
 mod early_release;
 mod entry;
 mod eviction;
@@ -55,6 +56,7 @@ mod waiter_pause;
 pub use classify::classify;
 pub use entry::Measure;
 
+use super::evidence::Case;
 use super::scene::Scene;
 use crate::judge::finding::Finding;
 use crate::judge::meaning::Meaning;
@@ -100,7 +102,7 @@ macro_rules! causes {
 }
 
 causes! {
-    /// The holder's host stood still while its lease ran out.
+    /// The holder's process was paused while its lease expired, or while an answer was on its way.
     HolderPause = holder_pause,
     /// The holder worked longer than its lease, without any fault.
     HoldTooLong = hold_too_long,
@@ -133,7 +135,7 @@ causes! {
     ForeignRelease = foreign_release,
     /// A process that was asking for the lock removed the one that stood.
     StaleTakeover = stale_takeover,
-    /// The holder's own command removed the lock while the holder was still in its section.
+    /// The holder's own command removed the lock while the holder still relied on it.
     EarlyRelease = early_release,
     /// A command was applied and its sender never heard of it.
     LostReply = lost_reply,
@@ -141,7 +143,7 @@ causes! {
     LostRelease = lost_release,
     /// A write was still on its way to the storage when the lock changed hands.
     StorageDelay = storage_delay,
-    /// The answer of a server was so late that most of the lease was over.
+    /// The answer of a server was late: most of the lease was over, or its client had given up.
     Latency = latency,
     /// The holder died and nothing freed its lock.
     HolderCrash = holder_crash,
@@ -180,9 +182,9 @@ causes! {
     ExpiredWaiter = expired_waiter,
     /// A server was down or stood still, and meanwhile nobody was granted the lock.
     ServerOutage = server_outage,
-    /// No server was a primary, and meanwhile nobody was granted the lock.
+    /// No server that clients were sent to was a primary, and meanwhile nobody was granted the lock.
     NoPrimary = no_primary,
-    /// Messages to or between servers were held up, and meanwhile nobody was granted the lock.
+    /// The network was cut at a server, and meanwhile nobody was granted the lock.
     Partition = partition,
     /// A process that had the lock to itself computed what it wrote from an older value.
     OldValue = old_value,
@@ -206,18 +208,39 @@ impl Cause {
         self.entry().meaning
     }
 
+    /// When it is named: what the history must show, and why that is looked at before other causes.
+    pub fn rules(self) -> Vec<String> {
+        let rows = decision::TABLE.iter().filter(|row| row.cause == self);
+        let rule = |row: &decision::Row| match row.first {
+            "" => row.asks.to_owned(),
+            first => format!("{}; tried early because {first}", row.asks),
+        };
+        rows.map(rule).collect()
+    }
+
+    /// Whether no lock with a lease prevents it: a holder that is paused cannot look at any clock.
+    pub fn is_beyond_leases(self) -> bool {
+        self.entry().is_beyond_leases
+    }
+
     /// The number of a fault that decides whether it comes about.
     pub fn measure(self) -> Option<Measure> {
         self.entry().measure
     }
 
+    /// Whether the run had an event without which it cannot have acted, by the end of a finding.
+    pub(super) fn is_possible(self, case: &Case<'_, '_>) -> bool {
+        let needs = self.entry().needs;
+        let until = case.finding.at + case.finding.duration;
+        needs.is_empty() || needs.iter().any(|need| need.is_met(case, until))
+    }
+
     /// The sentence that states it in a report.
     pub(super) fn sentence(self, timeline: &Timeline<'_>, finding: &Finding) -> String {
         let entry = self.entry();
-        let header = &timeline.history.header;
         let said = match finding.clash {
             Some(clash) => entry.between.map(|says| says(&Scene::new(timeline, finding, clash))),
-            None => entry.alone.map(|says| says(finding.kind, header)),
+            None => entry.alone.map(|says| says(&Case::new(timeline, finding))),
         };
         said.unwrap_or_else(|| entry.meaning.what.to_owned())
     }

@@ -12,10 +12,10 @@ mod held;
 mod loss;
 mod misheard;
 mod overrun;
-pub(super) mod owners;
+mod owners;
 pub(super) mod release;
 mod session;
-mod standstill;
+pub(super) mod standstill;
 mod takeover;
 mod unfounded;
 
@@ -24,8 +24,8 @@ pub(super) use early_loss::Lost;
 pub(super) use flight::OnItsWay;
 pub(super) use held::Held;
 pub(super) use loss::{Loss, RanOut, Remover};
-pub(super) use misheard::Misheard;
-pub(super) use overrun::Overrun;
+pub(super) use misheard::{Misheard, Obstacle};
+pub(super) use overrun::{Overrun, last_lease};
 pub(super) use release::HeldUp;
 pub(super) use session::Gone;
 pub(super) use standstill::Standstill;
@@ -107,6 +107,28 @@ impl<'t, 'h> Case<'t, 'h> {
     pub(super) fn held_up(&self) -> Option<HeldUp> {
         let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
         release::held_up(self.timeline, self.finding, clash)
+    }
+
+    /// Whether two threads have one owner value, and a server let the later one in under it.
+    pub(super) fn shares_owner(&self) -> bool {
+        self.finding.clash.is_some_and(|clash| owners::shares_owner(self.timeline, clash))
+    }
+
+    /// Whether two processes have one client id.
+    pub(super) fn shares_client_id(&self) -> bool {
+        self.finding.clash.is_some_and(|clash| owners::shares_client_id(self.timeline, clash))
+    }
+
+    /// Whether the later process had the lock to itself and wrote over what it had not read.
+    pub(super) fn is_overwritten(&self) -> bool {
+        let is_overwritten = |clash| owners::is_overwritten(self.timeline, self.finding, clash);
+        self.finding.clash.is_some_and(is_overwritten)
+    }
+
+    /// Whether a process removed a lock at a server where its own had never been.
+    pub(super) fn was_never_there(&self) -> bool {
+        let never = |clash| release::was_never_there(self.timeline, self.finding, clash);
+        self.finding.clash.is_some_and(never)
     }
 
     /// Whether the removal that it tells of was that of a process that was asking for the lock.

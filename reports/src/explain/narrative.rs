@@ -28,8 +28,9 @@ pub struct Line {
 /// The sentences, in the order of their events.
 pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line> {
     let mut story = Story { timeline, told: Vec::new() };
-    if let Some(clash) = finding.clash {
-        story.clash(clash, finding);
+    match finding.clash {
+        Some(clash) => story.clash(clash, finding),
+        None => story.last_lock(finding),
     }
     for index in &finding.witness {
         story.plainly(Weight::Witness, *index);
@@ -108,6 +109,18 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
+    /// The lock that stood last when a finding began, and how it went.
+    fn last_lock(&mut self, finding: &Finding) {
+        let timeline = self.timeline;
+        let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
+        let Some(last) = begun.max_by_key(|key| key.from) else { return };
+        self.plainly(Weight::Turn, last.from.index);
+        let until = finding.at + finding.duration;
+        if let Some((to, _)) = last.to.filter(|(to, _)| to.time <= until) {
+            self.plainly(Weight::Turn, to.index);
+        }
+    }
+
     /// The grant that decided.
     fn granted(&mut self, one: &Acquisition<'_>) {
         let Some(grant) = &one.grant else { return };
@@ -174,9 +187,8 @@ impl Story<'_, '_> {
     fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
-        let ends =
-            timeline.keys.iter().filter(|key| key.value.is_some() && key.value == holder.owner);
-        let ends: Vec<(Moment, bool)> = ends
+        let own = || timeline.keys.iter().filter(|key| timeline.is_lock_of(key, holder));
+        let ends: Vec<(Moment, bool)> = own()
             .filter_map(|key| match key.to {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
@@ -199,6 +211,21 @@ impl Story<'_, '_> {
             let text = narrate::text(timeline.history, event);
             self.tell(weight, at.index, format!("{} {text}{while_inside}.", event.node));
         }
+        let sets = own().filter_map(|key| key.set.last()).filter(|set| **set < taken.moment);
+        let by_another = |set: &&Moment| {
+            timeline.asked_by(**set).is_some_and(|by| by.machine() != holder.process.machine())
+        };
+        for set in sets.filter(by_another) {
+            let by = timeline.asked_by(*set).unwrap_or(holder.process);
+            let lease = timeline.lease_asked(*set);
+            let lease = lease.map_or(String::new(), |lease| format!(" to {lease}"));
+            let (node, holder) = (timeline.history.events[set.index].node, holder.process);
+            self.tell(
+                Weight::Turn,
+                set.index,
+                format!("{node} sets the lease of {holder}{lease}, asked by {by}."),
+            );
+        }
         for (index, event) in timeline.history.events.iter().enumerate() {
             let between = held.moment.index < index && index < taken.moment.index;
             let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
@@ -213,7 +240,13 @@ impl Story<'_, '_> {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        for index in held.moment.index..taken.moment.index {
+        // Of two primaries the promotion may come before both grants.
+        let roles = &self.timeline.roles;
+        let promoted = roles.promoted(taken.node, taken.moment);
+        let promoted = promoted.max(roles.promoted(held.node, held.moment));
+        let is_split = held.node != taken.node && self.timeline.history.header.quorum <= 1;
+        let from = promoted.filter(|_| is_split).map_or(held.moment, |at| at.min(held.moment));
+        for index in from.index..taken.moment.index {
             let event = &self.timeline.history.events[index];
             let What::Turn { turn, about } = event.what else { continue };
             let concerns = servers().any(|one| one == event.node || Some(one) == about);
@@ -382,6 +415,17 @@ mod tests {
                 "client-2 leaves its section and releases.",
             ]
         );
+    }
+
+    #[test]
+    fn of_a_lock_that_nobody_gets_the_last_grant_and_its_end_are_told() {
+        let story = Story::new().takes(1, 1, "a").releases(3, 1).removed(4, "a", 1);
+        let story = story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
+        let judgement = judge(&story.build());
+        let told: Vec<&str> =
+            judgement.violations[0].narrative.iter().map(|line| line.text.as_str()).collect();
+        assert_eq!(told[0], "redis-1 grants the lock to client-1.");
+        assert_eq!(told[1], "redis-1 removes the lock of client-1, asked by client-1.");
     }
 
     #[test]

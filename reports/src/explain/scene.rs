@@ -1,10 +1,11 @@
 //! What can be named in a sentence that states why two acquisitions could stand against each other.
 
-use super::evidence::release;
+use super::evidence::{last_lease, release};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
+use std::collections::BTreeSet;
 
 /// Two acquisitions that stood against each other.
 pub(super) struct Scene<'t, 'h> {
@@ -96,6 +97,43 @@ impl<'t, 'h> Scene<'t, 'h> {
         let granted =
             |grant: &Grant, node: Node| grant.servers.iter().any(|(server, _)| *server == node);
         lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
+    }
+
+    /// How long the lease lasts that the holder asked for last before the other was granted.
+    pub(super) fn lease(&self) -> Micros {
+        let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
+        let lease = held.zip(taken).map(|(held, taken)| {
+            last_lease(self.timeline, self.holder, held.node, taken.moment).lasts
+        });
+        lease.unwrap_or(self.ttl())
+    }
+
+    /// The process other than the holder's that set the holder's lease last, and when.
+    pub(super) fn last_set_by_another(&self) -> Option<(Node, Moment)> {
+        let own =
+            self.timeline.keys.iter().filter(|span| self.timeline.is_lock_of(span, self.holder));
+        let sets = own.filter_map(|span| span.set.last());
+        let mut by = sets.filter_map(|set| Some((self.timeline.asked_by(*set)?, *set)));
+        by.find(|(by, _)| by.machine() != self.holder.process.machine())
+    }
+
+    /// The keys other than the lock's whose lease the holder extended while it was in its section.
+    pub(super) fn other_keys_extended(&self) -> Vec<String> {
+        let from = self.holder.completed.map_or(0, |entered| entered.index);
+        let events = self.timeline.history.events[from..].iter();
+        let meanwhile = events.take_while(|event| event.time_us <= self.at);
+        let keys: BTreeSet<String> = meanwhile
+            .filter_map(|event| match &event.what {
+                What::Server { key, change: Change::Extended, by: Some(by), .. }
+                    if *by == self.holder.process
+                        && *key != self.timeline.history.header.resource =>
+                {
+                    Some(format!("{key:?}"))
+                }
+                _ => None,
+            })
+            .collect();
+        keys.into_iter().collect()
     }
 
     pub(super) fn ttl(&self) -> Micros {

@@ -65,8 +65,8 @@ mod tests {
         let story = story.grants_at(3, 2, 2, "x").removed_at(3, 2, "x", 2).takes(4, 1, "a");
         let story = story.grants_at(5, 2, 2, "b").hears(6, 2, "b").releases(8, 1).releases(9, 2);
         let told = told(Kind::Overlap, story);
-        let said = "redis-2, once a replica, had been promoted, and redis-1 went on as primary: \
-                    redis-1 granted client-1 and redis-2 granted client-2, and neither knew";
+        let said = "redis-2 was promoted at 3ms while redis-1 still acted as primary: redis-1 \
+                    granted client-1, and redis-2 granted client-2.";
         assert!(told.contains(said), "{told}");
     }
 

@@ -5,6 +5,7 @@ mod acquisition;
 mod fault_span;
 mod granting;
 mod key_span;
+mod roles;
 mod section;
 mod storage_log;
 
@@ -12,11 +13,12 @@ pub use acquisition::{Acquisition, Grant, Outcome};
 pub use fault_span::FaultSpan;
 pub(crate) use key_span::of_key;
 pub use key_span::{KeyEnd, KeySpan};
+pub use roles::Roles;
 pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;
 
 use crate::record::history::{Action, Change, Event, History, What};
-use fencepost_faults::{Impact, Node, SimTime};
+use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
 /// A place in a history. The order is that of time, and within one instant that of the event
@@ -45,6 +47,8 @@ pub struct Timeline<'h> {
     pub storage: Vec<StorageRequest>,
     /// The faults, in the order in which they began.
     pub faults: Vec<FaultSpan<'h>>,
+    /// When each server was a primary, and which one Sentinels named.
+    pub roles: Roles,
     /// When everything was healed, if the run came so far.
     pub healed: Option<Moment>,
     /// The end of the run; in histories that do not tell it, the time of the last event.
@@ -71,6 +75,7 @@ impl<'h> Timeline<'h> {
             keys: key_span::all(history),
             storage: storage_log::all(history, &by_operation),
             faults: fault_span::all(history),
+            roles: Roles::new(history),
             healed,
             end: end(history),
             acquisitions,
@@ -107,6 +112,43 @@ impl<'h> Timeline<'h> {
     /// The place of an event.
     pub fn moment(&self, index: usize) -> Moment {
         Moment { time: self.history.events[index].time_us, index }
+    }
+
+    /// Who asked a server for the change of a key at a moment.
+    pub(crate) fn asked_by(&self, at: Moment) -> Option<Node> {
+        match &self.history.events[at.index].what {
+            What::Server { by, .. } => *by,
+            _ => None,
+        }
+    }
+
+    /// The lease that a command asked of a Redis server at a moment. What other servers record is
+    /// what they gave, which may be less.
+    pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
+        let event = &self.history.events[at.index];
+        match (&event.what, event.node) {
+            (What::Server { lease_us, .. }, Node::Redis(_)) => *lease_us,
+            _ => None,
+        }
+    }
+
+    /// From when to when each server was down.
+    pub(crate) fn downtimes(&self) -> Vec<(SimTime, SimTime)> {
+        let mut down: Vec<(Node, SimTime, Option<SimTime>)> = Vec::new();
+        for event in self.history.events.iter().filter(|event| event.node.is_server()) {
+            match event.what {
+                What::Crashed => down.push((event.node, event.time_us, None)),
+                What::Started => {
+                    let mut open =
+                        down.iter_mut().filter(|(node, _, to)| *node == event.node && to.is_none());
+                    if let Some((.., to)) = open.next() {
+                        *to = Some(event.time_us);
+                    }
+                }
+                _ => {}
+            }
+        }
+        down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
     /// The section that an acquisition opened.

@@ -15,6 +15,7 @@ pub use comparison::{
     Anomaly, Comparison, Difference, Half, LEVEL, NothingInCommon, Pair, Setting, Side,
 };
 pub use failing::Standing;
+pub(crate) use first::EXACT_MAX;
 pub use first::{Blocks, OpenBlock, SeedsToFirst};
 pub use interval::{Rate, quiet_bound};
 pub use merge::{Gaps, MergeError, merge, runs_of};

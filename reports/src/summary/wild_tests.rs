@@ -2,14 +2,14 @@
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
-use crate::record::history::{History, What};
+use crate::record::history::{Change, Event, History, What};
 use crate::record::story::wild::stories;
 use crate::record::story::{KEY, Story};
 use crate::samples;
 use crate::summary::sweep::{Cell, RunSummary};
 use crate::summary::verdict::{Judgement, Verdict, judge};
 use crate::summary::violation::fingerprint;
-use fencepost_faults::{Micros, Node, Seed, SimTime};
+use fencepost_faults::{FaultKind, Impact, Micros, Node, Seed, SimTime};
 use proptest::prelude::*;
 
 /// What was broken, and why, of each violation.
@@ -51,6 +51,42 @@ fn with_a_stranger(mut history: History) -> History {
     history
 }
 
+/// Whether a run in which this happened may have had that cause, as far as its name claims a fault or
+/// a deed.
+fn is_of(cause: Cause, event: &Event) -> bool {
+    let fault = match &event.what {
+        What::FaultBegan { kind, .. } => Some(*kind),
+        _ => None,
+    };
+    let does = |impact| fault.is_some_and(|kind| kind.impact() == impact);
+    let changes = |wanted| matches!(&event.what, What::Server { change, .. } if *change == wanted);
+    let dies = matches!(event.what, What::Crashed);
+    let server_dies = dies && event.node.is_server();
+    match cause {
+        Cause::HolderPause | Cause::WaiterPause => does(Impact::Freezes),
+        Cause::Partition => fault == Some(FaultKind::Partition),
+        Cause::ClockJump => fault == Some(FaultKind::ClockJump),
+        Cause::ClockDrift => fault == Some(FaultKind::ClockDrift),
+        Cause::ClockSkew => does(Impact::BendsClock),
+        Cause::Eviction => changes(Change::Evicted),
+        Cause::Flush => changes(Change::Flushed) || fault == Some(FaultKind::FlushAll),
+        Cause::RestartWithoutDelay | Cause::RestartDataLoss => {
+            server_dies || changes(Change::Forgotten)
+        }
+        Cause::HolderCrash | Cause::WaiterCrash => dies && event.node.is_process(),
+        Cause::ServerOutage => server_dies || does(Impact::Kills) || does(Impact::Freezes),
+        Cause::LostReply => {
+            let slows = matches!(fault, Some(FaultKind::Delay | FaultKind::SlowServer));
+            dies || fault.is_some() && !slows
+        }
+        Cause::GivenUpCall => matches!(event.what, What::GivenUp { .. }),
+        Cause::EarlyRelease | Cause::ForeignRelease | Cause::StaleTakeover => {
+            changes(Change::Removed)
+        }
+        _ => true,
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
@@ -67,6 +103,15 @@ proptest! {
             let told: Vec<u64> = violation.narrative.iter().map(|line| line.event).collect();
             prop_assert!(told.is_sorted(), "{told:?}");
             prop_assert!(told.iter().all(|event| (*event as usize) < history.events.len()));
+        }
+    }
+
+    #[test]
+    fn a_cause_names_only_faults_and_deeds_that_the_run_had(story in stories()) {
+        let history = story.build();
+        for violation in judge(&history).violations {
+            let had = history.events.iter().any(|event| is_of(violation.cause, event));
+            prop_assert!(had, "{}: {}", violation.cause, violation.summary);
         }
     }
 

@@ -34,7 +34,12 @@ fn kind(name: &str) -> Option<String> {
 fn cause(name: &str) -> Option<String> {
     let cause = *Cause::ALL.iter().find(|cause| cause.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.cause == cause;
-    Some(told(&format!("{name}: a cause"), cause.meaning(), &pages(shown)))
+    let rules = cause.rules().into_iter().enumerate().map(|(index, rule)| {
+        let label = if index == 0 { "  named  " } else { "         " };
+        wrapped(label, &format!("if {rule}"))
+    });
+    let rest = rules.collect::<String>() + &pages(shown);
+    Some(told(&format!("{name}: a cause"), cause.meaning(), &rest))
 }
 
 fn family(name: &str) -> Option<String> {
@@ -46,12 +51,12 @@ fn family(name: &str) -> Option<String> {
     Some(text)
 }
 
-fn told(title: &str, meaning: Meaning, pages: &str) -> String {
+fn told(title: &str, meaning: Meaning, rest: &str) -> String {
     let mut text = format!("{title}\n\n");
     for (label, line) in [("what", meaning.what), ("how", meaning.how), ("helps", meaning.helps)] {
         text += &wrapped(&format!("  {label:<7}"), line);
     }
-    text + pages
+    text + rest
 }
 
 /// The pages of the gallery that show it.

@@ -179,6 +179,8 @@ const PLACES: &[(&str, &[&str])] = &[
         &[
             // The one that is none.
             "reports/src/explain/cause/classify.rs",
+            // Which rows name which.
+            "reports/src/explain/cause/decision.rs",
         ],
     ),
     (

@@ -1,68 +1,85 @@
 //! From a finding to its cause: which questions are asked of it, in which order.
 //!
-//! The rules are those of the causes; at each question they are asked in their turn, and the first
-//! that holds decides. If none holds, the next question is asked.
+//! Which causes a question may name is in the table (`decision`).
 
 use super::Cause;
-use super::entry::{LOSS_RULES, LossRule, RULES, Reach, Step};
+use super::decision::{Question, Row, TABLE, Test};
 use crate::explain::evidence::{Case, Loss, Lost};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// Why this happened; `unexplained` if the rules do not decide it.
+/// Why this happened; `unexplained` if no row of the table decides it.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let case = Case::new(timeline, finding);
-    steps(finding).iter().find_map(|step| decided_at(*step, &case)).unwrap_or(Cause::Unexplained)
+    let decided = questions(finding).iter().find_map(|question| decided_at(*question, &case));
+    decided.map_or(Cause::Unexplained, |row| row.cause)
 }
 
-/// Which questions are asked of a finding.
-fn steps(finding: &Finding) -> &'static [Step] {
+/// What is asked of a finding, in order.
+fn questions(finding: &Finding) -> &'static [Question] {
     match (finding.kind, finding.clash) {
-        (Kind::Starved, _) if finding.processes.len() > 1 => &[Step::Overtaken],
+        (Kind::Starved, _) if finding.processes.len() > 1 => &[Question::Overtaken],
         (Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable, _) => {
-            &[Step::Standstill]
+            &[Question::Standstill]
         }
-        (Kind::HeldForever, _) => &[Step::Held],
-        (Kind::WrongAnswer, _) => &[Step::Misheard],
-        (Kind::ForeignRelease, None) => &[Step::Takeover],
+        (Kind::HeldForever, _) => &[Question::Held],
+        (Kind::WrongAnswer, _) => &[Question::Misheard],
+        (Kind::ForeignRelease, None) => &[Question::Takeover],
         (_, None) => &[],
-        (Kind::TokenRegression | Kind::FencedOut, Some(_)) => &[Step::Owners, Step::Counter],
+        (Kind::TokenRegression | Kind::FencedOut, Some(_)) => {
+            &[Question::Owners, Question::Counter]
+        }
         (Kind::ForeignRelease, Some(_)) => &[
-            Step::Owners,
-            Step::Takeover,
-            Step::InFlight,
-            Step::Session,
-            Step::EarlyLoss,
-            Step::Overrun,
-            Step::Astray,
+            Question::Owners,
+            Question::Takeover,
+            Question::InFlight,
+            Question::Session,
+            Question::EarlyLoss,
+            Question::Overrun,
+            Question::Astray,
         ],
         (_, Some(_)) => &[
-            Step::Owners,
-            Step::OldValue,
-            Step::InFlight,
-            Step::Session,
-            Step::EarlyLoss,
-            Step::Overrun,
+            Question::Owners,
+            Question::OldValue,
+            Question::InFlight,
+            Question::Session,
+            Question::EarlyLoss,
+            Question::Overrun,
         ],
     }
 }
 
-fn decided_at(step: Step, case: &Case<'_, '_>) -> Option<Cause> {
-    if step == Step::EarlyLoss {
-        let reasons = case.losses().iter().filter_map(|lost| reason(case, lost));
-        return reasons.min_by_key(|(rule, _)| rule.turn).map(|(_, cause)| cause);
+/// The first row of a question that holds, and whose cause the run can have had.
+fn first(
+    question: Question,
+    case: &Case<'_, '_>,
+    holds: impl Fn(&Row) -> bool,
+) -> Option<&'static Row> {
+    let mut rows = TABLE.iter().filter(|row| row.question == question);
+    rows.find(|row| holds(row) && row.cause.is_possible(case))
+}
+
+fn decided_at(question: Question, case: &Case<'_, '_>) -> Option<&'static Row> {
+    if question == Question::EarlyLoss {
+        // The reason that is further up in the table counts.
+        let reasons: Vec<&Row> =
+            case.losses().iter().filter_map(|lost| reason(case, lost)).collect();
+        return first(question, case, |row| reasons.iter().any(|one| std::ptr::eq(*one, row)));
     }
-    let mut rules = RULES.iter().filter(|(rule, _)| rule.step == step);
-    rules.find(|(rule, _)| (rule.holds)(case)).map(|(_, cause)| *cause)
+    first(question, case, |row| matches!(row.holds, Test::Case(holds) if holds(case)))
 }
 
 /// Why a lock was lost for a server that granted it again.
-fn reason(case: &Case<'_, '_>, lost: &Lost<'_, '_>) -> Option<(LossRule, Cause)> {
-    let first =
-        |loss: &Loss<'_, '_>| LOSS_RULES.iter().find(|(rule, _)| (rule.holds)(case, loss)).copied();
-    let before = lost.where_it_was_granted.as_ref().and_then(first);
-    let before = before.filter(|(rule, _)| rule.reach == Reach::Replicas);
-    before.or_else(|| lost.there.as_ref().and_then(first))
+fn reason(case: &Case<'_, '_>, lost: &Lost<'_, '_>) -> Option<&'static Row> {
+    let why = |loss: &Loss<'_, '_>| {
+        first(Question::EarlyLoss, case, |row| match row.holds {
+            Test::Loss(holds) | Test::LossThere(holds) => holds(case, loss),
+            Test::Case(_) => false,
+        })
+    };
+    let before = lost.where_it_was_granted.as_ref().and_then(why);
+    let before = before.filter(|row| matches!(row.holds, Test::Loss(_)));
+    before.or_else(|| lost.there.as_ref().and_then(why))
 }
 
 #[cfg(test)]
@@ -72,19 +89,20 @@ mod tests {
     use fencepost_faults::{Micros, Node, SimTime};
 
     #[test]
-    fn no_two_rules_have_the_same_turn() {
-        let turns: Vec<(Step, u8)> = RULES.iter().map(|(rule, _)| (rule.step, rule.turn)).collect();
-        assert!(turns.windows(2).all(|pair| pair[0] < pair[1]), "{turns:?}");
-        let turns: Vec<u8> = LOSS_RULES.iter().map(|(rule, _)| rule.turn).collect();
-        assert!(turns.windows(2).all(|pair| pair[0] < pair[1]), "{turns:?}");
+    fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
+        assert!(TABLE.is_sorted_by_key(|row| row.question));
+        // Of these, evidence finds one answer.
+        let exclusive = [Question::Standstill, Question::Misheard, Question::Session];
+        for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
+            let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);
+            assert!(says, "{:?}: {}: {}", pair[0].question, pair[0].cause, pair[0].asks);
+        }
     }
 
     #[test]
     fn every_cause_but_the_last_can_be_found() {
-        let has_rule = |cause: &Cause| {
-            RULES.iter().any(|(_, of)| of == cause) || LOSS_RULES.iter().any(|(_, of)| of == cause)
-        };
-        let without: Vec<&Cause> = Cause::ALL.iter().filter(|cause| !has_rule(cause)).collect();
+        let has_row = |cause: &Cause| TABLE.iter().any(|row| row.cause == *cause);
+        let without: Vec<&Cause> = Cause::ALL.iter().filter(|cause| !has_row(cause)).collect();
         assert_eq!(without, [&Cause::Unexplained]);
     }
 
@@ -98,35 +116,35 @@ mod tests {
     #[test]
     fn every_question_that_a_rule_answers_is_asked_of_some_finding() {
         let clash = Clash { earlier: 0, later: 1, late_write: None };
-        let mut asked: Vec<Step> = Vec::new();
+        let mut asked: Vec<Question> = Vec::new();
         for kind in Kind::ALL {
             for (processes, clash) in [(1, None), (2, None), (2, Some(clash))] {
-                asked.extend(steps(&finding(*kind, processes, clash)));
+                asked.extend(questions(&finding(*kind, processes, clash)));
             }
         }
-        let unasked = RULES.iter().find(|(rule, _)| !asked.contains(&rule.step));
-        assert_eq!(unasked.map(|(_, cause)| *cause), None);
-        assert!(asked.contains(&Step::EarlyLoss));
-        let unanswered = asked.iter().find(|step| {
-            **step != Step::EarlyLoss && !RULES.iter().any(|(rule, _)| rule.step == **step)
-        });
+        let unasked = TABLE.iter().find(|row| !asked.contains(&row.question));
+        assert_eq!(unasked.map(|row| row.cause), None);
+        let unanswered = asked.iter().find(|one| TABLE.iter().all(|row| row.question != **one));
         assert_eq!(unanswered, None, "nothing could come of it");
     }
 
     #[test]
     fn of_one_lock_that_stood_alone_nobody_is_asked_who_took_it() {
         for kind in Kind::ALL {
-            let steps = steps(&finding(*kind, 1, None));
-            let of_two = [Step::Owners, Step::InFlight, Step::EarlyLoss, Step::Overrun];
-            assert!(of_two.iter().all(|step| !steps.contains(step)), "{kind}: {steps:?}");
+            let questions = questions(&finding(*kind, 1, None));
+            let of_two =
+                [Question::Owners, Question::InFlight, Question::EarlyLoss, Question::Overrun];
+            assert!(of_two.iter().all(|step| !questions.contains(step)), "{kind}: {questions:?}");
         }
     }
 
     #[test]
     fn the_order_in_which_causes_are_asked_for() {
-        let rules = RULES.iter().map(|(rule, cause)| format!("{:?}: {cause}", rule.step));
-        let losses = LOSS_RULES.iter().map(|(_, cause)| format!("{:?}: {cause}", Step::EarlyLoss));
-        let all: Vec<String> = rules.chain(losses).collect();
+        let line = |row: &Row| {
+            let first = if row.first.is_empty() { "" } else { ": " };
+            format!("{:?}: {}: {}{first}{}", row.question, row.cause, row.asks, row.first)
+        };
+        let all: Vec<String> = TABLE.iter().map(line).collect();
         insta::assert_snapshot!(all.join("\n"));
     }
 }

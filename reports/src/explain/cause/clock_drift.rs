@@ -1,19 +1,12 @@
 //! A clock ran at the wrong rate.
 
-use super::entry::{Entry, LossRule, Measure, Reach, Step, at};
+use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Overrun, 20, |case| {
-        case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong())
-    })],
-    loss: Some(LossRule {
-        turn: 140,
-        reach: Reach::Replicas,
-        holds: |_, loss| loss.is_by_clock(FaultKind::ClockDrift),
-    }),
+    needs: &[Need::Fault(FaultKind::ClockDrift)],
     between: Some(between),
     measure: Some(Measure::ClockRate),
     ..Entry::new(MEANING)

@@ -1,16 +1,12 @@
 //! A clock was stepped.
 
-use super::entry::{Entry, LossRule, Measure, Reach};
+use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {
-    loss: Some(LossRule {
-        turn: 130,
-        reach: Reach::Replicas,
-        holds: |_, loss| loss.is_by_clock(FaultKind::ClockJump),
-    }),
+    needs: &[Need::Fault(FaultKind::ClockJump)],
     between: Some(between),
     measure: Some(Measure::ClockStep),
     ..Entry::new(MEANING)

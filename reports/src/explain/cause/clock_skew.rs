@@ -1,29 +1,27 @@
 //! The clocks of two processes differed.
 
-use super::super::scene::names;
-use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::evidence::Standstill;
-use crate::explain::scene::Scene;
+use super::entry::{Entry, Need};
+use crate::explain::evidence::Case;
+use crate::explain::evidence::standstill::wrong_clock;
+use crate::explain::scene::{Scene, names};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
-use fencepost_faults::{FaultKind, Node};
+use fencepost_faults::{FaultKind, Impact, Node};
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 110, |case| case.is_at(Standstill::ClocksDiffer))],
-    loss: Some(LossRule {
-        turn: 150,
-        reach: Reach::Server,
-        holds: |_, loss| loss.is_by_clocks_of_processes(),
-    }),
+    needs: &[Need::Impact(Impact::BendsClock)],
     between: Some(between),
+    alone: Some(alone),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The clocks of two processes differed, and one took a lock that was not expired.",
+    what: "The clocks of two processes differed: one took a lock that was not expired, or waited \
+           for one that was free.",
     how: "The lock is a row with a time in it that its holder wrote by its own clock, and that \
           every other process compares with its own: a fast clock finds it expired too early, and \
-          the row of a slow one is.",
+          the row of a slow one is. What a fast clock gave back looks locked to the others until \
+          their clocks get there.",
     helps: "Let the database write and compare the time. On ShedLock: usingDbTime(). A ttl that is \
             long against the error of the clocks makes it rarer.",
 };
@@ -38,6 +36,19 @@ fn between(scene: &Scene<'_, '_>) -> String {
         last_skew(scene, [scene.holder.process, replacer].map(Node::machine)),
         scene.holder.process,
         scene.ttl()
+    )
+}
+
+fn alone(case: &Case<'_, '_>) -> String {
+    let Some(fault) = wrong_clock(case.timeline, case.finding) else {
+        return MEANING.what.to_owned();
+    };
+    format!(
+        "The clock of {} was wrong from {} on (fault {}), and the processes compare the time in the \
+         row with their own clocks.",
+        names(fault.nodes),
+        fault.from.time,
+        fault.id
     )
 }
 

@@ -1,20 +1,12 @@
 //! The connection of a process ended.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::{Gone, Standstill};
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::KeyEnd;
 use crate::record::history::Change;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Standstill, 120, |case| case.is_at(Standstill::OnDeadConnections)),
-        at(Step::Session, 30, |case| case.is_gone(Gone::WithConnection)),
-    ],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The connection on which a process had the lock, or waited for it, ended without a word \

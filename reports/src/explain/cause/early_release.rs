@@ -1,28 +1,34 @@
 //! The holder's own command removed the lock.
 
-use super::entry::{Entry, LossRule, Reach};
-use crate::explain::evidence::Remover;
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    loss: Some(LossRule {
-        turn: 60,
-        reach: Reach::Replicas,
-        holds: |_, loss| loss.remover() == Some(Remover::Itself) && loss.is_in_use(),
-    }),
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's own command removed the lock while the holder was still in its section.",
-    how: "A nested release, or a release by another thread of the same process.",
-    helps: "Count nested acquisitions at the server, and give each thread an owner value of its \
-            own.",
+    what: "The holder's own command removed the lock while the holder still relied on it.",
+    how: "A nested release, a release by another thread of the same process, an acquire that \
+          removes what it finds, or a holder that removes its lock in order to take it again.",
+    helps: "Count nested acquisitions at the server. Give each thread its own owner value. Extend a \
+            lease by one command that compares the owner and sets the expiry, not by a release and \
+            an acquire.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let holder = scene.holder.process;
-    format!("A command of {holder} itself had removed its lock while it was in its section.")
+    let Some((gone, _)) = scene.gone() else {
+        return format!("A command of {holder} itself had removed its lock.");
+    };
+    let at = gone.time;
+    match scene.holder.completed.is_some_and(|entered| gone < entered) {
+        true => format!(
+            "A command of {holder} itself removed its lock at {at}, before {holder} entered its \
+             section."
+        ),
+        false => format!(
+            "A command of {holder} itself removed its lock at {at}, while {holder} was in its \
+             section."
+        ),
+    }
 }

@@ -1,18 +1,11 @@
 //! A server evicted a key.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
+use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Counter, 30, |case| {
-        case.counter().is_some_and(|counter| counter.was_evicted())
-    })],
-    loss: Some(LossRule {
-        turn: 90,
-        reach: Reach::Replicas,
-        holds: |_, loss| loss.ended_by(Change::Evicted),
-    }),
+    needs: &[Need::Change(Change::Evicted)],
     between: Some(|scene| format!("{} was out of memory and evicted it.", scene.held_at())),
     ..Entry::new(MEANING)
 };

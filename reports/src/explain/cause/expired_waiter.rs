@@ -1,15 +1,10 @@
 //! The lease of a process ended while it waited.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Gone;
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Session, 10, |case| case.is_gone(Gone::WasNeverFirst))],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A process that waited for the lock was granted it though its lease had ended, and its \

@@ -1,15 +1,10 @@
 //! A failover made another server the primary.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Gone;
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Session, 20, |case| case.is_gone(Gone::GrantedElsewhere))],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A failover made another server the primary, and what a connection has is not \

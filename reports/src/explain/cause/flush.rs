@@ -1,18 +1,12 @@
 //! An operator flushed a server.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
+use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 use crate::record::history::Change;
+use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Counter, 20, |case| {
-        case.counter().is_some_and(|counter| counter.was_flushed())
-    })],
-    loss: Some(LossRule {
-        turn: 80,
-        reach: Reach::Replicas,
-        holds: |_, loss| loss.ended_by(Change::Flushed),
-    }),
+    needs: &[Need::Change(Change::Flushed), Need::Fault(FaultKind::FlushAll)],
     between: Some(|scene| format!("{} was flushed.", scene.held_at())),
     ..Entry::new(MEANING)
 };

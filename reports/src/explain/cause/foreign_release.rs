@@ -1,20 +1,11 @@
 //! Another process removed the lock.
 
-use super::entry::{Entry, LossRule, Reach};
-use crate::explain::evidence::Remover;
+use super::entry::Entry;
+use crate::explain::scene::Scene;
+use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    loss: Some(LossRule {
-        turn: 30,
-        reach: Reach::Replicas,
-        holds: |_, loss| matches!(loss.remover(), Some(Remover::Process(_))),
-    }),
-    between: Some(|scene| {
-        format!("Another process had removed the lock of {}.", scene.holder.process)
-    }),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "Another process removed the lock.",
@@ -23,3 +14,18 @@ const MEANING: Meaning = Meaning {
     helps: "A random value for each acquisition, and a release by a script that compares and \
             deletes at once.",
 };
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let [holder, taker] = scene.both();
+    let removed = scene.gone().and_then(|(at, _)| Some((scene.timeline.asked_by(at)?, at.time)));
+    match removed {
+        Some((by, at)) if by.machine() != holder.machine() => {
+            format!("{by} had removed the lock of {holder} at {at}.")
+        }
+        _ if scene.kind == Kind::ForeignRelease => format!(
+            "{holder} had begun that release before {taker} was granted the lock; the server died \
+             before it answered, and {holder} sent the release again without comparing the owner."
+        ),
+        _ => format!("Another process had removed the lock of {holder}."),
+    }
+}

@@ -1,15 +1,11 @@
 //! The application cancelled or interrupted a call, and what that had left behind stood on.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::{Entry, Need};
+use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;
-use crate::record::history::Header;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 35, |case| case.is_at(Standstill::CallGivenUp))],
-    alone: Some(|_, header| alone(header)),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { needs: &[Need::GivenUp], alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The application cancelled or interrupted a call of the lock, and what that had left \
@@ -21,7 +17,8 @@ const MEANING: Meaning = Meaning {
             that nobody cancels (asyncio.shield, tokio::spawn).",
 };
 
-fn alone(header: &Header) -> String {
+fn alone(case: &Case<'_, '_>) -> String {
+    let header = &case.timeline.history.header;
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(

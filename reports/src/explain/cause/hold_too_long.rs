@@ -1,16 +1,13 @@
 //! The holder worked longer than its lease.
 
-use super::entry::{Entry, Step, at};
+use super::entry::Entry;
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
-use crate::record::history::Header;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Held, 20, |case| case.held().is_some()),
-        at(Step::Overrun, 60, |case| case.overrun().is_some_and(|overrun| overrun.is_too_long())),
-    ],
+    is_beyond_leases: true,
     between: Some(between),
     alone: Some(alone),
     ..Entry::new(MEANING)
@@ -24,11 +21,17 @@ const MEANING: Meaning = Meaning {
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
-    format!("{} worked longer than its lease of {}.", scene.holder.process, scene.ttl())
+    let (holder, lease) = (scene.holder.process, scene.lease());
+    let others = scene.other_keys_extended();
+    let instead = match others.is_empty() {
+        true => String::new(),
+        false => format!(" It extended {} instead, not the lock.", others.join(", ")),
+    };
+    format!("{holder} worked longer than its lease of {lease}.{instead}")
 }
 
-fn alone(kind: Kind, _: &Header) -> String {
-    let said = match kind {
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
         Kind::HeldForever => "It was at work all the time, and its lock did not run out.",
         _ => MEANING.what,
     };

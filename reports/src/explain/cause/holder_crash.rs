@@ -1,12 +1,11 @@
 //! The holder died.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 50, |case| case.is_at(Standstill::OwnerDied))],
-    alone: Some(|_, _| "A process died, and its lock at the server stood on.".to_owned()),
+    needs: &[Need::DeadProcess],
+    alone: Some(|_| "A process died, and its lock at the server stood on.".to_owned()),
     ..Entry::new(MEANING)
 };
 

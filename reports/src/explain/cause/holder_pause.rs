@@ -1,21 +1,16 @@
 //! The holder stood still.
 
-use super::entry::{Entry, Measure, Step, at};
-use crate::explain::evidence::{HeldUp, OnItsWay};
+use super::entry::{Entry, Measure, Need};
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
-use crate::record::history::Header;
 use fencepost_faults::{FaultKind, Impact};
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Held, 10, |case| case.held().is_some_and(|held| held.stood_still())),
-        at(Step::InFlight, 20, |case| case.is_on_its_way(OnItsWay::OfOneWhoStoodStill)),
-        at(Step::Overrun, 10, |case| case.overrun().is_some_and(|overrun| overrun.stood_still())),
-        at(Step::Astray, 10, |case| case.held_up() == Some(HeldUp::AtItsProcess)),
-    ],
+    needs: &[Need::Impact(Impact::Freezes)],
+    is_beyond_leases: true,
     between: Some(between),
     alone: Some(alone),
     measure: Some(Measure::Pause),
@@ -23,7 +18,8 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's host stood still while its lease ran out.",
+    what: "The holder's process was paused while its lease expired, or while an answer was on its \
+           way.",
     how: "Garbage collection, a suspended virtual machine, a stopped container, or a stall of \
           the disk: the process cannot tell, and goes on as if it still held the lock.",
     helps: "Fencing tokens that the storage checks. A longer lease only makes it rarer; looking \
@@ -38,26 +34,30 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let pauses = timeline.faults.iter().filter(freezes);
     let longest = pauses.max_by_key(|fault| fault.within(from, scene.at));
     let holder = holder.process;
-    let Some(fault) = longest else { return format!("{holder} stood still.") };
-    let stood_still = match fault.kind {
-        FaultKind::Suspend => "was suspended, its monotonic clock with it,",
-        _ => "stood still",
+    let Some(fault) = longest else { return format!("{holder} was paused.") };
+    let was = match fault.kind {
+        FaultKind::Suspend => "was suspended, with its monotonic clock,",
+        _ => "was paused",
+    };
+    let from = fault.from.time;
+    let until = match fault.to {
+        Some(to) => format!("from {from} to {}", to.time),
+        None => format!("from {from} until the end of the run"),
     };
     let what = match timeline.history.header.lives_with_session {
         true => format!("{} ended", timeline.history.header.place().1),
-        false => format!("lease of {} ran out", scene.ttl()),
+        false => format!("{} lease expired", scene.lease()),
     };
-    let length = fault.to.map_or(timeline.end, |to| to.time).since(fault.from.time);
-    format!(
-        "{holder} {stood_still} for {length} from {} on, and its {what} unnoticed.",
-        fault.from.time
-    )
+    format!("{holder} {was} {until}; its {what} during the pause.")
 }
 
-fn alone(kind: Kind, _: &Header) -> String {
-    let said = match kind {
-        Kind::HeldForever => "It stood still most of the time, and its lock did not run out.",
-        _ => MEANING.what,
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
+        Kind::HeldForever => "It was paused for most of the time, and its lock did not expire.",
+        _ => {
+            "A process was paused while the answer to its command was on its way, and gave the \
+             command up when it ran again; the server had carried it out."
+        }
     };
     said.to_owned()
 }

@@ -1,15 +1,12 @@
 //! The steps of processes interleaved.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 80, |case| case.is_at(Standstill::VotesSplit))],
-    loss: Some(LossRule { turn: 170, reach: Reach::Server, holds: |_, loss| loss.was_replaced() }),
     between: Some(between),
-    alone: Some(|_, _| {
+    alone: Some(|_| {
         "Several processes divided the servers among them, gave them back and tried again in step, \
          so that none had a majority."
             .to_owned()

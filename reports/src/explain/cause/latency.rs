@@ -1,22 +1,24 @@
 //! The answer of a server was late.
 
-use super::entry::{Entry, Measure, Step, at};
+use super::entry::{Entry, Measure};
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
+use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Overrun, 30, |case| {
-        case.overrun().is_some_and(|overrun| overrun.was_answered_late())
-    })],
     between: Some(between),
+    alone: Some(alone),
     measure: Some(Measure::Latency),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The answer of a server was so late that most of the lease was over.",
-    how: "The client counts its lease from the answer in place of the request.",
-    helps: "Count the validity from the moment before the request was sent, as Redlock does.",
+    what: "The answer of a server was late: most of the lease was over, or its client had given up.",
+    how: "The client counts its lease from the answer instead of the request, or takes a command \
+          whose answer is late for one that failed.",
+    helps: "Count the validity from the moment before the request was sent, as Redlock does. Wait \
+            for an answer for longer than the network takes, and make commands safe to repeat.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -24,4 +26,15 @@ fn between(scene: &Scene<'_, '_>) -> String {
         "The answer that {} was granted the lock came so late that most of the lease was over.",
         scene.holder.process
     )
+}
+
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
+        Kind::WrongAnswer => {
+            "Messages to or from a server were late while the call was open, and its client did not \
+             wait for the answer."
+        }
+        _ => "Messages to or from a server were late, or answered a client that had given up.",
+    };
+    said.to_owned()
 }

@@ -1,11 +1,10 @@
 //! A place in the queue was not kept.
 
-use super::entry::{Entry, Step, at};
+use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Overtaken, 10, |_| true)],
-    alone: Some(|_, _| "The lock did not keep the place of one that waited.".to_owned()),
+    alone: Some(|_| "The lock did not keep the place of one that waited.".to_owned()),
     ..Entry::new(MEANING)
 };
 

@@ -1,24 +1,14 @@
 //! A release never arrived, or arrived late.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::evidence::{Case, HeldUp, Loss, Misheard, Remover, Standstill, release};
+use super::entry::Entry;
+use crate::explain::evidence::{Case, release};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Moment;
-use crate::record::history::Header;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Standstill, 40, |case| case.is_at(Standstill::ReleaseUnheard)),
-        at(Step::Misheard, 30, |case| case.is_misheard(Misheard::Succeeded)),
-        at(Step::Astray, 20, |case| case.held_up() == Some(HeldUp::OnItsWay)),
-    ],
-    loss: Some(LossRule { turn: 50, reach: Reach::Replicas, holds: arrived_late }),
-    between: Some(between),
-    alone: Some(alone),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A release never arrived, or arrived when the lock had changed hands.",
@@ -26,14 +16,6 @@ const MEANING: Meaning = Meaning {
     helps: "An expiry frees the lock in the end. A release must compare the owner's value, so \
             that a late one does nothing.",
 };
-
-fn arrived_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
-    match loss.remover() {
-        Some(Remover::Itself) => loss.may_be_a_late_release(),
-        Some(Remover::Thread(by)) => loss.may_be_a_late_release_of(by),
-        Some(Remover::Process(_)) | None => false,
-    }
-}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
@@ -55,7 +37,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     )
 }
 
-fn alone(kind: Kind, header: &Header) -> String {
+fn alone(case: &Case<'_, '_>) -> String {
+    let header = &case.timeline.history.header;
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(
@@ -63,7 +46,7 @@ fn alone(kind: Kind, header: &Header) -> String {
              stood on: it lives as long as its {session}."
         );
     }
-    let said = match kind {
+    let said = match case.finding.kind {
         Kind::WrongAnswer => {
             "No server had applied its release by then: a fault was at work meanwhile."
         }

@@ -1,21 +1,22 @@
 //! A command was applied, and its sender never heard of it.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::evidence::{Misheard, Remover, Standstill};
+use super::entry::{Entry, Need};
+use crate::explain::evidence::Case;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
-use crate::record::history::Header;
+use fencepost_faults::{FaultKind, Impact};
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Standstill, 30, |case| case.is_at(Standstill::OwnerUnaware)),
-        at(Step::Misheard, 20, |case| case.is_misheard(Misheard::Refused)),
+    needs: &[
+        Need::DeadServer,
+        Need::DeadProcess,
+        Need::Fault(FaultKind::Partition),
+        Need::Impact(Impact::LosesReply),
+        Need::Impact(Impact::LosesRequest),
+        Need::Impact(Impact::Kills),
+        Need::Impact(Impact::Freezes),
+        Need::Impact(Impact::IsOperated),
     ],
-    loss: Some(LossRule {
-        turn: 40,
-        reach: Reach::Replicas,
-        holds: |_, loss| loss.remover() == Some(Remover::Itself) && loss.lost_a_reply(),
-    }),
     between: Some(|_| "A server applied a command whose sender never heard of it.".to_owned()),
     alone: Some(alone),
     ..Entry::new(MEANING)
@@ -28,8 +29,8 @@ const MEANING: Meaning = Meaning {
     helps: "Make commands safe to repeat: a process that finds its own value holds the lock.",
 };
 
-fn alone(kind: Kind, _: &Header) -> String {
-    let said = match kind {
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
         Kind::WrongAnswer => {
             "A server had applied its command, and what it was told is not the answer to that: a \
              fault was at work meanwhile."

@@ -1,14 +1,10 @@
 //! Nothing tells a process that its turn has come.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 100, |case| {
-        case.is_at(Standstill::NotTold) && case.lives_with_session()
-    })],
-    alone: Some(|_, _| {
+    alone: Some(|_| {
         "A process waited on when its turn had come: no server kept the watch that would have told \
          it."
         .to_owned()

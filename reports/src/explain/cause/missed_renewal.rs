@@ -1,16 +1,11 @@
 //! No renewal of the holder reached the server in time.
 
-use super::entry::{Entry, Step, at};
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Overrun, 50, |case| {
-        case.overrun().is_some_and(|overrun| overrun.is_too_long() && overrun.is_renewed())
-    })],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The lock renews its lease by itself, and no renewal reached the server in time.",
@@ -24,7 +19,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "The lock renews its lease by itself, but for the {} before it was over no renewal of {} \
          reached the server.",
-        scene.ttl(),
+        scene.lease(),
         scene.holder.process
     )
 }

@@ -1,15 +1,10 @@
 //! A process computed what it wrote from an older value.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::{Case, owners};
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::OldValue, 10, is_overwritten)],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A process that had the lock to itself computed what it wrote from an older value.",
@@ -18,11 +13,6 @@ const MEANING: Meaning = Meaning {
     helps: "Read under the lock, on a connection with nothing left over from before; or let the \
             storage compare (a version, a conditional write).",
 };
-
-fn is_overwritten(case: &Case<'_, '_>) -> bool {
-    let is_overwritten = |clash| owners::is_overwritten(case.timeline, case.finding, clash);
-    case.finding.clash.is_some_and(is_overwritten)
-}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();

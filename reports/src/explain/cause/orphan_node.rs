@@ -1,19 +1,11 @@
 //! The first node of the queue is one that no process knows of.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::{Misheard, Standstill};
+use super::entry::Entry;
+use crate::explain::evidence::Case;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
-use crate::record::history::Header;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Standstill, 90, |case| case.is_at(Standstill::UnknownNode)),
-        at(Step::Misheard, 10, |case| case.is_misheard(Misheard::OfAnotherNode)),
-    ],
-    alone: Some(alone),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A node that no process knows of is the first of the queue.",
@@ -24,8 +16,8 @@ const MEANING: Meaning = Meaning {
             protection mode), at a server that has been told to come level (sync).",
 };
 
-fn alone(kind: Kind, _: &Header) -> String {
-    let said = match kind {
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
         Kind::WrongAnswer => {
             "It had two nodes in the queue by then: it waited with the second, and did not know of \
              the first."

@@ -1,19 +1,30 @@
 //! A process that does not hold the lock renews it.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::Entry;
+use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 10, |case| case.is_at(Standstill::OwnerRenews))],
-    alone: Some(|_, _| {
-        "A process that is not in its section goes on renewing the lock.".to_owned()
-    }),
+    between: Some(between),
+    alone: Some(|_| "A process that is not in its section goes on renewing the lock.".to_owned()),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
     what: "A process that does not hold the lock goes on renewing it.",
-    how: "An acquire that failed or was abandoned left its renewal running.",
-    helps: "Start the renewal only after the lock was granted, and stop it on every path out.",
+    how: "An acquire that failed or was abandoned left its renewal running, or the lock was lost and \
+          its former holder renews the next holder's lease.",
+    helps: "Compare the owner in the command that renews, in one script with the expiry. Start the \
+            renewal only after the lock was granted, and stop it on every path out.",
 };
+
+fn between(scene: &Scene<'_, '_>) -> String {
+    let holder = scene.holder.process;
+    let Some((by, set)) = scene.last_set_by_another() else { return MEANING.what.to_owned() };
+    let lease = scene.timeline.lease_asked(set).unwrap_or(scene.ttl());
+    format!(
+        "At {} {by}, which did not hold the lock, set the lease of {holder} to {lease}; so it \
+         expired early.",
+        set.time
+    )
+}

@@ -1,12 +1,11 @@
 //! A server came back without the counter of tokens.
 
-use super::entry::{Entry, Measure, Step, at};
+use super::entry::{Entry, Measure, Need};
 use crate::judge::meaning::Meaning;
+use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Counter, 60, |case| {
-        case.counter().is_some_and(|counter| counter.was_forgotten())
-    })],
+    needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
     between: Some(|scene| format!("{} restarted without its counter of tokens.", scene.held_at())),
     measure: Some(Measure::Absence),
     ..Entry::new(MEANING)

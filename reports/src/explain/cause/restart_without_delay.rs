@@ -1,11 +1,12 @@
 //! A server came back without what it had granted.
 
-use super::entry::{Entry, LossRule, Measure, Reach};
+use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
+use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
-    loss: Some(LossRule { turn: 100, reach: Reach::Server, holds: |_, loss| loss.was_forgotten() }),
+    needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
     between: Some(between),
     measure: Some(Measure::Absence),
     ..Entry::new(MEANING)

@@ -1,11 +1,11 @@
 //! A server was down or stood still.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
+use fencepost_faults::Impact;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 130, |case| case.is_at(Standstill::ServersAway))],
+    needs: &[Need::DeadServer, Need::Impact(Impact::Kills), Need::Impact(Impact::Freezes)],
     ..Entry::new(MEANING)
 };
 

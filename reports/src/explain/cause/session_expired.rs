@@ -1,20 +1,10 @@
 //! The session of the holder ended.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::evidence::Gone;
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Session, 50, |case| case.is_gone(Gone::WithSession))],
-    loss: Some(LossRule {
-        turn: 70,
-        reach: Reach::Server,
-        holds: |_, loss| loss.ended_with_session(),
-    }),
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The session of the holder ended (in etcd, the lease that it kept alive), and its node \

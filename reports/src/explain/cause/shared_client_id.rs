@@ -1,15 +1,10 @@
 //! Processes have one client id.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::{Case, owners};
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Owners, 20, shares_client_id)],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "Processes have one client id, and one found the lock of another its own.",
@@ -18,10 +13,6 @@ const MEANING: Meaning = Meaning {
     helps: "An id that no other process has: a random one for each start, as is the library's \
             default.",
 };
-
-fn shares_client_id(case: &Case<'_, '_>) -> bool {
-    case.finding.clash.is_some_and(|clash| owners::shares_client_id(case.timeline, clash))
-}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();

@@ -1,15 +1,10 @@
 //! A server that was behind said that a process has the lock.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Gone;
+use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Session, 40, |case| case.is_gone(Gone::ToldByOneBehind))],
-    between: Some(between),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "A server that was behind told a process that it holds the lock.",

@@ -1,12 +1,9 @@
 //! A process that was asking for the lock removed the one that stood.
 
-use super::entry::{Entry, LossRule, Reach, Step, at};
-use crate::explain::evidence::{Case, Loss, Remover};
+use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Takeover, 10, |case| case.is_takeover())],
-    loss: Some(LossRule { turn: 10, reach: Reach::Replicas, holds: is_taken_over }),
     between: Some(|_| {
         "A process that was asking for the lock removed the one that stood, whoever had it by then."
             .to_owned()
@@ -21,10 +18,3 @@ const MEANING: Meaning = Meaning {
           removes what is not its own.",
     helps: "Let the server expire the key. A takeover must compare and replace in one command.",
 };
-
-fn is_taken_over(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
-    match loss.remover() {
-        Some(Remover::Process(by)) => loss.is_takeover_by(by),
-        _ => false,
-    }
-}

@@ -1,19 +1,12 @@
 //! A write was on its way to the storage.
 
-use super::entry::{Entry, Measure, Step, at};
-use crate::explain::evidence::OnItsWay;
+use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::InFlight, 10, |case| case.is_on_its_way(OnItsWay::HeldUp)),
-        at(Step::InFlight, 30, |case| case.is_on_its_way(OnItsWay::OfOneWhoHadLeft)),
-        at(Step::Overrun, 40, |case| {
-            case.overrun().is_some_and(|overrun| overrun.waited_for_storage())
-        }),
-    ],
+    is_beyond_leases: true,
     between: Some(between),
     measure: Some(Measure::StorageDelay),
     ..Entry::new(MEANING)

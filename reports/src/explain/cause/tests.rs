@@ -33,6 +33,12 @@ fn overlap(story: Story) -> Cause {
     cause(Kind::Overlap, story)
 }
 
+/// A reply of redis-1 to client 1 is lost meanwhile.
+fn loses_reply(story: Story, from: u64, to: u64) -> Story {
+    let story = story.fault_began(from, 9, "lost-reply", &[REDIS, CLIENT]);
+    story.fault_ended(to, 9, "lost-reply", REDIS)
+}
+
 /// Client 1 takes the lock at 1 ms for 10 ms, and the lease runs out before client 2 takes it.
 fn overrun(released_at: u64) -> Story {
     Story::new()

@@ -5,7 +5,7 @@ use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(|_| SAID.to_owned()),
-    alone: Some(|_, _| SAID.to_owned()),
+    alone: Some(|_| SAID.to_owned()),
     ..Entry::new(MEANING)
 };
 

@@ -1,22 +1,13 @@
 //! The lock's own code gave an answer that no server had given.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::{Misheard, Standstill};
+use super::entry::Entry;
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
-use crate::record::history::Header;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[
-        at(Step::Standstill, 32, |case| case.is_at(Standstill::OwnerMisled)),
-        at(Step::Misheard, 40, |case| case.is_misheard(Misheard::Unfounded)),
-        at(Step::Overrun, 200, |case| case.is_entered_ungranted()),
-    ],
-    between: Some(between),
-    alone: Some(alone),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The lock's own code told its caller what no server had said: that it has the lock, that \
@@ -27,8 +18,8 @@ const MEANING: Meaning = Meaning {
             an error when it gives up.",
 };
 
-fn alone(kind: Kind, _: &Header) -> String {
-    let said = match kind {
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
         Kind::WrongAnswer => {
             "No fault held up or lost what the process and the server sent each other meanwhile: \
              the lock's own code gave that answer."

@@ -1,12 +1,9 @@
 //! Servers that share no counter gave out the tokens.
 
-use super::entry::{Entry, Step, at};
+use super::entry::Entry;
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Counter, 10, |case| {
-        case.counter().is_some_and(|counter| counter.is_one_of_many())
-    })],
     between: Some(|_| {
         "The tokens are not drawn from one counter, so that their order is not that of the grants."
             .to_owned()

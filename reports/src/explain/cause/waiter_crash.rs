@@ -1,12 +1,11 @@
 //! A process that waited died.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 60, |case| case.is_at(Standstill::WaiterDied))],
-    alone: Some(|_, _| {
+    needs: &[Need::DeadProcess],
+    alone: Some(|_| {
         "A process that waited for the lock had died; nearly all the time nothing stood under the \
          lock's key, and still nobody got it."
             .to_owned()

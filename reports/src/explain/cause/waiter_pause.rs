@@ -1,13 +1,11 @@
 //! The first in the queue stood still.
 
-use super::entry::{Entry, Step, at};
-use crate::explain::evidence::Standstill;
+use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;
+use fencepost_faults::Impact;
 
-pub(super) static ENTRY: Entry = Entry {
-    rules: &[at(Step::Standstill, 65, |case| case.is_at(Standstill::WaiterStoodStill))],
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { needs: &[Need::Impact(Impact::Freezes)], ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "For most of that time the first in the queue stood still.",

@@ -3,8 +3,8 @@
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
-use crate::record::history::{Keeping, What};
-use fencepost_faults::Node;
+use crate::record::history::{Keeping, Turn, What};
+use fencepost_faults::{Node, SimTime};
 
 /// Whether all whom a finding names and who still wait when it ends do so in the queue of a
 /// database, on connections that ended there with the server while they waited: one that loses
@@ -32,6 +32,20 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
         && waiting.into_iter().all(is_dead)
 }
 
+/// Whether all whom a finding names still wait for an answer of a server that died before it gave
+/// one: they have sent nothing since.
+pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let unanswered = |process: &Node| {
+        let Some((since, told)) = last_silence(timeline, finding, *process) else { return false };
+        timeline.history.events[..told.index].iter().any(|event| {
+            since <= event.time_us
+                && matches!(event.what, What::Turn { turn: Turn::Unanswered, about: Some(about) }
+                    if about == process.machine())
+        })
+    };
+    !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
+}
+
 /// Whether all whom a finding names sent nothing in the end, although the lock had become free
 /// while they waited.
 pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
@@ -57,21 +71,30 @@ fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
 /// The last silence of a process in the time of a finding: from when its acquire was open, and when
 /// it was told.
 fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
-    let (from, until) = (finding.at, finding.at + finding.duration);
-    let events = timeline.history.events.iter().enumerate().rev();
-    let mut silences = events.filter_map(|(index, event)| match event.what {
-        What::Silent { since_us, .. } if event.node == process => Some((since_us, index)),
-        _ => None,
-    });
-    let (_, index) =
-        silences.find(|(since, index)| *since <= until && from <= timeline.moment(*index).time)?;
-    let told = timeline.moment(index);
+    let (_, told) = last_silence(timeline, finding, process)?;
     let waits = timeline.acquisitions.iter().rev().find(|one| {
         one.process == process
             && one.invoked < told
             && one.completed.is_none_or(|completed| told < completed)
     })?;
     Some((waits.invoked, told))
+}
+
+/// The last silence of a process in the time of a finding: since when, and when it was recorded.
+fn last_silence(
+    timeline: &Timeline<'_>,
+    finding: &Finding,
+    process: Node,
+) -> Option<(SimTime, Moment)> {
+    let (from, until) = (finding.at, finding.at + finding.duration);
+    let events = timeline.history.events.iter().enumerate().rev();
+    let mut silences = events.filter_map(|(index, event)| match event.what {
+        What::Silent { since_us, .. } if event.node == process => {
+            Some((since_us, timeline.moment(index)))
+        }
+        _ => None,
+    });
+    silences.find(|(since, told)| *since <= until && from <= told.time)
 }
 
 /// Whether the lock went from a server between two moments, or its lease ran out there, and nothing

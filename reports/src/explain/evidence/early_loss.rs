@@ -6,7 +6,7 @@ use super::loss::{How, Loss};
 use super::{overrun, release};
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
-use crate::record::history::{Change, What};
+use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
 /// Redis keeps time in whole milliseconds, and a key lives until its last one is over.
@@ -83,8 +83,8 @@ impl<'t, 'h> Seen<'t, 'h> {
         if self.timeline.history.header.has_no_ttl() {
             return false;
         }
-        let set = overrun::last_set(self.timeline, self.holder, node, self.granted_again);
-        let over = set + self.timeline.history.header.ttl_us;
+        let lease = overrun::last_lease(self.timeline, self.holder, node, self.granted_again);
+        let over = lease.ends();
         let lost_before = || {
             let span = self.span_at(node).filter(|_| overrun::renews_by_itself(self.timeline));
             span.and_then(|span| span.to).is_some_and(|(to, how)| {
@@ -182,29 +182,13 @@ fn of_a_copy<'t, 'h>(
 /// promoted before the other one granted.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
-    let promoted = grants.map(|(node, at)| promoted(timeline, node, at));
+    let promoted = grants.map(|(node, at)| timeline.roles.promoted(node, at));
     let granted_by_the_other = match promoted[0] < promoted[1] {
         true => grants[0].1,
         false => grants[1].1,
     };
     let latest = promoted[0].max(promoted[1]);
     latest.is_some_and(|latest| latest < granted_by_the_other)
-}
-
-/// Since when at the latest a server has been a primary that grants at a moment: its first deed as
-/// one after its last as a replica. `None` if it never was a replica before.
-fn promoted(timeline: &Timeline<'_>, node: Node, at: Moment) -> Option<Moment> {
-    let mut since = None;
-    for (index, event) in timeline.history.events[..=at.index].iter().enumerate().rev() {
-        match &event.what {
-            What::Server { primary: true, .. } if event.node == node => since = Some(index),
-            What::Server { primary: false, .. } if event.node == node => {
-                return since.map(|index| timeline.moment(index));
-            }
-            _ => {}
-        }
-    }
-    None
 }
 
 /// Whether no server granted an acquisition, and what let it in was an earlier lock of its own,

@@ -1,7 +1,7 @@
 //! One way in which a lock was lost before its lease was over, and what the history shows of it.
 
 use super::early_loss::{COARSE, GRANULARITY, is_given_short};
-use super::{release, takeover};
+use super::{overrun, release, takeover};
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Section, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Node, SimTime};
@@ -47,6 +47,8 @@ pub(crate) enum RanOut {
     InWholeSeconds,
     /// The server, which followed another, had not received that the lease was extended.
     AsFirstSet,
+    /// Another process had set a shorter lease.
+    AsAnotherSet,
     /// Nothing that is known.
     Unknown,
 }
@@ -65,9 +67,12 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// Whether it never came to stand at the server that granted the lock again.
-    pub(crate) fn was_never_received(&self) -> bool {
+    /// Whether the server that granted the lock again never had it, had replaced its data, or had
+    /// not received that the lease was extended.
+    pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived)
+            || self.ended_by(Change::Discarded)
+            || self.ran_out() == Some(RanOut::AsFirstSet)
     }
 
     /// Whether its node went because the session ended.
@@ -128,12 +133,12 @@ impl Loss<'_, '_> {
         matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
     }
 
-    /// Whether the holder had begun to give it back, from within its section.
+    /// Whether a release that the holder began in its section was open when it went.
     fn is_given_back(&self) -> bool {
         let process = self.holder.process;
-        self.section_then().zip(self.removed()).is_some_and(|(section, at)| {
-            release::began_between(self.timeline, process, section.from, at)
-        })
+        self.section_then()
+            .zip(self.removed())
+            .is_some_and(|(section, at)| release::is_open(self.timeline, process, section.from, at))
     }
 
     /// The section in which the holder was when it ended.
@@ -190,6 +195,9 @@ impl Loss<'_, '_> {
     /// extended; or a server that is no Redis counts in whole seconds.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
+        if self.is_shortened(span) {
+            return RanOut::AsAnotherSet;
+        }
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
@@ -211,6 +219,18 @@ impl Loss<'_, '_> {
             None if set.is_none() && self.ran_out_as_first_set(at) => RanOut::AsFirstSet,
             None => RanOut::Unknown,
         }
+    }
+
+    /// Whether the lease that counted in the end was set by another process, and was over before
+    /// the holder's own.
+    fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
+        let by_another = |set: &Moment| {
+            let by = self.timeline.asked_by(*set).map(Node::machine);
+            by.is_some_and(|by| by != self.holder.process.machine())
+        };
+        let (Some(set), Some(runs_out)) = (span.set.last(), span.runs_out) else { return false };
+        let own = overrun::last_lease(self.timeline, self.holder, span.node, *set);
+        by_another(set) && runs_out + GRANULARITY < own.ends()
     }
 
     /// Whether the lease, had it never been extended, was over.

@@ -4,20 +4,53 @@ use super::session;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
 use crate::record::history::What;
-use fencepost_faults::{Impact, Node};
+use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
 /// What a process was told, and what kept it from hearing what is so.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Misheard {
     /// It waited with a second node, and knew nothing of its first.
     OfAnotherNode,
-    /// It was refused, and a fault held up or lost what it and a server sent each other.
-    Refused,
-    /// It was told that its command succeeded, and a fault did the same.
-    Succeeded,
+    /// It was refused, and a fault came between it and a server.
+    Refused(Obstacle),
+    /// It was told that its command succeeded, and a fault came between.
+    Succeeded(Obstacle),
     /// It was told either, and no fault came between it and the one server of a lock that does not
     /// live as long as a session or a connection.
     Unfounded,
+}
+
+/// What came between a process and a server while a call was open.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Obstacle {
+    /// Something that loses a message or a connection, or holds it up for as long as it lasts.
+    Loss,
+    /// Only what makes messages or a server slower.
+    Delay,
+    /// The process stood still, and nothing else did.
+    Pause,
+}
+
+/// What came between a process and any of these servers between two instants, if something did.
+pub(super) fn obstacle(
+    timeline: &Timeline<'_>,
+    process: Node,
+    servers: &[Node],
+    (from, until): (SimTime, SimTime),
+) -> Option<Obstacle> {
+    let process = process.machine();
+    let faults = timeline.faults.iter().filter(|fault| fault.touches(from, until));
+    let acted = faults.filter(|fault| keeps_from_hearing(fault, process, servers));
+    let obstacles = acted.map(|fault| match fault.kind {
+        FaultKind::Delay | FaultKind::SlowServer => Obstacle::Delay,
+        _ if fault.does(Impact::Freezes, process) => Obstacle::Pause,
+        _ => Obstacle::Loss,
+    });
+    obstacles.min_by_key(|obstacle| match obstacle {
+        Obstacle::Loss => 0,
+        Obstacle::Pause => 1,
+        Obstacle::Delay => 2,
+    })
 }
 
 /// What a process misheard: it waited with a second node; or, while its call was open, a fault held
@@ -26,23 +59,22 @@ pub(crate) enum Misheard {
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
-    let (operation, misheard) = match &events[told.index].what {
+    let (operation, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
         What::Ok { operation, .. } => (operation, Misheard::Succeeded),
         What::Fail { operation, .. } => (operation, Misheard::Refused),
         _ => return None,
     };
     let span = (timeline.invocation_of(*operation)?.time, told.time);
     let process = events[told.index].node;
-    if misheard == Misheard::Refused && session::contended_twice(timeline, process, span) {
+    let is_refused = matches!(events[told.index].what, What::Fail { .. });
+    if is_refused && session::contended_twice(timeline, process, span) {
         return Some(Misheard::OfAnotherNode);
     }
     let servers = finding.witness.iter().map(|index| events[*index].node);
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
-    let mut faults = timeline.faults.iter().filter(|fault| fault.touches(span.0, span.1));
-    if faults.any(|fault| keeps_from_hearing(fault, process.machine(), &servers)) {
-        return Some(misheard);
-    }
-    has_one_server_with_a_ttl(timeline).then_some(Misheard::Unfounded)
+    let obstacle = obstacle(timeline, process, &servers, span);
+    let is_unfounded = has_one_server_with_a_ttl(timeline).then_some(Misheard::Unfounded);
+    obstacle.map(misheard).or(is_unfounded)
 }
 
 /// Whether an acquire that came back without the lock cannot have missed the answer of the one

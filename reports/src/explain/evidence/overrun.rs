@@ -2,10 +2,14 @@
 
 use super::{early_loss, flight};
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, Grant, KeySpan, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
+
+/// How often a lock that renews its lease by itself does so in one lease at most. A second command
+/// that completes a grant follows it sooner.
+const RENEWALS_MAX: u64 = 20;
 
 /// Whose lease was over while it was still there, and the span that counts: from when the lease was
 /// last set until the holder left or its late write landed.
@@ -13,8 +17,21 @@ pub(crate) struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
     grant: &'t Grant,
-    from: SimTime,
+    lease: Lease,
     until: SimTime,
+}
+
+/// A lease that a server was asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Lease {
+    pub(crate) from: SimTime,
+    pub(crate) lasts: Micros,
+}
+
+impl Lease {
+    pub(super) fn ends(self) -> SimTime {
+        self.from + self.lasts
+    }
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
@@ -30,24 +47,20 @@ impl<'t, 'h> Overrun<'t, 'h> {
         let landed = clash.late_write.map(|index| timeline.moment(index).time);
         let left = timeline.section_of(clash.earlier).map(|section| section.ends(timeline.end));
         let until = landed.into_iter().chain(left).max()?;
-        let from = last_set(timeline, holder, grant.node, changed_hands);
-        Some(Overrun { timeline, holder, grant, from, until })
-    }
-
-    fn ttl(&self) -> Micros {
-        self.timeline.history.header.ttl_us
+        let lease = last_lease(timeline, holder, grant.node, changed_hands);
+        Some(Overrun { timeline, holder, grant, lease, until })
     }
 
     /// Whether, without so much time, the holder would have been done within its lease.
     fn would_fit_without(&self, lost: Micros) -> bool {
-        self.until.since(self.from) - lost <= self.ttl()
+        self.until.since(self.lease.from) - lost <= self.lease.lasts
     }
 
     /// Whether the holder stood still while its lease ran out, or would have been done in time had
     /// it not stood still.
     pub(crate) fn stood_still(&self) -> bool {
-        let paused = paused(self.timeline, self.holder.process, self.from, self.until);
-        let lease_end = self.from + self.ttl();
+        let paused = paused(self.timeline, self.holder.process, self.lease.from, self.until);
+        let lease_end = self.lease.ends();
         let across = self.timeline.faults.iter().any(|fault| {
             fault.does(Impact::Freezes, self.holder.process)
                 && fault.from.time < lease_end
@@ -64,7 +77,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         let drifts = |host: Node| {
             let mut faults = self.timeline.faults.iter();
             faults.any(|fault| {
-                fault.hits(host, FaultKind::ClockDrift) && fault.touches(self.from, self.until)
+                fault.hits(host, FaultKind::ClockDrift)
+                    && fault.touches(self.lease.from, self.until)
             })
         };
         self.holder.valid_for.is_some() && hosts.any(drifts)
@@ -75,7 +89,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let waited = heard.time.since(self.grant.moment.time);
-        self.would_fit_without(waited) && waited.0 >= self.ttl().0 / 10
+        self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
     /// Whether a fault held up what it sent to the storage, or the storage itself, and without the
@@ -86,12 +100,13 @@ impl<'t, 'h> Overrun<'t, 'h> {
 
     /// Whether it was in its section for longer than its lease.
     pub(crate) fn is_too_long(&self) -> bool {
-        self.until.since(self.from) > self.ttl()
+        self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// Whether the lock renews its lease by itself, so that its holder need not leave in time.
-    pub(crate) fn is_renewed(&self) -> bool {
-        renews_by_itself(self.timeline)
+    /// The same of a lock that renews its lease by itself, so that its holder need not leave in
+    /// time.
+    pub(crate) fn missed_renewals(&self) -> bool {
+        self.is_too_long() && renews_by_itself(self.timeline)
     }
 
     /// For how long requests of the holder were under way to the storage while a fault held them
@@ -100,7 +115,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
         let mut sent: BTreeMap<u64, SimTime> = BTreeMap::new();
         let mut waited = Micros::ZERO;
         let mut add = |asked: SimTime, answered: SimTime| {
-            let (begin, end) = (asked.max(self.from), answered.min(self.until));
+            let (begin, end) = (asked.max(self.lease.from), answered.min(self.until));
             let mut faults = self.timeline.faults.iter().filter(|fault| fault.touches(begin, end));
             if begin < end && faults.any(flight::holds_up_storage) {
                 waited = waited + end.since(begin);
@@ -128,25 +143,45 @@ impl<'t, 'h> Overrun<'t, 'h> {
     }
 }
 
-/// When the lease was last set before a moment: at one of many servers; of one lock that is
-/// replicated, wherever it was set. What was set after the lock had been lost belongs to another
-/// lock, of a nested acquire that came too late.
-pub(super) fn last_set(
+/// The lease that the holder's process set last before a moment: at one of many servers; of one lock
+/// that is replicated, wherever it was set. What was set after the lock had been lost belongs to
+/// another lock, of a nested acquire that came too late.
+pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
     node: Node,
     before: Moment,
-) -> SimTime {
+) -> Lease {
     let replicated = timeline.history.header.quorum <= 1;
     let spans = timeline.keys.iter().filter(|span| replicated || span.node == node);
     let own = spans.filter(|span| timeline.is_lock_of(span, holder));
     let was_lost = |span: &KeySpan<'_>| {
         let lost = lost_at(timeline, holder, span.node, before);
-        lost.and_then(|lost| lost.to).is_some_and(|(to, _)| to <= span.from)
+        let lost = lost.and_then(|lost| lost.to).is_some_and(|(to, _)| to <= span.from);
+        lost || replicated && expired_before(timeline, holder, span.from)
     };
     let until_lost = own.filter(|span| !was_lost(span));
-    let set = until_lost.flat_map(|span| &span.set).filter(|set| **set < before).max();
-    set.copied().or(holder.grant.as_ref().map(|grant| grant.moment)).unwrap_or(holder.invoked).time
+    let machine = Some(holder.process.machine());
+    let by_itself = |set: &&Moment| timeline.asked_by(**set).map(Node::machine) == machine;
+    let set = until_lost.flat_map(|span| &span.set).filter(|set| **set < before).filter(by_itself);
+    let set = set.max().copied().or(holder.grant.as_ref().map(|grant| grant.moment));
+    let from = set.unwrap_or(holder.invoked).time;
+    let asked = set.and_then(|set| timeline.lease_asked(set));
+    Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
+}
+
+/// Whether the holder's lock had expired at a primary while the holder was in its section.
+fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
+    let index = timeline.acquisition_of(holder.operation);
+    let Some(section) = index.and_then(|index| timeline.section_of(index)) else { return false };
+    timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder)).any(|span| {
+        match span.to {
+            Some((to, KeyEnd::Changed { change: Change::Expired, primary: true, .. })) => {
+                to <= at && section.covers(to)
+            }
+            _ => false,
+        }
+    })
 }
 
 /// The span of the holder's value at a server that was lost before a moment: the first that ended
@@ -188,12 +223,13 @@ pub(super) fn paused(timeline: &Timeline<'_>, host: Node, from: SimTime, until: 
     pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
 }
 
-/// Whether the lock renews leases by itself: somewhere in the history a server was asked to by a
-/// process all of whose calls had been answered. A call of which it never heard may still be under
-/// way.
+/// Whether the lock renews leases by itself: somewhere in the history a server was asked to, well
+/// after the lease had been set, by a process all of whose calls had been answered. A call of which
+/// it never heard may still be under way.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
-    let resource = &timeline.history.header.resource;
+    let mut set: BTreeMap<Node, SimTime> = BTreeMap::new();
+    let header = &timeline.history.header;
     timeline.history.events.iter().any(|event| {
         match &event.what {
             What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => {}
@@ -203,8 +239,12 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
             What::Ok { operation, .. } | What::Fail { operation, .. } => {
                 open.remove(operation);
             }
-            What::Server { key, change: Change::Extended, by: Some(by), .. } => {
-                return key == resource && open.values().all(|machine| *machine != by.machine());
+            What::Server { key, change, by: Some(by), .. } if *key == header.resource => {
+                let before = set.insert(event.node, event.time_us).unwrap_or(SimTime::ZERO);
+                let apart = event.time_us.since(before).0 >= header.ttl_us.0 / RENEWALS_MAX;
+                return *change == Change::Extended
+                    && apart
+                    && open.values().all(|machine| *machine != by.machine());
             }
             _ => {}
         }

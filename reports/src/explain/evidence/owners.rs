@@ -6,7 +6,7 @@ use crate::record::history::Keeping;
 
 /// Whether both are of one process, by different threads, under one owner value, and a server let
 /// the later one in because it took it for the earlier.
-pub(crate) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
+pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let threads = one.process != other.process && one.process.machine() == other.process.machine();
     let grants = one.grant.as_ref().zip(other.grant.as_ref());
@@ -15,7 +15,7 @@ pub(crate) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
 }
 
 /// Whether both are of different processes, which a row of a database does not tell apart.
-pub(crate) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
+pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_row = matches!(
         timeline.history.header.kept_as,
@@ -27,7 +27,7 @@ pub(crate) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
 /// Whether the write that was lost, or whose number was issued again, had been applied and its
 /// writer had left its section when the later process was granted the lock, and the later one
 /// wrote before it left: nobody was in its way, and what it wrote does not build on what stood.
-pub(crate) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
+pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on =
         matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);
     let Some(applied) = clash.late_write.filter(|_| builds_on) else { return false };

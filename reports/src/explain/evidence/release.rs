@@ -93,16 +93,10 @@ pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> O
     unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
 }
 
-/// Whether a process began a release between two moments.
-pub(super) fn began_between(
-    timeline: &Timeline<'_>,
-    process: Node,
-    from: Moment,
-    until: Moment,
-) -> bool {
-    let meanwhile = &timeline.history.events[from.index..until.index];
-    let is_release = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
-    meanwhile.iter().any(|event| event.node == process && is_release(&event.what))
+/// Whether a release that a process began after a moment was open at another: it had not been
+/// answered.
+pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: Moment) -> bool {
+    unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
 /// When a command of a process removed a lock before the process heard that it was granted.
@@ -141,13 +135,21 @@ fn stood_still(
 }
 
 /// How the release was held up that removed another's lock and had begun before the lock changed
-/// hands: its process stood still in the middle of it, or else the network held it up.
+/// hands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeldUp {
     /// The process stood still.
     AtItsProcess,
-    /// The process did not.
+    /// The server died before it answered, and with it the connection: the process sent it again.
+    SentAgain,
+    /// The network held it up.
     OnItsWay,
+}
+
+/// Whether a server died between two moments. What had been on its way to it is never delivered.
+fn died_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
+    let mut meanwhile = timeline.history.events[from.index..until.index].iter();
+    meanwhile.any(|event| event.node == server && matches!(event.what, What::Crashed))
 }
 
 /// How the release was held up that a finding tells of; `None` if it was not.
@@ -155,8 +157,10 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
     let sent = unknown(timeline, remover, removed).filter(|sent| *sent < changed_hands);
-    sent.map(|_| match stood_still(timeline, remover, changed_hands, removed) {
+    let server = timeline.history.events[removed.index].node;
+    sent.map(|sent| match stood_still(timeline, remover, changed_hands, removed) {
         true => HeldUp::AtItsProcess,
+        false if died_between(timeline, server, sent, removed) => HeldUp::SentAgain,
         false => HeldUp::OnItsWay,
     })
 }

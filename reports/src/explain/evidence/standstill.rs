@@ -11,16 +11,21 @@
 //! nothing stands, and all who want the lock gave up a call before. Where a lock stands, its owner
 //! may have given up the call.
 
+use super::misheard::Obstacle;
 use super::session::First;
-use super::{asleep, given_up, misheard, release, session};
+use super::{asleep, given_up, misheard, overrun, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
     creator,
 };
-use crate::record::history::{Change, Keeping, Turn, What};
+use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// From how many extensions on they are renewals though none was seen before: one or two may be
+/// commands that were sent again.
+const RENEWALS_MIN: usize = 3;
 
 /// What stands in the way.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,16 +36,18 @@ pub(crate) enum Standstill {
     OnDeadConnections,
     /// A server was down or stood still.
     ServersAway,
-    /// No server was a primary.
+    /// No server that clients were sent to was a primary.
     NoPrimary,
-    /// Messages to or between servers were held up.
-    MessagesHeldUp,
+    /// The network was cut between servers, or between one and a process.
+    NetworkCut,
+    /// Messages to or between servers were late.
+    MessagesLate,
     /// Several processes divided the servers among them.
     VotesSplit,
     /// The owner of a lock that stands died.
     OwnerDied,
     /// The owner of a lock that stands never heard that it has it.
-    OwnerUnaware,
+    OwnerUnaware(Obstacle),
     /// The owner of a lock that stands was told that it has not got it, and no fault was at work.
     OwnerMisled,
     /// The owner of a lock that stands gave it back and never heard whether that arrived.
@@ -65,6 +72,7 @@ pub(crate) enum Standstill {
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     match finding.kind {
         Kind::Unavailable => of_outage(timeline, finding),
+        _ if asleep::waits_for_an_answer(timeline, finding) => Some(Standstill::OnDeadConnections),
         Kind::Deadlock | Kind::Starved if asleep::waits_for_the_dead(timeline, finding) => {
             Some(Standstill::OnDeadConnections)
         }
@@ -78,27 +86,33 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
 /// Why a lock that was free was not had, though enough servers ran.
 fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = (finding.at, finding.at + finding.duration);
-    let any = |acts: &dyn Fn(Impact) -> bool| {
+    let any = |kind: FaultKind| {
         timeline.faults.iter().any(|fault| {
-            fault.touches(span.0, span.1)
+            fault.kind == kind
+                && fault.touches(span.0, span.1)
                 && fault.nodes.iter().any(|node| node.is_server())
-                && acts(fault.kind.impact())
         })
     };
     if waiter_stood_still(timeline, span) {
         return Some(Standstill::WaiterStoodStill);
     }
+    if asleep::waits_for_an_answer(timeline, finding) {
+        return Some(Standstill::OnDeadConnections);
+    }
     if asleep::slept_on(timeline, finding) {
         return Some(Standstill::NotTold);
     }
-    if any(&|impact| matches!(impact, Impact::Kills | Impact::Freezes)) {
+    if servers_were_away(timeline, span) {
         return Some(Standstill::ServersAway);
     }
     if has_no_primary(timeline, span) {
         return Some(Standstill::NoPrimary);
     }
-    if any(&|impact| impact == Impact::HoldsUpMessages) {
-        return Some(Standstill::MessagesHeldUp);
+    if any(FaultKind::Partition) {
+        return Some(Standstill::NetworkCut);
+    }
+    if any(FaultKind::Delay) {
+        return Some(Standstill::MessagesLate);
     }
     of_standing_votes(timeline, span)
         .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
@@ -138,32 +152,28 @@ fn first_to_ask(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> O
     first.map(|one| one.process)
 }
 
-/// Whether for most of a time no server was a primary: the one there was had become a replica, and
-/// none had been promoted yet. Which server is the primary at first, the history says only when it
-/// stops being one.
+/// Whether for most of a time some server was down or stood still.
+fn servers_were_away(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let gone = timeline.faults.iter().filter(|fault| {
+        matches!(fault.kind.impact(), Impact::Kills | Impact::Freezes)
+            && fault.nodes.iter().any(|node| node.is_server())
+    });
+    let gone = gone.map(|fault| (fault.from.time, fault.to.map_or(until, |to| to.time)));
+    let mut away: Vec<(SimTime, SimTime)> = gone.chain(timeline.downtimes()).collect();
+    away.sort_unstable();
+    let (mut sum, mut counted) = (Micros::ZERO, from);
+    for (since, to) in away {
+        sum = sum + to.min(until).since(since.max(counted));
+        counted = counted.max(to);
+    }
+    sum.0 * 2 > until.since(from).0
+}
+
+/// Whether for most of a time no server that clients were sent to was a primary: there was none, or
+/// Sentinels named another.
 fn has_no_primary(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
-    let (mut primaries, mut is_first_known) = (BTreeSet::new(), false);
-    let (mut without, mut since) = (Micros::ZERO, None::<SimTime>);
-    for event in timeline.history.events.iter().take_while(|event| event.time_us < until) {
-        match event.what {
-            What::Turn { turn: Turn::Demoted, .. } => {
-                is_first_known |= !primaries.remove(&event.node);
-                if is_first_known && primaries.is_empty() {
-                    since = since.or(Some(event.time_us));
-                }
-            }
-            What::Turn { turn: Turn::Promoted | Turn::Unaware, .. } => {
-                primaries.insert(event.node);
-                if let Some(since) = since.take() {
-                    without = without + event.time_us.max(from).since(since.max(from));
-                }
-            }
-            _ => {}
-        }
-    }
-    if let Some(since) = since {
-        without = without + until.since(since.max(from));
-    }
+    let roles = &timeline.roles;
+    let without = roles.without_primary(from, until).max(roles.misnamed(from, until));
     without.0 * 2 > until.since(from).0
 }
 
@@ -224,18 +234,29 @@ fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill
     all.then_some(Standstill::CallGivenUp)
 }
 
-/// Whether a row that was given back says so by the clock of who gave it back, and a process that a
-/// finding names, which compares that with its own, has had a wrong clock.
+/// Whether a row that was given back says so by the clock of who gave it back, and that process, or
+/// one that a finding names, which compares the row with its own clock, has had a wrong one.
 fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
-    let until = finding.at + finding.duration;
-    let bends = |kind| matches!(kind, FaultKind::ClockJump | FaultKind::ClockDrift);
-    let names_one =
-        |fault: &FaultSpan<'_>| finding.processes.iter().any(|node| fault.names(node.machine()));
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
-        && timeline
-            .faults
-            .iter()
-            .any(|fault| bends(fault.kind) && fault.from.time <= until && names_one(fault))
+        && wrong_clock(timeline, finding).is_some()
+}
+
+/// The last fault of a clock of a process that has a part in who may take a row: one that waits, or
+/// the one that gave the row back last.
+pub(crate) fn wrong_clock<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    finding: &Finding,
+) -> Option<&'t FaultSpan<'h>> {
+    let until = finding.at + finding.duration;
+    let ended = timeline.keys.iter().rev().filter_map(|span| span.to);
+    let last = ended.filter(|(at, _)| at.time <= until).max_by_key(|(at, _)| *at);
+    let remover = last.and_then(|(at, _)| timeline.asked_by(at));
+    let takes_part = |fault: &FaultSpan<'_>| {
+        finding.processes.iter().chain(&remover).any(|node| fault.names(*node))
+    };
+    timeline.faults.iter().rev().find(|fault| {
+        fault.kind.impact() == Impact::BendsClock && fault.from.time <= until && takes_part(fault)
+    })
 }
 
 /// What stood when a time in which nobody got in was over, besides the lock of the one who got in
@@ -282,7 +303,12 @@ fn of_standing_votes(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Optio
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|vote| vote.node).collect();
     let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.1) {
-        true => Some(Standstill::OwnerUnaware),
+        true => {
+            let meanwhile = (vote.from.time, span.1);
+            let obstacle =
+                vote.by.and_then(|by| misheard::obstacle(timeline, by, &[vote.node], meanwhile));
+            Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
+        }
         false => of_owner(timeline, vote, span.1),
     };
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
@@ -332,10 +358,14 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
     }
     match owner.outcome {
         _ if given_up::acquire(timeline, owner) => Some(Standstill::CallGivenUp),
-        Outcome::Refused if misheard::is_unfounded(timeline, owner) => {
+        Outcome::Unknown | Outcome::Refused if misheard::is_unfounded(timeline, owner) => {
             Some(Standstill::OwnerMisled)
         }
-        Outcome::Unknown | Outcome::Refused => Some(Standstill::OwnerUnaware),
+        Outcome::Unknown | Outcome::Refused => {
+            let meanwhile = (owner.invoked.time, owner.completed.map_or(until, |to| to.time));
+            let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
+            Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
+        }
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,
     }
@@ -356,7 +386,7 @@ fn left_behind(
     match span.from < left {
         true => (timeline.history.header.quorum > 1).then_some(Standstill::ReleaseUnheard),
         false if given_up::raised_a_count(timeline, span) => Some(Standstill::CallGivenUp),
-        false => Some(Standstill::OwnerUnaware),
+        false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }
 }
 
@@ -378,8 +408,14 @@ fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Opti
     let span = mostly(timeline, (from, until)).next()?;
     let of = span.by?;
     // The grant itself sets a time to live, and is no renewal.
-    let mut renewals = span.set.iter().filter(|set| span.from < **set);
-    let renewed = renewals.any(|set| from < set.time && set.time <= until);
+    let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
+    for set in span.set.iter().filter(|set| span.from < **set) {
+        if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
+            *renewals.entry(by.machine()).or_default() += 1;
+        }
+    }
+    let most = renewals.values().max().copied().unwrap_or(0);
+    let renewed = most >= RENEWALS_MIN || most > 0 && overrun::renews_by_itself(timeline);
     let inside = |section: &Section| {
         section.process.machine() == of.machine()
             && section.from.time < until

@@ -47,6 +47,20 @@ impl FaultSpan<'_> {
     }
 }
 
+/// When a loss of one message was over that has no recorded end: its process completed the next
+/// call, or everything was healed.
+fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
+    let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
+    let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);
+    let mut ends = later.filter(|(_, event)| match event.what {
+        What::Ok { .. } | What::Fail { .. } | What::Info { .. } => span.names(event.node),
+        What::Crashed => span.names(event.node),
+        What::Healed => true,
+        _ => false,
+    });
+    ends.next().map(|(moment, _)| moment)
+}
+
 /// Every fault that began, in that order.
 pub(super) fn all(history: &History) -> Vec<FaultSpan<'_>> {
     let mut spans: Vec<FaultSpan<'_>> = Vec::new();
@@ -64,6 +78,9 @@ pub(super) fn all(history: &History) -> Vec<FaultSpan<'_>> {
             }
             _ => {}
         }
+    }
+    for span in spans.iter_mut().filter(|span| span.to.is_none()) {
+        span.to = after_loss(history, span);
     }
     spans
 }

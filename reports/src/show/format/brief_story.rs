@@ -71,6 +71,8 @@ fn stories(run: &RunReport) -> Vec<Told<'_>> {
             None => told.push(Told { run, lead: one, others: Vec::new() }),
         }
     }
+    // What the lock itself brought about comes before what no lock with a lease prevents.
+    told.sort_by_key(Told::is_beyond_leases);
     told
 }
 
@@ -276,6 +278,15 @@ impl Told<'_> {
         self.lead.violation.cause
     }
 
+    /// Whether no lock with a lease prevents it.
+    fn is_beyond_leases(&self) -> bool {
+        let is_waiting = matches!(
+            self.lead.violation.kind,
+            Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::WrongAnswer | Kind::ForeignRelease
+        );
+        self.cause().is_beyond_leases() && !is_waiting
+    }
+
     /// Whether another lock went the same way: the same rule broken for the same cause by the same
     /// plan, and by the same faults of what is left of it.
     fn is_like(&self, other: &Told<'_>) -> bool {
@@ -310,7 +321,9 @@ impl Told<'_> {
     fn chosen(&self) -> BTreeSet<u64> {
         let (first, last) = self.span();
         let within = |entry: &&TimelineEntry| {
-            (first..=last).contains(&entry.sequence) || self.stands(entry, first)
+            (first..=last).contains(&entry.sequence)
+                || self.stands(entry, first)
+                || self.decides(entry)
         };
         let mut ranked: Vec<(u8, u64, u64)> = self
             .run
@@ -344,9 +357,9 @@ impl Told<'_> {
 
     /// What goes first when there is not room for everything; nothing for what is not told here.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
-        let mut lead = self.lead.violation.witness.iter();
-        if lead.any(|event| event.sequence == entry.sequence) || self.breaks(entry).next().is_some()
-        {
+        let lead = &self.lead.violation;
+        let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
+        if is_evidence || self.decides(entry) || self.breaks(entry).next().is_some() {
             return Some(0);
         }
         let takes_part = |node| self.lead.violation.processes.contains(&node);
@@ -366,6 +379,17 @@ impl Told<'_> {
             What::Storage { by, accepted, .. } if takes_part(*by) && !accepted => Some(3),
             _ => None,
         }
+    }
+
+    /// Whether a server granted the lock, lost it or changed its part by this event of the story.
+    fn decides(&self, entry: &TimelineEntry) -> bool {
+        let mut story = self.lead.violation.narrative.iter();
+        let is_deed = match &entry.what {
+            What::Server { .. } => true,
+            What::Turn { turn, .. } => turn.changes_data(),
+            _ => false,
+        };
+        is_deed && story.any(|line| line.event == entry.sequence)
     }
 
     /// The violations that this event completes.

@@ -4,7 +4,7 @@ use super::compare;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
 use crate::judge::phases::PHASES;
 use crate::summary::published::{counterexample, published};
-use crate::summary::sweep::{Cell, Rate, Sweep};
+use crate::summary::sweep::{Cell, EXACT_MAX, Rate, Sweep};
 use anstyle::Style;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -82,7 +82,10 @@ fn seeds_to_first(cell: &Cell) -> Option<String> {
         .get("cpu_us_to_first_median")
         .map_or(String::new(), |cpu_us| format!(", {:.0} ms of processor time", cpu_us / 1_000.0));
     let blocks = format!("{} of {}", counted(first.complete, "block"), thousands(first.block));
-    Some(format!("after {} (median), {p90} (90 %) over {blocks}{cpu}", counted(median, "seed")))
+    // Counts above 32 are rounded up.
+    let at_most = if median > EXACT_MAX { "at most " } else { "" };
+    let median = counted(median, "seed");
+    Some(format!("after {at_most}{median} (median), {p90} (90 %) over {blocks}{cpu}"))
 }
 
 /// The columns side by side; the number of violated runs in a style.

@@ -17,7 +17,7 @@ const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 /// Counts up to this are kept as they are; of greater ones the first five binary digits, rounded
 /// up: at most 1/16 too high. So a table of counts has at most 208 entries, however many seeds
 /// there are.
-const EXACT_MAX: u64 = 32;
+pub(crate) const EXACT_MAX: u64 = 32;
 
 /// How many seeds it takes to see a violation, counted from the first seed of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

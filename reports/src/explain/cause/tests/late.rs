@@ -197,3 +197,52 @@ fn who_is_refused_with_its_second_node_has_an_orphan_as_its_first() {
     let earlier = twice(Story::with_sessions(), 1).acquires(3, 1);
     assert_eq!(refused(earlier), Cause::Unexplained, "it was another acquire");
 }
+
+#[test]
+fn a_release_that_arrives_late_is_late_though_an_inner_one_was_answered_meanwhile() {
+    // The first release is lost on its way; the second acquire finds the lock that still stands.
+    let story = |answered: u64| {
+        let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
+        let story = story.acquires(4, 1).server(5, 1, Change::Extended, "a", Some(CLIENT));
+        let story = story.hears(5, 1, "a").acquires(6, 1).hears(6, 1, "a").leaves(7, 1);
+        let story = story.left(answered, 1).removed(9, "a", 1).takes(10, 2, "b");
+        overlap(story.releases(12, 1).releases(13, 2))
+    };
+    assert_eq!(story(8), Cause::LostRelease);
+    assert_eq!(story(11), Cause::EarlyRelease, "the inner release was still open");
+}
+
+#[test]
+fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() {
+    let story = |dies: bool| {
+        let story = Story::new().takes(1, 1, "a").leaves(2, 1);
+        let story = match dies {
+            true => story.redis_crashes(3, 1).redis_starts(12, 1),
+            false => story,
+        };
+        let story = story.server(11, 1, Change::Expired, "a", None).takes(13, 2, "b");
+        cause(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(16, 2))
+    };
+    assert_eq!(story(true), Cause::ForeignRelease);
+    assert_eq!(story(false), Cause::LostRelease);
+}
+
+#[test]
+fn a_lease_that_another_process_shortened_is_an_orphan_renewal() {
+    let story = |by: u16| {
+        let story = Story::new().takes(1, 1, "a").tells_leases();
+        let set = What::Server {
+            key: KEY.to_owned(),
+            change: Change::Extended,
+            value: Some("a".to_owned()),
+            by: Some(Node::Client(by)),
+            primary: true,
+            token: None,
+            lease_us: Some(Micros::from_millis(3)),
+        };
+        let story = story.event(2, REDIS, set).expires(5, "a").takes(6, 2, "b");
+        overlap(story.releases(7, 1).releases(8, 2))
+    };
+    assert_eq!(story(3), Cause::OrphanRenewal);
+    assert_eq!(story(1), Cause::MissedRenewal, "its own lease was over");
+}

@@ -238,3 +238,14 @@ fn a_lease_that_ends_in_its_last_second_is_a_coarse_expiry() {
     let fast = on_memcached(9_000).fault_began(2_000, 1, "clock-drift", &[Node::Server(1)]);
     assert_eq!(overlap(done(fast, 10_900)), Cause::ClockDrift);
 }
+
+#[test]
+fn what_a_nested_acquire_puts_at_a_new_primary_is_not_the_lock_that_expired_at_the_old_one() {
+    let story = Story::new().ttl(10).takes(1, 1, "a").replicated(1, 2, "a").acquires(2, 1);
+    let story = story.expires(11, "a").removed_on_replica(11, 2, "a");
+    let story = story.grants_at(20, 1, 2, "a").hears(21, 1, "a").leaves(22, 1);
+    let story =
+        story.removed_at(23, 2, "a", 1).left(24, 1).grants_at(25, 2, 2, "b").acquires(24, 2);
+    let cause = overlap(story.hears(26, 2, "b").releases(30, 1).releases(31, 2));
+    assert_eq!(cause, Cause::HoldTooLong);
+}

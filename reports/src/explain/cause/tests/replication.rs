@@ -198,3 +198,15 @@ fn who_was_let_in_by_a_copy_of_its_own_loses_that_as_any_lock() {
     assert_eq!(story(true), Cause::EarlyRelease);
     assert_ne!(story(false), Cause::EarlyRelease);
 }
+
+#[test]
+fn a_server_that_had_been_promoted_when_the_old_primary_granted_is_split_brain() {
+    let story = |promoted_at: u64| {
+        let turn = What::Turn { turn: Turn::Promoted, about: None };
+        let story = Story::new().event(promoted_at, Node::Redis(2), turn).takes(3, 1, "a");
+        let story = story.grants_at(5, 2, 2, "b").hears(5, 2, "b");
+        overlap(story.releases(6, 1).releases(7, 2))
+    };
+    assert_eq!(story(2), Cause::SplitBrain);
+    assert_eq!(story(4), Cause::AsyncReplicationLoss, "it was promoted after the grant");
+}

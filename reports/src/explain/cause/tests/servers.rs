@@ -105,6 +105,11 @@ fn a_removal_is_foreign_or_the_holders_own() {
     let lost_reply =
         early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     assert_eq!(overlap(lost_reply), Cause::LostReply);
+    // The reply was that to an earlier call, which was answered after that.
+    let before = Story::new().fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
+    let before = before.takes(2, 1, "z").releases(3, 1).removed(3, "z", 1).takes(5, 1, "a");
+    let before = before.removed(6, "a", 1).takes(7, 2, "b").releases(8, 1).releases(9, 2);
+    assert_eq!(overlap(before), Cause::EarlyRelease);
 }
 
 #[test]

@@ -39,7 +39,8 @@ fn who_enters_though_its_key_was_never_the_first_is_a_waiter_whose_lease_had_end
 fn a_first_node_that_no_process_knows_of_is_an_orphan() {
     let refused = |story: Story| story.acquires(1, 1).grants(2, 1, "a").info(3, 1);
     assert_eq!(nobody(refused(Story::with_sessions())), Cause::OrphanNode);
-    assert_eq!(nobody(refused(Story::new())), Cause::LostReply, "a ttl is no session");
+    let with_ttl = loses_reply(refused(Story::new()), 1, 3);
+    assert_eq!(nobody(with_ttl), Cause::LostReply, "a ttl is no session");
     let unheard = || Story::with_sessions().acquires(1, 1).replicated(2, 1, "a").info(3, 1);
     assert_eq!(nobody(unheard()), Cause::OrphanNode, "nobody waits since then");
     assert_ne!(nobody(unheard().crashes(125, 2)), Cause::OrphanNode, "it may be the dead one's");

@@ -8,13 +8,19 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
         |story: Story| story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130);
     let died = tail(Story::new().takes(1, 1, "a").crashes(3, 1));
     assert_eq!(cause(Kind::Stuck, died), Cause::HolderCrash);
-    let unheard = tail(Story::new().grants(1, 1, "a").info(3, 1));
-    assert_eq!(cause(Kind::Stuck, unheard), Cause::LostReply);
+    let unheard = || tail(Story::new().grants(1, 1, "a").info(3, 1));
+    assert_eq!(cause(Kind::Stuck, loses_reply(unheard(), 1, 2)), Cause::LostReply);
+    assert_eq!(cause(Kind::Stuck, unheard()), Cause::UnfoundedAnswer, "no fault was at work");
     let misled = || Story::new().grants(1, 1, "a").fails(3, 1);
     assert_eq!(cause(Kind::Stuck, tail(misled())), Cause::UnfoundedAnswer);
-    let delayed = Story::new().fault_began(0, 1, "delay", &[Node::Client(1), Node::Redis(1)]);
-    let delayed = delayed.grants(1, 1, "a").fails(3, 1);
-    assert_eq!(cause(Kind::Stuck, tail(delayed)), Cause::LostReply);
+    let hit = |kind, nodes: &[Node]| {
+        let story = Story::new().fault_began(0, 1, kind, nodes).fault_ended(5, 1, kind, nodes[0]);
+        cause(Kind::Stuck, tail(story.grants(1, 1, "a").fails(3, 1)))
+    };
+    assert_eq!(hit("delay", &[CLIENT, REDIS]), Cause::Latency);
+    assert_eq!(hit("slow-server", &[REDIS]), Cause::Latency);
+    assert_eq!(hit("pause", &[CLIENT]), Cause::HolderPause);
+    assert_eq!(hit("partition", &[CLIENT, REDIS]), Cause::LostReply);
     assert_eq!(cause(Kind::Stuck, tail(Story::new())), Cause::Unexplained);
     let replicated = || Story::new().takes(1, 1, "a").replicated(2, 2, "a").releases(3, 1);
     let released = replicated().removed(4, "a", 1).redis_crashes(5, 1);
@@ -69,7 +75,8 @@ fn what_was_in_the_way_is_what_stood_then_and_not_at_the_end_of_the_run() {
     let taken = || Story::new().takes(1, 1, "a");
     assert_eq!(freed(taken().crashes(3, 1)), Cause::HolderCrash);
     assert_eq!(freed(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
-    assert_eq!(freed(Story::new().grants(1, 1, "a").info(3, 1)), Cause::LostReply);
+    let unheard = loses_reply(Story::new().grants(1, 1, "a").info(3, 1), 1, 2);
+    assert_eq!(freed(unheard), Cause::LostReply);
     assert_eq!(freed(taken().releases(3, 1).removed(3, "a", 1)), Cause::Unexplained);
 }
 
@@ -79,7 +86,8 @@ fn what_a_call_that_was_given_up_left_behind_is_told_from_what_a_fault_did() {
     assert_eq!(nobody(granted().cancels(3, 1)), Cause::GivenUpCall);
     let interrupted = granted().gives_up(2, 1, GivingUp::Interrupted);
     assert_eq!(nobody(interrupted.clone().info(3, 1)), Cause::GivenUpCall);
-    assert_eq!(nobody(granted().info(3, 1)), Cause::LostReply, "nobody gave anything up");
+    let unheard = loses_reply(granted().info(3, 1), 1, 2);
+    assert_eq!(nobody(unheard), Cause::LostReply, "nobody gave anything up");
     let taken = || Story::new().takes(1, 1, "a").leaves(3, 1);
     assert_eq!(nobody(taken().cancels(4, 1)), Cause::GivenUpCall);
     assert_eq!(nobody(taken().info(4, 1)), Cause::LostRelease);
@@ -96,7 +104,10 @@ fn a_lock_that_counts_may_have_been_taken_once_more_than_the_application_knows()
     };
     let inner = |gives_up: bool| {
         let story = count(4, "2")(Story::new().ttl(900).takes(1, 1, "a=1").acquires(3, 1));
-        let story = if gives_up { story.cancels(5, 1) } else { story.info(5, 1) };
+        let story = match gives_up {
+            true => story.cancels(5, 1),
+            false => loses_reply(story.info(5, 1), 3, 5),
+        };
         count(7, "1")(story.leaves(6, 1)).left(8, 1)
     };
     assert_eq!(nobody(inner(true)), Cause::GivenUpCall);
@@ -115,15 +126,17 @@ fn who_may_still_count_a_call_that_was_given_up_is_in_its_own_way() {
     assert_eq!(story(false), Cause::Unexplained);
 }
 
+/// Client 1 extends the lease at these times.
+fn renewed(story: Story, at: &[u64]) -> Story {
+    at.iter().fold(story, |story, ms| story.server(*ms, 1, Change::Extended, "a", Some(CLIENT)))
+}
+
 #[test]
 fn the_grant_itself_is_no_renewal() {
     let story = |renews: bool| {
         let story = Story::new().progress_bound(100).healed(0).takes(1, 2, "b").releases(2, 2);
-        let story = story.removed(2, "b", 2).grants(4, 1, "a").info(5, 1);
-        let story = match renews {
-            true => story.server(60, 1, Change::Extended, "a", Some(CLIENT)),
-            false => story,
-        };
+        let story = loses_reply(story.removed(2, "b", 2).grants(4, 1, "a").info(5, 1), 4, 5);
+        let story = renewed(story, if renews { &[60, 63, 66] } else { &[] });
         cause(Kind::Stuck, story.acquires(6, 3).fails(140, 3))
     };
     assert_eq!(story(true), Cause::OrphanRenewal);
@@ -196,7 +209,10 @@ fn what_a_server_tells_of_a_release_is_no_attempt_to_get_the_lock() {
 fn a_process_that_died_before_its_command_was_applied_leaves_the_lock_behind() {
     let story = |died: bool| {
         let story = Story::new().acquires(1, 1);
-        let story = if died { story.crashes(2, 1) } else { story.info(2, 1) };
+        let story = match died {
+            true => story.crashes(2, 1),
+            false => loses_reply(story.info(2, 1), 1, 2),
+        };
         story.server(3, 1, Change::Granted, "1", Some(CLIENT))
     };
     assert_eq!(nobody(story(true)), Cause::HolderCrash);
@@ -205,15 +221,16 @@ fn a_process_that_died_before_its_command_was_applied_leaves_the_lock_behind() {
 
 #[test]
 fn a_lock_that_is_renewed_by_nobody_in_its_section_is_an_orphan_renewal() {
-    let story = |renewed: bool| {
+    let story = |renewals: &[u64]| {
         let story = Story::new().takes(1, 1, "a").leaves(2, 1).info(3, 1);
-        match renewed {
-            true => story.server(80, 1, Change::Extended, "a", Some(CLIENT)),
-            false => story,
-        }
+        renewed(story, renewals)
     };
-    assert_eq!(nobody(story(true)), Cause::OrphanRenewal);
-    assert_eq!(nobody(story(false)), Cause::LostRelease);
+    assert_eq!(nobody(story(&[80, 83, 86])), Cause::OrphanRenewal);
+    assert_eq!(nobody(story(&[80])), Cause::LostRelease, "that may be a command sent again");
+    assert_eq!(nobody(story(&[])), Cause::LostRelease);
+    // One is enough where a holder was seen to renew before.
+    let renews = renewed(Story::new().takes(1, 1, "a"), &[4]).leaves(5, 1).info(6, 1);
+    assert_eq!(nobody(renewed(renews, &[80])), Cause::OrphanRenewal);
 }
 
 #[test]
@@ -271,6 +288,29 @@ fn nobody_gets_in_while_a_slow_clock_finds_the_row_of_a_fast_one_taken() {
 }
 
 #[test]
+fn nobody_gets_in_while_a_fast_clock_said_until_when_a_row_is_taken() {
+    let jump = |story: Story| story.fault_began(3, 1, "clock-jump", &[Node::Client(3)]);
+    let given_back_by_it = passed_by(Keeping::RowByClients, jump);
+    assert_eq!(given_back_by_it, Cause::ClockSkew);
+}
+
+#[test]
+fn who_waits_for_the_answer_of_a_dead_server_was_not_forgotten_by_a_release() {
+    let story = |unanswered: bool| {
+        let story = Story::new().healed(0).takes(1, 1, "a").acquires(2, 2).leaves(5, 1);
+        let story = story.removed(5, "a", 1).left(6, 1).redis_crashes(7, 1);
+        let about = Some(Node::Client(2));
+        let story = match unanswered {
+            true => story.event(7, REDIS, What::Turn { turn: Turn::Unanswered, about }),
+            false => story,
+        };
+        cause(Kind::Starved, story.redis_starts(7, 1).silent(99, 2, 2, true))
+    };
+    assert_eq!(story(true), Cause::ConnectionLost);
+    assert_eq!(story(false), Cause::MissedWakeup);
+}
+
+#[test]
 fn one_that_was_passed_over_lost_its_place() {
     let story = Story::new().order_bound(10).healed(0).takes(1, 1, "a").acquires(2, 2);
     let story = story.releases(15, 1).removed(15, "a", 1);
@@ -282,7 +322,7 @@ fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_releas
     // Of three servers the first keeps it: there the count had been raised twice, and the release
     // only lowers it; or the release never came there.
     let story = |lowered: bool| {
-        let story = Story::with_quorum(2).acquires(1, 1);
+        let story = loses_reply(Story::with_quorum(2).acquires(1, 1), 1, 2);
         let story = story.grants_at(2, 1, 1, if lowered { "a=2" } else { "a=1" });
         let story = story.grants_at(2, 1, 2, "a=1").hears(3, 1, "a=1").leaves(4, 1);
         let story = if lowered { story.grants_at(5, 1, 1, "a=1") } else { story };
@@ -294,25 +334,28 @@ fn a_lock_that_outlives_its_release_was_counted_twice_or_stands_where_the_releas
 
 #[test]
 fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
-    let story = |fault: Option<(&str, Node)>| {
+    let story = |fault: Option<(&str, Node)>, ended: u64| {
         let story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3).acquires(1, 1);
         let story = story.acquires(1, 2);
         let story = match fault {
             Some((kind, node)) => story
                 .fault_began(2, 1, kind, &[node, Node::Client(3)])
-                .fault_ended(20, 1, kind, node),
+                .fault_ended(ended, 1, kind, node),
             None => story,
         };
         story.starts(60, 3)
     };
-    let told = |fault| cause(Kind::Unavailable, story(fault));
+    let told = |fault| cause(Kind::Unavailable, story(fault, 50));
     assert_eq!(told(Some(("crash", Node::Redis(1)))), Cause::ServerOutage);
     assert_eq!(told(Some(("pause", Node::Redis(3)))), Cause::ServerOutage);
     assert_eq!(told(Some(("partition", Node::Redis(1)))), Cause::Partition);
     // Neither a fault of a process that does not want the lock, nor none, explains it.
     assert_eq!(told(Some(("pause", Node::Client(3)))), Cause::Unexplained);
     assert_eq!(told(None), Cause::Unexplained);
-    let split = story(None).grants_at(3, 1, 1, "a").grants_at(3, 2, 2, "b");
+    let back_at_once = story(Some(("crash", Node::Redis(1))), 3);
+    assert_eq!(cause(Kind::Unavailable, back_at_once), Cause::Unexplained);
+    assert_eq!(told(Some(("delay", Node::Redis(1)))), Cause::Latency, "no cut");
+    let split = story(None, 0).grants_at(3, 1, 1, "a").grants_at(3, 2, 2, "b");
     let split = split.removed_at(4, 1, "a", 1).removed_at(4, 2, "b", 2);
     assert_eq!(cause(Kind::Unavailable, split), Cause::Interleaving);
 }
@@ -360,7 +403,7 @@ fn locks_of_attempts_that_were_given_up_keep_everybody_from_a_majority() {
     // The third server hands its votes out and gets them back; the others keep one of each.
     let story = |standing: &[u16], again: bool| {
         let mut story = Story::with_quorum(2).ttl(100).available_within(10, 1, 3);
-        story = story.acquires(1, 1).acquires(1, 2);
+        story = loses_reply(story.acquires(1, 1).acquires(1, 2), 1, 2);
         for redis in standing {
             story = story.grants_at(2, *redis, *redis, ["late", "later"][usize::from(*redis) - 1]);
         }
@@ -385,7 +428,7 @@ fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile(
     let story = story.fault_began(6, 1, "crash", &[Node::Redis(1)]);
     let story = story.fault_ended(6, 1, "crash", Node::Redis(1));
     let asked = story.clone().grants(40, 2, "b").hears(41, 2, "b");
-    assert_eq!(cause(Kind::Unavailable, asked), Cause::ServerOutage);
+    assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "the server was back at once");
     let slept = story.silent(40, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, slept), Cause::MissedWakeup);
 }

@@ -1,0 +1,179 @@
+//! When each server was a primary, and which one Sentinels named, as the servers recorded it.
+
+use super::{Moment, moments};
+use crate::record::history::{History, Turn, What};
+use fencepost_faults::{Micros, Node, SimTime};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The roles that a deployment recorded.
+#[derive(Clone, Default, Debug)]
+pub struct Roles {
+    primaries: Vec<Primary>,
+    /// A Sentinel, and the primary that it names from then on.
+    named: Vec<(SimTime, Node, Node)>,
+}
+
+/// A span in which a server acted as a primary.
+#[derive(Clone, Copy, Debug)]
+struct Primary {
+    node: Node,
+    /// When it was promoted; `None` if it had been a primary from the start.
+    since: Option<Moment>,
+    until: Option<Moment>,
+}
+
+impl Roles {
+    /// Where a history of an older version records no turns, the role in which a server changed a
+    /// key counts.
+    pub(super) fn new(history: &History) -> Roles {
+        let mut roles = Roles::default();
+        let mut replicas = BTreeSet::new();
+        for (moment, event) in moments(history) {
+            let node = event.node;
+            match &event.what {
+                What::Turn { turn: Turn::Names, about: Some(about) } => {
+                    roles.named.push((moment.time, node, *about));
+                }
+                What::Turn { turn: Turn::Promoted, .. } => roles.begin(node, Some(moment)),
+                What::Turn { turn: Turn::Unaware, .. } => roles.begin(node, None),
+                What::Server { primary: true, .. } => {
+                    roles.begin(node, replicas.contains(&node).then_some(moment));
+                }
+                What::Turn { turn: Turn::Demoted, .. } => {
+                    if roles.primaries.iter().all(|one| one.node != node) {
+                        roles.begin(node, None);
+                    }
+                    roles.end(node, moment);
+                    replicas.insert(node);
+                }
+                What::Server { primary: false, .. } => {
+                    roles.end(node, moment);
+                    replicas.insert(node);
+                }
+                _ => {}
+            }
+        }
+        roles
+    }
+
+    fn open(&mut self, node: Node) -> Option<&mut Primary> {
+        self.primaries.iter_mut().find(|one| one.node == node && one.until.is_none())
+    }
+
+    fn begin(&mut self, node: Node, since: Option<Moment>) {
+        if self.open(node).is_none() {
+            self.primaries.push(Primary { node, since, until: None });
+        }
+    }
+
+    fn end(&mut self, node: Node, until: Moment) {
+        if let Some(open) = self.open(node) {
+            open.until = Some(until);
+        }
+    }
+
+    /// When the server that is a primary at a moment had been promoted; `None` if it was one from
+    /// the start, or is none.
+    pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
+        let is_then = |one: &&Primary| {
+            one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
+        };
+        self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
+    }
+
+    /// For how long no server was a primary between two instants; zero if the first primary is not
+    /// known.
+    pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
+        self.sum(from, until, |at| self.primaries_at(at).next().is_none())
+    }
+
+    /// For how long Sentinels named no server that was a primary between two instants.
+    pub(crate) fn misnamed(&self, from: SimTime, until: SimTime) -> Micros {
+        let Some(first) = self.primaries.iter().find(|one| one.since.is_none()) else {
+            return Micros::ZERO;
+        };
+        self.sum(from, until, |at| {
+            let mut named: BTreeMap<Node, Node> = BTreeMap::new();
+            for (since, sentinel, about) in &self.named {
+                let about = if *since <= at { *about } else { first.node };
+                if *since <= at || !named.contains_key(sentinel) {
+                    named.insert(*sentinel, about);
+                }
+            }
+            let primaries: Vec<Node> = self.primaries_at(at).collect();
+            !named.is_empty() && named.values().all(|about| !primaries.contains(about))
+        })
+    }
+
+    fn primaries_at(&self, at: SimTime) -> impl Iterator<Item = Node> {
+        let is_then = move |one: &&Primary| {
+            one.since.is_none_or(|since| since.time <= at)
+                && one.until.is_none_or(|until| at < until.time)
+        };
+        self.primaries.iter().filter(is_then).map(|one| one.node)
+    }
+
+    /// For how long something holds between two instants that changes only with a role.
+    fn sum(&self, from: SimTime, until: SimTime, holds: impl Fn(SimTime) -> bool) -> Micros {
+        if self.primaries.iter().all(|one| one.since.is_some()) {
+            return Micros::ZERO;
+        }
+        let turns = self.primaries.iter().flat_map(|one| [one.since, one.until]).flatten();
+        let turns = turns.map(|turn| turn.time).chain(self.named.iter().map(|(at, ..)| *at));
+        let mut cuts: Vec<SimTime> = turns.filter(|at| from < *at && *at < until).collect();
+        cuts.extend([from, until]);
+        cuts.sort_unstable();
+        let spans = cuts.windows(2).filter(|span| holds(span[0]));
+        spans.fold(Micros::ZERO, |sum, span| sum + span[1].since(span[0]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+
+    fn turned(story: Story, ms: u64, redis: u16, turn: Turn) -> Story {
+        story.event(ms, Node::Redis(redis), What::Turn { turn, about: Some(Node::Redis(1)) })
+    }
+
+    fn names(story: Story, ms: u64, redis: u16) -> Story {
+        let what = What::Turn { turn: Turn::Names, about: Some(Node::Redis(redis)) };
+        story.event(ms, Node::Sentinel(1), what)
+    }
+
+    fn roles(story: Story) -> Roles {
+        Roles::new(&story.build())
+    }
+
+    fn at(ms: u64) -> SimTime {
+        SimTime(ms * 1_000)
+    }
+
+    #[test]
+    fn a_server_is_a_primary_from_its_recorded_promotion_on_and_not_from_its_first_key() {
+        let story = turned(Story::new().takes(1, 1, "a"), 5, 2, Turn::Promoted);
+        let roles = roles(story.grants_at(9, 2, 2, "b"));
+        let promoted = |redis, ms| {
+            let moment = Moment { time: at(ms), index: usize::MAX };
+            roles.promoted(Node::Redis(redis), moment).map(|moment| moment.time)
+        };
+        assert_eq!([promoted(1, 9), promoted(2, 4), promoted(2, 6)], [None, None, Some(at(5))]);
+    }
+
+    #[test]
+    fn time_without_a_primary_is_that_between_a_demotion_and_a_promotion() {
+        let story = turned(turned(Story::new(), 5, 1, Turn::Demoted), 9, 2, Turn::Promoted);
+        let roles = roles(story);
+        assert_eq!(roles.without_primary(at(0), at(20)), Micros::from_millis(4));
+        assert_eq!(roles.without_primary(at(7), at(8)), Micros::from_millis(1));
+    }
+
+    #[test]
+    fn a_sentinel_that_still_names_a_replica_leads_nobody_to_the_primary() {
+        let story = turned(turned(Story::new(), 5, 2, Turn::Promoted), 5, 1, Turn::Demoted);
+        let roles = roles(names(story, 9, 2));
+        assert_eq!(roles.without_primary(at(0), at(20)), Micros::ZERO);
+        assert_eq!(roles.misnamed(at(0), at(20)), Micros::from_millis(4));
+    }
+}
