@@ -26,6 +26,16 @@ for certificate in docs/data/certificates/*.json; do
 done
 nice -n 15 ci/tasks.sh failover picture program lock || failed=1
 nice -n 15 ci/one-of-each.sh || failed=1
+reports=$(mktemp -d)
+for seed in $(shuf -i 1-1000000000 -n 4); do
+  for fault in failover restart eviction clock-jump partition lost-reply operator pause all; do
+    nice -n 15 "$release/fencepost" run --seed "$seed" --fault "$fault" --client all --engine fast \
+      --no-shrink --availability --format json --with-history >"$reports/$seed-$fault.json"
+    [ $? -le 1 ] || failed=1
+  done
+done
+ci/independent-judge.py "$reports"/*.json || failed=1
+rm -r "$reports"
 found=$(find fuzz/found -name 'crash-*' -type f)
 if [ -n "$found" ]; then
   failed=1
