@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# Builds the fuzz targets and runs them, with nothing but the stable compiler, a C and a C++
-# compiler.
+# Builds the fuzz targets and runs them, with nothing but the stable compiler and a C++ compiler.
 #   fuzz/run.sh build              says where the programs are
 #   fuzz/run.sh replay             every input of the corpora once
 #   fuzz/run.sh fuzz SECONDS [TARGET...]   each target for so long, two at a time; what is new goes to fuzz/found;
@@ -18,10 +17,9 @@ export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:+$CARGO_TARGET_DIR/fuzz}
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
 out=$CARGO_TARGET_DIR/$host/debug
 
-# Coverage of Rust code is a matter of flags that every compiler takes. The address sanitizer is
-# that of the C compiler: Lua's C code is instrumented, and the heap is watched for all. For Rust
-# code it is no stable flag: SANITIZE_RUST=1 has the compiler take it all the same.
-export FENCEPOST_LUA_SANITIZER=1 CARGO_INCREMENTAL=0
+# Every compiler takes the flags for coverage. The address sanitizer is no stable flag:
+# SANITIZE_RUST=1 makes a stable compiler take it all the same.
+export CARGO_INCREMENTAL=0
 flags=(--cfg fuzzing -Cpasses=sancov-module)
 for flag in level=3 inline-8bit-counters pc-table; do flags+=("-Cllvm-args=-sanitizer-coverage-$flag"); done
 if [ -n "${SANITIZE_RUST:-}" ]; then

@@ -1,26 +1,28 @@
-//! Scripts, in Redis's own Lua.
+//! Scripts.
 //!
 //! In: a call of EVAL or its like. `evaluate` finds the script and checks what it may do, `engine`
-//! has the thread's Lua state, `enter` calls the script in it, and `functions` and `library` are
-//! what the script calls, which reach the server by what `lend` lent. Commands that it calls are
-//! executed by the room `calls`. Out: the reply.
-
-// Named for its feature `external`: the Lua that is linked is the one that build.rs builds.
-use mlua_sys as _;
+//! has the thread's Lua state and calls the script, for which `prelude.lua` built a world; the
+//! script's functions are in `functions`, `library`, `strings` and `wrappers`. They reach the
+//! server through `lend`, and end at `limits`. Commands are executed by the room `calls`. Out: the
+//! reply.
 
 mod convert;
 mod engine;
-mod enter;
 mod evaluate;
 mod functions;
+mod host;
 mod lend;
 mod library;
-mod long;
-mod lua_state;
-mod problem;
+mod limits;
+mod order;
+mod pattern;
 mod random;
-mod raw;
 mod run;
 mod shared;
+mod strings;
 #[cfg(test)]
 mod tests;
+mod values;
+mod walks;
+mod watch;
+mod wrappers;

@@ -20,6 +20,7 @@ use fencepost_reports::summary::sweep::{Cell, RunSummary};
 use std::rc::Rc;
 
 /// As in the program itself.
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

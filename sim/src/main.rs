@@ -9,7 +9,8 @@ use fencepost::cli;
 use std::process::ExitCode;
 
 /// A run makes and drops many small things; this allocator does it in half the instructions of the
-/// system's.
+/// system's, but a C compiler has to build it.
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

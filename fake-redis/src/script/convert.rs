@@ -4,9 +4,12 @@
 //! comes in was encoded by this crate a moment ago, so that it is walked over once, without a frame
 //! in between.
 
+use super::host::{Result, as_number, field, named, raise_text, string, table};
+use super::{order, shared};
 use crate::data::number;
 use crate::protocol::reply::{Protocol, Reply};
-use mlua::{Error, Lua, Result, Table, Value};
+use luna_core::runtime::{Gc, Table, Value};
+use luna_core::vm::Vm;
 
 /// How deep a script's result may nest: Lua's own stack ends before that in Redis ("reached lua
 /// stack limit").
@@ -17,16 +20,28 @@ const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
 /// Reads one reply. An error reply becomes a table with `err`.
-pub(crate) fn to_lua(lua: &Lua, bytes: &[u8]) -> Result<Value> {
-    Reader { lua, rest: bytes }.value()
+pub(super) fn to_lua(vm: &mut Vm, bytes: &[u8]) -> Value {
+    Reader { vm, rest: bytes }.value()
 }
 
-struct Reader<'a> {
-    lua: &'a Lua,
+/// What a script gets for an error reply that was counted.
+pub(super) fn counted_error(vm: &mut Vm, text: &[u8]) -> Value {
+    let err = (string(vm, b"err"), string(vm, text));
+    let counted = (string(vm, b"ignore_error_stats_update"), Value::Bool(true));
+    table(vm, [err, counted])
+}
+
+/// A reply up to the end of its first line.
+pub(super) fn line_of(reply: &[u8]) -> &[u8] {
+    reply.split(|byte| *byte == b'\r').next().unwrap_or_default()
+}
+
+struct Reader<'v, 'a> {
+    vm: &'v mut Vm,
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'_, 'a> {
     fn line(&mut self) -> &'a [u8] {
         let end = self.rest.iter().position(|byte| *byte == b'\r').unwrap_or(self.rest.len());
         let line = &self.rest[..end];
@@ -44,30 +59,26 @@ impl<'a> Reader<'a> {
         content
     }
 
-    fn string(&self, bytes: &[u8]) -> Result<Value> {
-        self.lua.create_string(bytes).map(Value::String)
-    }
-
-    fn value(&mut self) -> Result<Value> {
-        let Some((kind, rest)) = self.rest.split_first() else { return Ok(Value::Nil) };
+    fn value(&mut self) -> Value {
+        let Some((kind, rest)) = self.rest.split_first() else { return Value::Nil };
         self.rest = rest;
         match kind {
             b'$' => match usize::try_from(self.length()) {
                 Ok(length) => {
                     let content = self.content(length);
-                    self.string(content)
+                    string(self.vm, content)
                 }
-                Err(_) => Ok(Value::Boolean(false)),
+                Err(_) => Value::Bool(false),
             },
-            b':' => Ok(Value::Number(self.length_exact() as f64)),
+            b':' => Value::Float(self.length_exact() as f64),
             b'+' => self.single("ok"),
             b'-' => self.error(),
             b'*' | b'>' => self.array(),
             b'_' => {
                 self.line();
-                Ok(Value::Nil)
+                Value::Nil
             }
-            b'#' => Ok(Value::Boolean(self.line() == b"t")),
+            b'#' => Value::Bool(self.line() == b"t"),
             _ => self.resp3_value(*kind),
         }
     }
@@ -76,85 +87,84 @@ impl<'a> Reader<'a> {
         crate::data::number::parse_integer(self.line()).unwrap_or(0)
     }
 
-    fn resp3_value(&mut self, kind: u8) -> Result<Value> {
+    fn resp3_value(&mut self, kind: u8) -> Value {
         match kind {
             b',' => {
                 let number = crate::data::number::parse_double(self.line()).unwrap_or(f64::NAN);
-                self.named("double", Value::Number(number))
+                self.named("double", Value::Float(number))
             }
             b'(' => self.single("big_number"),
             b'=' => self.verbatim(),
             b'%' => self.map(),
             b'~' => self.set(),
-            _ => Ok(Value::Nil),
+            _ => Value::Nil,
         }
     }
 
-    fn named(&self, name: &str, value: Value) -> Result<Value> {
-        let table = self.lua.create_table_with_capacity(0, 1)?;
-        table.raw_set(name, value)?;
-        Ok(Value::Table(table))
+    fn named(&mut self, name: &str, value: Value) -> Value {
+        let name = string(self.vm, name.as_bytes());
+        table(self.vm, [(name, value)])
     }
 
-    fn single(&mut self, name: &str) -> Result<Value> {
+    fn single(&mut self, name: &str) -> Value {
         let line = self.line();
-        self.named(name, self.string(line)?)
+        named(self.vm, name, line)
     }
 
-    fn error(&mut self) -> Result<Value> {
+    fn error(&mut self) -> Value {
         let line = self.line();
-        let table = self.lua.create_table_with_capacity(0, 2)?;
-        table.raw_set("err", self.string(line)?)?;
-        table.raw_set("ignore_error_stats_update", true)?;
-        Ok(Value::Table(table))
+        counted_error(self.vm, line)
     }
 
-    fn array(&mut self) -> Result<Value> {
-        let Ok(length) = usize::try_from(self.length()) else { return Ok(Value::Boolean(false)) };
-        let table = self.lua.create_table_with_capacity(length, 0)?;
-        for index in 1..=length {
-            table.raw_set(index, self.value()?)?;
-        }
-        Ok(Value::Table(table))
+    fn array(&mut self) -> Value {
+        let Ok(length) = usize::try_from(self.length()) else { return Value::Bool(false) };
+        let pairs: Vec<(Value, Value)> =
+            (1..=length).map(|index| (Value::Float(index as f64), self.value())).collect();
+        table(self.vm, pairs)
     }
 
-    fn map(&mut self) -> Result<Value> {
-        let content = self.lua.create_table()?;
-        for _ in 0..self.length().max(0) {
-            let key = self.value()?;
-            let value = self.value()?;
-            content.raw_set(key, value)?;
-        }
-        self.named("map", Value::Table(content))
+    fn map(&mut self) -> Value {
+        let length = self.length().max(0);
+        let pairs: Vec<(Value, Value)> =
+            (0..length).map(|_| (self.value(), self.value())).collect();
+        let content = table(self.vm, pairs);
+        self.named("map", content)
     }
 
-    fn set(&mut self) -> Result<Value> {
-        let content = self.lua.create_table()?;
-        for _ in 0..self.length().max(0) {
-            content.raw_set(self.value()?, true)?;
-        }
-        self.named("set", Value::Table(content))
+    fn set(&mut self) -> Value {
+        let length = self.length().max(0);
+        let pairs: Vec<(Value, Value)> =
+            (0..length).map(|_| (self.value(), Value::Bool(true))).collect();
+        let content = table(self.vm, pairs);
+        self.named("set", content)
     }
 
-    fn verbatim(&mut self) -> Result<Value> {
+    fn verbatim(&mut self) -> Value {
         let length = usize::try_from(self.length()).unwrap_or(0);
         let content = self.content(length);
         let (format, text) = content.split_at(content.len().min(3));
-        let table = self.lua.create_table()?;
-        table.raw_set("format", self.string(format)?)?;
-        table.raw_set("string", self.string(text.get(1..).unwrap_or_default())?)?;
-        self.named("verbatim_string", Value::Table(table))
+        let format = (string(self.vm, b"format"), string(self.vm, format));
+        let text = text.get(1..).unwrap_or_default();
+        let text = (string(self.vm, b"string"), string(self.vm, text));
+        let content = table(self.vm, [format, text]);
+        self.named("verbatim_string", content)
     }
 }
 
 /// Writes what a script returned. `script` is the protocol that the script chose, by which it means
 /// its booleans.
-pub(crate) fn to_reply(value: &Value, script: Protocol, reply: &mut Reply) -> Result<()> {
+pub(super) fn to_reply(
+    vm: &mut Vm,
+    value: Value,
+    script: Protocol,
+    reply: &mut Reply,
+) -> Result<()> {
     let start = reply.bytes().len();
-    Writer { script, reply, start, tables: 0 }.value(value, 0)
+    Writer { vm, script, reply, start, tables: 0 }.value(value, 0)
 }
 
 struct Writer<'r> {
+    vm: &'r mut Vm,
     script: Protocol,
     reply: &'r mut Reply,
     /// How long the reply was before.
@@ -164,42 +174,45 @@ struct Writer<'r> {
 }
 
 impl Writer<'_> {
-    fn value(&mut self, value: &Value, depth: usize) -> Result<()> {
+    fn value(&mut self, value: Value, depth: usize) -> Result<()> {
         if depth > DEPTH_MAX {
             self.reply.error(b"ERR reached lua stack limit");
             return Ok(());
         }
         match value {
-            Value::String(text) => self.reply.bulk(&text.as_bytes()),
-            Value::Boolean(value) if self.script == Protocol::Resp3 => self.reply.boolean(*value),
-            Value::Boolean(true) => self.reply.integer(1),
-            Value::Integer(number) => self.reply.integer(*number),
-            Value::Number(number) => self.reply.integer(number::truncated(*number)),
+            Value::Str(text) => self.reply.bulk(text.as_bytes()),
+            Value::Bool(value) if self.script == Protocol::Resp3 => self.reply.boolean(value),
+            Value::Bool(true) => self.reply.integer(1),
+            Value::Int(number) => self.reply.integer(number),
+            Value::Float(number) => self.reply.integer(number::truncated(number)),
             Value::Table(table) => return self.table(table, depth),
             _ => self.reply.null(),
         }
         Ok(())
     }
 
-    fn table(&mut self, table: &Table, depth: usize) -> Result<()> {
+    fn table(&mut self, table: Gc<Table>, depth: usize) -> Result<()> {
         self.tables += 1;
         if self.tables > TABLES_MAX || self.reply.bytes().len() - self.start > LENGTH_MAX {
-            return Err(Error::runtime("the result of the script is too large"));
+            return Err(raise_text(
+                self.vm,
+                b"runtime error: the result of the script is too large",
+            ));
         }
-        if let Value::String(text) = table.raw_get::<Value>("err")? {
-            self.reply.error(&text.as_bytes());
-        } else if let Value::String(text) = table.raw_get::<Value>("ok")? {
-            self.reply.status_bytes(&text.as_bytes());
-        } else if let Some(number) = as_number(&table.raw_get::<Value>("double")?) {
+        if let Value::Str(text) = field(self.vm, table, "err") {
+            self.reply.error(text.as_bytes());
+        } else if let Value::Str(text) = field(self.vm, table, "ok") {
+            self.reply.status_bytes(text.as_bytes());
+        } else if let Some(number) = as_number(field(self.vm, table, "double")) {
             self.reply.double(number);
-        } else if let Value::Table(content) = table.raw_get::<Value>("map")? {
-            self.map(&content, depth)?;
-        } else if let Value::Table(content) = table.raw_get::<Value>("set")? {
-            self.set(&content, depth)?;
-        } else if let Value::String(digits) = table.raw_get::<Value>("big_number")? {
-            self.reply.big_number(&digits.as_bytes());
-        } else if let Value::Table(content) = table.raw_get::<Value>("verbatim_string")? {
-            self.verbatim(&content)?;
+        } else if let Value::Table(content) = field(self.vm, table, "map") {
+            self.map(content, depth)?;
+        } else if let Value::Table(content) = field(self.vm, table, "set") {
+            self.set(content, depth)?;
+        } else if let Value::Str(digits) = field(self.vm, table, "big_number") {
+            self.reply.big_number(digits.as_bytes());
+        } else if let Value::Table(content) = field(self.vm, table, "verbatim_string") {
+            self.verbatim(content);
         } else {
             self.array(table, depth)?;
         }
@@ -207,49 +220,40 @@ impl Writer<'_> {
     }
 
     /// Up to the first nil, as Redis does it.
-    fn array(&mut self, table: &Table, depth: usize) -> Result<()> {
-        let mut length = 0_usize;
-        while !table.raw_get::<Value>(length + 1)?.is_nil() {
+    fn array(&mut self, table: Gc<Table>, depth: usize) -> Result<()> {
+        let mut length = 0;
+        while !table.get_int(length + 1).is_nil() {
             length += 1;
         }
-        self.reply.array(length);
+        self.reply.array(length as usize);
         for index in 1..=length {
-            self.value(&table.raw_get::<Value>(index)?, depth + 1)?;
+            self.value(table.get_int(index), depth + 1)?;
         }
         Ok(())
     }
 
-    fn map(&mut self, content: &Table, depth: usize) -> Result<()> {
-        let pairs: Vec<(Value, Value)> = content.pairs().collect::<Result<_>>()?;
+    fn map(&mut self, content: Gc<Table>, depth: usize) -> Result<()> {
+        let pairs = order::pairs(self.vm, shared::real(content))?;
         self.reply.map(pairs.len());
-        for (key, value) in &pairs {
+        for (key, value) in pairs {
             self.value(key, depth + 1)?;
             self.value(value, depth + 1)?;
         }
         Ok(())
     }
 
-    fn set(&mut self, content: &Table, depth: usize) -> Result<()> {
-        let members: Vec<(Value, Value)> = content.pairs().collect::<Result<_>>()?;
+    fn set(&mut self, content: Gc<Table>, depth: usize) -> Result<()> {
+        let members = order::pairs(self.vm, shared::real(content))?;
         self.reply.set(members.len());
-        members.iter().try_for_each(|(member, _)| self.value(member, depth + 1))
+        members.into_iter().try_for_each(|(member, _)| self.value(member, depth + 1))
     }
 
-    fn verbatim(&mut self, content: &Table) -> Result<()> {
-        match (content.raw_get::<Value>("format")?, content.raw_get::<Value>("string")?) {
-            (Value::String(format), Value::String(text)) if format.as_bytes().len() >= 3 => {
-                self.reply.verbatim(&format.as_bytes(), &text.as_bytes());
+    fn verbatim(&mut self, content: Gc<Table>) {
+        match (field(self.vm, content, "format"), field(self.vm, content, "string")) {
+            (Value::Str(format), Value::Str(text)) if format.as_bytes().len() >= 3 => {
+                self.reply.verbatim(format.as_bytes(), text.as_bytes());
             }
             _ => self.reply.null(),
         }
-        Ok(())
-    }
-}
-
-fn as_number(value: &Value) -> Option<f64> {
-    match value {
-        Value::Number(number) => Some(*number),
-        Value::Integer(number) => Some(*number as f64),
-        _ => None,
     }
 }

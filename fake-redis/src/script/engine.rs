@@ -1,48 +1,36 @@
 //! A Lua state for scripts, kept by its thread and used by every server on it.
 //!
-//! A state costs 30 microseconds to make, as much as a whole run of few commands, so one is made
-//! when a thread first needs it, and its compiled scripts are kept by their SHA-1. It must carry
-//! nothing from one script to the next: globals and libraries cannot be changed (prelude.lua);
-//! KEYS, ARGV, environments, the random numbers and the counts of objects, instructions and looks
-//! are set anew for every run; garbage and addresses are not seen (lua/README.md). Which scripts a
+//! A state takes long to make, so one is made when a thread first needs it, and its compiled
+//! scripts are kept by their SHA-1. It carries nothing from one script to the next: shared tables
+//! cannot be changed (shared.rs), and all else that a run has is in its [`Run`]. Which scripts a
 //! server *knows* is the server's own business.
+//!
+//! [`Run`]: super::run::Run
 
-use super::enter::{Compiled, Scope};
-use super::functions;
-use super::long::MEMORY_MAX;
-use super::lua_state;
-use super::problem;
-use super::random::ScriptRandom;
-use super::shared::Shared;
+use super::host::{Result, raise_text, string};
+use super::shared::{self, SharedTables};
+use super::{functions, host, lend, limits};
 use crate::config::RedisVersion;
+use crate::data::number;
 use crate::protocol::args::Args;
 use crate::protocol::reply::Reply;
-use crate::state::scripts::{Settings, Sha};
+use crate::state::scripts::Sha;
 use indexmap::IndexMap;
-use mlua::chunk::ChunkMode;
-use mlua::state::{GcIncParams, GcMode};
-use mlua::{Function, HookTriggers, Lua, LuaOptions, Result, StdLib, Table, Value, VmState};
+use luna_core::runtime::Value;
+use luna_core::version::LuaVersion;
+use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use rustc_hash::FxBuildHasher;
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+use std::cell::RefCell;
 
-/// Garbage is collected when memory has grown to so many percent of what was in use: the state is
-/// small, and going through it costs more than the memory is worth.
-const GARBAGE_PERCENT: i32 = 1_000;
 /// How many compiled scripts a thread keeps before it forgets them all.
 const COMPILED_MAX: usize = 512;
-/// How many instructions are executed between two looks at a run: about a millisecond, as in Redis.
-const INSTRUCTIONS_PER_LOOK: u32 = 100_000;
-
-/// An engine that uses more after a script is thrown away: what a script needs must not depend on
-/// what others left for the garbage collector.
-const KEPT_KILOBYTES: usize = 16 * 1_024;
-/// Garbage is collected in full whenever a run is looked at while so much memory is used, unless
-/// more than half of it was alive the last time.
-const COLLECTED_FROM: usize = MEMORY_MAX / 2;
+/// An engine that uses more after a script is thrown away.
+const KEPT_BYTES: usize = 16 << 20;
+/// Garbage is collected between two scripts when it has grown to so much.
+const GARBAGE_MAX: usize = 512 << 10;
 
 /// How a run ended.
-pub(crate) enum Outcome {
+pub(super) enum Outcome {
     /// With a value that is in the reply already.
     Replied,
     /// With a value.
@@ -52,13 +40,19 @@ pub(crate) enum Outcome {
 }
 
 /// A Lua state with what was compiled in it.
-pub(crate) struct Engine {
-    lua: Lua,
-    scope: Scope,
-    redis: Table,
-    shared: Rc<Shared>,
-    compiled: IndexMap<Sha, Compiled, FxBuildHasher>,
+pub(super) struct Engine {
+    vm: Vm,
+    /// prelude.lua's functions that call a script and set the version, and the globals of scripts.
+    /// Pinned, as long as the state lives.
+    run: Value,
+    set_version: Value,
+    #[cfg(test)]
+    globals: Value,
+    shared: SharedTables,
+    compiled: IndexMap<Sha, HostRootTicket, FxBuildHasher>,
     version: Option<RedisVersion>,
+    /// Bytes in use after garbage was last collected.
+    alive: usize,
 }
 
 thread_local! {
@@ -67,58 +61,80 @@ thread_local! {
 
 /// Uses this thread's engine. It is thrown away if `body` fails in Lua itself, or leaves much
 /// behind.
-pub(crate) fn with<R>(body: impl FnOnce(&mut Engine) -> Result<R>) -> Result<R> {
+///
+/// # Errors
+/// With what Lua says.
+pub(super) fn with<R>(
+    body: impl FnOnce(&mut Engine) -> Result<R>,
+) -> std::result::Result<R, Vec<u8>> {
     let kept = KEPT.with_borrow_mut(Option::take);
     let mut engine = match kept {
         Some(engine) => engine,
         None => Box::new(Engine::new()?),
     };
-    let result = body(&mut engine)?;
-    if engine.scope.used_kilobytes() <= KEPT_KILOBYTES {
+    let result = body(&mut engine).map_err(|error| engine.text_of(error))?;
+    engine.collect_garbage();
+    if engine.vm.memory_used() <= KEPT_BYTES {
         KEPT.set(Some(engine));
     }
     Ok(result)
 }
 
 impl Engine {
-    fn new() -> Result<Self> {
-        let libraries = StdLib::TABLE | StdLib::STRING | StdLib::MATH;
-        let lua = Lua::new_with(libraries, LuaOptions::new().catch_rust_panics(false))?;
-        let shared = Rc::new(Shared {
-            random: ScriptRandom::new(),
-            json: Rc::default(),
-            looks: Cell::new(0),
-            ending: Cell::new(None),
-            alive: Cell::new(0),
-        });
-        let native = functions::table(&lua, &shared)?;
-        let prelude = lua.load(include_str!("prelude.lua")).set_name("=prelude");
-        let (handle_problem, redis): (Function, Table) = prelude.call(native)?;
-        let scope = Scope::new(&lua, handle_problem)?;
-        lua.gc_set_mode(GcMode::Incremental(GcIncParams::default().pause(GARBAGE_PERCENT)));
-        look_at_runs(&lua, &shared)?;
-        lua_state::seal(&lua)?;
-        Ok(Engine { lua, scope, redis, shared, compiled: IndexMap::default(), version: None })
+    fn new() -> std::result::Result<Self, Vec<u8>> {
+        let mut vm = Vm::sandbox(LuaVersion::Lua51)
+            .open_base()
+            .open_math()
+            .open_string()
+            .open_table()
+            .open_coroutine()
+            .build();
+        vm.set_loader_input_budget(limits::MEMORY_MAX);
+        host::learn_complaint(complaint(&mut vm));
+        shared::take();
+        let natives = functions::natives(&mut vm);
+        let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude");
+        let prelude = prelude.map_err(|error| error.to_string().into_bytes())?;
+        let made = vm.call_value(Value::Closure(prelude), &[natives]);
+        let made = made.map_err(|error| vm.error_text(&error).into_bytes())?;
+        let [run, set_version, globals] = made[..] else {
+            return Err(b"the prelude returned something else".to_vec());
+        };
+        for value in [run, set_version, globals] {
+            vm.pin_host(value);
+        }
+        vm.collect_garbage();
+        let alive = vm.memory_used();
+        Ok(Engine {
+            vm,
+            run,
+            set_version,
+            #[cfg(test)]
+            globals,
+            shared: shared::take(),
+            compiled: IndexMap::default(),
+            version: None,
+            alive,
+        })
     }
 
     /// The Lua state.
+    pub(super) fn vm(&mut self) -> &mut Vm {
+        &mut self.vm
+    }
+
+    /// The globals that scripts see.
     #[cfg(test)]
-    pub(crate) fn lua(&self) -> &Lua {
-        &self.lua
+    pub(super) fn globals(&self) -> Value {
+        self.globals
     }
 
-    /// The random numbers of scripts, whose state is the running server's.
-    pub(crate) fn random_state(&self) -> &std::cell::Cell<u64> {
-        &self.shared.random.state
+    fn text_of(&self, error: LuaError) -> Vec<u8> {
+        host::text_of(error.0).unwrap_or_else(|| self.vm.error_text(&error).into_bytes())
     }
 
-    /// How cjson reads and writes, which is the running server's.
-    pub(crate) fn json(&self) -> &Cell<Settings> {
-        &self.shared.json
-    }
-
-    /// Compiles a script unless it is compiled already; what is returned is good until another one
-    /// is compiled. The body is what follows a `#!` line, if there is one.
+    /// Compiles a script unless it is compiled already. The body is what follows a `#!` line, if
+    /// there is one.
     ///
     /// # Errors
     /// With what Lua says of the script's syntax.
@@ -126,85 +142,93 @@ impl Engine {
         &mut self,
         sha: Sha,
         body: impl FnOnce() -> &'b [u8],
-    ) -> Result<Compiled> {
-        if let Some(compiled) = self.compiled.get(&sha) {
-            return Ok(*compiled);
+    ) -> Result<Value> {
+        if let Some(ticket) = self.compiled.get(&sha) {
+            return Ok(self.vm.read_host(*ticket).unwrap_or(Value::Nil));
         }
         if self.compiled.len() >= COMPILED_MAX {
-            self.compiled.drain(..).try_for_each(|(_, script)| self.scope.forget(script))?;
+            for (_, ticket) in self.compiled.drain(..) {
+                // It was pinned below, and is unpinned once.
+                let _ = self.vm.unpin(ticket);
+            }
         }
-        let chunk = self.lua.load(body()).set_name("@user_script").set_mode(ChunkMode::Text);
-        let compiled = self.scope.keep(chunk.into_function()?)?;
-        self.compiled.insert(sha, compiled);
-        Ok(compiled)
+        let script = match self.vm.load(body(), b"@user_script") {
+            Ok(script) => Value::Closure(script),
+            Err(error) => {
+                let problem = [b"user_script:", error.to_string().as_bytes()].concat();
+                return Err(raise_text(&mut self.vm, &problem));
+            }
+        };
+        self.compiled.insert(sha, self.vm.pin_host(script));
+        Ok(script)
     }
 
-    /// Runs a compiled script with KEYS and ARGV. The simplest results are written to `reply`.
+    /// Runs a compiled script with KEYS and ARGV, for the run that is lent. The simplest results
+    /// are written to `reply`.
     pub(super) fn run(
         &mut self,
-        script: Compiled,
+        script: Value,
         (keys, arguments): (Args<'_>, Args<'_>),
         version: RedisVersion,
         reply: &mut Reply,
     ) -> Result<Outcome> {
+        shared::select(&self.shared);
+        self.vm.set_instr_budget(None);
         if self.version != Some(version) {
-            self.tell_version(version)?;
+            let text = string(&mut self.vm, version.text().as_bytes());
+            let number = Value::Float(version.number() as f64);
+            self.vm.call_value(self.set_version, &[text, number])?;
+            self.version = Some(version);
         }
-        self.shared.looks.set(0);
-        self.shared.alive.set(0);
-        self.shared.ending.set(None);
-        Ok(match self.scope.call(script, [keys, arguments], reply)? {
-            None => Outcome::Replied,
-            Some((true, value)) => Outcome::Returned(value),
-            Some((false, problem)) => Outcome::Failed(problem),
+        let (keys, arguments) = (self.list(keys), self.list(arguments));
+        limits::begin(&mut self.vm);
+        let ended = self.vm.call_value(self.run, &[script, keys, arguments]);
+        self.vm.set_memory_cap(None);
+        limits::resume_panic();
+        lend::borrow(|run| run.walks.forget(&mut self.vm));
+        let ended = ended?;
+        let value = ended.get(1).copied().unwrap_or(Value::Nil);
+        Ok(match (ended.first(), value) {
+            (Some(Value::Bool(true)), Value::Str(text)) => {
+                reply.bulk(text.as_bytes());
+                Outcome::Replied
+            }
+            (Some(Value::Bool(true)), Value::Float(number)) => {
+                reply.integer(number::truncated(number));
+                Outcome::Replied
+            }
+            (Some(Value::Bool(true)), value) => Outcome::Returned(value),
+            (_, problem) => Outcome::Failed(problem),
         })
     }
-    fn tell_version(&mut self, version: RedisVersion) -> Result<()> {
-        lua_state::thaw(&self.redis, &self.lua)?;
-        self.redis.raw_set("REDIS_VERSION", version.text())?;
-        self.redis.raw_set("REDIS_VERSION_NUM", version.number())?;
-        lua_state::freeze(&self.redis, &self.lua)?;
-        self.version = Some(version);
-        Ok(())
+
+    fn list(&mut self, parts: Args<'_>) -> Value {
+        let mut list = self.vm.new_table();
+        for (part, index) in parts.iter().zip(1_i32..) {
+            list = list.with(f64::from(index), part);
+        }
+        Value::Table(list.build())
     }
-}
 
-fn look_at_runs(lua: &Lua, shared: &Rc<Shared>) -> Result<()> {
-    let (shared, raw) = (Rc::clone(shared), lua_state::Raw::of(lua)?);
-    let triggers = HookTriggers::new().every_nth_instruction(INSTRUCTIONS_PER_LOOK);
-    lua.set_global_hook(triggers, move |lua, _| {
-        look_at_run(lua, raw, &shared).map(|()| VmState::Continue)
-    })
-}
-
-/// # Errors
-/// If the run has to end, and then at every instruction until it has: where C's stack is full, a
-/// script could catch one error in place of this one.
-fn look_at_run(lua: &Lua, raw: lua_state::Raw, shared: &Shared) -> Result<()> {
-    let looks = shared.looks.get().saturating_add(1);
-    shared.looks.set(looks);
-    let ending = match shared.ending.get() {
-        None => problem::look(looks, memory_needed(lua, raw.wanted(), shared)),
-        ending => ending,
-    };
-    shared.ending.set(ending);
-    match ending {
-        None => Ok(()),
-        Some(ending) => {
-            raw.end_script();
-            Err(problem::stop(ending))
+    /// Collects garbage if there is much. No script runs, and nothing of one is needed any more.
+    fn collect_garbage(&mut self) {
+        if self.vm.memory_used() > self.alive + GARBAGE_MAX {
+            self.vm.collect_garbage();
+            self.alive = self.vm.memory_used();
         }
     }
 }
 
-/// How many bytes a script uses and is about to use; garbage does not count if they are many.
-fn memory_needed(lua: &Lua, wanted: usize, shared: &Shared) -> usize {
-    let used = lua.used_memory();
-    let threshold = COLLECTED_FROM.max(shared.alive.get().saturating_mul(2));
-    // Where C's stack is full, garbage is collected the next time.
-    if used.saturating_add(wanted) < threshold || lua.gc_collect().is_err() {
-        return used.saturating_add(wanted);
+/// A function of Lua's that wants a number.
+fn complaint(vm: &mut Vm) -> host::Native {
+    let math = string(vm, b"math");
+    let floor = string(vm, b"floor");
+    let floor = match vm.globals().get(math) {
+        Value::Table(math) => math.get(floor),
+        _ => Value::Nil,
+    };
+    match floor {
+        Value::Native(floor) => floor.f,
+        _ => |_, _, _| Ok(0),
     }
-    shared.alive.set(lua.used_memory());
-    lua.used_memory().saturating_add(wanted)
 }

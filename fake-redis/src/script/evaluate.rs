@@ -1,6 +1,8 @@
 //! EVAL and its like: a script is made known, checked and run, and its result becomes a reply.
 
 use super::engine::{self, Outcome};
+use super::host::{as_number, field, text_of};
+use super::random::ScriptRandom;
 use super::run::Run;
 use super::{convert, lend, random};
 use crate::config::RedisVersion;
@@ -9,7 +11,8 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::scripts::{Permissions, Script, Sha, sha_of};
 use crate::state::server::Call;
-use mlua::{Error, Value};
+use luna_core::runtime::{Gc, Table, Value};
+use luna_core::vm::Vm;
 
 impl Run<'_> {
     /// Where `math.random` begins: before 7.0 anew in every script, since replicas ran the same
@@ -28,9 +31,12 @@ impl Call<'_> {
             return Ok(sha);
         }
         let (declared, body) = read_header(text)?;
-        engine::with(|engine| Ok(engine.compile(sha, || body)))
-            .and_then(|compiled| compiled)
-            .map_err(syntax_problem)?;
+        engine::with(|engine| {
+            let compiled = engine.compile(sha, || body).map(drop);
+            Ok(compiled.map_err(|error| text_of(error.0).unwrap_or_default()))
+        })
+        .flatten()
+        .map_err(|text| syntax_problem(&text))?;
         self.server.scripts.learn(sha, Script { body: body.into(), declared });
         Ok(sha)
     }
@@ -57,26 +63,29 @@ impl Call<'_> {
         let version = self.server.config.version;
         let (server, reply) = (&mut *self.server, &mut *self.reply);
         let mut run = Run::begin(server, self.client, permissions);
+        run.random = ScriptRandom::at(run.first_random_state());
         let start = reply.bytes().len();
         let result = engine::with(|engine| {
             let text = || run.server.scripts.body(&sha);
             let compiled = engine.compile(sha, text)?;
-            engine.random_state().set(run.first_random_state());
-            engine.json().set(run.server.scripts.left().1);
             let outcome =
                 lend::lend(&mut run, || engine.run(compiled, (keys, arguments), version, reply))?;
-            run.server.scripts.leave(engine.random_state().get(), engine.json().get());
+            run.server.scripts.leave(run.random.state(), run.json[0]);
             let protocol = run.server.client(ClientKey::SCRIPT).protocol;
-            if let Some(error) = uncounted_error(&outcome)? {
+            if let Some(error) = uncounted_error(engine.vm(), &outcome) {
                 run.server.statistics.count_error(&error);
             }
             match outcome {
                 Outcome::Replied => Ok(()),
-                Outcome::Returned(value) => convert::to_reply(&value, protocol, reply),
+                Outcome::Returned(value) => convert::to_reply(engine.vm(), value, protocol, reply),
                 Outcome::Failed(problem) if version < RedisVersion::V7_0 => {
-                    write_old_problem(&problem, &sha, reply)
+                    write_old_problem(engine.vm(), problem, &sha, reply);
+                    Ok(())
                 }
-                Outcome::Failed(problem) => write_problem(&problem, &sha, reply),
+                Outcome::Failed(problem) => {
+                    write_problem(engine.vm(), problem, &sha, reply);
+                    Ok(())
+                }
             }
         });
         run.end();
@@ -85,7 +94,7 @@ impl Call<'_> {
         }
         let is_error = self.reply.bytes().get(start) == Some(&b'-');
         self.server.statistics.answers_with(is_error);
-        result.map_err(|error| CommandError::text(format!("ERR Error running script: {error}")))
+        result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
     /// Scripts that say what they do are checked before they run, as `scriptPrepareForRun` in
@@ -119,75 +128,61 @@ impl Call<'_> {
 
 /// The error that a script answers with, unless it came from a command and was counted with that
 /// (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
-fn uncounted_error(outcome: &Outcome) -> mlua::Result<Option<CommandError>> {
-    let (table, must_be_said) = match outcome {
+fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
+    let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
         Outcome::Failed(Value::Table(table)) => (table, true),
-        _ => return Ok(None),
+        _ => return None,
     };
-    let is_counted = !table.raw_get::<Value>("ignore_error_stats_update")?.is_nil();
-    if is_counted || must_be_said && table.raw_get::<Value>("said")?.is_nil() {
-        return Ok(None);
+    let is_counted = !field(vm, table, "ignore_error_stats_update").is_nil();
+    if is_counted || must_be_said && field(vm, table, "said").is_nil() {
+        return None;
     }
-    let text = table.raw_get::<Value>("err")?;
-    Ok(text.as_string().map(|text| CommandError::text(&*text.as_bytes())))
+    text_of(field(vm, table, "err")).map(CommandError::text)
+}
+
+/// Where a problem arose, if that is known: the chunk and the line.
+fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
+    let source = text_of(field(vm, problem, "source"))?;
+    let line = as_number(field(vm, problem, "line"))?;
+    Some((source, line as i64))
 }
 
 /// The error reply for a script that failed: where, if that is known, is added to what. See
 /// `luaCallFunction` in script_lua.c.
-fn write_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
-    let Value::Table(problem) = problem else {
-        reply.error(b"ERR unknown error");
-        return Ok(());
+fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
+    let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
+    let mut text = match field(vm, problem, "err") {
+        Value::Str(text) => text.as_bytes().to_vec(),
+        other => match as_number(other).filter(|number| number.fract() == 0.0) {
+            Some(number) => format!("{}", number as i64).into_bytes(),
+            None => b"ERR unknown error".to_vec(),
+        },
     };
-    let mut text = match problem.raw_get::<Value>("err")? {
-        Value::String(text) => text.as_bytes().to_vec(),
-        Value::Integer(number) => number.to_string().into_bytes(),
-        _ => b"ERR unknown error".to_vec(),
-    };
-    if let (Value::String(source), Some(line)) =
-        (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?)
-    {
-        for part in [
-            b" script: ".as_slice(),
-            sha,
-            b", on ",
-            &source.as_bytes(),
-            format!(":{line}.").as_bytes(),
-        ] {
-            text.extend_from_slice(part);
-        }
+    if let Some((source, line)) = place_of(vm, problem) {
+        text.extend([b" script: ", sha.as_slice(), b", on ", &source].concat());
+        text.extend_from_slice(format!(":{line}.").as_bytes());
     }
     reply.error(&text);
-    Ok(())
 }
 
 /// The same before 7.0: `Error running script`, from where, and what.
-fn write_old_problem(problem: &Value, sha: &Sha, reply: &mut Reply) -> mlua::Result<()> {
+fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {
-        if let (Value::String(source), Some(line)) =
-            (problem.raw_get("source")?, problem.raw_get::<Option<i64>>("line")?)
-        {
-            text.extend_from_slice(&source.as_bytes());
+        if let Some((source, line)) = place_of(vm, problem) {
+            text.extend_from_slice(&source);
             text.extend_from_slice(format!(":{line}: ").as_bytes());
         }
-        let said = problem.raw_get::<Value>("said")?;
-        let said = if said.is_nil() { problem.raw_get::<Value>("err")? } else { said };
-        if let Value::String(said) = said {
-            text.extend_from_slice(&said.as_bytes());
-        }
+        let said = field(vm, problem, "said");
+        let said = if said.is_nil() { field(vm, problem, "err") } else { said };
+        text.extend(text_of(said).unwrap_or_default());
     }
     reply.error(&text);
-    Ok(())
 }
 
-fn syntax_problem(error: Error) -> CommandError {
-    let message = match error {
-        Error::SyntaxError { message, .. } => message,
-        other => other.to_string(),
-    };
-    CommandError::text(format!("ERR Error compiling script (new function): {message}"))
+fn syntax_problem(text: &[u8]) -> CommandError {
+    CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
 /// Splits off a first line `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c.

@@ -1,207 +1,188 @@
-//! The functions of the host that prelude.lua builds the world of scripts on.
+//! The redis library, `math.random`, and what else prelude.lua asks of the host.
 
-use super::long::Ending;
-use super::problem::{Problem, complain, raise, stop};
+use super::host::{
+    Answer, Arguments, Native, Result, argument_text, as_number, native, raise_reply, string,
+    table, text_of, to_string,
+};
+use super::limits;
 use super::run::Run;
-use super::shared::Shared;
-use super::{convert, lend, library, lua_state, raw};
-use crate::data::number;
+use super::watch::Ending;
+use super::{convert, lend, library, order, shared, strings, wrappers};
 use crate::protocol::error::CommandError;
 use crate::protocol::reply::Protocol;
 use crate::state::client_key::ClientKey;
 use crate::state::effects::Targets;
-use mlua::{Error, Lua, LuaString, MultiValue, Result, Table, Value};
-use std::rc::Rc;
+use luna_core::runtime::Value;
+use luna_core::vm::Vm;
+use luna_core::vm::inspect::frames_for_profile;
 
-/// All functions, by name.
-pub(crate) fn table(lua: &Lua, shared: &Rc<Shared>) -> Result<Table> {
-    let native = lua.create_table()?;
-    let (general, reply) = (lua.create_function(call)?, lua.create_function(reply)?);
-    native.raw_set("call", raw::redis_call(lua, &general, &reply)?)?;
-    native.raw_set("pcall", lua.create_function(pcall)?)?;
-    native.raw_set("open_problem", lua.create_function(open_problem)?)?;
-    native.raw_set("sha1hex", lua.create_function(sha1hex)?)?;
-    native.raw_set("log", lua.create_function(log)?)?;
-    native.raw_set("setresp", lua.create_function(setresp)?)?;
-    native.raw_set("set_repl", lua.create_function(set_repl)?)?;
-    native.raw_set("acl_check_cmd", lua.create_function(acl_check_cmd)?)?;
-    native.raw_set("place", lua.create_function(place)?)?;
-    let state = Rc::clone(shared);
-    native
-        .raw_set("random", lua.create_function(move |lua, limits| random(lua, &state, &limits))?)?;
-    let state = Rc::clone(shared);
-    native.raw_set(
-        "randomseed",
-        lua.create_function(move |lua, seed| randomseed(lua, &state, &seed))?,
-    )?;
-    let json = Rc::clone(&shared.json);
-    let fill =
-        move |lua: &Lua, (name, table): (String, Table)| library::fill(lua, &json, &name, &table);
-    native.raw_set("fill", lua.create_function(fill)?)?;
-    let freeze = |lua: &Lua, table: Table| lua_state::freeze(&table, lua);
-    native.raw_set("freeze", lua.create_function(freeze)?)?;
-    Ok(native)
+/// What `collectgarbage("count")` says, and `gcinfo`, in kB: when garbage is collected depends on
+/// scripts that ran before.
+const HEAP_SHOWN: f64 = 64.0;
+
+const NATIVES: [(&str, Native); 16] = [
+    ("call", |vm, slot, count| execute(vm, slot, count, Errors::Raised)),
+    ("pcall", |vm, slot, count| execute(vm, slot, count, Errors::Returned)),
+    ("sha1hex", native!(sha1hex)),
+    ("log", native!(log)),
+    ("setresp", native!(setresp)),
+    ("set_repl", native!(set_repl)),
+    ("acl_check_cmd", native!(acl_check_cmd)),
+    ("random", native!(random)),
+    ("randomseed", native!(randomseed)),
+    ("collectgarbage", native!(collectgarbage)),
+    ("gcinfo", native!(|_| Ok(HEAP_SHOWN))),
+    ("place", native!(place)),
+    ("has_to_end", native!(has_to_end)),
+    ("library", native!(library::library)),
+    ("protect", native!(shared::protect)),
+    ("share_strings", native!(shared::share_strings)),
+];
+
+/// The table of functions that prelude.lua takes.
+pub(super) fn natives(vm: &mut Vm) -> Value {
+    let strings = strings::library(vm);
+    let functions: Vec<(&str, Value)> = NATIVES
+        .into_iter()
+        .chain(wrappers::WRAPPERS)
+        .chain(order::WRAPPERS)
+        .map(|(name, function)| (name, vm.native(function)))
+        .chain([("strings", strings), ("are_writable", Value::Bool(shared::are_writable()))])
+        .collect();
+    let pairs: Vec<(Value, Value)> = functions
+        .into_iter()
+        .map(|(name, function)| (string(vm, name.as_bytes()), function))
+        .collect();
+    table(vm, pairs)
 }
 
-/// As [`execute_now`], but that a panic waits until the script has ended.
-fn execute(
-    lua: &Lua,
-    parts: &MultiValue,
-) -> Result<std::result::Result<(Value, bool), CommandError>> {
-    raw::keep_panic(|| execute_now(lua, parts)).unwrap_or_else(|| Err(stop(Ending::Panicked)))
+/// What redis.call and redis.pcall do with an error.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Errors {
+    Raised,
+    Returned,
 }
 
-/// Executes a command; its reply, and whether that is an error.
-fn execute_now(
-    lua: &Lua,
-    parts: &MultiValue,
-) -> Result<std::result::Result<(Value, bool), CommandError>> {
-    let called = lend::borrow(|run| {
-        gather(run, parts)?;
-        run.call()?;
-        let is_error = run.reply.bytes().first() == Some(&b'-');
-        Ok(convert::to_lua(lua, run.reply.bytes()).map(|value| (value, is_error)))
+/// How a call of a command ended.
+enum Called {
+    Value(Value),
+    /// An error reply of the command, which was counted.
+    Error(Vec<u8>),
+    /// The command was not executed.
+    Refused(CommandError),
+}
+
+/// redis.call and redis.pcall: a panic goes on where the script was called.
+fn execute(vm: &mut Vm, slot: u32, count: u32, errors: Errors) -> Result<u32> {
+    let called = limits::keep_panic(|| {
+        lend::borrow(|run| call(run, vm, slot, count)).unwrap_or(Called::Refused(
+            CommandError::fixed("ERR redis.call was used outside of a script"),
+        ))
     });
-    match called {
-        Some(Ok(value)) => value.map(Ok),
-        Some(Err(error)) => Ok(Err(error)),
-        None => raise("ERR redis.call was used outside of a script"),
-    }
-}
-
-/// What the reply of the command that was called last is to a script.
-fn reply(lua: &Lua, (): ()) -> Result<Value> {
-    lend::borrow(|run| convert::to_lua(lua, run.reply.bytes())).unwrap_or(Ok(Value::Nil))
-}
-
-/// redis.call for whatever raw.rs leaves to it: an error reply is raised.
-fn call(lua: &Lua, parts: MultiValue) -> Result<Value> {
-    match execute(lua, &parts)? {
-        Ok((value, false)) => Ok(value),
-        Ok((value, true)) => {
-            let text: LuaString = value
-                .as_table()
-                .map_or(Err(Error::runtime("no table")), |table| table.raw_get("err"))?;
-            Err(Error::external(Problem::Reply(CommandError::text(&*text.as_bytes()))))
-        }
-        Err(error) => Err(Error::external(Problem::Reply(error))),
-    }
-}
-
-/// redis.pcall: an error reply is a table.
-fn pcall(lua: &Lua, parts: MultiValue) -> Result<Value> {
-    match execute(lua, &parts)? {
-        Ok((value, _)) => Ok(value),
-        Err(error) => {
-            let problem = problem_table(lua, &error.0)?;
-            if let Value::Table(table) = &problem {
-                table.raw_set("ignore_error_stats_update", true)?;
-            }
-            Ok(problem)
-        }
-    }
-}
-
-fn problem_table(lua: &Lua, text: &[u8]) -> Result<Value> {
-    let table = lua.create_table_with_capacity(0, 2)?;
-    table.raw_set("err", lua.create_string(text)?)?;
-    Ok(Value::Table(table))
-}
-
-/// What scripts meet of an error that the host raised, and whether they may not catch it. Anything
-/// else stays as it is.
-fn open_problem(lua: &Lua, value: Value) -> Result<(Value, bool)> {
-    let Value::Error(error) = &value else { return Ok((value, false)) };
-    let mut cause: &Error = error;
-    while let Error::CallbackError { cause: inner, .. } = cause {
-        cause = inner;
-    }
-    let problem = cause.downcast_ref::<Problem>();
-    let opened = match problem {
-        Some(Problem::Reply(error)) => problem_table(lua, &error.0),
-        Some(Problem::Text(text)) => lua.create_string(text).map(Value::String),
-        Some(Problem::Stop(ending)) => lua.create_string(ending.to_string()).map(Value::String),
-        None => problem_table(lua, format!("ERR {cause}").as_bytes()),
+    let value = match (called, errors) {
+        (None, _) => return Err(limits::stop(vm, Ending::Panicked)),
+        (Some(Called::Value(value)), _) => value,
+        (Some(Called::Error(text)), Errors::Raised) => return Err(raise_reply(vm, &text)),
+        (Some(Called::Refused(error)), Errors::Raised) => return Err(raise_reply(vm, &error.0)),
+        (Some(Called::Error(text)), Errors::Returned) => convert::counted_error(vm, &text),
+        (Some(Called::Refused(error)), Errors::Returned) => convert::counted_error(vm, &error.0),
     };
-    Ok((opened?, matches!(problem, Some(Problem::Stop(_)))))
+    Ok(vm.nat_return(slot, &[value]))
+}
+
+fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
+    if let Err(error) = gather(run, vm, slot, count).and_then(|()| run.call()) {
+        return Called::Refused(error);
+    }
+    let reply = run.reply.bytes();
+    match reply.strip_prefix(b"-") {
+        Some(text) => Called::Error(convert::line_of(text).to_vec()),
+        None => Called::Value(convert::to_lua(vm, reply)),
+    }
 }
 
 /// Copies the arguments of a command out of Lua, as `luaArgsToRedisArgv` in script_lua.c.
-fn gather(run: &mut Run<'_>, parts: &MultiValue) -> std::result::Result<(), CommandError> {
+fn gather(
+    run: &mut Run<'_>,
+    vm: &Vm,
+    slot: u32,
+    count: u32,
+) -> std::result::Result<(), CommandError> {
     const NONE: CommandError =
         CommandError::fixed("ERR Please specify at least one argument for this redis lib call");
     const WRONG: CommandError =
         CommandError::fixed("ERR Lua redis lib command arguments must be strings or integers");
-    if parts.is_empty() {
+    if count == 0 {
         return Err(NONE);
     }
     run.arguments.clear();
-    for part in parts {
-        match part {
-            Value::String(text) => run.arguments.push(&text.as_bytes()),
-            Value::Integer(number) => push_integer(run, *number),
-            Value::Number(number) => run.arguments.push(number::double_text(*number).as_bytes()),
-            _ => return Err(WRONG),
+    for index in 0..count {
+        match vm.nat_arg(slot, count, index) {
+            Value::Str(text) => run.arguments.push(text.as_bytes()),
+            other => match as_number(other) {
+                Some(number) => argument_text(number, |text| run.arguments.push(text)),
+                None => return Err(WRONG),
+            },
         }
     }
     Ok(())
 }
 
-/// C's `%.17g` of a whole number.
-fn push_integer(run: &mut Run<'_>, number: i64) {
-    if number.unsigned_abs() < raw::PLAIN_MAX {
-        run.arguments.push(itoa::Buffer::new().format(number).as_bytes());
-    } else {
-        run.arguments.push(number::double_text(number as f64).as_bytes());
-    }
+/// Fails as a function of the redis library.
+fn raise<T>(call: &Arguments<'_>, text: &str) -> Result<T> {
+    Err(raise_reply(&mut call.vm(), text.as_bytes()))
 }
 
-fn sha1hex(lua: &Lua, parts: MultiValue) -> Result<LuaString> {
-    let (Some(text), 1) = (parts.front(), parts.len()) else {
-        return raise("ERR wrong number of arguments");
-    };
-    let text = lua.coerce_string(text.clone())?;
-    library::charge(lua, text.as_ref().map_or(0, |text| 4 * text.as_bytes().len()))?;
-    lua.create_string(crate::state::scripts::sha_of(
-        text.as_ref().map(LuaString::as_bytes).as_deref().unwrap_or_default(),
-    ))
+fn sha1hex(call: &Arguments<'_>) -> Result<Vec<u8>> {
+    if call.len() != 1 {
+        return raise(call, "ERR wrong number of arguments");
+    }
+    let value = call.value(1);
+    let text = to_string(&mut call.vm(), value).and_then(|text| text_of(Value::Str(text)));
+    let text = text.unwrap_or_default();
+    call.charge(4 * text.len())?;
+    Ok(crate::state::scripts::sha_of(&text).to_vec())
 }
 
-/// There is no log to write to; what is wrong with the arguments is said all the same.
-fn log(_: &Lua, parts: MultiValue) -> Result<()> {
-    if parts.len() < 2 {
-        return raise("ERR redis.log() requires two arguments or more.");
+/// There is no log to write to; wrong arguments are reported all the same.
+fn log(call: &Arguments<'_>) -> Result<()> {
+    if call.len() < 2 {
+        return raise(call, "ERR redis.log() requires two arguments or more.");
     }
-    match parts
-        .front()
-        .and_then(Value::as_number)
-        .or_else(|| parts.front()?.as_integer().map(|level| level as f64))
-    {
-        None => raise("ERR First argument must be a number (log level)."),
-        Some(level) if !(0.0..=3.0).contains(&level) => raise("ERR Invalid debug level."),
+    match as_number(call.value(1)) {
+        None => raise(call, "ERR First argument must be a number (log level)."),
+        Some(level) if !(0.0..=3.0).contains(&level) => raise(call, "ERR Invalid debug level."),
         Some(_) => Ok(()),
     }
 }
 
-fn setresp(_: &Lua, parts: MultiValue) -> Result<()> {
-    let (Some(version), 1) = (parts.front(), parts.len()) else {
-        return raise("ERR redis.setresp() requires one argument.");
-    };
-    let protocol = match version.as_integer() {
+/// A whole number that is the only argument.
+fn only_whole(call: &Arguments<'_>) -> Option<i64> {
+    let number = as_number(call.value(1))?;
+    let whole = number as i64;
+    (whole as f64 == number).then_some(whole)
+}
+
+fn setresp(call: &Arguments<'_>) -> Result<()> {
+    if call.len() != 1 {
+        return raise(call, "ERR redis.setresp() requires one argument.");
+    }
+    let protocol = match only_whole(call) {
         Some(2) => Protocol::Resp2,
         Some(3) => Protocol::Resp3,
-        _ => return raise("ERR RESP version must be 2 or 3."),
+        _ => return raise(call, "ERR RESP version must be 2 or 3."),
     };
     lend::borrow(|run| run.server.client_mut(ClientKey::SCRIPT).protocol = protocol);
     Ok(())
 }
 
-fn set_repl(_: &Lua, parts: MultiValue) -> Result<()> {
-    let (Some(flags), 1) = (parts.front(), parts.len()) else {
-        return raise("ERR redis.set_repl() requires two arguments.");
-    };
-    let Some(flags @ 0..=3) = flags.as_integer() else {
+fn set_repl(call: &Arguments<'_>) -> Result<()> {
+    if call.len() != 1 {
+        return raise(call, "ERR redis.set_repl() requires two arguments.");
+    }
+    let Some(flags @ 0..=3) = only_whole(call) else {
         return raise(
+            call,
             "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.",
         );
     };
@@ -211,72 +192,88 @@ fn set_repl(_: &Lua, parts: MultiValue) -> Result<()> {
 }
 
 /// The one user may do everything.
-fn acl_check_cmd(_: &Lua, parts: MultiValue) -> Result<bool> {
-    let Some(name) = parts.front() else {
-        return raise("ERR Please specify at least one argument for this redis lib call");
-    };
+fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
+    if call.len() == 0 {
+        return raise(call, "ERR Please specify at least one argument for this redis lib call");
+    }
+    let name = text_of(call.value(1));
     let is_command =
-        |name: &[u8]| lend::borrow(|run| run.server.commands.table().find(name).is_some());
-    if name.as_string().is_none_or(|name| is_command(&name.as_bytes()) != Some(true)) {
-        return raise("ERR Invalid command passed to redis.acl_check_cmd()");
+        name.and_then(|name| lend::borrow(|run| run.server.commands.table().find(&name).is_some()));
+    if is_command != Some(true) {
+        return raise(call, "ERR Invalid command passed to redis.acl_check_cmd()");
     }
     Ok(true)
 }
 
 /// `math.random` of script_lua.c.
-fn random(lua: &Lua, shared: &Shared, limits: &MultiValue) -> Result<f64> {
-    let r = shared.random.next();
-    let (low, high) = match limits.len() {
+fn random(call: &Arguments<'_>) -> Result<f64> {
+    let r = lend::borrow(|run| run.random.next()).unwrap_or_default();
+    let (low, high) = match call.len() {
         0 => return Ok(r),
-        1 => (1.0, limit(lua, limits, 0)?),
-        2 => (limit(lua, limits, 0)?, limit(lua, limits, 1)?),
-        _ => return complain(lua, "wrong number of arguments"),
+        1 => (1.0, limit(call, 1)?),
+        2 => (limit(call, 1)?, limit(call, 2)?),
+        _ => return call.fail("wrong number of arguments"),
     };
     if low > high {
-        let number = limits.len();
-        return complain(lua, &format!("bad argument #{number} to 'random' (interval is empty)"));
+        return call.wrong(call.len(), "interval is empty");
     }
-    let span = if limits.len() == 1 { high } else { high - low + 1.0 };
+    let span = if call.len() == 1 { high } else { high - low + 1.0 };
     Ok((r * span).floor() + low)
 }
 
-fn limit(lua: &Lua, limits: &MultiValue, index: usize) -> Result<f64> {
-    let value = limits.get(index).cloned().unwrap_or(Value::Nil);
-    let kind = value.type_name();
-    match lua.coerce_number(value)? {
-        // C truncates to an int.
-        Some(number) => Ok(f64::from(number as i32)),
-        None => {
-            let number = index + 1;
-            complain(
-                lua,
-                &format!("bad argument #{number} to 'random' (number expected, got {kind})"),
-            )
-        }
-    }
+/// C truncates it to an int.
+fn limit(call: &Arguments<'_>, number: usize) -> Result<f64> {
+    call.number(number).map(|limit| f64::from(limit as i32))
 }
 
-fn randomseed(lua: &Lua, shared: &Shared, seed: &MultiValue) -> Result<()> {
-    shared.random.seed(limit(lua, seed, 0)? as i32);
+fn randomseed(call: &Arguments<'_>) -> Result<()> {
+    let seed = limit(call, 1)? as i32;
+    lend::borrow(|run| run.random.seed(seed));
     Ok(())
 }
 
-/// Where a problem arose: the chunk and the line of the innermost function that is neither the
-/// host's nor the prelude's.
-fn place(lua: &Lua, (): ()) -> Result<(Option<String>, Option<usize>)> {
-    const LEVELS_MAX: usize = 200;
-    for level in 1..LEVELS_MAX {
-        let look = lua.inspect_stack(level, |debug| {
-            let source = debug.source().source?.into_owned();
-            Some((source, debug.current_line()?))
-        });
-        match look {
-            None => break,
-            Some(Some((source, line))) if !source.starts_with('=') => {
-                return Ok((Some(source), Some(line)));
-            }
-            Some(_) => {}
-        }
+/// Collects nothing: see [`HEAP_SHOWN`].
+fn collectgarbage(call: &Arguments<'_>) -> Result<Value> {
+    const OPTIONS: [&[u8]; 7] =
+        [b"stop", b"restart", b"collect", b"count", b"step", b"setpause", b"setstepmul"];
+    let option = if call.value(1).is_nil() {
+        b"collect".to_vec()
+    } else {
+        call.string(1)?.as_bytes().to_vec()
+    };
+    if !OPTIONS.contains(&&*option) {
+        let option = String::from_utf8_lossy(&option);
+        return call.wrong(1, &format!("invalid option '{option}'"));
     }
-    Ok((None, None))
+    call.integer_or(2, 0)?;
+    Ok(match &*option {
+        b"step" => Value::Bool(true),
+        b"count" => Value::Float(HEAP_SHOWN),
+        _ => Value::Float(0.0),
+    })
+}
+
+/// Where a problem arose: the chunk and the line of the innermost function of the script.
+fn place(call: &Arguments<'_>) -> Result<Vec<Value>> {
+    let frames = frames_for_profile(&call.vm());
+    Ok(frames
+        .iter()
+        .rev()
+        .find(|frame| !frame.source.starts_with('='))
+        .map(|frame| {
+            vec![call.make_string(frame.source.as_bytes()), Value::Float(f64::from(frame.line))]
+        })
+        .unwrap_or_default())
+}
+
+/// Why the script has to end; nothing if it may go on.
+fn has_to_end(call: &Arguments<'_>) -> Result<Option<Vec<u8>>> {
+    let ending = limits::ending(&call.vm());
+    Ok(ending.map(|ending| ending.to_string().into_bytes()))
+}
+
+impl Answer for Option<Vec<u8>> {
+    fn into_values(self, vm: &mut Vm) -> Vec<Value> {
+        self.map_or_else(Vec::new, |text| text.into_values(vm))
+    }
 }

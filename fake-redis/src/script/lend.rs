@@ -2,7 +2,7 @@
 //!
 //! The functions of a Lua state live as long as the state, which is kept for many servers; the
 //! server is a borrow of one call. So the borrow is lent for the time of that call. Unsafe code is
-//! here, in raw.rs, enter.rs and lua_state.rs, and nowhere else in this crate.
+//! here, and nowhere else in this crate.
 
 use std::cell::Cell;
 use std::ptr;

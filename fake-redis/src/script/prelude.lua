@@ -1,90 +1,68 @@
--- The world in which scripts run: what they see, and that they cannot change it.
+-- Builds the world in which scripts run. Runs once in every Lua state.
 --
--- Runs once in every Lua state, in its globals, which become those of scripts. Takes a table of
--- functions of the host, and returns the function that handles the problems of scripts and the
--- redis library. What can be reached from the globals when it ends is read-only: Lua itself refuses
--- to write there (see ../../lua/README.md).
+-- Takes a table of the host's functions. Returns a function that calls a script, one that sets the
+-- server's version, and the globals. Scripts reach every shared table through a proxy: an empty
+-- table that answers from the shared one and refuses writes.
 
 local native = ...
 
-local error, type, tostring, rawget, select = error, type, tostring, rawget, select
-local raw_next, raw_pcall, raw_xpcall, raw_load = next, pcall, xpcall, load
-local raw_getmetatable = getmetatable
-local byte, find = string.byte, string.find
+local error, type, rawget, select, tostring = error, type, rawget, select, tostring
+local pcall, xpcall, load, resume = pcall, xpcall, load, coroutine.resume
+local raw_setmetatable, raw_getmetatable, setfenv = setmetatable, getmetatable, setfenv
+local raw_next = next
+local byte, find, sub = string.byte, string.find, string.sub
+local has_to_end = native.has_to_end
 
 -- Errors ------------------------------------------------------------------------------------------
 
--- An error of the host is to scripts a table with its text. That the script has to end is not for
--- it to catch.
-local function opened(problem)
-  if type(problem) ~= "userdata" then return problem, false end
-  return native.open_problem(problem)
-end
-
--- As in Redis, an error of the redis library is to pcall the text of it.
+-- As in Redis, pcall turns an error of the redis library into its text. An error that ends the
+-- script is not for scripts to catch.
 local function caught(...)
   local ok, raised = ...
   if ok then return ... end
-  local problem, has_to_end = opened(raised)
-  if has_to_end then error(raised, 0) end
-  local text = type(problem) == "table" and rawget(problem, "err")
-  if type(text) == "string" then problem = text end
-  return false, problem
+  if has_to_end() then error(raised, 0) end
+  local text = type(raised) == "table" and rawget(raised, "err")
+  if type(text) == "string" then return false, text end
+  return ...
 end
 
 local function safe_pcall(...)
-  return caught(raw_pcall(...))
-end
-
-local function safe_xpcall(body, handler)
-  local last
-  local function finish(...)
-    if last then error(last, 0) end
-    return ...
-  end
-  return finish(raw_xpcall(body, function(raised)
-    local problem, has_to_end = opened(raised)
-    if has_to_end then last = raised return end
-    return handler(problem)
-  end))
+  if select("#", ...) == 0 then return false end
+  return caught(pcall(...))
 end
 
 local function resumed(...)
   local ok, raised = ...
-  if ok then return ... end
-  local problem, has_to_end = opened(raised)
-  if has_to_end then error(raised, 0) end
-  return false, problem
+  if not ok and has_to_end() then error(raised, 0) end
+  return ...
 end
 
-local raw_resume = coroutine.resume
+local function safe_xpcall(...)
+  local body, handler = ...
+  if select("#", ...) < 2 then error("bad argument #2 to 'xpcall' (value expected)", 2) end
+  return resumed(xpcall(body, function(raised)
+    if has_to_end() then return raised end
+    return handler(raised)
+  end))
+end
 
 local function safe_resume(...)
-  return resumed(raw_resume(...))
+  return resumed(resume(...))
 end
 
-local function loaded(chunk, problem)
-  if chunk then return chunk end
-  local text, has_to_end = opened(problem)
-  if has_to_end then error(problem, 0) end
-  return nil, text
-end
-
--- What the reader raises is what `load` returns.
 local function safe_load(...)
-  return loaded(raw_load(...))
+  local chunk, problem = load(...)
+  if chunk then return chunk end
+  if has_to_end() then error(problem, 0) end
+  return nil, problem
 end
 
 -- The redis library -------------------------------------------------------------------------------
 
--- Its functions are the host's where they can fail: such an error names the line that called them,
--- which a function of Lua that is called in a tail position would hide.
+-- Functions that can fail are the host's: their errors name the line that called them, which a
+-- tail call of a Lua function would hide.
 
-local function problem_of(text)
-  return { err = text }
-end
-
-redis = {
+local redis = {
   LOG_DEBUG = 0, LOG_VERBOSE = 1, LOG_NOTICE = 2, LOG_WARNING = 3,
   REPL_NONE = 0, REPL_AOF = 1, REPL_SLAVE = 2, REPL_REPLICA = 2, REPL_ALL = 3,
   call = native.call,
@@ -96,22 +74,22 @@ redis = {
   acl_check_cmd = native.acl_check_cmd,
 }
 
+local function wrong_arguments()
+  return { err = "ERR wrong number or type of arguments" }
+end
+
 function redis.error_reply(...)
   local text = ...
-  if select("#", ...) ~= 1 or type(text) ~= "string" then
-    return problem_of("ERR wrong number or type of arguments")
-  end
-  if byte(text, 1) == 45 then text = text:sub(2) end
-  -- The first word is the code, if there is more than one.
+  if select("#", ...) ~= 1 or type(text) ~= "string" then return wrong_arguments() end
+  if byte(text, 1) == 45 then text = sub(text, 2) end
+  -- The first word is the code if there is more than one word.
   if not find(text, " ", 1, true) then text = "ERR " .. text end
-  return problem_of(text)
+  return { err = text }
 end
 
 function redis.status_reply(...)
   local text = ...
-  if select("#", ...) ~= 1 or type(text) ~= "string" then
-    return problem_of("ERR wrong number or type of arguments")
-  end
+  if select("#", ...) ~= 1 or type(text) ~= "string" then return wrong_arguments() end
   return { ok = text }
 end
 
@@ -125,52 +103,110 @@ end
 
 function redis.debug() end
 
+-- The libraries of Lua ----------------------------------------------------------------------------
+
+for name in raw_next, native.strings do string[name] = native.strings[name] end
+for _, name in ipairs({ "byte", "char", "format", "lower", "reverse", "sub", "upper" }) do
+  string[name] = native.metered(string[name])
+end
+string.rep = native.rep(string.rep)
+for _, name in ipairs({ "getn", "maxn", "remove", "sort" }) do
+  table[name] = native.metered(table[name])
+end
+table.concat, table.insert = native.concat(table.concat), native.insert(table.insert)
+table.foreach = native.foreach(table.foreach)
+math.random, math.randomseed = native.random, native.randomseed
+coroutine.create, coroutine.wrap = native.thread(coroutine.create), native.thread(coroutine.wrap)
+coroutine.resume = safe_resume
+
 -- The globals of scripts --------------------------------------------------------------------------
 
-coroutine.resume = safe_resume
-math.random, math.randomseed = native.random, native.randomseed
-pcall, xpcall, load = safe_pcall, safe_xpcall, safe_load
-getfenv, setfenv = nil, nil
-for _, name in ipairs({ "bit", "cjson", "cmsgpack", "struct" }) do
-  _G[name] = {}
-  native.fill(name, _G[name])
-end
+local globals = {
+  _VERSION = _VERSION,
+  KEYS = {}, ARGV = {},
+  assert = assert, error = error, ipairs = ipairs, rawequal = rawequal, select = select,
+  type = type, collectgarbage = native.collectgarbage, gcinfo = native.gcinfo,
+  pcall = safe_pcall, xpcall = safe_xpcall, load = safe_load,
+  next = native.next(next),
+  getmetatable = native.getmetatable(getmetatable),
+  setmetatable = native.refusing(setmetatable),
+  rawget = native.rawget(rawget),
+  rawset = native.refusing(rawset),
+  tostring = native.tostring(tostring),
+  loadstring = native.metered(loadstring),
+  tonumber = native.metered(tonumber),
+  unpack = native.metered(unpack),
+}
+globals.pairs = native.pairs(pairs, globals.next)
 
 -- Every problem becomes a table that says where in the script it arose.
-local frozen = {}
-function __redis__err__handler(problem)
-  problem = opened(problem)
+local is_shared
+local function handle_problem(problem)
+  if has_to_end() then problem = has_to_end() end
   if type(problem) ~= "table" then
     local text = tostring(problem)
     problem = { err = "ERR " .. text, said = text }
   end
   local source, line = native.place()
-  if source and not frozen[problem] then
-    problem.source, problem.line = source, line
+  if source and not is_shared[problem] then
+    rawset(problem, "source", source)
+    rawset(problem, "line", line)
   end
   return problem
 end
+globals.__redis__err__handler = handle_problem
 
-setmetatable(_G, {
-  __index = function(_, name)
-    error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
-  end,
-})
+-- Shared tables -----------------------------------------------------------------------------------
 
--- Everything that can be reached ------------------------------------------------------------------
+is_shared = {}
 
-local function freeze(value)
-  if type(value) ~= "table" or frozen[value] then return end
-  frozen[value] = true
-  native.freeze(value)
-  for key, content in raw_next, value do
-    freeze(key)
-    freeze(content)
-  end
-  freeze(raw_getmetatable(value))
+local function refuse()
+  error("Attempt to modify a readonly table", 2)
 end
 
-freeze(_G)
-freeze(raw_getmetatable(""))
+-- Scripts see `metatable` as that of the proxy.
+local function protect(real, metatable)
+  if native.are_writable then return real end
+  local proxy = {}
+  raw_setmetatable(proxy, { __index = real, __newindex = refuse })
+  native.protect(proxy, real, metatable)
+  is_shared[proxy] = true
+  return proxy
+end
 
-return __redis__err__handler, redis
+globals.redis = protect(redis)
+for name, library in raw_next, { string = string, table = table, math = math,
+  coroutine = coroutine } do
+  globals[name] = protect(library)
+end
+for _, name in ipairs({ "bit", "cjson", "cmsgpack", "struct" }) do
+  globals[name] = protect(native.library(name))
+end
+
+local strings = raw_getmetatable("")
+strings.__index = globals.string
+native.share_strings(protect(strings))
+
+local missing = {
+  __index = function(_, name)
+    -- A global that is not there is asked for through the proxy.
+    error("Script attempted to access nonexistent global variable '" .. tostring(name) .. "'", 2)
+  end,
+}
+raw_setmetatable(globals, missing)
+local world = protect(globals, protect(missing))
+globals._G = world
+
+local function run(script, keys, arguments)
+  globals.KEYS, globals.ARGV = keys, arguments
+  return xpcall(script, handle_problem)
+end
+
+local function set_version(text, number)
+  redis.REDIS_VERSION, redis.REDIS_VERSION_NUM = text, number
+end
+
+-- From here on chunks are loaded into the world of scripts.
+collectgarbage("stop")
+setfenv(0, world)
+return run, set_version, world

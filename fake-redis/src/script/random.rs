@@ -1,16 +1,12 @@
 //! The random numbers of scripts: a function of nothing but what was drawn before.
 
-use crate::state::scripts::INITIAL_RANDOM_STATE;
-use std::cell::Cell;
-
 /// The state after `srand48(0)`.
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
 /// `drand48` of POSIX in integers, as rand.c of Redis has it.
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
-    /// The state, which a server keeps from one script to the next.
-    pub(crate) state: Cell<u64>,
+    state: u64,
 }
 
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
@@ -18,22 +14,26 @@ const INCREMENT: u64 = 0xB;
 const MASK: u64 = (1 << 48) - 1;
 
 impl ScriptRandom {
-    /// A generator in its initial state.
-    pub(crate) fn new() -> Self {
-        ScriptRandom { state: Cell::new(INITIAL_RANDOM_STATE) }
+    /// A generator in this state.
+    pub(crate) fn at(state: u64) -> Self {
+        ScriptRandom { state }
     }
 
-    /// Starts anew, as `srand48`.
-    pub(crate) fn seed(&self, seed: i32) {
-        self.state.set(u64::from(seed as u32) << 16 | 0x330E);
+    /// The state, which a server keeps from one script to the next.
+    pub(crate) fn state(&self) -> u64 {
+        self.state
+    }
+
+    /// Starts again, as `srand48`.
+    pub(crate) fn seed(&mut self, seed: i32) {
+        self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }
 
     /// The next number, from 0 up to but without 1. This is what `redis_math_random` in
     /// script_lua.c makes of `lrand48`.
-    pub(crate) fn next(&self) -> f64 {
-        let state = self.state.get().wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
-        self.state.set(state);
-        let number = state >> 17;
+    pub(crate) fn next(&mut self) -> f64 {
+        self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
+        let number = self.state >> 17;
         (number % i32::MAX as u64) as f64 / f64::from(i32::MAX)
     }
 }

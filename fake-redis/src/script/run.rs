@@ -1,5 +1,8 @@
 //! One run of a script: what it may do, and the commands that it calls.
 
+use super::random::ScriptRandom;
+use super::walks::Walks;
+use super::watch::Watch;
 use crate::protocol::args::ArgumentVector;
 use crate::protocol::error;
 use crate::protocol::error::CommandError;
@@ -7,7 +10,7 @@ use crate::protocol::reply::{Protocol, Reply};
 use crate::state::client_key::ClientKey;
 use crate::state::command_info::Flags;
 use crate::state::effects::Targets;
-use crate::state::scripts::Permissions;
+use crate::state::scripts::{Permissions, Settings};
 use crate::state::server::{Command, Server};
 use std::time::Duration;
 
@@ -27,6 +30,16 @@ pub(crate) struct Run<'a> {
     pub(crate) arguments: ArgumentVector,
     /// Its reply.
     pub(crate) reply: Reply,
+    /// What the run may use.
+    pub(crate) watch: Watch,
+    /// Where `math.random` is.
+    pub(crate) random: ScriptRandom,
+    /// How cjson reads and writes: the server's settings, and those of each `cjson.new()`.
+    pub(crate) json: Vec<Settings>,
+    /// How far each `string.gmatch` has come.
+    pub(crate) matched: Vec<usize>,
+    /// In which order the script goes through tables.
+    pub(crate) walks: Walks,
 }
 
 impl<'a> Run<'a> {
@@ -42,7 +55,21 @@ impl<'a> Run<'a> {
         client.protocol = Protocol::Resp2;
         let (reply, arguments) = (server.spares.reply(), server.spares.arguments());
         let began = server.long_script.attendance().map(|attendance| attendance.attendant.now());
-        Run { server, caller, began, permissions, has_written: false, arguments, reply }
+        let (random_state, json) = server.scripts.left();
+        Run {
+            server,
+            caller,
+            began,
+            permissions,
+            has_written: false,
+            arguments,
+            reply,
+            watch: Watch::default(),
+            random: ScriptRandom::at(random_state),
+            json: vec![json],
+            matched: Vec::new(),
+            walks: Walks::default(),
+        }
     }
 
     /// Ends a run: its memory goes back, and what comes next is propagated again.

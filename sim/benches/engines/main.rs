@@ -15,6 +15,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 /// As in the program itself.
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -37,5 +37,6 @@ mod waiting;
 mod wrong_answers;
 
 /// As in the program: a run asks for memory often.
+#[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

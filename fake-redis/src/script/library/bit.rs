@@ -1,25 +1,24 @@
 //! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp).
 
-use super::{Arguments, add};
-use mlua::{Lua, Result, Table};
+use crate::script::host::{Arguments, Native, Result, native};
 
 /// Adding this to a double leaves its value modulo 2^32 in the low bits: 2^52 + 2^51.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
-pub(super) fn fill(lua: &Lua, table: &Table) -> Result<()> {
-    add(lua, table, "tobit", |call| bits(call, 1).map(signed))?;
-    add(lua, table, "bnot", |call| bits(call, 1).map(|value| signed(!value)))?;
-    add(lua, table, "band", |call| fold(call, |left, right| left & right))?;
-    add(lua, table, "bor", |call| fold(call, |left, right| left | right))?;
-    add(lua, table, "bxor", |call| fold(call, |left, right| left ^ right))?;
-    add(lua, table, "lshift", |call| shift(call, |value, count| value << count))?;
-    add(lua, table, "rshift", |call| shift(call, |value, count| value >> count))?;
-    add(lua, table, "arshift", |call| shift(call, |value, count| (value as i32 >> count) as u32))?;
-    add(lua, table, "rol", |call| shift(call, u32::rotate_left))?;
-    add(lua, table, "ror", |call| shift(call, u32::rotate_right))?;
-    add(lua, table, "bswap", |call| bits(call, 1).map(|value| signed(value.swap_bytes())))?;
-    add(lua, table, "tohex", hexadecimal)
-}
+pub(super) const FUNCTIONS: [(&str, Native); 12] = [
+    ("tobit", native!(|call| bits(call, 1).map(signed))),
+    ("bnot", native!(|call| bits(call, 1).map(|value| signed(!value)))),
+    ("band", native!(|call| fold(call, |left, right| left & right))),
+    ("bor", native!(|call| fold(call, |left, right| left | right))),
+    ("bxor", native!(|call| fold(call, |left, right| left ^ right))),
+    ("lshift", native!(|call| shift(call, |value, count| value << count))),
+    ("rshift", native!(|call| shift(call, |value, count| value >> count))),
+    ("arshift", native!(|call| shift(call, |value, count| (value as i32 >> count) as u32))),
+    ("rol", native!(|call| shift(call, u32::rotate_left))),
+    ("ror", native!(|call| shift(call, u32::rotate_right))),
+    ("bswap", native!(|call| bits(call, 1).map(|value| signed(value.swap_bytes())))),
+    ("tohex", native!(hexadecimal)),
+];
 
 fn bits(call: &Arguments<'_>, number: usize) -> Result<u32> {
     Ok((call.number(number)? + MAGIC).to_bits() as u32)
@@ -43,10 +42,10 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
 }
 
 /// As many digits as the second argument says, upper case if it is negative.
-fn hexadecimal(call: &Arguments<'_>) -> Result<String> {
+fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };
     let digits = if wanted < 0 { format!("{value:08X}") } else { format!("{value:08x}") };
     let count = wanted.unsigned_abs().min(8) as usize;
-    Ok(digits[8 - count..].to_owned())
+    Ok(digits.as_bytes()[8 - count..].to_vec())
 }

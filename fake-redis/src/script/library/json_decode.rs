@@ -1,9 +1,13 @@
 //! cjson.decode: JSON as a value of Lua.
 
-use super::{Arguments, DEPTH_MAX};
+use super::DEPTH_MAX;
 use crate::data::number;
+use crate::script::host::{Arguments, Result};
 use crate::state::scripts::Settings;
-use mlua::{Result, Value};
+use luna_core::runtime::Value;
+
+/// `cjson.null`.
+pub(super) const NULL: Value = Value::LightUserdata(std::ptr::null_mut());
 
 pub(super) fn decode(call: &Arguments<'_>, settings: Settings) -> Result<Value> {
     if call.len() != 1 {
@@ -14,7 +18,7 @@ pub(super) fn decode(call: &Arguments<'_>, settings: Settings) -> Result<Value> 
     if text.len() >= 2 && (text[0] == 0 || text[1] == 0) {
         return call.fail("JSON parser does not support UTF-16 or UTF-32");
     }
-    let mut parser = Parser { call, settings, text: &text, position: 0, depth: 0 };
+    let mut parser = Parser { call, settings, text, position: 0, depth: 0 };
     let first = parser.token();
     let value = parser.value(&first)?;
     let last = parser.token();
@@ -222,10 +226,10 @@ impl Parser<'_, '_> {
     fn value(&mut self, token: &Token) -> Result<Value> {
         self.call.step(0)?;
         Ok(match &token.kind {
-            Kind::String(text) => Value::String(self.call.lua.create_string(text)?),
-            Kind::Number(number) => Value::Number(*number),
-            Kind::Boolean(value) => Value::Boolean(*value),
-            Kind::Null => Value::NULL,
+            Kind::String(text) => self.call.make_string(text),
+            Kind::Number(number) => Value::Float(*number),
+            Kind::Boolean(value) => Value::Bool(*value),
+            Kind::Null => NULL,
             Kind::ObjectBegin => return self.object(),
             Kind::ArrayBegin => return self.array(),
             _ => return self.expected("value", token),
@@ -246,20 +250,20 @@ impl Parser<'_, '_> {
 
     fn object(&mut self) -> Result<Value> {
         self.descend()?;
-        let table = self.call.lua.create_table()?;
+        let mut pairs = Vec::new();
         let mut token = self.token();
         if !matches!(token.kind, Kind::ObjectEnd) {
             loop {
                 let Kind::String(key) = &token.kind else {
                     return self.expected("object key string", &token);
                 };
-                let key = self.call.lua.create_string(key)?;
+                let key = self.call.make_string(key);
                 let colon = self.token();
                 if !matches!(colon.kind, Kind::Colon) {
                     return self.expected("colon", &colon);
                 }
                 let first = self.token();
-                table.raw_set(key, self.value(&first)?)?;
+                pairs.push((key, self.value(&first)?));
                 let separator = self.token();
                 match separator.kind {
                     Kind::ObjectEnd => break,
@@ -269,16 +273,16 @@ impl Parser<'_, '_> {
             }
         }
         self.depth -= 1;
-        Ok(Value::Table(table))
+        Ok(self.call.make_table(pairs))
     }
 
     fn array(&mut self) -> Result<Value> {
         self.descend()?;
-        let table = self.call.lua.create_table()?;
+        let mut pairs = Vec::new();
         let mut token = self.token();
         if !matches!(token.kind, Kind::ArrayEnd) {
-            for index in 1.. {
-                table.raw_set(index, self.value(&token)?)?;
+            for index in 1_u32.. {
+                pairs.push((Value::Float(f64::from(index)), self.value(&token)?));
                 let separator = self.token();
                 match separator.kind {
                     Kind::ArrayEnd => break,
@@ -288,6 +292,6 @@ impl Parser<'_, '_> {
             }
         }
         self.depth -= 1;
-        Ok(Value::Table(table))
+        Ok(self.call.make_table(pairs))
     }
 }

@@ -1,44 +1,50 @@
 //! The library cmsgpack, and packing. See lua_cmsgpack.c of Redis.
 
-use super::{Arguments, add, as_number, message_unpack};
-use mlua::{Lua, LuaString, Result, Table, Value};
+use super::message_unpack;
+use crate::script::host::{Arguments, Native, Result, as_number, native};
+use crate::script::{order, shared};
+use luna_core::runtime::{Gc, Table, Value};
 
 /// Tables nested deeper than this are packed as nil.
 const NESTING_MAX: usize = 16;
 
-pub(super) fn fill(lua: &Lua, table: &Table) -> Result<()> {
-    add(lua, table, "pack", pack)?;
-    add(lua, table, "unpack", |call| message_unpack::unpack(call, 0, 0))?;
-    add(lua, table, "unpack_one", |call| message_unpack::unpack(call, 1, call.integer_or(2, 0)?))?;
-    add(lua, table, "unpack_limit", |call| {
-        message_unpack::unpack(call, call.integer(2)?, call.integer_or(3, 0)?)
-    })?;
-    table.raw_set("_NAME", "cmsgpack")?;
-    table.raw_set("_VERSION", "lua-cmsgpack 0.4.0")?;
-    table.raw_set("_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo")?;
-    table.raw_set("_DESCRIPTION", "MessagePack C implementation for Lua")
-}
+pub(super) const FUNCTIONS: [(&str, Native); 4] = [
+    ("pack", native!(pack)),
+    ("unpack", native!(|call| message_unpack::unpack(call, 0, 0))),
+    ("unpack_one", native!(|call| message_unpack::unpack(call, 1, call.integer_or(2, 0)?))),
+    (
+        "unpack_limit",
+        native!(|call| message_unpack::unpack(call, call.integer(2)?, call.integer_or(3, 0)?)),
+    ),
+];
 
-fn pack(call: &Arguments<'_>) -> Result<LuaString> {
+pub(super) const NOTES: [(&str, &str); 4] = [
+    ("_NAME", "cmsgpack"),
+    ("_VERSION", "lua-cmsgpack 0.4.0"),
+    ("_COPYRIGHT", "Copyright (C) 2012, Salvatore Sanfilippo"),
+    ("_DESCRIPTION", "MessagePack C implementation for Lua"),
+];
+
+fn pack(call: &Arguments<'_>) -> Result<Vec<u8>> {
     if call.len() == 0 {
         return call.wrong(0, "MessagePack pack needs input.");
     }
     let mut packed = Vec::new();
-    call.values.iter().try_for_each(|value| pack_value(call, value, 0, &mut packed))?;
-    call.lua.create_string(packed)
+    call.values().into_iter().try_for_each(|value| pack_value(call, value, 0, &mut packed))?;
+    Ok(packed)
 }
 
 fn pack_value(
     call: &Arguments<'_>,
-    value: &Value,
+    value: Value,
     level: usize,
     packed: &mut Vec<u8>,
 ) -> Result<()> {
     call.step(packed.len())?;
     match value {
-        Value::String(text) => pack_string(&text.as_bytes(), packed),
-        Value::Boolean(value) => packed.push(if *value { 0xC3 } else { 0xC2 }),
-        Value::Integer(_) | Value::Number(_) => {
+        Value::Str(text) => pack_string(text.as_bytes(), packed),
+        Value::Bool(value) => packed.push(if value { 0xC3 } else { 0xC2 }),
+        Value::Int(_) | Value::Float(_) => {
             pack_number(as_number(value).unwrap_or_default(), packed)
         }
         Value::Table(table) if level < NESTING_MAX => {
@@ -105,27 +111,27 @@ fn pack_integer(number: i64, packed: &mut Vec<u8>) {
 
 fn pack_table(
     call: &Arguments<'_>,
-    table: &Table,
+    table: Gc<Table>,
     level: usize,
     packed: &mut Vec<u8>,
 ) -> Result<()> {
-    let mut count = 0;
+    let table = shared::real(table);
+    let pairs = order::pairs(&mut call.vm(), table)?;
     let mut longest = Some(0_i32);
-    for pair in table.pairs::<Value, Value>() {
-        let key = as_number(&pair?.0).filter(|key| *key > 0.0 && f64::from(*key as i32) == *key);
+    for (key, _) in &pairs {
+        let key = as_number(*key).filter(|key| *key > 0.0 && f64::from(*key as i32) == *key);
         longest = longest.zip(key).map(|(longest, key)| longest.max(key as i32));
-        count += 1;
     }
-    if longest.is_some_and(|longest| longest as usize == count) {
-        pack_array(call, table, count, level, packed)
+    if longest.is_some_and(|longest| longest as usize == pairs.len()) {
+        pack_array(call, table, pairs.len(), level, packed)
     } else {
-        pack_map(call, table, count, level, packed)
+        pack_map(call, &pairs, level, packed)
     }
 }
 
 fn pack_array(
     call: &Arguments<'_>,
-    table: &Table,
+    table: Gc<Table>,
     length: usize,
     level: usize,
     packed: &mut Vec<u8>,
@@ -134,25 +140,23 @@ fn pack_array(
         0..=15 => packed.push(0x90 | length as u8),
         _ => pack_length(length, (0xDC, 0xDD), packed),
     }
-    (1..=length)
-        .try_for_each(|index| pack_value(call, &table.get::<Value>(index)?, level + 1, packed))
+    (1..=length as i64)
+        .try_for_each(|index| pack_value(call, table.get_int(index), level + 1, packed))
 }
 
 fn pack_map(
     call: &Arguments<'_>,
-    table: &Table,
-    length: usize,
+    pairs: &[(Value, Value)],
     level: usize,
     packed: &mut Vec<u8>,
 ) -> Result<()> {
-    match length {
-        0..=15 => packed.push(0x80 | length as u8),
-        _ => pack_length(length, (0xDE, 0xDF), packed),
+    match pairs.len() {
+        length @ 0..=15 => packed.push(0x80 | length as u8),
+        length => pack_length(length, (0xDE, 0xDF), packed),
     }
-    for pair in table.pairs::<Value, Value>() {
-        let (key, value) = pair?;
-        pack_value(call, &key, level + 1, packed)?;
-        pack_value(call, &value, level + 1, packed)?;
+    for (key, value) in pairs {
+        pack_value(call, *key, level + 1, packed)?;
+        pack_value(call, *value, level + 1, packed)?;
     }
     Ok(())
 }

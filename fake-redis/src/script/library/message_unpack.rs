@@ -1,14 +1,15 @@
 //! cmsgpack.unpack and its like.
 
-use super::{Arguments, DEPTH_MAX};
-use mlua::{MultiValue, Result, Value};
+use super::DEPTH_MAX;
+use crate::script::host::{Arguments, Result};
+use luna_core::runtime::Value;
 
 /// How many values may be returned at once: what Lua's stack holds.
 const RESULTS_MAX: usize = 7_900;
 
 /// Unpacks at most `limit` values from `offset` on; everything if both are 0, and else the next
 /// offset first, or -1 at the end.
-pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<MultiValue> {
+pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();
     let length = text.len();
@@ -37,9 +38,9 @@ pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Mu
     }
     if !takes_all {
         let next = if cursor.rest.is_empty() { -1.0 } else { (length - cursor.rest.len()) as f64 };
-        values.insert(0, Value::Number(next));
+        values.insert(0, Value::Float(next));
     }
-    Ok(values.into_iter().collect())
+    Ok(values)
 }
 
 struct Cursor<'c, 'l> {
@@ -85,8 +86,8 @@ impl<'c> Cursor<'c, '_> {
             0x90..=0x9F => return self.array(usize::from(kind & 0xF)),
             0xA0..=0xBF => return self.string(usize::from(kind & 0x1F)),
             0xC0 => return Ok(Value::Nil),
-            0xC2 => return Ok(Value::Boolean(false)),
-            0xC3 => return Ok(Value::Boolean(true)),
+            0xC2 => return Ok(Value::Bool(false)),
+            0xC3 => return Ok(Value::Bool(true)),
             0xCA => f64::from(f32::from_bits(self.unsigned(4)? as u32)),
             0xCB => f64::from_bits(self.unsigned(8)?),
             // Lua takes it as a signed integer.
@@ -107,11 +108,11 @@ impl<'c> Cursor<'c, '_> {
             0xE0..=0xFF => f64::from(kind as i8),
             _ => return self.call.fail("Bad data format in input."),
         };
-        Ok(Value::Number(number))
+        Ok(Value::Float(number))
     }
 
     fn string(&mut self, length: usize) -> Result<Value> {
-        self.call.lua.create_string(self.take(length)?).map(Value::String)
+        self.take(length).map(|text| self.call.make_string(text))
     }
 
     fn descend(&mut self) -> Result<()> {
@@ -121,28 +122,28 @@ impl<'c> Cursor<'c, '_> {
 
     fn array(&mut self, length: usize) -> Result<Value> {
         self.descend()?;
-        let table = self.call.lua.create_table()?;
+        let mut pairs = Vec::new();
         for index in 1..=length {
-            table.raw_set(index, self.value()?)?;
+            pairs.push((Value::Float(index as f64), self.value()?));
         }
         self.depth -= 1;
-        Ok(Value::Table(table))
+        Ok(self.call.make_table(pairs))
     }
 
     fn map(&mut self, length: usize) -> Result<Value> {
         self.descend()?;
-        let table = self.call.lua.create_table()?;
+        let mut pairs = Vec::new();
         for _ in 0..length {
             let (key, value) = (self.value()?, self.value()?);
             match key {
                 Value::Nil => return self.call.fail_plainly("table index is nil"),
-                Value::Number(number) if number.is_nan() => {
+                Value::Float(number) if number.is_nan() => {
                     return self.call.fail_plainly("table index is NaN");
                 }
-                key => table.raw_set(key, value)?,
+                key => pairs.push((key, value)),
             }
         }
         self.depth -= 1;
-        Ok(Value::Table(table))
+        Ok(self.call.make_table(pairs))
     }
 }

@@ -1,18 +1,18 @@
 //! The library struct: binary records. See lua_struct.c of Redis.
 
-use super::{Arguments, add};
-use mlua::{Lua, LuaString, MultiValue, Result, Table, Value};
+use crate::script::host::{Arguments, Native, Result, native, to_number};
+use luna_core::runtime::Value;
 
 /// The greatest size of an integer in bytes.
 const INTEGER_SIZE_MAX: usize = 32;
 /// What `!` without a number aligns to.
 const NATIVE_ALIGNMENT: usize = 8;
 
-pub(super) fn fill(lua: &Lua, table: &Table) -> Result<()> {
-    add(lua, table, "pack", pack)?;
-    add(lua, table, "unpack", unpack)?;
-    add(lua, table, "size", |call| size(call).map(|size| size as f64))
-}
+pub(super) const FUNCTIONS: [(&str, Native); 3] = [
+    ("pack", native!(pack)),
+    ("unpack", native!(unpack)),
+    ("size", native!(|call| size(call).map(|size| size as f64))),
+];
 
 /// A format that is read option by option.
 struct Format<'c, 'l> {
@@ -117,7 +117,7 @@ impl<'c, 'l> Format<'c, 'l> {
     }
 }
 
-fn pack(call: &Arguments<'_>) -> Result<LuaString> {
+fn pack(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let mut format = Format::of(call)?;
     let (mut packed, mut total, mut next) = (Vec::new(), 0_usize, 2);
     while let Some(mut item) = format.next()? {
@@ -148,7 +148,7 @@ fn pack(call: &Arguments<'_>) -> Result<LuaString> {
         }
         total += item.size;
     }
-    call.lua.create_string(packed)
+    Ok(packed)
 }
 
 /// A number; one that is missing is called nil, since C put one behind the arguments.
@@ -201,7 +201,7 @@ fn integer_bytes(number: f64, size: usize) -> Vec<u8> {
     bytes
 }
 
-fn unpack(call: &Arguments<'_>) -> Result<MultiValue> {
+fn unpack(call: &Arguments<'_>) -> Result<Vec<Value>> {
     let mut format = Format::of(call)?;
     let data = call.string(2)?;
     let data = data.as_bytes();
@@ -216,40 +216,38 @@ fn unpack(call: &Arguments<'_>) -> Result<MultiValue> {
             return call.fail("stack overflow (too many results)");
         }
         position = position.wrapping_add(format.padding(position, &item));
-        check_length(call, &data, position, item.size)?;
+        check_length(call, data, position, item.size)?;
         match item.option {
             b'b' | b'B' | b'h' | b'H' | b'l' | b'L' | b'T' | b'i' | b'I' => {
                 let bytes = format.ordered(data[position..position + item.size].to_vec());
-                results.push(Value::Number(integer(&bytes, item.option.is_ascii_lowercase())));
+                results.push(Value::Float(integer(&bytes, item.option.is_ascii_lowercase())));
             }
             b'x' => {}
             b'f' | b'd' => {
                 let bytes = format.ordered(data[position..position + item.size].to_vec());
-                results.push(Value::Number(float(&bytes)));
+                results.push(Value::Float(float(&bytes)));
             }
             b'c' => {
                 if item.size == 0 {
                     item.size = previous_size(call, &mut results)?;
-                    check_length(call, &data, position, item.size)?;
+                    check_length(call, data, position, item.size)?;
                 }
-                results.push(Value::String(
-                    call.lua.create_string(&data[position..position + item.size])?,
-                ));
+                results.push(call.make_string(&data[position..position + item.size]));
             }
             b's' => {
                 let rest = &data[position..];
                 let Some(end) = rest.iter().position(|byte| *byte == 0) else {
                     return call.fail("unfinished string in data");
                 };
-                results.push(Value::String(call.lua.create_string(&rest[..end])?));
+                results.push(call.make_string(&rest[..end]));
                 item.size = end + 1;
             }
             other => format.control(other)?,
         }
         position += item.size;
     }
-    results.push(Value::Number((position + 1) as f64));
-    Ok(results.into_iter().collect())
+    results.push(Value::Float((position + 1) as f64));
+    Ok(results)
 }
 
 fn check_length(call: &Arguments<'_>, data: &[u8], position: usize, size: usize) -> Result<()> {
@@ -262,7 +260,7 @@ fn check_length(call: &Arguments<'_>, data: &[u8], position: usize, size: usize)
 
 /// `c0` takes its size from the number read before.
 fn previous_size(call: &Arguments<'_>, results: &mut Vec<Value>) -> Result<usize> {
-    match call.lua.coerce_number(results.pop().unwrap_or(Value::Nil))? {
+    match to_number(results.pop().unwrap_or(Value::Nil)) {
         Some(size) if size >= 0.0 => Ok(size as usize),
         Some(_) => Ok(usize::MAX),
         None => call.fail("format 'c0' needs a previous size"),

@@ -2,8 +2,11 @@
 //! on its thread.
 
 use super::{check_eval, eval};
-use crate::script::{engine, lua_state};
+use crate::script::host::{Result, native, string, text_of};
+use crate::script::{engine, shared};
 use crate::testing::Bench;
+use luna_core::runtime::Value;
+use luna_core::vm::Vm;
 
 /// Everything that scripts can reach, as one text, with whether it is read-only. KEYS and ARGV are
 /// set anew for every run.
@@ -31,12 +34,18 @@ fn fingerprint() -> String {
         walk("string", getmetatable(""))
         return table.concat(lines, "\n")
     "#;
-    engine::with(|engine| {
-        let lua = engine.lua();
-        let is_open = lua.create_function(|lua, table| lua_state::is_open(&table, lua))?;
-        lua.load(WALK).call::<String>(is_open)
-    })
-    .unwrap()
+    let text = engine::with(|engine| {
+        let is_open = native!(|call| Ok(!shared::is_shared(call.value(1))));
+        let is_open = engine.vm().native(is_open);
+        run(engine.vm(), WALK, &[is_open]).map(text_of)
+    });
+    String::from_utf8(text.unwrap().unwrap()).unwrap()
+}
+
+/// What a chunk of Lua returns in the world of scripts.
+fn run(vm: &mut Vm, chunk: &str, arguments: &[Value]) -> Result<Value> {
+    let chunk = vm.load(chunk.as_bytes(), b"=test").unwrap();
+    Ok(vm.call_value(Value::Closure(chunk), arguments)?[0])
 }
 
 #[test]
@@ -158,20 +167,22 @@ fn a_planted_leak_is_caught() {
     let mut bench = Bench::new();
     eval(&mut bench, "return 1");
     let before = fingerprint();
-    let set = |value: mlua::Value, kind| {
+    let set = |value: &str| {
         engine::with(|engine| {
-            let redis: mlua::Table = engine.lua().globals().raw_get("redis")?;
-            lua_state::thaw(&redis, engine.lua())?;
-            redis.raw_set("leak", value)?;
-            if kind { lua_state::freeze(&redis, engine.lua()) } else { Ok(()) }
+            let name = string(engine.vm(), b"redis");
+            let Value::Table(globals) = engine.globals() else { panic!("no globals") };
+            let Value::Table(redis) = shared::real(globals).get(name) else { panic!("no redis") };
+            let redis = Value::Table(shared::real(redis));
+            let chunk = format!("local redis = ... redis.leak = {value} return 1");
+            run(engine.vm(), &chunk, &[redis]).map(text_of)
         })
         .unwrap();
     };
-    set(mlua::Value::Integer(1), true);
+    set("1");
     assert_ne!(fingerprint(), before, "a value more");
-    set(mlua::Value::Nil, false);
-    assert_ne!(fingerprint(), before, "a table that is open");
-    set(mlua::Value::Nil, true);
+    set("{}");
+    assert!(fingerprint().contains("OPEN"), "a table that scripts can write to");
+    set("nil");
     assert_eq!(fingerprint(), before);
 }
 

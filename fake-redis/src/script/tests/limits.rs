@@ -72,12 +72,8 @@ fn functions_of_c_that_take_long_count_as_much_as_loops() {
         "table.insert({}, -2147483648, 1)",
         "string.rep('', 2147483647)",
         "local t = {} for i = 1, 5e5 do t[i] = i end while true do table.insert(t, 1, 1) end",
-        "local s = string.rep('a', 1e6) while true do local x = s .. 'b' end",
         "local s = string.rep('a', 1e6) while true do local x = s:upper() end",
-        "local s = string.rep('1', 1e6) while true do local x = s + 1 end",
         "local s = string.rep('1', 1e6) while true do tonumber(s) end",
-        "local a, b = string.rep('a', 1e6), string.rep('a', 1e6) .. 'b' while true do local x = a \
-         < b end",
         "local s = string.rep('a', 1e6) local x = string.rep('a', 5e5) .. 'b' while true do \
          s:find(x, 1, true) end",
         "local t = {} for i = 1, 5e5 do t[i] = i end for i = 1, 5e5 do t[i] = nil end while true \

@@ -1,0 +1,186 @@
+//! When a script has to end: what it may use, SCRIPT KILL, and a server that ends.
+
+use super::lend;
+use super::run::Run;
+use super::watch::{Ending, Watch};
+use crate::state::busy::Busy;
+use crate::state::server::Attendance;
+use luna_core::runtime::Value;
+use luna_core::vm::exec::{HOOK_MASK_COUNT, RustHookEvent};
+use luna_core::vm::{LuaError, Vm};
+use std::any::Any;
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::time::Duration;
+
+type Result<T> = std::result::Result<T, LuaError>;
+
+/// Instructions that a script may execute if nobody could kill it: about a second. A machine that
+/// is a function of its input cannot let a script run until somebody kills it.
+const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
+
+/// Instructions between two looks at those who wait: about a millisecond, as in Redis.
+const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
+
+/// Bytes that a script may use. Redis has no such bound. Unit tests and fuzz targets make do with
+/// less, and sooner.
+pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
+
+/// Sets the limits of the run that is lent.
+pub(super) fn begin(vm: &mut Vm) {
+    let memory_max = vm.memory_used().saturating_add(MEMORY_MAX);
+    vm.set_memory_cap(Some(memory_max));
+    let is_attended = lend::borrow(|run| {
+        let is_attended = run.server.long_script.attendance().is_some();
+        run.watch = Watch { is_attended, memory_max, ..Watch::default() };
+        is_attended
+    });
+    if is_attended == Some(true) {
+        vm.set_instr_budget(None);
+        look_now_and_then(vm);
+    } else {
+        vm.clear_rust_debug_hook();
+        vm.set_instr_budget(Some(INSTRUCTIONS_MAX));
+    }
+}
+
+/// Has the thread of Lua that runs looked at now and then, if anybody has to be looked after. Each
+/// coroutine is a thread.
+pub(super) fn look_now_and_then(vm: &mut Vm) {
+    if lend::borrow(|run| run.watch.is_attended) == Some(true) {
+        vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
+    }
+}
+
+fn on_count(vm: &mut Vm, _: RustHookEvent) {
+    if look() {
+        // The next instruction fails.
+        vm.set_instr_budget(Some(1));
+    }
+}
+
+/// Looks after those who wait; whether the script has to end.
+fn look() -> bool {
+    let looked = keep_panic(|| {
+        lend::borrow(|run| {
+            if run.watch.ending.is_none() {
+                run.watch.ending = run.look();
+            }
+            run.watch.ending.is_some()
+        })
+    });
+    match looked {
+        Some(has_to_end) => has_to_end == Some(true),
+        None => {
+            end(Ending::Panicked);
+            true
+        }
+    }
+}
+
+/// Counts instructions for work of the host.
+///
+/// # Errors
+/// If the script has to end.
+pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
+    let units = i64::try_from(units).unwrap_or(i64::MAX);
+    if let Some(left) = vm.instr_budget_remaining() {
+        vm.set_instr_budget(Some(left.saturating_sub(units).max(1)));
+        return if left > units { Ok(()) } else { Err(stop(vm, Ending::Bound)) };
+    }
+    let is_due = lend::borrow(|run| {
+        run.watch.charged = run.watch.charged.saturating_add(units);
+        let is_due = run.watch.is_attended && run.watch.charged >= INSTRUCTIONS_PER_LOOK;
+        if is_due {
+            run.watch.charged = 0;
+        }
+        is_due
+    });
+    if is_due == Some(true) && look() {
+        return Err(failure(vm));
+    }
+    Ok(())
+}
+
+/// Ends a script that would need this many bytes more than it may have.
+///
+/// # Errors
+/// If it would.
+pub(super) fn check_memory(vm: &mut Vm, bytes: usize) -> Result<()> {
+    let used = vm.memory_used().saturating_add(bytes);
+    let memory_max = lend::borrow(|run| run.watch.memory_max).unwrap_or(usize::MAX);
+    if used > memory_max { Err(stop(vm, Ending::Memory)) } else { Ok(()) }
+}
+
+/// Ends the run that is lent.
+pub(super) fn stop(vm: &mut Vm, ending: Ending) -> LuaError {
+    end(ending);
+    failure(vm)
+}
+
+fn end(ending: Ending) {
+    lend::borrow(|run| run.watch.ending = run.watch.ending.or(Some(ending)));
+}
+
+/// The error that ends a script. Scripts do not catch it: see `has_to_end` in prelude.lua.
+fn failure(vm: &mut Vm) -> LuaError {
+    let text = ending(vm).map(|ending| ending.to_string()).unwrap_or_default();
+    LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
+}
+
+/// Why the run that is lent has to end, if it has to. Lua itself raises ordinary errors at its
+/// bounds, and lifts the bound.
+pub(super) fn ending(vm: &Vm) -> Option<Ending> {
+    let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
+    lend::borrow(|run| {
+        let watch = &mut run.watch;
+        if watch.ending.is_none() && memory > watch.memory_max {
+            watch.ending = Some(Ending::Memory);
+        } else if watch.ending.is_none() && has_no_budget && !watch.is_attended {
+            watch.ending = Some(Ending::Bound);
+        }
+        watch.ending
+    })
+    .flatten()
+}
+
+thread_local! {
+    /// A panic that is on its way through Lua.
+    static PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
+}
+
+/// Goes on with a panic that was kept, once the script has ended.
+pub(super) fn resume_panic() {
+    if let Some(panic) = PANIC.take() {
+        resume_unwind(panic);
+    }
+}
+
+/// Calls `body`; `None` if it panics, which then goes on where the script was called.
+pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
+    catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
+}
+
+impl Run<'_> {
+    /// Looks after those who wait. This is `scriptInterrupt` in script.c.
+    fn look(&mut self) -> Option<Ending> {
+        let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
+        let threshold = self.server.config.busy_reply_threshold;
+        let elapsed = attendant.now().saturating_sub(self.began.unwrap_or(Duration::ZERO));
+        let is_long = threshold > 0 && elapsed >= Duration::from_millis(threshold.unsigned_abs());
+        if !is_long && !attendant.is_leaving() {
+            return None;
+        }
+        let busy = Busy { caller: self.caller, has_written: self.has_written, is_killed: false };
+        let busy = attend(self.server, &*attendant, busy);
+        if self.server.life.is_over() {
+            return Some(Ending::ServerStopped);
+        }
+        busy.is_killed.then_some(Ending::Killed)
+    }
+}
+
+/// Whether somebody looks after others while the script runs.
+pub(super) fn is_attended() -> bool {
+    lend::borrow(|run| run.watch.is_attended) == Some(true)
+}

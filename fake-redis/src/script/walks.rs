@@ -1,0 +1,83 @@
+//! How far a script has come in the tables it goes through, and the numbers of what it printed.
+
+use super::values::{address_of, is_same};
+use luna_core::runtime::{Gc, Table, Value};
+use luna_core::vm::{HostRootTicket, Vm};
+use rustc_hash::FxHashMap;
+
+/// Tables that a script can be in the middle of without their keys being put in order again.
+const WALKS_MAX: usize = 8;
+
+/// What a run knows of the tables that it goes through, and of what it printed.
+#[derive(Default)]
+pub(crate) struct Walks {
+    walks: Vec<Walk>,
+    numbers: FxHashMap<usize, u32>,
+    /// Keeps what has a number alive, so that no other value gets its address.
+    pins: Vec<HostRootTicket>,
+}
+
+/// How far a script has come in a table.
+struct Walk {
+    table: Gc<Table>,
+    /// A table of the keys, from 1 on.
+    keys: Gc<Table>,
+    length: i64,
+    /// The key that was returned last.
+    position: i64,
+    pins: [HostRootTicket; 2],
+}
+
+impl Walks {
+    /// The number of a value, which gets one when it is first printed.
+    pub(super) fn number(&mut self, vm: &mut Vm, value: Value) -> u32 {
+        let next = self.numbers.len() as u32 + 1;
+        let Some(address) = address_of(value) else { return 0 };
+        *self.numbers.entry(address).or_insert_with(|| {
+            self.pins.push(vm.pin_host(value));
+            next
+        })
+    }
+
+    /// Forgets everything at the end of a run.
+    pub(super) fn forget(&mut self, vm: &mut Vm) {
+        let walks = self.walks.drain(..).flat_map(|walk| walk.pins);
+        for pin in walks.chain(self.pins.drain(..)) {
+            // A ticket that was issued is good once.
+            let _ = vm.unpin(pin);
+        }
+        self.numbers.clear();
+    }
+
+    pub(super) fn begin(&mut self, vm: &mut Vm, table: Gc<Table>, keys: Gc<Table>, position: i64) {
+        if self.walks.len() >= WALKS_MAX {
+            let oldest = self.walks.remove(0);
+            for pin in oldest.pins {
+                // A ticket that was issued is good once.
+                let _ = vm.unpin(pin);
+            }
+        }
+        let pins = [vm.pin_host(Value::Table(table)), vm.pin_host(Value::Table(keys))];
+        self.walks.push(Walk { table, keys, length: keys.len(), position, pins });
+    }
+
+    /// Goes on in a table behind the key that was returned last; `None` if that is not known.
+    pub(super) fn advance(
+        &mut self,
+        table: Gc<Table>,
+        last: Value,
+    ) -> Option<Option<(Value, Value)>> {
+        let walk = self.walks.iter_mut().rev().find(|walk| {
+            walk.table.ptr_eq(table) && is_same(walk.keys.get_int(walk.position), last)
+        })?;
+        while walk.position < walk.length {
+            walk.position += 1;
+            let key = walk.keys.get_int(walk.position);
+            let value = table.get(key);
+            if !value.is_nil() {
+                return Some(Some((key, value)));
+            }
+        }
+        Some(None)
+    }
+}
