@@ -115,6 +115,9 @@ for _, name in ipairs({ "getn", "maxn", "remove", "sort" }) do
 end
 table.concat, table.insert = native.concat(table.concat), native.insert(table.insert)
 table.foreach = native.foreach(table.foreach)
+for _, name in ipairs({ "atan2", "fmod", "ldexp", "mod", "pow" }) do
+  math[name] = native.second_first(math[name])
+end
 math.random, math.randomseed = native.random, native.randomseed
 coroutine.create, coroutine.wrap = native.thread(coroutine.create), native.thread(coroutine.wrap)
 coroutine.resume = safe_resume

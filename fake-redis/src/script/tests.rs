@@ -103,6 +103,40 @@ fn problems_are_told_in_the_words_of_redis() {
 }
 
 #[test]
+fn the_second_of_two_wrong_numbers_is_named_first() {
+    for name in ["atan2", "fmod", "ldexp", "pow"] {
+        check_eval(
+            &format!("local ok, e = pcall(function() return math.{name}({{}}, {{}}) end) return e"),
+            &{
+                let text = format!(
+                    "user_script:1: bad argument #2 to '{name}' (number expected, got table)"
+                );
+                format!("${}|{text}", text.len())
+            },
+        );
+    }
+}
+
+#[test]
+fn tables_are_traversed_in_the_order_of_redis() {
+    check_eval(
+        "local s = '' for k, v in pairs({a=1, b=2, c=3, d=4}) do s = s .. k .. v end return s",
+        "$8|a1d4c3b2",
+    );
+    check_eval(
+        "local s = '' for k in pairs({1, 2, 3, x=1, [10]=2, y=3}) do s = s .. k end return s",
+        "$7|123yx10",
+    );
+    check_eval(
+        "local t = {} for i = 1, 3 do t[{}] = i end for k, v in pairs(t) do t[k] = nil end return \
+         next(t) == nil",
+        ":1",
+    );
+    let ambiguous = eval(&mut Bench::new(), "for k in pairs({[{}] = 1, [{}] = 1}) do end");
+    assert!(ambiguous.contains("does not know the order of keys"), "{ambiguous}");
+}
+
+#[test]
 fn the_number_of_keys_is_checked() {
     check(&[
         ("EVAL \"return 1\" 1", "-ERR Number of keys can't be greater than number of args"),
