@@ -3,7 +3,7 @@
 //!
 //!     cargo bench -p fake-redis --bench commands
 
-use criterion::{BatchSize, Criterion, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion};
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime,
 };
@@ -89,5 +89,8 @@ fn reply(server: &Server) -> Vec<u8> {
     sent.collect::<Vec<_>>().concat()
 }
 
-criterion_group!(benches, commands);
-criterion_main!(benches);
+fn main() {
+    let mut criterion = Criterion::default().configure_from_args();
+    commands(&mut criterion);
+    criterion.final_summary();
+}

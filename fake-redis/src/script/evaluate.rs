@@ -35,7 +35,7 @@ impl Call<'_> {
             let compiled = engine.compile(sha, || body).map(drop);
             Ok(compiled.map_err(|error| text_of(error.0).unwrap_or_default()))
         })
-        .flatten()
+        .and_then(|compiled| compiled)
         .map_err(|text| syntax_problem(&text))?;
         self.server.scripts.learn(sha, Script { body: body.into(), declared });
         Ok(sha)

@@ -304,7 +304,7 @@ fn read_number(text: &[u8]) -> Option<f64> {
     let text = number::c_string(text);
     let text = &text[text.iter().take_while(|byte| is_space(byte)).count()..];
     let (value, length) = number::leading_double(text)?;
-    text[length..].iter().all(|byte| is_space(byte)).then_some(value)
+    text[length..].iter().all(is_space).then_some(value)
 }
 
 /// A string, or a number as one.
