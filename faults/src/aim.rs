@@ -30,7 +30,7 @@ const TRIES_MAX: u32 = 8;
 
 /// What an incident is moved in.
 #[derive(Clone, Copy, Debug)]
-pub struct Ground<'g> {
+pub struct AimContext<'g> {
     /// What plans are drawn for.
     pub setting: &'g Setting,
     /// The smallest step of time: faults begin at its multiples.
@@ -53,23 +53,23 @@ pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
     part: Window,
-    ground: &Ground<'_>,
+    context: &AimContext<'_>,
 ) -> Option<DrawnIncident> {
     let main = main_fault(&drawn.incident)?;
-    let within = room(&drawn.incident, part, ground.setting)?;
+    let within = room(&drawn.incident, part, context.setting)?;
     let met = |place| {
-        let instants = target::instants(main, place, within, ground.quantum);
+        let instants = target::instants(main, place, within, context.quantum);
         (!instants.is_empty()).then_some((place, instants))
     };
-    let candidates: Vec<(&Place, Vec<SimTime>)> = ground.places.iter().filter_map(met).collect();
+    let candidates: Vec<(&Place, Vec<SimTime>)> = context.places.iter().filter_map(met).collect();
     (0..TRIES_MAX).find_map(|_| {
         let (place, at) = pick_evenly(rng, &candidates)?;
         let moved = target::moved_to(drawn, main, place, at)?;
-        is_free(&moved, ground).then_some(moved)
+        is_free(&moved, context).then_some(moved)
     })
 }
 
-impl Ground<'_> {
+impl AimContext<'_> {
     /// An incident that no place was found for, as it was drawn, unless it collides with what was
     /// moved meanwhile.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
@@ -116,15 +116,15 @@ fn pick_evenly<'p>(
 }
 
 /// Whether an incident neither collides with the others nor comes too close to one of its family.
-fn is_free(moved: &DrawnIncident, ground: &Ground<'_>) -> bool {
+fn is_free(moved: &DrawnIncident, context: &AimContext<'_>) -> bool {
     let timed = |(at_us, fault): &(SimTime, Fault)| TimedFault {
         id: 0,
         at_us: *at_us,
         fault: fault.clone(),
     };
     let own: Vec<TimedFault> = moved.incident.faults.iter().map(timed).collect();
-    let rest = moved.family.rest(ground.setting);
-    ground.others.iter().all(|other| {
+    let rest = moved.family.rest(context.setting);
+    context.others.iter().all(|other| {
         let faults: Vec<TimedFault> = other.incident.faults.iter().map(timed).collect();
         let is_apart = |rest: Micros| follows(&own, &faults, rest) || follows(&faults, &own, rest);
         let has_rest = other.family != moved.family || rest.is_none_or(is_apart);

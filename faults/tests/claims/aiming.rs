@@ -1,7 +1,7 @@
 //! Claims about incidents that are moved to where they hurt.
 
 use crate::settings::{independent, replicated, standalone};
-use fencepost_faults::aim::{Ground, Phase, Place, Stretch, aimed, is_aimed};
+use fencepost_faults::aim::{AimContext, Phase, Place, Stretch, aimed, is_aimed};
 use fencepost_faults::{
     Direction, DrawnIncident, FAMILIES, Families, Family, Fault, Incident, Micros, Node, Seed,
     Setting, SimTime, Stream, Window, generate, incidents, plan_of,
@@ -50,8 +50,8 @@ fn lone(fault: Fault) -> DrawnIncident {
 
 fn moved(seed: u64, drawn: &DrawnIncident, setting: &Setting) -> Option<DrawnIncident> {
     let places = places();
-    let ground = Ground { setting, quantum: QUANTUM, places: &places, others: &[] };
-    aimed(&mut Seed(seed).stream(Stream::Aim), drawn, setting.window, &ground)
+    let context = AimContext { setting, quantum: QUANTUM, places: &places, others: &[] };
+    aimed(&mut Seed(seed).stream(Stream::Aim), drawn, setting.window, &context)
 }
 
 fn fault(moved: &DrawnIncident) -> &(SimTime, Fault) {
@@ -127,16 +127,16 @@ fn a_lead_stays_as_far_ahead_and_the_whole_stays_in_its_part() {
     let drawn =
         DrawnIncident { family: Family::Failover, incident: Incident { at: Some(at), faults } };
     let (setting, places) = (replicated(), places());
-    let ground = Ground { setting: &setting, quantum: QUANTUM, places: &places, others: &[] };
+    let context = AimContext { setting: &setting, quantum: QUANTUM, places: &places, others: &[] };
     let part = Window { begin_us: SimTime(12_000_000), end_us: SimTime(20_000_000) };
     for seed in 0..50 {
-        let moved = aimed(&mut Seed(seed).stream(Stream::Aim), &drawn, part, &ground).unwrap();
+        let moved = aimed(&mut Seed(seed).stream(Stream::Aim), &drawn, part, &context).unwrap();
         let begins: Vec<u64> = moved.incident.faults.iter().map(|(at, _)| at.0).collect();
         assert_eq!(begins[1] - begins[0], 4_000_000);
         assert!((12_000_000..=16_000_000).contains(&begins[0]), "{begins:?}");
     }
     let narrow = Window { begin_us: SimTime(18_000_000), end_us: SimTime(20_000_000) };
-    assert_eq!(aimed(&mut Seed(0).stream(Stream::Aim), &drawn, narrow, &ground), None);
+    assert_eq!(aimed(&mut Seed(0).stream(Stream::Aim), &drawn, narrow, &context), None);
 }
 
 #[test]
@@ -148,11 +148,12 @@ fn nothing_collides_and_masters_that_stay_away_have_their_rest() {
         DrawnIncident { family: Family::Failover, incident }
     };
     let others = [away(11_000_000, 4)];
-    let ground = Ground { setting: &setting, quantum: QUANTUM, places: &places, others: &others };
+    let context =
+        AimContext { setting: &setting, quantum: QUANTUM, places: &places, others: &others };
     let mut some = 0;
     for seed in 0..100 {
         let mut rng = Seed(seed).stream(Stream::Aim);
-        let Some(moved) = aimed(&mut rng, &away(2_000_000, 1), setting.window, &ground) else {
+        let Some(moved) = aimed(&mut rng, &away(2_000_000, 1), setting.window, &context) else {
             continue;
         };
         some += 1;
@@ -160,8 +161,8 @@ fn nothing_collides_and_masters_that_stay_away_have_their_rest() {
         assert!(begin >= 11_001_000 + setting.ttl_us.0, "{begin}");
     }
     assert!(some > 50, "{some}");
-    assert_eq!(ground.unmoved(&away(5_000_000, 2)), None);
-    assert!(ground.unmoved(&away(40_000_000, 2)).is_some());
+    assert_eq!(context.unmoved(&away(5_000_000, 2)), None);
+    assert!(context.unmoved(&away(40_000_000, 2)).is_some());
 }
 
 #[test]

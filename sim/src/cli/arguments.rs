@@ -1,10 +1,12 @@
 //! The arguments as clap reads them.
 
 mod serve;
+mod shared;
 mod studies;
 mod values;
 
 pub(crate) use serve::{ServeArguments, ServedVersion};
+pub(crate) use shared::{JobsArgument, QuietArgument};
 pub(crate) use studies::{
     BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,
     MatrixArguments,
@@ -113,9 +115,8 @@ pub(crate) struct SweepArguments {
     pub(crate) seeds: (u64, u64),
     #[command(flatten)]
     pub(crate) common: CommonArguments,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
     /// Run only slice m of n, 1 <= m <= n. Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS,
     /// SLURM_ARRAY_TASK_ID + SLURM_ARRAY_TASK_COUNT, and CI_NODE_INDEX + CI_NODE_TOTAL.
     #[arg(long, value_name = "M/N", value_parser = shard)]
@@ -146,9 +147,8 @@ pub(crate) struct SweepArguments {
     /// The JSON of an earlier sweep: say what is new since, what is gone, and which rates changed.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgument,
 }
 
 #[derive(Args, Debug)]

@@ -1,9 +1,9 @@
 //! `fencepost boundary`: from which value of one number on a lock breaks.
 
 use super::arguments::BoundaryArguments;
-use super::options::{client, families, jobs, kind, programs, view};
+use super::options::{client, families, kind, programs, view};
 use super::output::print;
-use super::progress::{Progress, Talk};
+use super::progress::Progress;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::setup::span::Span;
@@ -28,8 +28,11 @@ const PROGRAM_RUNS_MAX: u64 = 400;
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let search = search_of(arguments)?;
-    let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
-    let watch = Watch(Progress::new(search.probes_max() * search.seeds.len(), 0, talk));
+    let watch = Watch(Progress::new(
+        search.probes_max() * search.seeds.len(),
+        0,
+        arguments.quiet.verbosity(),
+    ));
     let result = search.search(&watch, &Stop::new());
     watch.0.finish();
     let report = result?;
@@ -73,7 +76,7 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
         range: (0, 1),
         step: 1,
         parts: u64::from(arguments.parts),
-        jobs: jobs(arguments.jobs),
+        jobs: arguments.jobs.count(),
     };
     search.range = match &arguments.between {
         Some(text) => range(text, quantity.unit)?,

@@ -4,7 +4,6 @@ use super::arguments::CompareArguments;
 use super::counted::counted;
 use super::options::{client, families, view};
 use super::output::print;
-use super::progress::Talk;
 use super::read::sweep_in;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
@@ -50,8 +49,7 @@ fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep)
     let faults = families(&arguments.fault)?;
     let cells =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
-    let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
-    let sum = counted(cells, scenario, arguments.seeds, arguments.jobs, talk)?;
+    let sum = counted(cells, scenario, arguments.seeds, arguments.jobs, arguments.quiet)?;
     let of = |name: &str| {
         let mut sweep = sum.clone();
         sweep.cells.retain(|cell| cell.client == name);

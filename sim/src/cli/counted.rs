@@ -1,8 +1,8 @@
 //! Seeds that are only counted: nothing is made minimal, explained or run again under turmoil.
 
 use super::Failure;
-use super::options::jobs;
-use super::progress::{Progress, Talk};
+use super::arguments::{JobsArgument, QuietArgument};
+use super::progress::Progress;
 use crate::Engine;
 use crate::run::fit::fits;
 use crate::setup::scenario::Scenario;
@@ -18,8 +18,8 @@ pub(super) fn counted(
     cells: Vec<(&'static Definition, Families)>,
     scenario: Scenario,
     (from, to): (u64, u64),
-    threads: Option<u16>,
-    talk: Talk,
+    jobs: JobsArgument,
+    quiet: QuietArgument,
 ) -> Result<Sweep, Failure> {
     for (client, families) in &cells {
         fits(&scenario, client, families).map_err(Failure::wrong)?;
@@ -30,12 +30,13 @@ pub(super) fn counted(
         engine: Engine::Fast,
         seeds: SeedRange { from: Seed(from), to: Seed(to) },
         shard: Shard::WHOLE,
-        jobs: jobs(threads),
+        jobs: jobs.count(),
         fail_fast: false,
         explains: false,
         violations_max: 0,
     };
-    let watch = Watch(Progress::new(spec.seeds.len() * spec.cells.len() as u64, 0, talk));
+    let watch =
+        Watch(Progress::new(spec.seeds.len() * spec.cells.len() as u64, 0, quiet.verbosity()));
     let result = count(&spec, &watch, &Stop::new());
     watch.0.finish();
     Ok(result?)

@@ -84,7 +84,7 @@ pub(crate) fn of_options(
 }
 
 /// What was expected of a lock under a fault, and how to see what came out instead.
-pub(crate) struct Held<'e> {
+pub(crate) struct JudgedCell<'e> {
     pub(crate) client: &'e str,
     pub(crate) fault: &'e str,
     pub(crate) expectation: &'e Expectation,
@@ -93,9 +93,9 @@ pub(crate) struct Held<'e> {
 }
 
 /// Tells stderr of every deviation; whether there is one.
-pub(crate) fn tell<'e>(cells: impl Iterator<Item = Held<'e>>) -> bool {
+pub(crate) fn tell<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) -> bool {
     let mut deviates = false;
-    for Held { client, fault, expectation, replay } in
+    for JudgedCell { client, fault, expectation, replay } in
         cells.filter(|held| !held.expectation.is_met())
     {
         deviates = true;

@@ -10,9 +10,9 @@ mod merge;
 use super::arguments::ExploreArguments;
 use super::checkpoint_file::CheckpointFile;
 use super::interrupt::Interrupt;
-use super::options::{format, jobs, view};
+use super::options::{format, view};
 use super::output::{page, print, read_file, tell};
-use super::progress::{Progress, Talk, clock};
+use super::progress::{Progress, Verbosity, clock};
 use super::{Failure, Outcome};
 use crate::diagnosis::diagnose;
 use crate::engine::{Engine, EngineError};
@@ -51,7 +51,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     }
     let bounds = bounds(arguments)?;
     let shard = shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?;
-    let mut work = Exploration::unplaced(&bounds, jobs(arguments.jobs));
+    let mut work = Exploration::unplaced(&bounds, arguments.jobs.count());
     let order = Order { bounds: &bounds, conditions: work.conditions(), shard };
     let start = start(arguments, &order)?;
     INTERRUPT.listen(&STOP)?;
@@ -80,13 +80,13 @@ fn surveyed(
     order: &Order<'_>,
     work: &Exploration<'_>,
 ) -> Result<Survey, Failure> {
-    let jobs = jobs(arguments.jobs);
+    let jobs = arguments.jobs.count();
     let survey = work.survey(&STOP)?;
     let share = survey.of_shards(order.shard.count);
     if !arguments.yes {
         ahead::asks(&share, jobs)?;
     }
-    if !arguments.quiet {
+    if arguments.quiet.verbosity() == Verbosity::Progress {
         let placing = if order.is_deep() { "placing the first faults of " } else { "" };
         tell(format_args!("{placing}{}", ahead::in_all(&share, jobs)));
     }
@@ -103,12 +103,12 @@ fn run_all(
 ) -> Result<Outcome, Failure> {
     let started = clock();
     let about = if order.bounds.most().depth() < 1 { "" } else { "about " };
-    if !arguments.quiet && order.is_deep() {
+    if arguments.quiet.verbosity() == Verbosity::Progress && order.is_deep() {
         tell(format_args!("{about}{runs} runs"));
     }
     let every = arguments.checkpoint_every.map(Duration::from);
     let file = arguments.checkpoint.clone().map(|path| CheckpointFile::new(path, every));
-    let progress = Progress::new(runs, start.sum().all_runs(), talk(arguments));
+    let progress = Progress::new(runs, start.sum().all_runs(), arguments.quiet.verbosity());
     let watch = Watch { progress, order: Some(order), file };
     let answer = work.explore(order.shard, start, &watch, &STOP);
     watch.progress.finish();
@@ -126,7 +126,7 @@ fn run_all(
     if reason.is_some() {
         return Ok(INTERRUPT.outcome().unwrap_or(outcome));
     }
-    if !arguments.quiet {
+    if arguments.quiet.verbosity() == Verbosity::Progress {
         let (runs, took) = (watch.progress.runs_here(), started.elapsed());
         tell(format_args!("{runs} runs in {:.1} s", took.as_secs_f64()));
     }
@@ -167,7 +167,7 @@ fn counterexample(
         true => Diagnosis::default(),
         false => diagnose(&spec, &facts),
     };
-    if !arguments.quiet {
+    if arguments.quiet.verbosity() == Verbosity::Progress {
         let faults = match planned.level.faults {
             0 => "without a fault",
             1 => "with one fault, and none without",
@@ -193,10 +193,6 @@ fn counterexample(
     format.write_run_in(page(false), &whole, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::of_runs(&whole.runs))
-}
-
-fn talk(arguments: &ExploreArguments) -> Talk {
-    if arguments.quiet { Talk::Quiet } else { Talk::Progress }
 }
 
 /// Hears of each run: shows progress, writes checkpoints.

@@ -1,7 +1,6 @@
 //! `fencepost gallery`: the pages of the gallery, written or held against what is published.
 
 use super::arguments::GalleryArguments;
-use super::options::jobs;
 use super::output::{print, tell};
 use super::{Failure, Outcome};
 use crate::files::write_file;
@@ -9,7 +8,7 @@ use crate::studies::gallery::{GalleryError, pages};
 
 /// Writes the pages, or says whether those of a folder are the same.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> {
-    let pages = pages(jobs(arguments.jobs))?;
+    let pages = pages(arguments.jobs.count())?;
     if arguments.check {
         let published = |name: &str| std::fs::read_to_string(arguments.out.join(name)).ok();
         let stale: Vec<&str> = pages

@@ -5,7 +5,6 @@ use super::arguments::MatrixArguments;
 use super::counted::counted;
 use super::options::{clients, coordinator, families, kind, programs, view};
 use super::output::{print, read_file, tell};
-use super::progress::Talk;
 use super::read::sweep_of;
 use super::replay::scenario_in;
 use super::scenario_file::scenario;
@@ -160,6 +159,5 @@ fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure
     let locks = locks(arguments, &scenario.programs)?;
     let cells: Vec<_> =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
-    let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
-    counted(cells, scenario, arguments.seeds, arguments.jobs, talk)
+    counted(cells, scenario, arguments.seeds, arguments.jobs, arguments.quiet)
 }

@@ -197,11 +197,6 @@ pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     })
 }
 
-/// How many threads: all cores unless told otherwise.
-pub(crate) fn jobs(asked: Option<u16>) -> usize {
-    asked.map_or_else(|| std::thread::available_parallelism().map_or(1, usize::from), usize::from)
-}
-
 /// The rule of that name.
 pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
     Kind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {

@@ -37,7 +37,7 @@ enum ShownAs {
 
 /// Whether progress is shown at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Talk {
+pub(crate) enum Verbosity {
     /// It is.
     Progress,
     /// It is not.
@@ -46,11 +46,11 @@ pub(crate) enum Talk {
 
 impl Progress {
     /// Of so many runs so many are done already.
-    pub(crate) fn new(runs: u64, runs_before: u64, talk: Talk) -> Progress {
-        let shown_as = match talk {
-            Talk::Quiet => ShownAs::Nothing,
-            Talk::Progress if std::io::stderr().is_terminal() => ShownAs::Bar,
-            Talk::Progress => ShownAs::Lines,
+    pub(crate) fn new(runs: u64, runs_before: u64, verbosity: Verbosity) -> Progress {
+        let shown_as = match verbosity {
+            Verbosity::Quiet => ShownAs::Nothing,
+            Verbosity::Progress if std::io::stderr().is_terminal() => ShownAs::Bar,
+            Verbosity::Progress => ShownAs::Lines,
         };
         let target = match shown_as {
             ShownAs::Bar => ProgressDrawTarget::stderr(),
@@ -235,7 +235,7 @@ mod tests {
 
     #[test]
     fn a_line_is_due_once() {
-        let progress = Progress::new(10, 0, Talk::Quiet);
+        let progress = Progress::new(10, 0, Verbosity::Quiet);
         assert!(!progress.line_is_due(), "not before its time");
         progress.line_due_ms.store(0, Ordering::Relaxed);
         assert!(progress.line_is_due());

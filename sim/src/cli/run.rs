@@ -1,7 +1,7 @@
 //! `fencepost run`: one seed, every lock and fault asked for.
 
 use super::arguments::RunArguments;
-use super::expect::{self, Held};
+use super::expect::{self, JudgedCell};
 use super::options::Options;
 use super::output::{page, print};
 use super::progress::Minimising;
@@ -55,7 +55,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         return Ok(Outcome::of_runs(&report.runs));
     }
     let held = report.runs.iter().filter_map(|run| {
-        Some(Held {
+        Some(JudgedCell {
             client: &run.client,
             fault: &run.fault,
             expectation: run.expectation.as_ref()?,

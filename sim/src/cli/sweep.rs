@@ -2,12 +2,12 @@
 
 use super::arguments::SweepArguments;
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
-use super::expect::{self, Expectations, Held};
+use super::expect::{self, Expectations, JudgedCell};
 use super::interrupt::Interrupt;
 use super::memory::MemoryBound;
-use super::options::{Options, format_of_sweeps, jobs};
+use super::options::{Options, format_of_sweeps};
 use super::output::print;
-use super::progress::{Progress, Talk};
+use super::progress::Progress;
 use super::read::sweep_in;
 use super::run::write_violations;
 use super::{Failure, Outcome};
@@ -51,10 +51,9 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let runs_before: u64 =
         start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
-    let talk = if arguments.quiet { Talk::Quiet } else { Talk::Progress };
     let watch = Watch {
         spec: &spec,
-        progress: Progress::new(runs, runs_before, talk),
+        progress: Progress::new(runs, runs_before, arguments.quiet.verbosity()),
         budget: arguments.time_budget.map(Duration::from),
         checkpoint: checkpoint
             .map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
@@ -107,7 +106,7 @@ fn spec(arguments: &SweepArguments, options: &Options) -> Result<SweepSpec, Fail
         engine: options.engine,
         seeds: SeedRange { from: Seed(arguments.seeds.0), to: Seed(arguments.seeds.1) },
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
-        jobs: jobs(arguments.jobs),
+        jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
         // A run of a program takes too long to be made a thousand times unasked.
         explains: !arguments.common.no_shrink && options.scenario.programs.is_empty(),
@@ -131,7 +130,7 @@ pub(crate) fn conclude(
         return Ok(outcome(&sum));
     }
     let held = sum.cells.iter().filter_map(|cell| {
-        Some(Held {
+        Some(JudgedCell {
             client: &cell.client,
             fault: &cell.fault,
             expectation: cell.expectation.as_ref()?,

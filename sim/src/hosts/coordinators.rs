@@ -39,9 +39,9 @@ pub struct Entry {
     /// Which servers a lock runs against under these faults.
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
     /// Makes the machine of a server, anew at each of its starts.
-    pub(crate) machine: fn(&Ground<'_>, Node) -> Factory,
+    pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
     /// Where the servers are, as the lock of a process sees them.
-    pub(crate) servers: fn(&Ground<'_>, process: Node) -> Servers,
+    pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
     /// How long a server keeps a lock of which it hears nothing, when it is asked to keep it for
     /// this ttl.
     pub(crate) lease: fn(ttl: Micros) -> Micros,
@@ -51,7 +51,7 @@ pub struct Entry {
 }
 
 /// What the servers of a run follow from.
-pub(crate) struct Ground<'r> {
+pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,

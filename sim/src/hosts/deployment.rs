@@ -1,6 +1,6 @@
 //! Sets a world up: which hosts there are and what each runs.
 
-use crate::hosts::coordinators::{Entry, Ground, entry};
+use crate::hosts::coordinators::{Entry, ServerSetup, entry};
 use crate::hosts::programs::desk::Desk;
 use crate::hosts::programs::host::{Shared, live};
 use crate::hosts::programs::record::Lives;
@@ -98,7 +98,7 @@ impl Deployment {
     }
 
     fn machine(&self, node: Node) -> Software {
-        let factory = (self.coordinator().machine)(&self.ground(), node);
+        let factory = (self.coordinator().machine)(&self.setup(), node);
         self.server(node, factory)
     }
 
@@ -107,8 +107,8 @@ impl Deployment {
     }
 
     /// What the servers follow from.
-    fn ground(&self) -> Ground<'_> {
-        Ground {
+    fn setup(&self) -> ServerSetup<'_> {
+        ServerSetup {
             seed: self.seed,
             scenario: &self.scenario,
             topology: self.topology,
@@ -193,6 +193,6 @@ impl Deployment {
 
     /// Where the servers are, as the lock of a process sees them.
     fn servers(&self, process: Node) -> Servers {
-        (self.coordinator().servers)(&self.ground(), process)
+        (self.coordinator().servers)(&self.setup(), process)
     }
 }

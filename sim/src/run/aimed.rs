@@ -12,7 +12,7 @@ use super::recording::Recording;
 use super::spec::RunSpec;
 use crate::engine::Engine;
 use crate::setup::span::Span;
-use fencepost_faults::aim::{Ground, Place, aimed, is_aimed};
+use fencepost_faults::aim::{AimContext, Place, aimed, is_aimed};
 use fencepost_faults::{
     DrawnIncident, Fault, FaultPlan, Micros, Node, Setting, SimTime, Stream, TimedFault, Window,
     plan_of,
@@ -38,9 +38,9 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
         let own = to_move.iter().skip(number).step_by(scouts);
         for incident in own {
             let quantum = spec.scenario.quantum.0;
-            let ground = Ground { setting, quantum, places: &places, others: &others };
-            let moved = aimed(&mut rng, incident, part, &ground);
-            others.extend(moved.or_else(|| ground.unmoved(incident)));
+            let context = AimContext { setting, quantum, places: &places, others: &others };
+            let moved = aimed(&mut rng, incident, part, &context);
+            others.extend(moved.or_else(|| context.unmoved(incident)));
         }
     }
     of(&others)

@@ -2,7 +2,7 @@
 
 mod nowhere;
 
-use crate::hosts::coordinators::{Ground, entry};
+use crate::hosts::coordinators::{ServerSetup, entry};
 use crate::setup::scenario::{OldPrimary, Scenario, SlowLink};
 use fencepost_clients::{
     CLIENTS, Coordinator, Definition, Deployment, Env, HostKey, ServerLock, Servers, Usage,
@@ -150,14 +150,14 @@ pub fn knows_threads(client: &Definition) -> bool {
 fn servers(client: &Definition) -> Servers {
     let scenario = Scenario::default();
     let topology = scenario.topology(client, &Families::from(Family::None));
-    let ground = Ground {
+    let setup = ServerSetup {
         seed: Seed(0),
         scenario: &scenario,
         topology,
         tap_prefix: None,
         server_lock: ServerLock::Unchecked,
     };
-    (entry(client.deployment.coordinator()).servers)(&ground, Node::Client(1))
+    (entry(client.deployment.coordinator()).servers)(&setup, Node::Client(1))
 }
 
 #[cfg(test)]

@@ -133,10 +133,10 @@ struct Mutex {
     /// The queue of each resource (`LockInternals`).
     queues: BTreeMap<String, LockInternals>,
     /// The data of the thread that holds the lock (`threadData`).
-    held: Option<Held>,
+    held: Option<LockData>,
 }
 
-struct Held {
+struct LockData {
     lease: Lease,
     path: String,
     /// How many acquires have not been released; at least one.
@@ -174,7 +174,7 @@ impl Mutex {
             Err(error) => return self.give_back(resource, &path, &error).await,
         };
         let lease = lease_of(resource, &parent_of(resource), &path, token);
-        self.held = Some(Held { lease: lease.clone(), path, count: 1, interruptions });
+        self.held = Some(LockData { lease: lease.clone(), path, count: 1, interruptions });
         Acquisition::Granted(lease)
     }
 
@@ -205,7 +205,7 @@ impl Mutex {
         if held.count > 0 {
             return Release::Released;
         }
-        let Some(Held { lease, path, .. }) = self.held.take() else { return Release::NotHeld };
+        let Some(LockData { lease, path, .. }) = self.held.take() else { return Release::NotHeld };
         released(self.queue(&lease.resource).delete(&path).await)
     }
 }

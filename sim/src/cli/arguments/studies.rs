@@ -1,6 +1,7 @@
 //! The arguments of what runs many seeds to answer one question: boundary, matrix, compare,
 //! gallery; and of what runs many plans: explore.
 
+use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};
 use super::{ProgramArguments, ScenarioArguments};
 use crate::setup::span::Span;
@@ -44,15 +45,13 @@ pub(crate) struct BoundaryArguments {
     pub(crate) seeds: Option<(u64, u64)>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
     /// text, json or svg.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgument,
 }
 
 #[derive(Args, Debug)]
@@ -85,18 +84,16 @@ pub(crate) struct MatrixArguments {
     pub(crate) kind: Option<String>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
     /// text, markdown, json or html.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
     /// Write matrix.json and matrix.md into this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgument,
 }
 
 #[derive(Args, Debug)]
@@ -107,9 +104,8 @@ pub(crate) struct GalleryArguments {
     /// Write nothing: say which pages of the folder are stale. Exit status 1 if any is.
     #[arg(long)]
     pub(crate) check: bool,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
 }
 
 #[derive(Args, Debug)]
@@ -136,15 +132,13 @@ pub(crate) struct CompareArguments {
     pub(crate) seeds: (u64, u64),
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
     /// text, json, markdown or html.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgument,
 }
 
 /// Its runs are smaller than those of other commands.
@@ -232,13 +226,11 @@ pub(crate) struct ExploreArguments {
     /// Do not explain the counterexample.
     #[arg(long)]
     pub(crate) no_shrink: bool,
-    /// How many threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub(crate) jobs: Option<u16>,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
     /// text or json.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
-    /// No progress on stderr.
-    #[arg(long, short)]
-    pub(crate) quiet: bool,
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgument,
 }

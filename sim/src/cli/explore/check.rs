@@ -1,8 +1,7 @@
 //! `fencepost explore --check`: a certificate, held against the runs that it tells of.
 
-use super::{INTERRUPT, STOP, Watch, talk};
+use super::{INTERRUPT, STOP, Watch};
 use crate::cli::arguments::ExploreArguments;
-use crate::cli::options::jobs;
 use crate::cli::output::{print, read_file, tell};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, Outcome};
@@ -26,10 +25,10 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     INTERRUPT.listen(&STOP)?;
     let extent = if arguments.whole { Extent::Whole } else { Extent::Sample };
     let parts = parts_of(&certificate, extent);
-    let mut work = Exploration::unplaced(&bounds, jobs(arguments.jobs));
+    let mut work = Exploration::unplaced(&bounds, arguments.jobs.count());
     work.place_for(&parts, &STOP)?;
     let runs = parts.iter().map(|part| part.runs).sum();
-    let progress = Progress::new(runs, 0, talk(arguments));
+    let progress = Progress::new(runs, 0, arguments.quiet.verbosity());
     let watch = Watch { progress, order: None, file: None };
     let checked = check_slices(&certificate, (&bounds, &work), extent, &watch, &STOP);
     watch.progress.finish();

@@ -1,7 +1,7 @@
 //! etcd: a cluster that agrees on every change by raft, or one server alone.
 
 use super::ensemble::{self, count};
-use super::{Entry, Ground};
+use super::{Entry, ServerSetup};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::etcd::session::whole_seconds;
@@ -34,25 +34,25 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let member = |number: u16| Member {
         id: u8::try_from(number).unwrap_or(u8::MAX),
         host: Node::Server(number).to_string(),
         port: PORT,
     };
-    let members: Vec<Member> = (1..=count(ground.topology)).map(member).collect();
+    let members: Vec<Member> = (1..=count(setup.topology)).map(member).collect();
     let own_name = node.to_string();
     let me = members.iter().find(|member| member.host == own_name).map_or(1, |member| member.id);
-    let seed = ground.seed.stream(Stream::Server(node)).next_u64();
-    let tap_prefix = ground.tap_prefix.as_deref();
+    let seed = setup.seed.stream(Stream::Server(node)).next_u64();
+    let tap_prefix = setup.tap_prefix.as_deref();
     let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
-    let lock_checks_key = ground.server_lock == ServerLock::Checked;
+    let lock_checks_key = setup.server_lock == ServerLock::Checked;
     let config = Config { me, members, seed, lock_checks_key, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(Etcd::new(config.clone(), &disk, now)))
 }
 
-fn servers(ground: &Ground<'_>, _: Node) -> Servers {
-    ensemble::servers(ground.topology, PORT)
+fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
+    ensemble::servers(setup.topology, PORT)
 }
 
 /// The ttl of a lease: in whole seconds, and at least one and a half election timeouts.

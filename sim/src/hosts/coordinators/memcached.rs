@@ -1,6 +1,6 @@
 //! memcached: one server that keeps nothing over a restart.
 
-use super::{Entry, Ground, address};
+use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::{Coordinator, Definition, Servers};
@@ -32,12 +32,12 @@ fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
     Topology::Ensemble { servers: 1 }
 }
 
-fn machine(ground: &Ground<'_>, _: Node) -> Factory {
-    let config = Config { tap_prefix: ground.tap_prefix.clone(), ..Config::default() };
+fn machine(setup: &ServerSetup<'_>, _: Node) -> Factory {
+    let config = Config { tap_prefix: setup.tap_prefix.clone(), ..Config::default() };
     Box::new(move |_, now| Box::new(Memcached::new(config.clone(), now)))
 }
 
-fn servers(_: &Ground<'_>, _: Node) -> Servers {
+fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 

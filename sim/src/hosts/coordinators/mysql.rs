@@ -1,6 +1,6 @@
 //! MySQL, as MariaDB has it: one server, whose user locks end with their connections.
 
-use super::{Entry, Ground, address};
+use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::{Coordinator, Definition, Servers};
@@ -35,15 +35,15 @@ fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
     Topology::Ensemble { servers: 1 }
 }
 
-fn machine(ground: &Ground<'_>, node: Node) -> Factory {
-    let seed = ground.seed.stream(Stream::Server(node)).next_u64();
-    let watch = ground.tap_prefix.as_deref();
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
+    let seed = setup.seed.stream(Stream::Server(node)).next_u64();
+    let watch = setup.tap_prefix.as_deref();
     let watch = watch.map(|resource| String::from_utf8_lossy(resource).into_owned());
     let config = Config { seed, watch, ..Config::default() };
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
-fn servers(_: &Ground<'_>, _: Node) -> Servers {
+fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 

@@ -1,7 +1,7 @@
 //! PostgreSQL: one server, whose commits survive, or a primary and a standby that an operator may
 //! promote.
 
-use super::{Entry, Ground, address};
+use super::{Entry, ServerSetup, address};
 use crate::setup::places::RESOURCE;
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::{OldPrimary, Scenario, Standby};
@@ -49,13 +49,13 @@ fn topology(scenario: &Scenario, _: &Definition, families: &Families) -> Topolog
 }
 
 /// What a server has to do with replication.
-fn replication(ground: &Ground<'_>, node: Node) -> Replication {
-    match (ground.topology, node) {
+fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
+    match (setup.topology, node) {
         (Topology::Standby { .. }, Node::Server(2)) => {
             Replication::Standby { primary: (Node::Server(1).to_string(), PORT) }
         }
         (Topology::Standby { .. }, _) => Replication::Primary {
-            synchronous: ground.scenario.standby == Some(Standby::Synchronous),
+            synchronous: setup.scenario.standby == Some(Standby::Synchronous),
         },
         _ => Replication::None,
     }
@@ -97,18 +97,18 @@ fn watch(resource: &str, ttl: Micros) -> Watch {
     }
 }
 
-fn machine(ground: &Ground<'_>, node: Node) -> Factory {
-    let seed = ground.seed.stream(Stream::Server(node)).next_u64();
-    let resource = ground.tap_prefix.as_deref().map(String::from_utf8_lossy);
-    let watch = resource.as_ref().map(|resource| watch(resource, ground.scenario.ttl.0));
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
+    let seed = setup.seed.stream(Stream::Server(node)).next_u64();
+    let resource = setup.tap_prefix.as_deref().map(String::from_utf8_lossy);
+    let watch = resource.as_ref().map(|resource| watch(resource, setup.scenario.ttl.0));
     let schema = format!("{SCHEMA} INSERT INTO locks VALUES ('{RESOURCE}')");
-    let replication = replication(ground, node);
+    let replication = replication(setup, node);
     let config = Config { seed, schema, watch, replication, ..Config::default() };
     Box::new(move |disk, now| Box::new(Postgresql::new(config.clone(), &disk, now)))
 }
 
-fn servers(ground: &Ground<'_>, _: Node) -> Servers {
-    let servers = ground.scenario.setting(ground.topology).servers();
+fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
+    let servers = setup.scenario.setting(setup.topology).servers();
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 

@@ -1,6 +1,6 @@
 //! Redis: alone, with replicas and Sentinels, or as independent masters.
 
-use super::{Entry, Ground, address};
+use super::{Entry, ServerSetup, address};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::{MastersOrder, Persistence, Scenario};
 use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
@@ -54,16 +54,16 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
     }
 }
 
-fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     match node {
-        Node::Sentinel(_) => sentinel(ground, node),
-        _ => redis(ground, node),
+        Node::Sentinel(_) => sentinel(setup, node),
+        _ => redis(setup, node),
     }
 }
 
-fn redis(ground: &Ground<'_>, node: Node) -> Factory {
-    let scenario = ground.scenario;
-    let replica_of = match (ground.topology, node) {
+fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
+    let scenario = setup.scenario;
+    let replica_of = match (setup.topology, node) {
         (Topology::Replicated { .. }, Node::Redis(number)) if number > 1 => {
             Some((Node::Redis(1).to_string(), PORT))
         }
@@ -76,10 +76,10 @@ fn redis(ground: &Ground<'_>, node: Node) -> Factory {
         has_config_file: true,
         persistence: persistence(scenario.persistence),
         min_replicas_to_write: u32::from(scenario.min_replicas),
-        tap_prefix: ground.tap_prefix.clone(),
+        tap_prefix: setup.tap_prefix.clone(),
         ..NodeConfig::default()
     };
-    let mut ids = ground.seed.stream(Stream::Server(node));
+    let mut ids = setup.seed.stream(Stream::Server(node));
     // A deployment that has been running for a while: its replicas have long been in step.
     let mut starts_in_step = true;
     Box::new(move |image, now| {
@@ -89,8 +89,8 @@ fn redis(ground: &Ground<'_>, node: Node) -> Factory {
     })
 }
 
-fn sentinel(ground: &Ground<'_>, node: Node) -> Factory {
-    let scenario = ground.scenario;
+fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
+    let scenario = setup.scenario;
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
     // A deployment that has been running for a while: its Sentinels have long found the
     // replicas and written them down.
@@ -103,21 +103,21 @@ fn sentinel(ground: &Ground<'_>, node: Node) -> Factory {
         known_replicas: replicas.map(|node| address(node, PORT)).collect(),
         ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), PORT))
     };
-    let mut ids = ground.seed.stream(Stream::Server(node));
+    let mut ids = setup.seed.stream(Stream::Server(node));
     Box::new(move |disk, now| {
         Box::new(Sentinel::started(config.clone(), &disk, ids.next_u64(), now.wall))
     })
 }
 
-fn servers(ground: &Ground<'_>, process: Node) -> Servers {
-    match ground.topology {
+fn servers(setup: &ServerSetup<'_>, process: Node) -> Servers {
+    match setup.topology {
         Topology::Replicated { sentinels, .. } => Servers::Sentinels {
             name: MASTER_NAME.to_owned(),
             sentinels: (1..=sentinels).map(|n| address(Node::Sentinel(n), SENTINEL_PORT)).collect(),
         },
         Topology::Independent { masters, .. } => {
             let mut known: Vec<_> = (1..=masters).map(|n| address(Node::Redis(n), PORT)).collect();
-            known.rotate_left(first_master(ground.scenario, process));
+            known.rotate_left(first_master(setup.scenario, process));
             Servers::Independent(known)
         }
         Topology::Standalone | Topology::Ensemble { .. } | Topology::Standby { .. } => {

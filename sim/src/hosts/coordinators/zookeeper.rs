@@ -1,7 +1,7 @@
 //! ZooKeeper: an ensemble that agrees on every change, or one server alone.
 
 use super::ensemble::{self, count};
-use super::{Entry, Ground};
+use super::{Entry, ServerSetup};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::{Coordinator, Servers};
@@ -33,23 +33,23 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-fn machine(ground: &Ground<'_>, node: Node) -> Factory {
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let member = |number: u16| Member {
         id: MemberId::try_from(number).unwrap_or(MemberId::MAX),
         host: Node::Server(number).to_string(),
         port: PORT,
     };
-    let members: Vec<Member> = (1..=count(ground.topology)).map(member).collect();
+    let members: Vec<Member> = (1..=count(setup.topology)).map(member).collect();
     let own_name = node.to_string();
     let me = members.iter().find(|member| member.host == own_name).map_or(1, |member| member.id);
-    let tap_prefix = ground.tap_prefix.as_deref();
+    let tap_prefix = setup.tap_prefix.as_deref();
     let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
     let config = Config { me, members, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
 }
 
-fn servers(ground: &Ground<'_>, _: Node) -> Servers {
-    ensemble::servers(ground.topology, PORT)
+fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
+    ensemble::servers(setup.topology, PORT)
 }
 
 /// The timeout of a session, which is asked for as the ttl: at least two ticks and at most twenty

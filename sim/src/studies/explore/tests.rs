@@ -8,7 +8,7 @@ use crate::setup::scenario::Scenario;
 use crate::setup::span::{Span, SpanRange};
 use crate::studies::explore::plan::base::{Base, bases};
 use crate::studies::explore::plan::bounds::{Bounds, Grain, small_scenario};
-use crate::studies::explore::plan::place::{Ground, Planned, all_sites, boundaries};
+use crate::studies::explore::plan::place::{Origin, Planned, all_sites, boundaries};
 use crate::studies::explore::plan::rule::Rule;
 use crate::studies::explore::plan::scout::{Scout, scout};
 use crate::studies::explore::plan::site::Site;
@@ -206,8 +206,8 @@ fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease(
 fn shown(bounds: &Bounds, base: &Base) -> BTreeSet<String> {
     let calm = FaultPlan::default();
     let scout = scout(bounds, base, &calm).expect("it runs");
-    let ground = Ground { bounds, base, prefix: &calm, scout: &scout };
-    let placed = all_sites(bounds).into_iter().map(|site| ground.place(&site).expect("it runs"));
+    let origin = Origin { bounds, base, prefix: &calm, scout: &scout };
+    let placed = all_sites(bounds).into_iter().map(|site| origin.place(&site).expect("it runs"));
     let plans: Vec<FaultPlan> = placed.flat_map(|placed| placed.plans).collect();
     plans.into_iter().flat_map(|plan| broken(bounds, base, plan)).collect()
 }
@@ -325,7 +325,7 @@ fn two_replies_in_a_row_can_be_lost() {
     let calm_scout = scout(&bounds, base, &calm).expect("it runs");
     let site = &all_sites(&bounds)[0];
     let place = |prefix: &FaultPlan, scout: &Scout| {
-        Ground { bounds: &bounds, base, prefix, scout }.place(site).expect("it runs").plans
+        Origin { bounds: &bounds, base, prefix, scout }.place(site).expect("it runs").plans
     };
     let lost = |plan: &FaultPlan| {
         let outcome = bounds.spec(base, plan.clone()).run(Engine::Fast).expect("it runs");

@@ -1,7 +1,7 @@
 //! The one server of a load experiment, which writes down what it has to do.
 
 use super::Book;
-use crate::hosts::coordinators::{Entry, Ground};
+use crate::hosts::coordinators::{Entry, ServerSetup};
 use crate::setup::scenario::Scenario;
 use crate::world::host::Software;
 use crate::world::server::Server;
@@ -26,7 +26,7 @@ pub(super) fn node(coordinator: Coordinator) -> Node {
     }
 }
 
-fn ground<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> Ground<'r> {
+fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'r> {
     let topology = match entry.coordinator {
         Coordinator::Redis => Topology::Standalone,
         Coordinator::Memcached
@@ -35,20 +35,20 @@ fn ground<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> Ground<'r> {
         | Coordinator::MySql
         | Coordinator::Etcd => Topology::Ensemble { servers: 1 },
     };
-    Ground { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }
+    ServerSetup { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }
 }
 
 /// Where a process finds it.
 pub(super) fn servers(entry: &Entry, seed: Seed, process: Node) -> Servers {
     let scenario = Scenario::default();
-    (entry.servers)(&ground(&scenario, entry, seed), process)
+    (entry.servers)(&setup(&scenario, entry, seed), process)
 }
 
 /// The server. Its disk takes no time.
 pub(super) fn server(entry: &Entry, seed: Seed, service: Micros, book: &Rc<Book>) -> Software {
     let (scenario, book) = (Scenario::default(), book.clone());
-    let ground = ground(&scenario, entry, seed);
-    let mut machine = (entry.machine)(&ground, node(entry.coordinator));
+    let setup = setup(&scenario, entry, seed);
+    let mut machine = (entry.machine)(&setup, node(entry.coordinator));
     let factory = move |image: DiskImage, now: Now| -> Box<dyn Machine> {
         let machine = machine(image, now);
         Box::new(Counting { machine, started: now.wall, book: book.clone() })

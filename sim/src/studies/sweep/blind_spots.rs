@@ -10,14 +10,14 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family};
 
 /// A lock under one family of faults, with settings.
-struct Ground<'s> {
+struct Case<'s> {
     scenario: &'s Scenario,
     client: &'s Definition,
     families: &'s Families,
 }
 
 /// What one family leaves out here, if anything.
-type Rule = fn(&Ground<'_>) -> Option<String>;
+type Rule = fn(&Case<'_>) -> Option<String>;
 
 const RULES: &[(Family, Rule)] = &[
     (Family::Partition, no_replicas),
@@ -36,13 +36,13 @@ pub(super) fn blind_spots(
     if families.is_swarm() {
         return Vec::new();
     }
-    let ground = Ground { scenario, client, families };
+    let case = Case { scenario, client, families };
     let rules = RULES.iter().filter(|(family, _)| families.chosen().any(|one| one == *family));
-    rules.filter_map(|(_, rule)| rule(&ground)).collect()
+    rules.filter_map(|(_, rule)| rule(&case)).collect()
 }
 
-fn no_replicas(ground: &Ground<'_>) -> Option<String> {
-    let Ground { scenario, client, families } = ground;
+fn no_replicas(case: &Case<'_>) -> Option<String> {
+    let Case { scenario, client, families } = case;
     match scenario.topology(client, families) {
         Topology::Standalone | Topology::Independent { .. } => Some(
             "no server has a replica here, so no cut parts a primary from those that follow it"
@@ -54,8 +54,8 @@ fn no_replicas(ground: &Ground<'_>) -> Option<String> {
 
 /// A section ends before its lease does even where the clock of its process runs as slow, and that
 /// of the server as fast, as clocks get.
-fn short_holds(ground: &Ground<'_>) -> Option<String> {
-    let Ground { scenario, client, families } = ground;
+fn short_holds(case: &Case<'_>) -> Option<String> {
+    let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
     let longer = drawn_for(fit::usage(scenario, client), families).contains(&Length::Hold)
         && Length::Hold.is_built_in(scenario);
@@ -74,8 +74,8 @@ fn short_holds(ground: &Ground<'_>) -> Option<String> {
 }
 
 /// A session of ZooKeeper has a timeout of its own, and a program its own ways.
-fn impatient(ground: &Ground<'_>) -> Option<String> {
-    let Ground { scenario, client, families } = ground;
+fn impatient(case: &Case<'_>) -> Option<String> {
+    let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper
         || scenario.program(client).is_some()
     {
@@ -91,8 +91,8 @@ fn impatient(ground: &Ground<'_>) -> Option<String> {
     })
 }
 
-fn away_for_long(ground: &Ground<'_>) -> Option<String> {
-    let Ground { scenario, client, families } = ground;
+fn away_for_long(case: &Case<'_>) -> Option<String> {
+    let Case { scenario, client, families } = case;
     let lease: Span = scenario.ttl;
     match scenario.topology(client, families) {
         Topology::Independent { .. } => Some(format!(

@@ -90,14 +90,14 @@ pub(crate) fn order_sites(bounds: &Bounds) -> Vec<Site> {
 }
 
 /// What plans are added to: a plan with its run.
-pub(crate) struct Ground<'g> {
+pub(crate) struct Origin<'g> {
     pub(crate) bounds: &'g Bounds,
     pub(crate) base: &'g Base,
     pub(crate) prefix: &'g FaultPlan,
     pub(crate) scout: &'g Scout,
 }
 
-impl Ground<'_> {
+impl Origin<'_> {
     /// Every plan that adds a fault at this site, which does not begin before the faults that there
     /// are.
     pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {

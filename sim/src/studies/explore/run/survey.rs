@@ -203,10 +203,10 @@ impl Exploration<'_> {
                 break;
             }
             looked_at += 1;
-            let ground = self.ground(prefix.base, &prefix.plan, &scout);
+            let origin = self.origin(prefix.base, &prefix.plan, &scout);
             let failed = |error| FailedPlan { planned: prefix.clone(), error };
             let (about, placed) =
-                ground.sample(&self.sites(kind)[*site], PLACES).map_err(failed)?;
+                origin.sample(&self.sites(kind)[*site], PLACES).map_err(failed)?;
             sample.about += about;
             sample.alike += placed.alike.len();
             let plans = placed.plans;

@@ -14,7 +14,7 @@ use crate::run::RunSpec;
 use crate::studies::explore::plan::base::{Base, bases};
 use crate::studies::explore::plan::bounds::Bounds;
 use crate::studies::explore::plan::level::{Added, Level};
-use crate::studies::explore::plan::place::{Ground, Placed, Planned, all_sites, order_sites};
+use crate::studies::explore::plan::place::{Origin, Placed, Planned, all_sites, order_sites};
 use crate::studies::explore::plan::prune::Pruned;
 use crate::studies::explore::plan::rule::Rule;
 use crate::studies::explore::plan::scout::{Scout, scout};
@@ -331,18 +331,18 @@ impl<'b> Exploration<'b> {
         scout: &Scout,
         site: &Site,
     ) -> Result<Placed, FailedPlan> {
-        let ground = self.ground(base, prefix, scout);
-        ground.place(site).map_err(|error| FailedPlan { planned: planned(base, prefix), error })
+        let origin = self.origin(base, prefix, scout);
+        origin.place(site).map_err(|error| FailedPlan { planned: planned(base, prefix), error })
     }
 
     /// Where faults are added to a plan.
-    pub(crate) fn ground<'g>(
+    pub(crate) fn origin<'g>(
         &'g self,
         base: usize,
         prefix: &'g FaultPlan,
         scout: &'g Scout,
-    ) -> Ground<'g> {
-        Ground { bounds: self.bounds, base: &self.bases[base], prefix, scout }
+    ) -> Origin<'g> {
+        Origin { bounds: self.bounds, base: &self.bases[base], prefix, scout }
     }
 }
 

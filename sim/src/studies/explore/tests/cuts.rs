@@ -37,8 +37,8 @@ fn cut(site: &Site, from: SimTime, to: SimTime) -> FaultPlan {
 }
 
 /// The first and the last instants of the classes of a site: when it begins, when it ends.
-fn classes(ground: &Ground<'_>, site: &Site) -> Vec<[SimTime; 3]> {
-    let placed = ground.place(site).expect("it runs");
+fn classes(origin: &Origin<'_>, site: &Site) -> Vec<[SimTime; 3]> {
+    let placed = origin.place(site).expect("it runs");
     let span = |plan: &FaultPlan| {
         let timed = &plan.faults[0];
         (timed.at_us, timed.ends_at().expect("a cut ends"))
@@ -59,13 +59,13 @@ fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
         let base = &bases(&bounds)[0];
         let calm = FaultPlan::default();
         let scout = scout(&bounds, base, &calm).expect("it runs");
-        let ground = Ground { bounds: &bounds, base, prefix: &calm, scout: &scout };
+        let origin = Origin { bounds: &bounds, base, prefix: &calm, scout: &scout };
         let turns: Vec<SimTime> = scout.turns.iter().map(|turn| turn.0).collect();
         let (mut compared, mut apart) = (0, 0);
         for site in all_sites(&bounds).iter().step_by(2) {
             let links = cut(site, SimTime(0), SimTime(100)).faults[0].fault.links();
             let looks = scout.looks_at(&links);
-            let classes = classes(&ground, site);
+            let classes = classes(&origin, site);
             for [from, earliest, latest] in classes.iter().step_by(7) {
                 let one = told(&bounds, base, &cut(site, *from, *earliest));
                 // Any instant between these does, and any beginning after the look before.

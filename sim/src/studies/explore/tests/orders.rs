@@ -20,8 +20,8 @@ fn ordered(client: &str, fault: &str, (faults, delays): (u8, u8)) -> Bounds {
 fn late(bounds: &Bounds, base: &Base) -> Vec<FaultPlan> {
     let calm = FaultPlan::default();
     let scout = scout(bounds, base, &calm).expect("it runs");
-    let ground = Ground { bounds, base, prefix: &calm, scout: &scout };
-    let placed = order_sites(bounds).into_iter().map(|site| ground.place(&site).expect("it runs"));
+    let origin = Origin { bounds, base, prefix: &calm, scout: &scout };
+    let placed = order_sites(bounds).into_iter().map(|site| origin.place(&site).expect("it runs"));
     placed.flat_map(|placed| placed.plans).collect()
 }
 
@@ -177,9 +177,9 @@ fn shown_after(bounds: &Bounds) -> BTreeSet<String> {
     for (base, first) in work.roots_of(Added::Delay).filter(|(base, _)| *base == 0) {
         let base = &work.bases[base];
         let scout = scout(bounds, base, first).expect("it runs");
-        let ground = Ground { bounds, base, prefix: first, scout: &scout };
+        let origin = Origin { bounds, base, prefix: first, scout: &scout };
         for site in work.sites(Added::Fault) {
-            let Placed { plans, .. } = ground.place(site).expect("it runs");
+            let Placed { plans, .. } = origin.place(site).expect("it runs");
             shown.extend(plans.into_iter().flat_map(|plan| broken(bounds, base, plan)));
         }
     }
@@ -245,9 +245,9 @@ fn a_site_of_orders_has_no_plans_where_nothing_is_sent() {
     let base = &bases(&bounds)[0];
     let calm = FaultPlan::default();
     let scout = scout(&bounds, base, &calm).expect("it runs");
-    let ground = Ground { bounds: &bounds, base, prefix: &calm, scout: &scout };
+    let origin = Origin { bounds: &bounds, base, prefix: &calm, scout: &scout };
     let nowhere = Site::Overtaken { from: Node::Redis(1), to: Node::Storage };
-    assert!(ground.place(&nowhere).expect("it runs").plans.is_empty());
+    assert!(origin.place(&nowhere).expect("it runs").plans.is_empty());
 }
 
 #[test]

@@ -1,0 +1,33 @@
+//! Arguments that several commands take.
+
+use crate::cli::progress::Verbosity;
+use clap::Args;
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct JobsArgument {
+    /// How many threads [default: all cores].
+    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    jobs: Option<u16>,
+}
+
+impl JobsArgument {
+    /// The number of threads.
+    pub(crate) fn count(self) -> usize {
+        let all = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.map_or_else(all, usize::from)
+    }
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct QuietArgument {
+    /// No progress on stderr.
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+impl QuietArgument {
+    /// What is shown while runs are made.
+    pub(crate) fn verbosity(self) -> Verbosity {
+        if self.quiet { Verbosity::Quiet } else { Verbosity::Progress }
+    }
+}
