@@ -1,6 +1,6 @@
 //! A page of the gallery: one anomaly, told from one pinned seed.
 
-use crate::show::format::markdown::cell;
+use crate::show::format::markdown_cell::cell;
 use crate::show::format::{plan_text, text_timeline};
 use crate::summary::report::RunReport;
 use crate::summary::violation::Violation;

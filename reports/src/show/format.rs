@@ -3,6 +3,7 @@
 //! One format is one file. A new format is a file and a line in [`FORMATS`]: a [`View`] of runs,
 //! and of most also one of sweeps.
 
+mod amount;
 mod axis;
 mod brief;
 mod brief_remedies;
@@ -13,8 +14,9 @@ mod edn;
 mod github;
 mod glyphs;
 pub(crate) mod heat_map;
-pub(crate) mod html;
+mod html;
 mod html_measures;
+pub(crate) mod html_page;
 mod html_picture;
 mod html_sweep;
 mod html_tables;
@@ -22,7 +24,8 @@ mod json;
 mod junit;
 mod lanes;
 pub(crate) mod layout;
-pub(crate) mod markdown;
+mod markdown;
+pub(crate) mod markdown_cell;
 mod mermaid;
 mod messages;
 mod operations;

@@ -24,12 +24,8 @@ const LAYERED: &[&str] = &[
 /// Circles that are still there: the crate, and a file of the circle.
 const KNOWN: &[(&str, &str)] = &[
     ("fake-redis", "commands/set"),
-    ("reports", "documents/certificate/html"),
     ("reports", "explain/evidence/loss"),
     ("reports", "judge/timeline/granting"),
-    ("reports", "show/format/brief"),
-    ("reports", "show/format/html"),
-    ("reports", "show/format/svg"),
 ];
 
 #[test]

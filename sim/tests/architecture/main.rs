@@ -191,6 +191,7 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
             // Which rules the columns and the first screen have words of their own for.
+            "reports/src/show/format/amount.rs",
             "reports/src/show/format/brief.rs",
             "reports/src/show/format/brief_story.rs",
             "reports/src/show/format/rerun.rs",

@@ -2,7 +2,7 @@
 
 use super::plot::plot;
 use super::{BoundaryReport, Probe, Worse};
-use crate::show::format::html::{heads, page};
+use crate::show::format::html_page::{heads, page};
 use crate::show::format::plot::percent;
 use maud::{Markup, PreEscaped, html};
 

@@ -1,9 +1,8 @@
 //! A certificate as a self-contained page.
 
 use super::text::{at_most, fired};
-use super::unfinished::Unfinished;
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
-use crate::show::format::html::{heads, page};
+use crate::show::format::html_page::{heads, page};
 use maud::{Markup, html};
 
 /// The page.
@@ -12,28 +11,6 @@ pub(super) fn html(certificate: &Certificate) -> String {
     let bounds = &certificate.bounds;
     let title = format!("fencepost: {} under {}, certified", bounds.client, bounds.fault);
     page(&title, &body(certificate), &json)
-}
-
-/// The page of an exploration without a certificate.
-pub(super) fn unfinished(unfinished: &Unfinished) -> String {
-    let json = serde_json::to_string(unfinished).unwrap_or_default();
-    let (tool, bounds) = (&unfinished.tool, &unfinished.bounds);
-    let body = html! {
-        header.top {
-            p.muted { (tool.name) " " (tool.version) " · no certificate" }
-            h1 { (bounds.client) " under " (bounds.fault) }
-            p.lead { "No certificate: " (unfinished.reason) }
-        }
-        main {
-            (runs(&unfinished.runs, &unfinished.left_out))
-            (conditions(bounds))
-        }
-        footer {
-            p { "The exploration is in this page as JSON, in the element " code { "#report" } "." }
-        }
-    };
-    let title = format!("fencepost: {} under {}, not certified", bounds.client, bounds.fault);
-    page(&title, &body, &json)
 }
 
 fn body(certificate: &Certificate) -> Markup {
@@ -56,14 +33,14 @@ fn body(certificate: &Certificate) -> Markup {
     }
 }
 
-fn conditions(bounds: &StatedBounds) -> Markup {
+pub(super) fn conditions(bounds: &StatedBounds) -> Markup {
     html! {
         h2 { "Conditions" }
         ul { @for condition in &bounds.conditions { li { (condition) } } }
     }
 }
 
-fn runs(runs: &Runs, out: &LeftOut) -> Markup {
+pub(super) fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     let [none, one, two] = runs.by_faults;
     let delays = runs.by_delays.map(|[_, one, two]| {
         [("with one delayed message", one), ("with two delayed messages", two)]

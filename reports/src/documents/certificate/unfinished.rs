@@ -2,12 +2,15 @@
 //! It holds what is needed to go on from it, and to add it up with others. Its versions are those
 //! of a certificate.
 
+use super::html::{conditions, runs};
 use super::text::fired;
-use super::{LeftOut, Runs, Slice, StatedBounds, VERSION, VERSION_WITH_DELAYS, html, is_zero};
+use super::{LeftOut, Runs, Slice, StatedBounds, VERSION, VERSION_WITH_DELAYS, is_zero};
 use crate::record::checksum::{Uncovered, checksum};
+use crate::show::format::html_page::page as page_of;
 use crate::show::view::View;
 use crate::summary::report::Tool;
 use crate::summary::sweep::Shard;
+use maud::html;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -15,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub const FORMAT: &str = "fencepost.exploration";
 /// The ways to write it.
 pub const VIEWS: &[View<Unfinished>] =
-    &[View::new("text", text), View::JSON, View::new("html", html::unfinished)];
+    &[View::new("text", text), View::JSON, View::new("html", page)];
 
 /// What was run: a shard of the plans, or those before a stop, or all, without exercising anything.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
@@ -90,6 +93,28 @@ pub fn is_exploration(text: &str) -> bool {
         format: String,
     }
     serde_json::from_str::<Head>(text).is_ok_and(|head| head.format == FORMAT)
+}
+
+/// A self-contained page.
+fn page(unfinished: &Unfinished) -> String {
+    let json = serde_json::to_string(unfinished).unwrap_or_default();
+    let (tool, bounds) = (&unfinished.tool, &unfinished.bounds);
+    let body = html! {
+        header.top {
+            p.muted { (tool.name) " " (tool.version) " · no certificate" }
+            h1 { (bounds.client) " under " (bounds.fault) }
+            p.lead { "No certificate: " (unfinished.reason) }
+        }
+        main {
+            (runs(&unfinished.runs, &unfinished.left_out))
+            (conditions(bounds))
+        }
+        footer {
+            p { "The exploration is in this page as JSON, in the element " code { "#report" } "." }
+        }
+    };
+    let title = format!("fencepost: {} under {}, not certified", bounds.client, bounds.fault);
+    page_of(&title, &body, &json)
 }
 
 fn text(unfinished: &Unfinished) -> String {

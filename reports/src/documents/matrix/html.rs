@@ -2,7 +2,7 @@
 
 use super::{CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::show::format::heat_map::heat;
-use crate::show::format::html::{heads, page};
+use crate::show::format::html_page::{heads, page};
 use crate::show::format::plot::percent;
 use maud::{Markup, html};
 

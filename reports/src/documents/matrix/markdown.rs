@@ -2,7 +2,7 @@
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
-use crate::show::format::markdown::cell as escaped;
+use crate::show::format::markdown_cell::cell as escaped;
 use crate::show::format::plot::percent;
 use crate::summary::published::{counterexample, published};
 use fencepost_faults::Seed;

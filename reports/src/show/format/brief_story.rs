@@ -3,7 +3,7 @@
 //! story of a report is told event by event, and one that a lock before it had already, by the same
 //! smallest faults of the same plan, refers to that.
 
-use super::brief::{about, often};
+use super::amount::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED, severity_style, wrapped_to};
 use super::{Page, brief_remedies, plan_text, rerun};

@@ -7,6 +7,9 @@ use fencepost_faults::Node;
 use maud::Render;
 use std::fmt::{Display, Write};
 
+/// The look of every picture, alone and in pages.
+pub(super) const STYLE: &str = include_str!("picture.css");
+
 /// What a window of time is drawn on.
 pub(super) struct Canvas {
     /// The elements so far.

@@ -1,8 +1,7 @@
 //! The matrix of a sweep as SVG: a row for each lock, a column for each fault, redder where more
 //! runs are violated.
 
-use super::canvas::escaped;
-use super::svg::STYLE;
+use super::canvas::{STYLE, escaped};
 use crate::summary::sweep::{Cell, Rate, Sweep};
 use std::io::{self, Write};
 

@@ -3,35 +3,17 @@
 //! escapes what it is given.
 
 use super::canvas::Extent;
+use super::html_page::{Fill, heads, page};
 use super::{Format, Needs, Page, Sweeps, html_measures, html_picture, html_sweep, html_tables};
-use crate::record::visible::visible_json;
 use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
-use base64::prelude::{BASE64_STANDARD, Engine};
-use maud::{DOCTYPE, Markup, PreEscaped, html};
-use sha2::{Digest, Sha256};
+use maud::{Markup, html};
 use std::io::{self, Write};
 
 /// A page is kept below this many bytes.
 const SIZE_MAX: usize = 1_000_000;
-/// The script of every page.
-const SCRIPT: &str = include_str!("page.js");
-/// The look of every page.
-const STYLE: &str = include_str!("page.css");
-
-/// How much of a report goes into a page.
-#[derive(Clone, Copy)]
-pub(super) struct Fill {
-    /// How many messages are drawn for each run.
-    pub(super) messages_max: usize,
-    /// How much of each run is drawn.
-    pub(super) extent: Extent,
-    /// Whether the embedded JSON holds the histories.
-    pub(super) histories: bool,
-}
-
 /// From all of it to the least that still tells the story.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
@@ -65,55 +47,6 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
 
 fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     html_sweep::write(sweep, out)
-}
-
-/// A page around what is in it.
-pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
-    // Inside a script element only `</` and `<!--` could end or change it.
-    let json = visible_json(json).replace('<', "\\u003c");
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta http-equiv="Content-Security-Policy" content=(policy());
-                meta name="viewport" content="width=device-width,initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                link rel="icon" href="data:,";
-                title { (title) }
-                style { (PreEscaped(super::svg::STYLE)) (PreEscaped(STYLE)) }
-            }
-            body {
-                (body)
-                script type="application/json" id="report" { (PreEscaped(json)) }
-                script { (PreEscaped(SCRIPT)) }
-            }
-        }
-    };
-    page.into_string() + "\n"
-}
-
-/// The head of a table: the names of its columns, of which some may have none.
-pub(crate) fn heads(names: &[&str]) -> Markup {
-    html! {
-        thead {
-            tr {
-                @for name in names {
-                    @if name.is_empty() { td {} } @else { th scope="col" { (name) } }
-                }
-            }
-        }
-    }
-}
-
-/// What a page may do, should an escape ever be forgotten: its own script runs and no other, and
-/// nothing is fetched or sent.
-fn policy() -> String {
-    let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
-    format!(
-        "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src \
-         data:; base-uri 'none'; form-action 'none'"
-    )
 }
 
 fn page_of(report: &Report, fill: Fill) -> io::Result<String> {

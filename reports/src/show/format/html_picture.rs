@@ -2,7 +2,7 @@
 
 use super::canvas::Extent;
 use super::glyphs::LEGEND;
-use super::html::Fill;
+use super::html_page::Fill;
 use super::space_time::{Drawing, height};
 use super::svg::prefix;
 use crate::show::picture::{Lane, Scene};

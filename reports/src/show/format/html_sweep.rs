@@ -2,7 +2,7 @@
 
 use super::compare;
 use super::heat_map::{axes, heat, words};
-use super::html::{heads, page};
+use super::html_page::{heads, page};
 use super::html_tables;
 use crate::summary::sweep::{Cell, Fingerprint, Sweep};
 use maud::{Markup, html};

@@ -1,7 +1,7 @@
 //! What stands below a picture: violations with their story, causes, order, boundary and remedies,
 //! plans side by side, facts, events. Where something was not searched, nothing is shown.
 
-use super::html::heads;
+use super::html_page::heads;
 use super::layout::times;
 use super::svg::prefix;
 use super::{plan_text, rerun};

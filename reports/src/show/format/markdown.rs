@@ -2,6 +2,7 @@
 
 use super::compare;
 use super::html_tables::literature;
+use super::markdown_cell::cell;
 use super::{Format, Needs, Page, Sweeps, heat_map, plan_text, rerun};
 use crate::show::view::View;
 use crate::summary::report::{Report, RunReport, ViolationReport};
@@ -205,21 +206,6 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         }
     }
     Ok(())
-}
-
-/// Text that cannot end a cell or start markup.
-pub(crate) fn cell(text: &str) -> String {
-    let mut cell = String::with_capacity(text.len());
-    for letter in text.chars() {
-        match letter {
-            '|' | '*' | '`' | '_' | '[' | ']' | '#' | '\\' => cell.extend(['\\', letter]),
-            '<' => cell.push_str("&lt;"),
-            '&' => cell.push_str("&amp;"),
-            '\n' | '\r' => cell.push(' '),
-            other => cell.push(other),
-        }
-    }
-    cell
 }
 
 /// Text that cannot end the code that it stands in, nor the cell of a table.

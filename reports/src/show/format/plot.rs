@@ -1,7 +1,6 @@
 //! A plot of numbers over numbers as SVG.
 
-use super::canvas::{escaped, width_of};
-use super::svg::STYLE;
+use super::canvas::{STYLE, escaped, width_of};
 
 const WIDTH: f64 = 900.0;
 const HEIGHT: f64 = 420.0;

@@ -1,6 +1,6 @@
 //! The space-time picture as a file of its own.
 
-use super::canvas::{Extent, escaped};
+use super::canvas::{Extent, STYLE, escaped};
 use super::glyphs::LEGEND;
 use super::space_time::{Drawing, height};
 use super::{Format, Needs, Page, Sweeps};
@@ -18,8 +18,6 @@ const TITLE_HEIGHT: i32 = 72;
 const LEGEND_HEIGHT: i32 = 52;
 /// More messages than this make a picture grey.
 pub(super) const MESSAGES_MAX: usize = 1_500;
-/// The look of every picture, here and in pages.
-pub(super) const STYLE: &str = include_str!("picture.css");
 
 /// The picture alone.
 pub(super) const FORMAT: Format = Format {

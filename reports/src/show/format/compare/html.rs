@@ -1,7 +1,7 @@
 //! A comparison as a self-contained page, and as a section of a sweep's.
 
 use super::text::{anomaly, interval, name, number, reading, setting, violated};
-use crate::show::format::html::{heads, page};
+use crate::show::format::html_page::{heads, page};
 use crate::summary::sweep::{Anomaly, Comparison, Difference, Pair};
 use maud::{Markup, html};
 

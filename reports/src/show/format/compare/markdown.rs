@@ -1,7 +1,7 @@
 //! A comparison for pull requests.
 
 use super::text::{anomaly, interval, name, number, reading, setting, violated};
-use crate::show::format::markdown::cell;
+use crate::show::format::markdown_cell::cell;
 use crate::summary::sweep::{Anomaly, Comparison, Pair};
 
 /// The comparison under a title of its own.

@@ -1,0 +1,16 @@
+//! Cells of tables in Markdown.
+
+/// Text that cannot end a cell or start markup.
+pub(crate) fn cell(text: &str) -> String {
+    let mut cell = String::with_capacity(text.len());
+    for letter in text.chars() {
+        match letter {
+            '|' | '*' | '`' | '_' | '[' | ']' | '#' | '\\' => cell.extend(['\\', letter]),
+            '<' => cell.push_str("&lt;"),
+            '&' => cell.push_str("&amp;"),
+            '\n' | '\r' => cell.push(' '),
+            other => cell.push(other),
+        }
+    }
+    cell
+}
