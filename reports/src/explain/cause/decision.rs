@@ -99,6 +99,8 @@ table! {
             "the weakest of the three obstacles"
         UnfoundedAnswer: "its owner was refused though nothing came between",
             When(|case| case.is_at(Standstill::OwnerMisled));
+        UnfoundedAnswer: "its owner was told that it had given it back",
+            When(|case| case.is_at(Standstill::OwnerReleased));
         GivenUpCall: "what stands is left of a call that the application gave up",
             When(|case| case.is_at(Standstill::CallGivenUp));
         LostRelease: "its owner gave it back and never heard of an answer",

@@ -1,7 +1,7 @@
 //! The lock's own code gave an answer that no server had given.
 
 use super::entry::Entry;
-use crate::explain::evidence::Case;
+use crate::explain::evidence::{Case, Standstill};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
@@ -11,7 +11,7 @@ pub(super) static ENTRY: Entry =
 
 const MEANING: Meaning = Meaning {
     what: "The lock's own code told its caller what no server had said: that it has the lock, that \
-           it does not, or that it has given it back.",
+           it does not or no longer, or that it has given it back.",
     how: "It swallowed an error of the server, or it gave up and returned, and the caller did not \
           look at what it returned.",
     helps: "Let errors through. Look at what acquire returns, or take a lock whose acquire raises \
@@ -23,6 +23,10 @@ fn alone(case: &Case<'_, '_>) -> String {
         Kind::WrongAnswer => {
             "No fault held up or lost what the process and the server sent each other meanwhile: \
              the lock's own code gave that answer."
+        }
+        _ if case.is_at(Standstill::OwnerReleased) => {
+            "A process was told that it had given the lock back, but its key stood on at the \
+             server, without an expiry."
         }
         _ => {
             "A server had granted the lock to a process whose acquire came back without it, though \

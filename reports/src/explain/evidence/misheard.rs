@@ -59,12 +59,20 @@ pub(super) fn obstacle(
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
-    let (operation, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
-        What::Ok { operation, .. } => (operation, Misheard::Succeeded),
-        What::Fail { operation, .. } => (operation, Misheard::Refused),
+    let invoked = |operation: &u64| Some(timeline.invocation_of(*operation)?.time);
+    let is_undisturbed = |from| !timeline.faults.iter().any(|fault| fault.touches(from, told.time));
+    let (from, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
+        // No fault makes a lock of what no server has.
+        What::Ok { operation, .. } if timeline.acquisition_of(*operation).is_some() => {
+            return is_undisturbed(invoked(operation)?).then_some(Misheard::Unfounded);
+        }
+        What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
+        What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
+        // A loss: what the process knew of its lock, it had heard when that changed last.
+        What::Lost => (events[*finding.witness.first()?].time_us, Misheard::Refused),
         _ => return None,
     };
-    let span = (timeline.invocation_of(*operation)?.time, told.time);
+    let span = (from, told.time);
     let process = events[told.index].node;
     let is_refused = matches!(events[told.index].what, What::Fail { .. });
     if is_refused && session::contended_twice(timeline, process, span) {
@@ -73,8 +81,9 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     let servers = finding.witness.iter().map(|index| events[*index].node);
     let servers: Vec<Node> = servers.filter(|node| node.is_server()).collect();
     let obstacle = obstacle(timeline, process, &servers, span);
-    let is_unfounded = has_one_server_with_a_ttl(timeline).then_some(Misheard::Unfounded);
-    obstacle.map(misheard).or(is_unfounded)
+    let has_ttl = !timeline.history.header.has_no_ttl();
+    let is_unfounded = has_one_server_with_a_ttl(timeline) || has_ttl && is_undisturbed(from);
+    obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
 /// Whether an acquire that came back without the lock cannot have missed the answer of the one

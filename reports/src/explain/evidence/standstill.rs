@@ -50,6 +50,8 @@ pub(crate) enum Standstill {
     OwnerUnaware(Obstacle),
     /// The owner of a lock that stands was told that it has not got it, and no fault was at work.
     OwnerMisled,
+    /// The owner of a lock that stands was told that it had given it back.
+    OwnerReleased,
     /// The owner of a lock that stands gave it back and never heard whether that arrived.
     ReleaseUnheard,
     /// The owner of a lock that stands is not in its section and goes on renewing it.
@@ -384,7 +386,8 @@ fn left_behind(
     let section = timeline.section_of(index)?;
     let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     match span.from < left {
-        true => (timeline.history.header.quorum > 1).then_some(Standstill::ReleaseUnheard),
+        true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnheard),
+        true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
         false if given_up::raised_a_count(timeline, span) => Some(Standstill::CallGivenUp),
         false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
     }

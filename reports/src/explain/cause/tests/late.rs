@@ -186,6 +186,19 @@ fn what_is_told_as_given_back_and_stands_on_without_a_fault_is_the_own_answer_of
 }
 
 #[test]
+fn a_grant_or_a_loss_that_no_server_knows_of_is_the_own_answer_of_the_lock() {
+    let told = |story: Story| cause(Kind::WrongAnswer, story.tells_leases());
+    let lost = || Story::new().takes(1, 1, "a").loses(5, 1);
+    assert_eq!(told(lost()), Cause::UnfoundedAnswer);
+    let unheard = lost().fault_began(4, 1, "lost-reply", &[CLIENT, REDIS]);
+    assert_eq!(told(unheard.fault_ended(5, 1, "lost-reply", REDIS)), Cause::LostReply);
+    let few = Story::with_quorum(2).acquires(1, 1).grants_at(2, 1, 1, "a").hears(3, 1, "a");
+    assert_eq!(told(few.clone()), Cause::UnfoundedAnswer);
+    let cut = few.fault_began(2, 1, "partition", &[CLIENT, Node::Redis(2)]);
+    assert_eq!(told(cut), Cause::Unexplained);
+}
+
+#[test]
 fn who_is_refused_with_its_second_node_has_an_orphan_as_its_first() {
     let twice = |story: Story, client: u16| {
         story.keyed(2, &format!("{KEY}/twice"), Change::Granted, "b", client)

@@ -13,6 +13,8 @@ fn nobody_gets_in_because_the_holder_died_or_never_heard_that_it_holds() {
     assert_eq!(cause(Kind::Stuck, unheard()), Cause::UnfoundedAnswer, "no fault was at work");
     let misled = || Story::new().grants(1, 1, "a").fails(3, 1);
     assert_eq!(cause(Kind::Stuck, tail(misled())), Cause::UnfoundedAnswer);
+    let forgotten = tail(Story::new().takes(1, 1, "a").releases(3, 1));
+    assert_eq!(cause(Kind::Stuck, forgotten), Cause::UnfoundedAnswer, "it never expires");
     let hit = |kind, nodes: &[Node]| {
         let story = Story::new().fault_began(0, 1, kind, nodes).fault_ended(5, 1, kind, nodes[0]);
         cause(Kind::Stuck, tail(story.grants(1, 1, "a").fails(3, 1)))
@@ -45,8 +47,8 @@ fn a_lock_whose_release_was_lost_stands_for_ever() {
     assert_eq!(nobody(taken().leaves(3, 1).info(4, 1)), Cause::LostRelease);
     assert_eq!(
         nobody(taken().leaves(3, 1).left(4, 1)),
-        Cause::Unexplained,
-        "the server answered that it is gone"
+        Cause::UnfoundedAnswer,
+        "it was told that it is gone, and no server had removed it"
     );
     let followed = || taken().replicated(2, 2, "a").redis_crashes(3, 1);
     let forgotten =
