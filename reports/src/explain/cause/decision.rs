@@ -295,7 +295,7 @@ table! {
         HolderPause: "the remover stood still in the middle of its release",
             When(|case| case.held_up() == Some(HeldUp::AtItsProcess));
             "what a paused process has not sent yet, no network holds up"
-        ForeignRelease: "the remover sent its release again after the server had died",
+        ForeignRelease: "the remover sent its release again after the server had been down",
             When(|case| case.held_up() == Some(HeldUp::SentAgain));
             "a connection that died delivers nothing"
         LostRelease: "the network held the release up",

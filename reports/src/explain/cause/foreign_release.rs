@@ -23,8 +23,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
             format!("{by} had removed the lock of {holder} at {at}.")
         }
         _ if scene.kind == Kind::ForeignRelease => format!(
-            "{holder} had begun that release before {taker} was granted the lock; the server died \
-             before it answered, and {holder} sent the release again without comparing the owner."
+            "{holder} had begun that release before {taker} was granted the lock; the server was \
+             down before it answered, and {holder} sent the release again without comparing the owner."
         ),
         _ => format!("Another process had removed the lock of {holder}."),
     }

@@ -195,7 +195,17 @@ pub(super) fn lost_at<'t, 'h>(
     before: Moment,
 ) -> Option<&'t KeySpan<'h>> {
     let own = own_spans(timeline, holder, node, before);
-    let goes_on = |to: Moment| own.iter().any(|next| next.from == to);
+    let next_there = |to: Moment| {
+        let later = timeline.keys.iter().filter(|span| span.node == node && to < span.from);
+        later.min_by_key(|span| span.from)
+    };
+    // A holder that removes its lock in order to take it again has it again, if nobody was quicker.
+    let goes_on = |to: Moment| {
+        let by = timeline.asked_by(to).map(Node::machine);
+        let taken_again = by == Some(holder.process.machine())
+            && next_there(to).is_some_and(|next| own.iter().any(|one| std::ptr::eq(*one, next)));
+        taken_again || own.iter().any(|next| next.from == to)
+    };
     let section =
         timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index))?;
     let lost = |span: &&&KeySpan<'h>| {

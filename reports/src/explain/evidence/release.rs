@@ -140,16 +140,18 @@ fn stood_still(
 pub(crate) enum HeldUp {
     /// The process stood still.
     AtItsProcess,
-    /// The server died before it answered, and with it the connection: the process sent it again.
+    /// The server was down before it answered: the process sent it again.
     SentAgain,
     /// The network held it up.
     OnItsWay,
 }
 
-/// Whether a server died between two moments. What had been on its way to it is never delivered.
-fn died_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
+/// Whether a server was down for some time between two moments. What a connection that died had under
+/// way is never delivered.
+fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
-    meanwhile.any(|event| event.node == server && matches!(event.what, What::Crashed))
+    meanwhile
+        .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
 /// How the release was held up that a finding tells of; `None` if it was not.
@@ -160,7 +162,7 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     let server = timeline.history.events[removed.index].node;
     sent.map(|sent| match stood_still(timeline, remover, changed_hands, removed) {
         true => HeldUp::AtItsProcess,
-        false if died_between(timeline, server, sent, removed) => HeldUp::SentAgain,
+        false if was_down_between(timeline, server, sent, removed) => HeldUp::SentAgain,
         false => HeldUp::OnItsWay,
     })
 }

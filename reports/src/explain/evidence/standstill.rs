@@ -120,6 +120,7 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
+        .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.1))
 }
 
 /// Whether for most of the time in which a lock was not had the first in its queue stood still,

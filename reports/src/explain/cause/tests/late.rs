@@ -237,6 +237,11 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
         cause(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(16, 2))
     };
     assert_eq!(story(true), Cause::ForeignRelease);
+    // It was down already when the release was sent.
+    let down = Story::new().takes(1, 1, "a").redis_crashes(2, 1).leaves(3, 1).redis_starts(20, 1);
+    let down = down.server(20, 1, Change::Forgotten, "a", None).takes(21, 2, "b");
+    let down = down.removed(22, "b", 1).left(23, 1).releases(24, 2);
+    assert_eq!(cause(Kind::ForeignRelease, down), Cause::ForeignRelease);
     assert_eq!(story(false), Cause::LostRelease);
 }
 
@@ -258,4 +263,12 @@ fn a_lease_that_another_process_shortened_is_an_orphan_renewal() {
     };
     assert_eq!(story(3), Cause::OrphanRenewal);
     assert_eq!(story(1), Cause::MissedRenewal, "its own lease was over");
+}
+
+#[test]
+fn a_holder_that_removes_its_lock_in_order_to_take_it_again_loses_it_when_another_is_quicker() {
+    let story = Story::new().takes(1, 1, "a").removed(6, "a", 1);
+    let story = story.server(7, 1, Change::Granted, "a", Some(CLIENT)).removed(12, "a", 1);
+    let cause = overlap(story.takes(13, 2, "b").releases(14, 1).releases(15, 2));
+    assert_eq!(cause, Cause::EarlyRelease, "its lease had been set again at 7 ms");
 }
