@@ -123,10 +123,7 @@ fn tables_are_traversed_in_the_order_of_redis() {
         "local s = '' for k, v in pairs({a=1, b=2, c=3, d=4}) do s = s .. k .. v end return s",
         "$8|a1d4c3b2",
     );
-    check_eval(
-        "local s = '' for k in pairs({1, 2, 3, x=1, [10]=2, y=3}) do s = s .. k end return s",
-        "$7|123yx10",
-    );
+    check_eval("local s = '' for k in pairs({1, 2, 3, x=1}) do s = s .. k end return s", "$4|123x");
     check_eval(
         "local t = {} for i = 1, 3 do t[{}] = i end for k, v in pairs(t) do t[k] = nil end return \
          next(t) == nil",
