@@ -12,6 +12,8 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
         "Use it",
         &[
             ("Start here", "index.html"),
+            ("Reading a report", "docs/reading-a-report.html"),
+            ("How it works", "docs/how-it-works.html"),
             ("Sweeps in CI", "docs/sweeps.html"),
             ("Your own lock", "docs/add-your-lock.html"),
             ("Your own program", "docs/own-programs.html"),
@@ -23,6 +25,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
     (
         "What it found",
         &[
+            ("Rates of the three locks", "docs/what-it-finds.html"),
             ("Gallery", "docs/gallery/index.html"),
             ("Matrix", "docs/matrix.html"),
             ("Matrix, every figure", "docs/data/matrix.json.html"),
