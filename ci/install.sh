@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Installs the servers and tools that the tests need and this machine lacks, from Debian's packages.
+#   ci/install.sh servers|browser|fuzzing...
+set -euo pipefail
+
+# want TEST NAME PACKAGE...: installs the packages unless TEST succeeds. The package list may be
+# out of date, so a failed install is tried again after an update.
+want() {
+  local test=$1 name=$2 as_root=()
+  shift 2
+  "$test" && return
+  [ "$(id -u)" -eq 0 ] || as_root=(sudo)
+  "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" && "$test" && return
+  "${as_root[@]}" apt-get update -q || true
+  "${as_root[@]}" apt-get install -y -q --no-install-recommends "$@" && "$test" && return
+  echo "$name: not found, and apt-get could not install $*" >&2
+  return 1
+}
+are_in_path() {
+  local program
+  for program in "$@"; do command -v "$program" >/dev/null || return; done
+}
+
+has_redis() { are_in_path redis-server redis-sentinel redis-cli redis-benchmark; }
+has_memcached() { are_in_path memcached; }
+# Earlier releases have other serialization failures, see docs/fidelity.md.
+has_postgresql() {
+  [ -x /usr/lib/postgresql/15/bin/initdb ] &&
+    /usr/lib/postgresql/15/bin/postgres --version | grep -qE ' 15\.[2-9][0-9]'
+}
+has_mysql() { PATH=$PATH:/usr/sbin are_in_path mariadbd mariadb-install-db; }
+has_etcd() { are_in_path etcd; }
+has_zookeeper() { [ -e /usr/share/java/zookeeper.jar ] && are_in_path java; }
+has_browser() { are_in_path chromium node npm; }
+has_fuzzing_compilers() { are_in_path cc c++; }
+
+servers() {
+  want has_redis 'Redis 7.0 with redis-cli' redis-server redis-tools redis-sentinel
+  want has_memcached 'memcached 1.6' memcached
+  want has_postgresql 'PostgreSQL 15.20 or later in /usr/lib/postgresql/15' postgresql-15
+  want has_mysql 'MariaDB 10.11' mariadb-server
+  want has_etcd 'etcd 3.4' etcd-server
+  want has_zookeeper 'ZooKeeper 3.8.0 and java' libzookeeper-java default-jre-headless
+}
+# A nodejs from elsewhere brings its own npm and conflicts with Debian's.
+browser() {
+  local missing=()
+  are_in_path chromium || missing+=(chromium)
+  are_in_path node || missing+=(nodejs)
+  are_in_path npm || missing+=(npm)
+  want has_browser 'chromium, node (18 or newer) and npm' "${missing[@]}"
+}
+fuzzing() { want has_fuzzing_compilers 'a C and a C++ compiler' gcc g++; }
+
+for group in "$@"; do "$group"; done
