@@ -7,8 +7,8 @@
 # count. With KEEP=DIR the profiles are kept there, for callgrind_annotate.
 set -eu
 cd "$(dirname "$0")/../.."
-cargo build --quiet --release --example workload
-workload=target/release/examples/workload
+cargo build --quiet --profile counted --example workload
+workload=target/counted/examples/workload
 directory=${KEEP:-$(mktemp -d)}
 [ "$#" -gt 0 ] || set -- fast direct failover masters
 

@@ -25,7 +25,7 @@ pub const FORMAT: &str = "fencepost.boundary";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 1;
 /// The ways to write a boundary.
-pub const VIEWS: &[View<BoundaryReport>] = &[
+pub static VIEWS: &[View<BoundaryReport>] = &[
     View::new("text", text::text),
     View::JSON,
     View::new("svg", plot::plot),

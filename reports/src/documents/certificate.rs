@@ -27,10 +27,10 @@ pub const VERSION: u32 = 1;
 /// The version of the format if plans delay messages.
 pub const VERSION_WITH_DELAYS: u32 = 2;
 /// The ways to write a certificate.
-pub const VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
+pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::JSON, HTML];
 
 /// The certificate as a page for a browser.
-pub const HTML: View<Certificate> = View::new("html", html::html);
+pub static HTML: View<Certificate> = View::new("html", html::html);
 
 /// What was enumerated, and that nothing was found.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]

@@ -6,7 +6,7 @@ use crate::summary::violation::Violation;
 use serde::{Deserialize, Serialize};
 
 /// The ways to write it.
-pub const VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
+pub static VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
 
 /// What the checkers say.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -16,7 +16,7 @@ pub const FORMAT: &str = "fencepost.load";
 /// The version of the format that this build writes.
 pub const VERSION: u32 = 2;
 /// The ways to write a load experiment.
-pub const VIEWS: &[View<LoadReport>] = &[
+pub static VIEWS: &[View<LoadReport>] = &[
     View::new("text", text::text),
     View::JSON,
     View::new("svg", plot::plot),

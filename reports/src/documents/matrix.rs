@@ -27,12 +27,12 @@ pub const FORMAT: &str = "fencepost.matrix";
 /// The version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 /// The ways to write a matrix.
-pub const VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, View::JSON, HTML];
+pub static VIEWS: &[View<Matrix>] = &[View::new("text", text::text), MARKDOWN, View::JSON, HTML];
 
 /// The matrix as a page of Markdown.
-pub const MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
+pub static MARKDOWN: View<Matrix> = View::new("markdown", markdown::markdown);
 /// The matrix as a page for a browser.
-pub const HTML: View<Matrix> = View::new("html", html::html);
+pub static HTML: View<Matrix> = View::new("html", html::html);
 
 /// Every lock under every fault.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]

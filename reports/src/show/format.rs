@@ -138,14 +138,14 @@ pub enum Needs {
 }
 
 /// Lines for people.
-pub const TEXT: Format = text::FORMAT;
+pub static TEXT: Format = text::FORMAT;
 /// The published JSON, which has escapes of its own.
-pub const JSON: Format = json::FORMAT;
+pub static JSON: Format = json::FORMAT;
 /// One self-contained page.
-pub const HTML: Format = html::FORMAT;
+pub static HTML: Format = html::FORMAT;
 
 /// Every format, in the order in which they are listed.
-pub const FORMATS: &[Format] = &[
+pub static FORMATS: &[Format] = &[
     TEXT,
     JSON,
     HTML,

@@ -7,18 +7,23 @@
 use crate::record::visible::{visible_in, visible_json};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 /// A way to write a document of one type.
-pub struct View<T: 'static> {
-    /// What `--format` takes.
+///
+/// Tables of views are statics, so that the code of a view is compiled once, in this crate.
+pub struct View<T: Clone + 'static> {
+    /// The value of `--format`.
     pub name: &'static str,
     writer: Writer<T>,
-    /// Whether what is written has escapes of its own for whatever a name may hold. What is for
-    /// people and for tools that read lines has not, and is given visible text only: no name in it
-    /// can begin a line or reach a terminal as an escape sequence.
-    escapes: bool,
+    /// Makes every name in the document visible text, so that no name can begin a line or reach a
+    /// terminal as an escape sequence. `None` for formats that escape names themselves.
+    sanitise: Option<Sanitise<T>>,
 }
+
+/// A document whose names are visible text.
+type Sanitise<T> = fn(&T) -> serde_json::Result<Cow<'_, T>>;
 
 /// How it is written.
 enum Writer<T: 'static> {
@@ -34,21 +39,21 @@ impl<T> Clone for Writer<T> {
 
 impl<T> Copy for Writer<T> {}
 
-impl<T> Clone for View<T> {
+impl<T: Clone> Clone for View<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<T> Copy for View<T> {}
+impl<T: Clone> Copy for View<T> {}
 
 impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The document as its JSON format.
-    pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), escapes: true };
+    pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
     /// A way that shows names as they are, and so is given visible ones only.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
-        View { name, writer: Writer::Text(write), escapes: false }
+        View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
     /// The same, written piece by piece. Colour is written as ANSI sequences; whoever owns the
@@ -57,7 +62,7 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
     ) -> View<T> {
-        View { name, writer: Writer::Lines(write), escapes: false }
+        View { name, writer: Writer::Lines(write), sanitise: Some(visible_in) }
     }
 
     /// The same, with escapes of its own.
@@ -65,9 +70,12 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
     ) -> View<T> {
-        View { name, writer: Writer::Lines(write), escapes: true }
+        View { name, writer: Writer::Lines(write), sanitise: None }
     }
 
+}
+
+impl<T: Clone> View<T> {
     /// The document, written this way.
     pub fn write(&self, document: &T) -> io::Result<String> {
         let mut text = Vec::new();
@@ -77,16 +85,10 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
 
     /// The same, for a reader who sees it in a page of this shape.
     pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
-        let visible;
-        let shown = if self.escapes {
-            document
-        } else {
-            visible = visible_in(document)?;
-            &*visible
-        };
+        let shown = self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
         match self.writer {
-            Writer::Text(write) => out.write_all(write(shown).as_bytes()),
-            Writer::Lines(write) => write(page, shown, out),
+            Writer::Text(write) => out.write_all(write(&shown).as_bytes()),
+            Writer::Lines(write) => write(page, &shown, out),
         }
     }
 }

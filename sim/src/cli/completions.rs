@@ -54,7 +54,7 @@ fn clients(command: &str) -> Vec<&'static str> {
 
 /// The formats in which a command prints its result.
 fn formats(command: &str) -> Vec<&'static str> {
-    fn names<T>(views: &[View<T>]) -> Vec<&'static str> {
+    fn names<T: Clone>(views: &[View<T>]) -> Vec<&'static str> {
         views.iter().map(|view| view.name).collect()
     }
     match command {

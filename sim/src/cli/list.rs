@@ -18,7 +18,7 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 /// The ways to write lists.
-pub(crate) const VIEWS: &[View<Lists>] = &[View::new("text", Lists::text), View::JSON];
+pub(crate) static VIEWS: &[View<Lists>] = &[View::new("text", Lists::text), View::JSON];
 
 /// What there is to choose from: one list, or all of them under their titles.
 #[derive(Clone, Serialize, Deserialize)]

@@ -15,7 +15,7 @@ use crate::run::verdicts::conditions;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::Definition;
 use fencepost_faults::FAMILIES;
-use fencepost_reports::documents::matrix::{Agreement, FORMAT, MARKDOWN, Matrix, VIEWS, stale};
+use fencepost_reports::documents::matrix::{Agreement, FORMAT, Matrix, VIEWS, stale};
 use fencepost_reports::documents::read::read_matrix;
 use fencepost_reports::judge::finding::Kind;
 use fencepost_reports::show::view::View;
@@ -36,8 +36,8 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
         None => of_sweep("--set".as_ref(), &run(arguments, of_kind)?, of_kind)?,
     };
     if let Some(folder) = &arguments.out {
-        for (view, file) in [(&View::JSON, "matrix.json"), (&MARKDOWN, "matrix.md")] {
-            let content = written(view, &matrix)?;
+        for (format, file) in [("json", "matrix.json"), ("markdown", "matrix.md")] {
+            let content = written(view(VIEWS, format)?, &matrix)?;
             write_file(&folder.join(file), content.as_bytes())?;
         }
     }

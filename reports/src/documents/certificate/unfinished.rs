@@ -17,7 +17,7 @@ use serde::{Deserialize, Serialize};
 /// The `format` field.
 pub const FORMAT: &str = "fencepost.exploration";
 /// The ways to write it.
-pub const VIEWS: &[View<Unfinished>] =
+pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
 /// What was run: a shard of the plans, or those before a stop, or all, without exercising anything.

@@ -12,7 +12,7 @@ use crate::show::view::View;
 use crate::summary::sweep::Comparison;
 
 /// The ways to write a comparison.
-pub const VIEWS: &[View<Comparison>] = &[
+pub static VIEWS: &[View<Comparison>] = &[
     View::new("text", text::text),
     View::JSON,
     View::new("markdown", markdown::page),
