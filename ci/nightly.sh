@@ -36,6 +36,7 @@ check "$FENCEPOST" matrix --check docs/matrix.json --seeds 0..2 --quiet
 for certificate in docs/certificates/*.json; do
   check "$FENCEPOST" explore --check "$certificate" --quiet
 done
+check ci/sources.py
 FENCEPOST_BROWSER=1 check tests-browser/run.sh
 check ci/tasks.sh failover picture program lock
 check ci/one-of-each.sh

@@ -31,6 +31,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("Matrix, every figure", "docs/data/matrix.json.html"),
             ("Availability", "docs/availability.html"),
             ("Protocols", "docs/protocols.html"),
+            ("Claims of the sources", "docs/sources.html"),
             ("Anomalies", "docs/anomalies.html"),
             ("Boundaries", "docs/boundaries.html"),
             ("Certificates", "docs/certificates.html"),

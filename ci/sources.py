@@ -1,0 +1,53 @@
+#!/usr/bin/env python3
+"""Makes the last column of docs/sources.md again.
+
+Each row of its tables names the options of a sweep over the seeds 0..100; the column counts the
+runs that broke each rule. Without options the script only compares, and exits with 1 if a row
+differs; with --write it writes the file. FENCEPOST names the program.
+"""
+import json
+import os
+import pathlib
+import re
+import shlex
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "sources.md"
+PROGRAM = os.environ.get("FENCEPOST", ROOT / "target" / "debug" / "fencepost")
+ROW = re.compile(r"^(\| .* \| `(--client [^`]*)` \|)(.*)\|$")
+
+
+def found(options):
+    """The rules that the runs of a sweep broke, most frequent first."""
+    command = [PROGRAM, "sweep", "--seeds", "0..100", "--no-shrink", "--quiet", "--format", "json"]
+    done = subprocess.run(command + shlex.split(options), capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(f"{options}: {done.stderr.strip()}")
+    (cell,) = json.loads(done.stdout)["cells"]
+    runs = cell["runs"] - cell["unknown"]
+    kinds = sorted(cell["violations_by_kind"].items(), key=lambda kind: -kind[1])
+    if not kinds:
+        return f"none in {runs}"
+    return ", ".join(f"{kind} {count}" for kind, count in kinds) + f" of {runs}"
+
+
+def main():
+    old = PAGE.read_text()
+    lines = []
+    for line in old.splitlines():
+        row = ROW.match(line)
+        lines.append(f"{row[1]} {found(row[2])} |" if row else line)
+    new = "\n".join(lines) + "\n"
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(new)
+        return
+    changed = [pair for pair in zip(old.splitlines(), lines) if pair[0] != pair[1]]
+    for was, now in changed:
+        print(f"- {was}\n+ {now}")
+    sys.exit(1 if changed else 0)
+
+
+if __name__ == "__main__":
+    main()
