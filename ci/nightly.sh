@@ -31,9 +31,9 @@ check ci/digests.sh
 check cargo build --quiet --release --locked -p fencepost --bin fencepost --example mutants
 release=$(realpath "${CARGO_TARGET_DIR:-target}/release")
 export FENCEPOST=$release/fencepost
-check "$release/examples/mutants" check docs/mutants.tsv
-check "$FENCEPOST" matrix --check docs/matrix.json --seeds 0..2 --quiet
-for certificate in docs/certificates/*.json; do
+check "$release/examples/mutants" check docs/data/mutants.tsv
+check "$FENCEPOST" matrix --check docs/data/matrix.json --seeds 0..2 --quiet
+for certificate in docs/data/certificates/*.json; do
   check "$FENCEPOST" explore --check "$certificate" --quiet
 done
 check ci/sources.py
