@@ -37,6 +37,16 @@ for certificate in docs/data/certificates/*.json; do
   check "$FENCEPOST" explore --check "$certificate" --quiet
 done
 check ci/sources.py
+reports=$(mktemp -d)
+for seed in $(shuf -i 1-1000000000 -n 4); do
+  for fault in failover restart eviction clock-jump partition lost-reply operator pause all; do
+    nice -n 15 "$FENCEPOST" run --seed "$seed" --fault "$fault" --client all --engine fast \
+      --no-shrink --availability --format json --with-history >"$reports/$seed-$fault.json"
+    [ $? -le 1 ] || failed=1
+  done
+done
+check ci/independent-judge.py "$reports"/*.json
+rm -r "$reports"
 FENCEPOST_BROWSER=1 check tests-browser/run.sh
 check ci/tasks.sh failover picture program lock
 check ci/one-of-each.sh
