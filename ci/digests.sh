@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Builds fencepost without optimisation and holds its histories to the pinned ones, which the tests
+# Builds fencepost without optimisation, with debug assertions, and holds its histories to the pinned ones, which the tests
 # compare with an optimised build.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/unoptimised CARGO_PROFILE_DEV_OPT_LEVEL=0
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-target}/unoptimised CARGO_PROFILE_DEV_OPT_LEVEL=0 CARGO_PROFILE_DEV_DEBUG_ASSERTIONS=true
 cargo build --quiet --locked -p fencepost --bin fencepost
 status=0
 report=$("$CARGO_TARGET_DIR/debug/fencepost" --seed 7 --fault failover --no-shrink --format json) || status=$?
