@@ -12,10 +12,9 @@ mode=${1:?build, replay, fuzz, minimise or beside}
 shift
 all=(protocol commands scripts rdb aof psync hello memcached zookeeper mysql postgresql etcd scenario plan history report)
 host=x86_64-unknown-linux-gnu
-# A folder of its own, so that nobody who builds in the other waits.
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:+$CARGO_TARGET_DIR/fuzz}
-export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/target}
-out=$CARGO_TARGET_DIR/$host/debug
+# Its own folder, so that other builds need not wait.
+export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}/fuzzing
+out=$CARGO_TARGET_DIR/$host/fuzz
 
 # Every compiler takes the flags for coverage. The address sanitizer is no stable flag:
 # SANITIZE_RUST=1 makes a stable compiler take it all the same.
@@ -29,13 +28,13 @@ fi
 export RUSTFLAGS="${flags[*]}"
 # Leaks are not looked for: a thread keeps its Lua state until it ends.
 export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0:abort_on_error=1
-cargo build --quiet --target "$host"
+cargo build --quiet --locked --profile fuzz --features libfuzzer --target "$host" --bins
 
 # Each line of output names its target.
 run() {
   local target=$1
   shift
-  "$out/$target" -rss_limit_mb=4096 -timeout=60 -print_final_stats=0 -verbosity="${VERBOSITY:-0}" \
+  FUZZ_TARGET=$target "$out/fuzz" -rss_limit_mb=4096 -timeout=60 -print_final_stats=0 -verbosity="${VERBOSITY:-0}" \
     -artifact_prefix="found/crash-$target-" "$@" 2>&1 | sed "s/^/$target: /"
 }
 # Two targets at a time.

@@ -1,7 +1,10 @@
-//! What the fuzz targets share: machines without a network, and programs made of bytes.
+//! The fuzz targets, and what they share: machines without a network, and programs made of bytes.
+//!
+//! `run.sh` builds them with libFuzzer; `cargo test` replays their corpora without it.
 
 pub mod bench;
 pub mod programs;
+pub mod targets;
 
 /// Pieces of an input, each behind a byte that says what it is about, and one with its length: for
 /// protocols that every byte belongs to.

@@ -72,7 +72,6 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     ) -> View<T> {
         View { name, writer: Writer::Lines(write), sanitise: None }
     }
-
 }
 
 impl<T: Clone> View<T> {
@@ -85,7 +84,8 @@ impl<T: Clone> View<T> {
 
     /// The same, for a reader who sees it in a page of this shape.
     pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
-        let shown = self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
+        let shown =
+            self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
         match self.writer {
             Writer::Text(write) => out.write_all(write(&shown).as_bytes()),
             Writer::Lines(write) => write(page, &shown, out),

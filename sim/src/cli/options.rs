@@ -117,7 +117,10 @@ pub(crate) fn format_of_sweeps(name: &str) -> Result<Sweeps, Failure> {
 }
 
 /// The way of that name to write a document.
-pub(crate) fn view<T: Clone>(views: &'static [View<T>], name: &str) -> Result<&'static View<T>, Failure> {
+pub(crate) fn view<T: Clone>(
+    views: &'static [View<T>],
+    name: &str,
+) -> Result<&'static View<T>, Failure> {
     let found = views.iter().find(|view| view.name == name);
     found.ok_or_else(|| unknown("format", name, "", views.iter().map(|view| view.name).collect()))
 }

@@ -4,12 +4,9 @@
 //!
 //! Twins in `cargo test`: coordinators/mysql/src/tests/anything.rs.
 
-#![no_main]
-
-use fencepost_fuzz::bench::Bench;
+use crate::bench::Bench;
 use fencepost_machine::{ConnectionId, DiskImage};
 use fencepost_mysql::{Config, Mysql};
-use libfuzzer_sys::fuzz_target;
 
 /// What root says of itself, who has no password: protocol 4.1 and its way to log in.
 const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
@@ -43,7 +40,8 @@ fn enter(server: &mut Bench<Mysql>) -> ConnectionId {
     client
 }
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let config = Config { schema: SCHEMA.to_owned(), ..Config::default() };
     let mut server = Bench::of(Mysql::new(config, &DiskImage::default()));
     let clients = [enter(&mut server), enter(&mut server)];
@@ -53,4 +51,4 @@ fuzz_target!(|input: &[u8]| {
     assert_eq!(greeting, [Some(10), Some(0)], "a greeting, and that it is let in");
     server.receive(last, QUESTION);
     assert_eq!(look_at(&mut server, last).len(), PACKETS);
-});
+}

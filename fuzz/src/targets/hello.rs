@@ -3,13 +3,10 @@
 //! messages, with `c` the words of a client's command; with `t` time passes, with `x` the
 //! connections end.
 
-#![no_main]
-
+use crate::bench::{Bench, START, encode};
+use crate::parts;
 use fake_redis::sentinel::Address;
 use fake_redis::{ConnectionId, Input, Sentinel, SentinelConfig};
-use fencepost_fuzz::bench::{Bench, START, encode};
-use fencepost_fuzz::parts;
-use libfuzzer_sys::fuzz_target;
 
 struct World {
     sentinel: Bench<Sentinel>,
@@ -57,7 +54,8 @@ impl World {
     }
 }
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let mut config =
         SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));
     (config.down_after_ms, config.failover_timeout_ms) = (1_000, 10_000);
@@ -70,4 +68,4 @@ fuzz_target!(|input: &[u8]| {
     }
     world.sentinel.pass(60_000);
     assert_eq!(world.sentinel.ask(&[b"PING"]), b"+PONG\r\n");
-});
+}

@@ -1,11 +1,8 @@
 //! Any bytes as an append-only file: the server refuses them and writes nothing, or starts, and the
 //! file that it rewrites is read back as the same.
 
-#![no_main]
-
+use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};
-use fencepost_fuzz::bench::Bench;
-use libfuzzer_sys::fuzz_target;
 
 fn load(image: DiskImage) -> Bench<Node> {
     let persistence = Persistence::Aof { fsync: Fsync::Always };
@@ -20,7 +17,8 @@ fn rewritten(mut server: Bench<Node>) -> DiskImage {
     server.image.expect("the file was rewritten")
 }
 
-fuzz_target!(|file: &[u8]| {
+/// Runs one input.
+pub(super) fn run(file: &[u8]) {
     let append_only = file.to_vec().into();
     let server = load(DiskImage { append_only, ..DiskImage::default() });
     if server.stopped {
@@ -28,4 +26,4 @@ fuzz_target!(|file: &[u8]| {
     }
     let image = rewritten(server);
     assert_eq!(image, rewritten(load(image.clone())));
-});
+}

@@ -1,13 +1,11 @@
 //! Any text as a report, a sweep summary or a matrix: it is refused, or every format can write it.
 
-#![no_main]
-
+use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;
 use fencepost_reports::documents::read::{Document, read_any, read_matrix};
 use fencepost_reports::show::format::{FORMATS, Format};
 use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
-use libfuzzer_sys::fuzz_target;
 use serde_json::Value;
 
 /// The document without its checksum, which would catch nearly every change before anything else
@@ -49,9 +47,14 @@ fn check(document: &str) {
     }
 }
 
-fuzz_target!(|document: &str| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
+    typed(input, check_input);
+}
+
+fn check_input(document: &str) {
     check(document);
     if let Some(document) = unsealed(document) {
         check(&document);
     }
-});
+}

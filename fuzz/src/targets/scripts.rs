@@ -2,13 +2,11 @@
 //! the next script sees nothing of it. `src/bin/beside.rs` runs the same programs beside a real
 //! server.
 
-#![no_main]
-
+use crate::bench::Bench;
+use crate::programs::program;
+use crate::targets::Corpus;
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
-use fencepost_fuzz::bench::Bench;
-use fencepost_fuzz::programs::program;
-use libfuzzer_sys::{Corpus, fuzz_target};
 
 /// What every script finds, whatever ran before.
 const LOOK: &[u8] =
@@ -17,7 +15,8 @@ const LOOK: &[u8] =
     seen[#seen + 1] = name .. count end end table.sort(seen) \
     return table.concat(seen, ' ') .. #KEYS .. #ARGV .. tostring({}) .. collectgarbage('count')";
 
-fuzz_target!(|input: &[u8]| -> Corpus {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) -> Corpus {
     let (script, probe) = match input.strip_prefix(b"#") {
         Some(text) => (text.to_vec(), false),
         None => (program(&mut Unstructured::new(input)).into_bytes(), true),
@@ -31,4 +30,4 @@ fuzz_target!(|input: &[u8]| -> Corpus {
     let mut server = Bench::server(NodeConfig::default(), DiskImage::default());
     assert_eq!(server.ask(&[b"EVAL", LOOK, b"0"]), before);
     if probe && answer.starts_with(b"-ERR Error compiling") { Corpus::Reject } else { Corpus::Keep }
-});
+}

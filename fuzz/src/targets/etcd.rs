@@ -6,19 +6,17 @@
 //!
 //! Twins in `cargo test`: coordinators/etcd/src/tests/anything.rs.
 
-#![no_main]
-
+use crate::bench::{Bench, START};
+use crate::pieces;
 use fencepost_etcd::{Config, Etcd, Member};
-use fencepost_fuzz::bench::{Bench, START};
-use fencepost_fuzz::pieces;
 use fencepost_machine::{DiskImage, Input, Now};
-use libfuzzer_sys::fuzz_target;
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
 /// How often a new server is woken until it leads, if it is alone, and how many milliseconds apart.
 const WAKES: (u32, u64) = (25, 100);
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let is_alone = input.first() != Some(&5);
     let member = |id| Member { id, host: format!("etcd-{id}"), port: 2379 };
     let members = if is_alone { Vec::new() } else { (1..=3).map(member).collect() };
@@ -50,4 +48,4 @@ fuzz_target!(|input: &[u8]| {
         server.sent.iter().filter(|(to, _)| *to == last).map(|(_, said)| &said[..]).collect();
     let said = said.concat();
     assert!(said.starts_with(b"HTTP/1.1 200 OK\r\n"), "{}", String::from_utf8_lossy(&said));
-});
+}

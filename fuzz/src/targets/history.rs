@@ -1,12 +1,15 @@
 //! Any text as a history: it is refused, or judged.
 
-#![no_main]
-
+use crate::targets::typed;
 use fencepost_reports::documents::read::{line_of_event, read_history};
 use fencepost_reports::{judge, validate};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|text: &str| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
+    typed(input, check_input);
+}
+
+fn check_input(text: &str) {
     let Ok(history) = read_history(text) else { return };
     match validate(&history) {
         Ok(()) => drop(judge(&history)),
@@ -15,4 +18,4 @@ fuzz_target!(|text: &str| {
             assert!(!error.to_string().is_empty());
         }
     }
-});
+}

@@ -2,12 +2,9 @@
 //! begin with `T` let time pass, with `R` are a snapshot, with `F` begin one, with `P` come from
 //! our own replica, with `C` end the connection; all others come from the primary as they are.
 
-#![no_main]
-
+use crate::bench::Bench;
+use crate::parts;
 use fake_redis::{ConnectionId, DiskImage, Input, Node, NodeConfig};
-use fencepost_fuzz::bench::Bench;
-use fencepost_fuzz::parts;
-use libfuzzer_sys::fuzz_target;
 
 fn step(server: &mut Bench<Node>, replica: ConnectionId, kind: u8, rest: &[u8]) {
     let Some(primary) = server.opened.last().copied() else {
@@ -30,7 +27,8 @@ fn step(server: &mut Bench<Node>, replica: ConnectionId, kind: u8, rest: &[u8]) 
     }
 }
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let replica_of = Some(("primary".to_owned(), 6379));
     let mut server =
         Bench::server(NodeConfig { replica_of, ..NodeConfig::default() }, DiskImage::default());
@@ -42,4 +40,4 @@ fuzz_target!(|input: &[u8]| {
     server.pass(100_000);
     let answer = server.ask(&[b"PING"]);
     assert!(answer == b"+PONG\r\n" || answer.starts_with(b"-MASTERDOWN"), "{answer:?}");
-});
+}

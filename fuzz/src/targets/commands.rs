@@ -3,13 +3,11 @@
 //!
 //! Twin in `cargo test`: fake-redis/src/tests/anything.rs.
 
-#![no_main]
-
+use crate::targets::typed;
 use arbitrary::Arbitrary;
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Outputs, WallTime,
 };
-use libfuzzer_sys::fuzz_target;
 
 const NAMES: &[&str] = &[
     "GET",
@@ -174,7 +172,12 @@ fn request(step: &Step) -> Vec<u8> {
     bytes
 }
 
-fuzz_target!(|steps: Vec<Step>| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
+    typed(input, check_input);
+}
+
+fn check_input(steps: Vec<Step>) {
     let mut now = WallTime(1_700_000_000_000_000);
     let mut node = Node::new(NodeConfig::default(), DiskImage::default(), 1, now);
     let mut out = Outputs::default();
@@ -211,4 +214,4 @@ fuzz_target!(|steps: Vec<Step>| {
         Now::unstepped(now),
         &mut out,
     );
-});
+}

@@ -1,12 +1,10 @@
 //! Any text as a fault plan: it is refused, or both engines run it to the same history.
 
-#![no_main]
-
+use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{FaultPlan, Seed};
 use fencepost_reports::digest;
-use libfuzzer_sys::fuzz_target;
 use std::rc::Rc;
 
 fn check(client: &str, families: &str, plan: &FaultPlan) {
@@ -29,8 +27,13 @@ fn check(client: &str, families: &str, plan: &FaultPlan) {
     }
 }
 
-fuzz_target!(|text: &str| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
+    typed(input, check_input);
+}
+
+fn check_input(text: &str) {
     let Ok(plan) = serde_json::from_str::<FaultPlan>(text) else { return };
     check("single-node", "pause", &plan);
     check("redlock", "partition", &plan);
-});
+}

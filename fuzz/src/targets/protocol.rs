@@ -3,12 +3,10 @@
 //!
 //! Twins in `cargo test`: fake-redis/src/tests/protocol.rs.
 
-#![no_main]
-
+use crate::targets::typed;
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,
 };
-use libfuzzer_sys::fuzz_target;
 
 /// 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
@@ -47,7 +45,12 @@ fn handle(node: &mut Node, input: Input<'_>) {
     panic!("the server never runs out of commands");
 }
 
-fuzz_target!(|pieces: Vec<(u8, Vec<u8>)>| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
+    typed(input, check_input);
+}
+
+fn check_input(pieces: Vec<(u8, Vec<u8>)>) {
     let mut node = Node::new(NodeConfig::default(), DiskImage::default(), 1, START);
     handle(&mut node, Input::Timer);
     for connection in 0..3 {
@@ -62,4 +65,4 @@ fuzz_target!(|pieces: Vec<(u8, Vec<u8>)>| {
             Input::Received { connection: ConnectionId(u32::from(connection % 3)), bytes },
         );
     }
-});
+}

@@ -3,15 +3,13 @@
 //!
 //! Twins in `cargo test`: coordinators/memcached/src/tests.rs.
 
-#![no_main]
-
-use fencepost_fuzz::bench::{Bench, START};
-use fencepost_fuzz::pieces;
+use crate::bench::{Bench, START};
+use crate::pieces;
 use fencepost_machine::Now;
 use fencepost_memcached::{Config, Memcached};
-use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let config = Config { memory_limit: 1 << 16, ..Config::default() };
     let mut server = Bench::of(Memcached::new(config, Now::unstepped(START)));
     let connections = [server.accept(), server.accept(), server.accept()];
@@ -27,4 +25,4 @@ fuzz_target!(|input: &[u8]| {
     let last = server.accept();
     server.receive(last, b"version\r\n");
     assert_eq!(server.sent, [(last, b"VERSION 1.6.18\r\n".to_vec())]);
-});
+}

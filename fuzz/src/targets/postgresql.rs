@@ -4,12 +4,9 @@
 //!
 //! Twins in `cargo test`: coordinators/postgresql/src/tests/anything.rs.
 
-#![no_main]
-
-use fencepost_fuzz::bench::{Bench, START};
+use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};
 use fencepost_postgresql::{Config, Postgresql};
-use libfuzzer_sys::fuzz_target;
 
 /// Begins a session as the user `me`.
 const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
@@ -39,7 +36,8 @@ fn enter(server: &mut Bench<Postgresql>) -> ConnectionId {
     client
 }
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let config = Config { schema: TABLE.to_owned(), ..Config::default() };
     let machine = Postgresql::new(config, &DiskImage::default(), Now::unstepped(START));
     let mut server = Bench::of(machine);
@@ -49,4 +47,4 @@ fuzz_target!(|input: &[u8]| {
     look_at(&mut server, last);
     server.receive(last, QUESTION);
     assert_eq!(look_at(&mut server, last), *b"TDCZ", "a row, its end, and ready for the next");
-});
+}

@@ -1,14 +1,17 @@
 //! Any text as a scenario: it is refused, or makes sense, and plans are drawn for it.
 
-#![no_main]
-
+use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};
 use fencepost_clients::CLIENTS;
 use fencepost_faults::{Families, Seed};
-use libfuzzer_sys::fuzz_target;
 use std::rc::Rc;
 
-fuzz_target!(|text: &str| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
+    typed(input, check_input);
+}
+
+fn check_input(text: &str) {
     let Ok(table) = text.parse::<toml::Table>() else { return };
     let Ok(scenario) = table.try_into::<Scenario>() else { return };
     if scenario.validate().is_err() {
@@ -21,4 +24,4 @@ fuzz_target!(|text: &str| {
         let spec = RunSpec::draw(Seed(7), client, &families, scenario.clone());
         let _ = spec.validate();
     }
-});
+}

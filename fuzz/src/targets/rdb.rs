@@ -1,11 +1,8 @@
 //! Any bytes as a snapshot: the server refuses them and writes nothing, or starts, and what it saves
 //! then is read back as the same.
 
-#![no_main]
-
+use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};
-use fencepost_fuzz::bench::Bench;
-use libfuzzer_sys::fuzz_target;
 
 fn load(snapshot: &[u8]) -> Bench<fake_redis::Node> {
     let config = NodeConfig { persistence: Persistence::Rdb, ..NodeConfig::default() };
@@ -28,10 +25,11 @@ fn check(snapshot: &[u8]) {
     assert_eq!(content, saved(load(&content)));
 }
 
-fuzz_target!(|snapshot: &[u8]| {
+/// Runs one input.
+pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
     // A checksum of 0 says that there is none; no mutation hits the right one.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }
-});
+}

@@ -5,13 +5,10 @@
 //!
 //! Twins in `cargo test`: coordinators/zookeeper/src/tests/anything.rs.
 
-#![no_main]
-
-use fencepost_fuzz::bench::{Bench, START};
-use fencepost_fuzz::pieces;
+use crate::bench::{Bench, START};
+use crate::pieces;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
-use libfuzzer_sys::fuzz_target;
 
 /// Asks for a new session of four seconds.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
@@ -37,7 +34,8 @@ fn enter(server: &mut Bench<ZooKeeper>) -> ConnectionId {
     client
 }
 
-fuzz_target!(|input: &[u8]| {
+/// Runs one input.
+pub(super) fn run(input: &[u8]) {
     let is_alone = input.first() != Some(&5);
     let member = |id| Member { id, host: format!("zookeeper-{id}"), port: 2181 };
     let members = if is_alone { Vec::new() } else { (1..=3).map(member).collect() };
@@ -67,4 +65,4 @@ fuzz_target!(|input: &[u8]| {
     }
     let last = enter(&mut server);
     assert!(!is_alone || look_at(&mut server, last) == 1, "a new client gets a session");
-});
+}
