@@ -12,6 +12,7 @@ mod order;
 mod remedy;
 mod safeguard;
 mod target;
+mod threads;
 mod variation;
 
 pub use minimal::{Minimal, SEARCH_RUNS_MAX, minimise};

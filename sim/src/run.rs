@@ -7,6 +7,7 @@ mod bounds;
 mod draw;
 pub mod fit;
 mod header;
+pub(crate) mod parallel;
 mod places;
 mod recording;
 mod spec;

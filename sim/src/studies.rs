@@ -10,6 +10,5 @@ pub mod boundary;
 pub mod explore;
 pub mod gallery;
 pub mod load;
-pub(crate) mod parallel;
 pub(crate) mod seed;
 pub mod sweep;

@@ -6,6 +6,7 @@ use super::output::tell;
 use super::progress::clock;
 use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// How often the system is asked.
@@ -17,12 +18,25 @@ const GRACE: Duration = Duration::from_secs(30);
 #[derive(Debug)]
 pub(crate) struct MemoryBound {
     exceeded_by_holding: AtomicU64,
+    /// Whoever holds this may write files, or end the process.
+    ending: Mutex<()>,
 }
 
 impl MemoryBound {
     /// A bound that nobody watches yet.
     pub(crate) const fn new() -> MemoryBound {
-        MemoryBound { exceeded_by_holding: AtomicU64::new(0) }
+        MemoryBound { exceeded_by_holding: AtomicU64::new(0), ending: Mutex::new(()) }
+    }
+
+    /// Keeps the process alive while files are written.
+    pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
+        self.ending.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Leaves the end of the process to the caller from now on. Does not return if the bound is
+    /// ending it already.
+    pub(crate) fn yield_end(&self) {
+        std::mem::forget(self.writing());
     }
 
     /// Watches from now on. Beyond the bound the sweep is asked to stop; if it then holds half as
@@ -40,6 +54,7 @@ impl MemoryBound {
                     let asked_at = *asked.get_or_insert_with(clock);
                     stop.insist();
                     if held > max + max / 2 || asked_at.elapsed() > GRACE {
+                        let _ends = self.writing();
                         tell(format_args!("error: {}", told(held, max)));
                         std::process::exit(2);
                     }
@@ -75,4 +90,17 @@ fn held() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     pages.checked_mul(u64::try_from(rustix::param::page_size()).ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn once_the_caller_ends_the_process_the_bound_does_not() {
+        let bound = MemoryBound::new();
+        drop(bound.writing());
+        bound.yield_end();
+        assert!(bound.ending.try_lock().is_err(), "the watching thread takes this lock to exit");
+    }
 }

@@ -7,7 +7,7 @@ use super::output::{page, print};
 use super::progress::Minimising;
 use super::{Failure, Outcome};
 use crate::Engine;
-use crate::diagnosis::diagnose;
+use crate::diagnosis::{Rates, diagnose_with};
 use crate::files::write_file;
 use crate::hosts::programs::record::{Life, first_difference};
 use crate::run::verdicts::{Findings, recordings, report};
@@ -23,6 +23,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let expectations = expect::of_options(arguments.common.expect.as_deref(), &options)?;
     let scenario = options.shared_scenario();
     let minimising = Minimising::default();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
     let mut runs = Vec::with_capacity(options.cells.len());
     for (client, families) in &options.cells {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
@@ -35,7 +36,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
             Diagnosis::default()
         } else {
             minimising.begins(&facts);
-            diagnose(&spec, &facts)
+            diagnose_with(&Rates::on_threads(threads), &spec, &facts.violations)
         };
         let expectation = expectations.as_ref().map(|known| known.hold_run(&facts, spec.seed));
         let asked = if arguments.with_history { Needs::History } else { Needs::Findings };

@@ -60,6 +60,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     };
     let many_seeds::Swept { mut sum, failed } =
         many_seeds::sweep(&spec, start.as_ref(), &watch, &STOP);
+    MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
     // The sum comes first: a full disk must not lose what the runs have found.
@@ -196,6 +197,7 @@ impl Listener for Watch<'_> {
     }
 
     fn added(&self, sum: &dyn Fn() -> Sweep) {
+        let _writing = MEMORY.writing();
         if let Some(file) = &self.checkpoint
             && file.offer(&|| json(self.spec, sum())).is_err()
         {

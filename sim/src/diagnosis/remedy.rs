@@ -19,8 +19,10 @@
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
 use super::target::history as run;
+use super::threads::on_threads;
 use super::variation::near;
 use crate::run::RunSpec;
+use crate::run::parallel::in_parallel;
 use crate::setup::lengths::Length;
 use crate::setup::scenario::Scenario;
 use fencepost_faults::{FaultPlan, Node, Seed};
@@ -54,6 +56,7 @@ pub struct Rates {
     made: Shared<Vec<Option<Ending>>>,
     /// What goes wrong in them; the same with every safeguard.
     plans: Shared<Vec<(Seed, FaultPlan)>>,
+    threads: usize,
 }
 
 /// What several threads may ask for and one of them makes, by what it follows from.
@@ -119,7 +122,7 @@ impl Trials {
         Trials {
             without,
             history,
-            nearby: nearby(spec, extent),
+            nearby: nearby(spec, rates, extent),
             seeds: rates.of(spec, None, extent),
             guarded: guarded
                 .map(|safeguard| Guarded::new(spec, safeguard, rates, extent))
@@ -201,7 +204,7 @@ impl Guarded {
         Guarded {
             safeguard,
             on_plan,
-            nearby: nearby(&with, extent),
+            nearby: nearby(&with, rates, extent),
             seeds: rates.of(spec, Some(safeguard), extent),
             spec: with,
         }
@@ -209,15 +212,22 @@ impl Guarded {
 }
 
 impl Rates {
+    /// Makes the runs on this many threads; the default is the caller's thread alone. A thread of a
+    /// rayon pool must keep the default: while it waits, it could take up work that waits for the
+    /// same runs.
+    pub fn on_threads(threads: usize) -> Rates {
+        Rates { threads, ..Rates::default() }
+    }
+
     /// How the other seeds end, with a safeguard or without.
     fn of(&self, spec: &RunSpec, safeguard: Option<&'static Safeguard>, extent: Extent) -> Made {
         let made = place(&self.made, key(spec, safeguard, extent));
         made.get_or_init(|| {
             let plans = self.plans(spec, extent);
             let others = plans.get().into_iter().flatten();
-            others
-                .map(|(seed, plan)| Ending::of_spec(&other(spec, *seed, plan, safeguard)))
-                .collect()
+            let specs: Vec<RunSpec> =
+                others.map(|(seed, plan)| other(spec, *seed, plan, safeguard)).collect();
+            on_threads(self.threads, &specs, Ending::of_spec)
         });
         made
     }
@@ -226,11 +236,14 @@ impl Rates {
     fn plans(&self, spec: &RunSpec, extent: Extent) -> Arc<OnceLock<Vec<(Seed, FaultPlan)>>> {
         let made = place(&self.plans, key(spec, None, extent));
         made.get_or_init(|| {
-            let others = other_seeds(spec.seed).take(extent.seeds);
-            let scenario = keeping(spec);
-            let drawn =
-                |seed| RunSpec::draw(seed, spec.client, &spec.families, scenario.clone()).plan;
-            others.map(|seed| (seed, drawn(seed))).collect()
+            let others: Vec<Seed> = other_seeds(spec.seed).take(extent.seeds).collect();
+            let kept = keeping(spec);
+            let (client, families, scenario): (_, _, &Scenario) =
+                (spec.client, &spec.families, &kept);
+            in_parallel(self.threads, &others, |seed| {
+                let scenario = Rc::new(scenario.clone());
+                (*seed, RunSpec::draw(*seed, client, families, scenario).plan)
+            })
         });
         made
     }
@@ -264,15 +277,14 @@ fn keeping(spec: &RunSpec) -> Rc<Scenario> {
     Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
 }
 
-fn nearby(spec: &RunSpec, extent: Extent) -> Vec<Option<Ending>> {
+fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> {
     // Without faults every plan nearby is the plan itself.
     if spec.plan.faults.is_empty() {
         return Vec::new();
     }
-    near(&spec.plan)
-        .take(extent.nearby)
-        .map(|plan| Ending::of_spec(&with_plan(spec, &plan)))
-        .collect()
+    let plans = near(&spec.plan).take(extent.nearby);
+    let specs: Vec<RunSpec> = plans.map(|plan| with_plan(spec, &plan)).collect();
+    on_threads(rates.threads, &specs, Ending::of_spec)
 }
 
 impl Ending {

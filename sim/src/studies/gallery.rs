@@ -19,7 +19,7 @@ use crate::diagnosis::{Minimal, Target, minimise};
 use crate::run::RunSpec;
 use crate::run::verdicts::Findings;
 use crate::setup::scenario::Scenario;
-use crate::studies::parallel::in_parallel;
+use crate::run::parallel::in_parallel;
 use crate::studies::seed::Ran;
 use crate::studies::sweep::{FailedRun, Silent, Stop, SweepSpec, count};
 use exhibit::{Exhibit, Fixed};

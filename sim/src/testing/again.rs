@@ -9,7 +9,7 @@ use crate::files::write_file;
 use crate::run::verdicts::{Findings, config, recordings, report, tool};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use crate::setup::scenario::Scenario;
-use crate::studies::parallel::in_parallel;
+use crate::run::parallel::in_parallel;
 use crate::studies::seed::{FailedRun, Ran};
 use crate::studies::sweep::SweepSpec;
 use fencepost_clients::Definition;

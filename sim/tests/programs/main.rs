@@ -224,8 +224,8 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     }
     assert_eq!(endings_of("UNKNOWN"), ["info", "ok", "info"]);
     assert_eq!(endings_of("REFUSED"), ["fail", "ok", "ok"]);
-    // Lost before anything was acquired: told, and no answer to the call.
-    assert_eq!(endings_of("LOST"), ["ok", "fail"]);
+    // LOST before anything was acquired does not answer the call, which the next ACQUIRING ends.
+    assert_eq!(endings_of("LOST"), ["info", "ok", "fail"]);
 }
 
 /// A trap for a command or a reply is moved to the instant at which a command of the program

@@ -2,7 +2,7 @@
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
 use crate::setup::scenario::Scenario;
-use crate::studies::parallel::in_parallel;
+use crate::run::parallel::in_parallel;
 use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;

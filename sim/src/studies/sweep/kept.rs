@@ -3,7 +3,7 @@
 
 use super::{FailedRun, SweepSpec};
 use crate::run::verdicts::report;
-use crate::studies::parallel::in_parallel;
+use crate::run::parallel::in_parallel;
 use crate::studies::seed::Ran;
 use fencepost_faults::Seed;
 use fencepost_reports::summary::sweep::Cell;

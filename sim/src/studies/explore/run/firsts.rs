@@ -11,7 +11,7 @@ use crate::studies::explore::plan::place::{Placed, Planned};
 use crate::studies::explore::plan::rule::Rule;
 use crate::studies::explore::plan::scout::Scout;
 use crate::studies::explore::plan::site::Site;
-use crate::studies::parallel::in_parallel;
+use crate::run::parallel::in_parallel;
 use crate::studies::sweep::Stop;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::sweep::Shard;

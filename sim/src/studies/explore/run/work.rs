@@ -19,7 +19,7 @@ use crate::studies::explore::plan::prune::Pruned;
 use crate::studies::explore::plan::rule::Rule;
 use crate::studies::explore::plan::scout::{Scout, scout};
 use crate::studies::explore::plan::site::Site;
-use crate::studies::parallel::in_parallel;
+use crate::run::parallel::in_parallel;
 use crate::studies::sweep::Stop;
 use fencepost_faults::{FaultPlan, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard};

@@ -9,7 +9,10 @@ pub(crate) fn in_parallel<'i, I: Sync, T: Send>(
     items: &'i [I],
     work: impl Fn(&'i I) -> T + Sync,
 ) -> Vec<T> {
-    match rayon::ThreadPoolBuilder::new().num_threads(jobs.max(1)).build() {
+    if jobs < 2 {
+        return items.iter().map(work).collect();
+    }
+    match rayon::ThreadPoolBuilder::new().num_threads(jobs).build() {
         // Items take long and not equally long: threads take them one by one.
         Ok(pool) => pool.install(|| items.par_iter().with_max_len(1).map(&work).collect()),
         Err(_) => items.iter().map(work).collect(),
