@@ -17,7 +17,7 @@ use super::{asleep, given_up, misheard, overrun, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
-    creator,
+    creator, is_one_owner,
 };
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
@@ -369,9 +369,20 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
             let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
             Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
         }
+        Outcome::Granted if is_unheard(owner, span) => {
+            let meanwhile = (owner.invoked.time, span.from.time);
+            let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
+            obstacle.map(Standstill::OwnerUnaware)
+        }
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,
     }
+}
+
+/// Whether an acquire that was granted in the end had been granted this before, without hearing it.
+fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
+    let is_own = span.value.zip(owner.owner).is_some_and(|(value, own)| is_one_owner(value, own));
+    !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
 /// Why a lock still stands at a server although its owner gave it back and was told so. What was
