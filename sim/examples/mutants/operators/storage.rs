@@ -26,7 +26,7 @@ pub(crate) const TABLE: &[Operator] = &[
         token(call, |_| Some(u64::from(u32::MAX)))
     }),
     words("token-backwards", "sends tokens that fall instead of rising", Side::Lock, |call| {
-        token(call, |token| Some(u64::from(u32::MAX) - token))
+        token(call, |token| Some(u64::from(u32::MAX).wrapping_sub(token)))
     }),
     words("token-coarse", "sends tokens that four acquisitions share", Side::Lock, |call| {
         token(call, |token| Some(token / 4))
