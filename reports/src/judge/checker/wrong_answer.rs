@@ -152,7 +152,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     if timeline.is_inner(section) || is_quorum(timeline, &removed) {
         return None;
     }
-    if !is_given_back && may_be_another_server(timeline) || gave_up_before(timeline, section) {
+    if !is_given_back && may_be_another_server(timeline) || is_in_doubt(timeline, section) {
         return None;
     }
     let standing = stands_on(timeline, process, (invoked, told), owner);
@@ -169,15 +169,16 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Whether the application had given up a call of the process before it left, and nobody knows what
-/// became of that: the lock may have been taken once more than the application knows, or given back
-/// once less than the lock counts, and what it is told speaks of one hold.
-fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
+/// Whether nobody knows what became of an earlier call of the process, because the application gave
+/// it up or was told that its outcome is unknown: the lock may have been taken once more than the
+/// application knows, or given back once less than the lock counts, and what it is told speaks of
+/// one hold.
+fn is_in_doubt(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..left] {
         match &event.what {
-            What::GivenUp { operation, .. }
+            What::GivenUp { operation, .. } | What::Info { operation, .. }
                 if event.node.machine() == section.process.machine() =>
             {
                 open.insert(*operation);
@@ -412,6 +413,11 @@ mod tests {
         let counts = Story::new().takes(1, 1, "a=2").leaves(3, 1);
         let lowered = counts.server(4, 1, Change::Granted, "a=1", Some(Node::Client(1)));
         assert_eq!(wrong_answers(lowered.left(5, 1).expires(14, "a=1")), 1, "one count is left");
+        let doubtful = Story::new().takes(1, 1, "a=1").leaves(2, 1).info(3, 1).takes(4, 1, "a=2");
+        let doubtful = doubtful.leaves(5, 1);
+        let doubtful = doubtful.server(6, 1, Change::Granted, "a=1", Some(Node::Client(1)));
+        let doubtful = doubtful.left(7, 1).expires(16, "a=1");
+        assert_eq!(wrong_answers(doubtful), 0, "its first release may not have been applied");
         let open = left().info(5, 1).expires(11, "a");
         assert_eq!(wrong_answers(open), 0, "it says that it does not know");
         let gone = Story::new().takes(1, 1, "a").expires(2, "a").leaves(3, 1);
