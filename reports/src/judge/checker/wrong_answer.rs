@@ -152,7 +152,7 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     if timeline.is_inner(section) || is_quorum(timeline, &removed) {
         return None;
     }
-    if !is_given_back && may_be_another_server(timeline) || is_in_doubt(timeline, section) {
+    if !is_given_back && may_be_another_server(timeline) || gave_up_before(timeline, section) {
         return None;
     }
     let standing = stands_on(timeline, process, (invoked, told), owner);
@@ -169,16 +169,15 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Whether nobody knows what became of an earlier call of the process, because the application gave
-/// it up or was told that its outcome is unknown: the lock may have been taken once more than the
-/// application knows, or given back once less than the lock counts, and what it is told speaks of
-/// one hold.
-fn is_in_doubt(timeline: &Timeline<'_>, section: &Section) -> bool {
+/// Whether the application had given up a call of the process before it left, and nobody knows what
+/// became of that: the lock may have been taken once more than the application knows, or given back
+/// once less than the lock counts, and what it is told speaks of one hold.
+fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..left] {
         match &event.what {
-            What::GivenUp { operation, .. } | What::Info { operation, .. }
+            What::GivenUp { operation, .. }
                 if event.node.machine() == section.process.machine() =>
             {
                 open.insert(*operation);
@@ -190,6 +189,15 @@ fn is_in_doubt(timeline: &Timeline<'_>, section: &Section) -> bool {
         }
     }
     !open.is_empty()
+}
+
+/// Whether the lock may count a call of the process whose outcome is unknown: the release that only
+/// lowers the count gave back the one hold that it speaks of.
+fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
+    let before = &timeline.history.events[..invoked.index];
+    before.iter().any(|event| {
+        event.node.machine() == process.machine() && matches!(event.what, What::Info { .. })
+    })
 }
 
 /// Whether the server that answers a release need not be the one at which the lock stands.
@@ -227,8 +235,10 @@ fn stands_on<'t, 'h>(
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
     // A count that this release lowered is what an earlier acquire wrote.
-    let is_earlier =
-        |span: &KeySpan<'_>| span.from < invoked || timeline.is_lowered(span) && span.from < told;
+    let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
+    let is_lowered =
+        |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
+    let is_earlier = |span: &KeySpan<'_>| span.from < invoked || is_lowered(span);
     let here = |span: &&KeySpan<'_>| span.by == Some(process) && is_earlier(span) && is_told(span);
     let standing = timeline.keys.iter().filter(own).filter(here);
     standing.filter(|span| stays(timeline, span, told)).collect()
