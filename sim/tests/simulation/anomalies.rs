@@ -40,7 +40,7 @@ fn every_anomaly_is_found() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn every_twin_is_quiet_over_the_same_seeds() {
     for row in rows() {
         let Some(twin) = row.twin else { continue };

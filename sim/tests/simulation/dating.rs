@@ -16,7 +16,7 @@ const SEEDS: u64 = 200;
 const FAMILIES: [&str; 5] = ["all", "failover", "lost-reply", "partition", "client-crash"];
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn every_hand_over_of_every_lock_is_dated_alike_by_two_ways() {
     let workers: Vec<_> = (0..2u64)
         .map(|half| thread::spawn(move || (half..SEEDS).step_by(2).map(compare_seed).sum::<u64>()))

@@ -33,7 +33,7 @@ fn one_process_runs_the_same_seed_twice_alike() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_run_whose_messages_are_written_down_is_the_same_run() {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     for client in fencepost_clients::CLIENTS {
@@ -56,7 +56,7 @@ fn a_run_whose_messages_are_written_down_is_the_same_run() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_sweep_does_not_depend_on_the_number_of_threads() {
     let sweep = |jobs: &str| {
         let answer = fencepost(&[
@@ -320,7 +320,7 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digests of `--seed 7 --fault failover`, one line per lock. `.ci/run` holds another build
+/// The digests of `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` holds another build
 /// profile to the same file.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 

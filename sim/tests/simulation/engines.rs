@@ -29,7 +29,7 @@ fn seeds() -> impl Iterator<Item = Seed> {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn both_engines_tell_the_same_history_of_every_lock_under_every_fault() {
     let families: Vec<&str> = FAMILIES.iter().map(|family| family.name()).collect();
     let scenario = || Scenario { cycles: 4, ..Scenario::default() };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn the_published_pages_are_those_of_the_pinned_seeds() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/gallery");
     let jobs = std::thread::available_parallelism().map_or(1, usize::from);

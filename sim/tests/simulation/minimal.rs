@@ -128,7 +128,7 @@ fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_minimal_run_shows_the_violation_and_any_less_of_it_does_not() {
     diagnoses()
         .par_iter()
@@ -148,7 +148,7 @@ fn minimal_plans_are_small() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_diagnosis_comes_out_the_same_twice() {
     for (fixture, run) in &diagnoses()[2..5] {
         assert_eq!(*run, diagnosis(*fixture), "{fixture:?}");
@@ -309,7 +309,7 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn a_report_validates_replays_and_can_be_shrunk_later() {
     let folder = tempfile::tempdir().unwrap();
     let schema: Value = serde_json::from_str(&fencepost(&["schema", "report"]).stdout).unwrap();

@@ -228,14 +228,14 @@ fn redlock_survives_a_bad_network() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn redlock_breaks_when_clocks_drift_by_more_than_its_margin() {
     let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 30_000, ..Scenario::default() };
     finds(&cell("redlock", "clock-drift", scenario), Kind::Overlap);
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn redlock_survives_clocks_that_drift_by_no_more_than_its_margin() {
     let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 10_000, ..Scenario::default() };
     never(&cell("redlock", "clock-drift", scenario), &[Kind::Overlap]);
@@ -279,7 +279,7 @@ fn nothing_breaks_without_faults() {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn every_lock_is_free_again_after_every_fault() {
     for cell in built_in() {
         assert_eq!(

@@ -96,7 +96,7 @@ fn looked_at((client, fault): &(&str, &str)) -> Vec<(usize, Vec<OnThisPlan>)> {
 }
 
 #[test]
-#[ignore = "long: .ci/run runs it"]
+#[ignore = "long: ci/nightly.sh runs it"]
 fn replays_every_remedy_of_100_violations_and_finds_every_on_this_plan_true() {
     let found: Vec<_> = CELLS.par_iter().flat_map(looked_at).collect();
     assert!(found.len() >= 100, "only {} violations", found.len());
