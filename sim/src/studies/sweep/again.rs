@@ -1,8 +1,8 @@
 //! Doing something again with the smallest run of every anomaly, over threads.
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
-use crate::setup::scenario::Scenario;
 use crate::run::parallel::in_parallel;
+use crate::setup::scenario::Scenario;
 use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;

@@ -2,8 +2,8 @@
 //! holds no report.
 
 use super::{FailedRun, SweepSpec};
-use crate::run::verdicts::report;
 use crate::run::parallel::in_parallel;
+use crate::run::verdicts::report;
 use crate::studies::seed::Ran;
 use fencepost_faults::Seed;
 use fencepost_reports::summary::sweep::Cell;

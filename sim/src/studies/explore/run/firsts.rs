@@ -5,13 +5,13 @@
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
 use super::work::{Exploration, FailedPlan, own};
+use crate::run::parallel::in_parallel;
 use crate::studies::explore::plan::level::{Added, Level, up_to};
 use crate::studies::explore::plan::order::order;
 use crate::studies::explore::plan::place::{Placed, Planned};
 use crate::studies::explore::plan::rule::Rule;
 use crate::studies::explore::plan::scout::Scout;
 use crate::studies::explore::plan::site::Site;
-use crate::run::parallel::in_parallel;
 use crate::studies::sweep::Stop;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::sweep::Shard;

@@ -3,10 +3,10 @@
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
+use crate::run::parallel::in_parallel;
 use crate::studies::explore::plan::level::{Added, Level};
 use crate::studies::explore::plan::place::{Placed, Planned};
 use crate::studies::explore::plan::rule::Rule;
-use crate::run::parallel::in_parallel;
 use crate::studies::sweep::{Stop, ThreadClock};
 use fencepost_faults::{FaultPlan, TimedFault};
 
