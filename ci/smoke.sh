@@ -10,4 +10,4 @@ step ci/tasks.sh
 step "$FENCEPOST" sweep --seeds 0..60 --fault none --quiet --no-shrink
 step "$FENCEPOST" sweep --seeds 0..100 --client single-node,redlock \
   --fault none,pause,restart,clock-jump --expect expectations.toml --quiet --no-shrink
-step "$FENCEPOST" matrix --check docs/data/matrix.json --seeds 0..1 --quiet
+step "$FENCEPOST" matrix --check docs/data/matrix.json --seeds 0..2 --quiet
