@@ -33,7 +33,7 @@ entry() {
 declare_file() {
   text=$2 awk '
     { print }
-    !done && /^(pub )?mod [a-z_]+;$/ { print ENVIRON["text"]; done = 1 }
+    !done && /^(pub(\(crate\))? )?mod [a-z_]+;$/ { print ENVIRON["text"]; done = 1 }
     END { exit !done }' "$1" >"$1.new" || fail "$1 declares no file"
   mv "$1.new" "$1"
 }
@@ -191,14 +191,14 @@ declare_file clients/src/articles.rs 'pub mod no_lock;'
 entry clients/src/table.rs 'pub static CLIENTS' '    crate::articles::no_lock::DEFINITION,'
 told lock
 
-cat >reports/src/show/format/shout.rs <<'E'
+cat >reports/src/show/format/exporters/shout.rs <<'E'
 //! Verdicts in capitals.
 
-use super::{Format, Needs};
+use crate::show::format::{Format, Needs};
 use crate::show::view::View;
 use crate::summary::report::Report;
 
-pub(super) const FORMAT: Format = Format {
+pub(crate) const FORMAT: Format = Format {
     about: "verdicts in capitals",
     needs: Needs::Findings,
     runs: View::new("shout", shout),
@@ -209,8 +209,8 @@ fn shout(report: &Report) -> String {
     report.runs.iter().map(|run| format!("{} WAS RUN\n", run.client.to_uppercase())).collect()
 }
 E
-declare_file reports/src/show/format.rs 'mod shout;'
-entry reports/src/show/format.rs 'pub const FORMATS' '    shout::FORMAT,'
+declare_file reports/src/show/format/exporters.rs 'pub(crate) mod shout;'
+entry reports/src/show/format.rs 'pub static FORMATS' '    exporters::shout::FORMAT,'
 told format
 
 entry sim/src/studies/boundary/quantity.rs 'pub static QUANTITIES' \
@@ -303,7 +303,7 @@ forgets reports/src/explain/cause/decision.rs \
   '    Owners { Moonlight: "the moon shone", When(|_| true); }' \
   'every_cause_but_the_last_can_be_found' \
   cargo test --quiet --locked --lib -p fencepost-reports every_cause_but_the_last
-forgets reports/src/show/format.rs '    shout::FORMAT,' \
+forgets reports/src/show/format.rs '    exporters::shout::FORMAT,' \
   'constant `FORMAT` is never used' check fencepost-reports
 forgets clients/src/table.rs '    crate::articles::no_lock::DEFINITION,' \
   'no_lock::DEFINITION is not in the table' \

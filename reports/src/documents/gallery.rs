@@ -1,7 +1,7 @@
 //! A page of the gallery: one anomaly, told from one pinned seed.
 
-use crate::show::format::markdown_cell::cell;
-use crate::show::format::{plan_text, text_timeline};
+use crate::show::format::exporters::markdown_cell::cell;
+use crate::show::format::text::{plan_text, timeline};
 use crate::summary::report::RunReport;
 use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
@@ -77,7 +77,7 @@ fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
 /// The lines of the violation, without colour.
 fn timeline(run: &RunReport, violation: &Violation) -> String {
     let mut bytes = Vec::new();
-    let written = text_timeline::write(run, violation, &mut BTreeSet::new(), &mut bytes);
+    let written = timeline::write(run, violation, &mut BTreeSet::new(), &mut bytes);
     written.expect("a growing buffer takes everything");
     let lines = plain(&String::from_utf8_lossy(&bytes));
     lines

@@ -12,7 +12,7 @@ use crate::explain::literature::{Conditions, Expected, expected};
 use crate::judge::finding::Kind;
 use crate::judge::phases::whatever_kind;
 use crate::record::visible::visible;
-use crate::show::format::layout::thousands;
+use crate::show::format::text::layout::thousands;
 use crate::show::view::View;
 use crate::summary::report::Tool;
 use crate::summary::sweep::{Cell, Rate, SeedRange, Sweep, quiet_bound};

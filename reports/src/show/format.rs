@@ -3,44 +3,11 @@
 //! One format is one file. A new format is a file and a line in [`FORMATS`]: a [`View`] of runs,
 //! and of most also one of sweeps.
 
-mod amount;
-mod axis;
-mod brief;
-mod brief_remedies;
-mod brief_story;
-pub(crate) mod canvas;
 pub mod compare;
-mod edn;
-mod github;
-mod glyphs;
-pub(crate) mod heat_map;
-mod html;
-mod html_measures;
-pub(crate) mod html_page;
-mod html_picture;
-mod html_sweep;
-mod html_tables;
-mod json;
-mod junit;
-mod lanes;
-pub(crate) mod layout;
-mod markdown;
-pub(crate) mod markdown_cell;
-mod mermaid;
-mod messages;
-mod operations;
-mod perfetto;
-pub(crate) mod plan_text;
-pub(crate) mod plot;
-mod porcupine;
-mod rerun;
-mod shiviz;
-mod space_time;
-mod svg;
-mod text;
-mod text_programs;
-mod text_sweep;
-pub(crate) mod text_timeline;
+pub(crate) mod drawing;
+pub(crate) mod exporters;
+pub(crate) mod html;
+pub(crate) mod text;
 
 #[cfg(test)]
 mod exporter_tests;
@@ -140,7 +107,7 @@ pub enum Needs {
 /// Lines for people.
 pub static TEXT: Format = text::FORMAT;
 /// The published JSON, which has escapes of its own.
-pub static JSON: Format = json::FORMAT;
+pub static JSON: Format = exporters::json::FORMAT;
 /// One self-contained page.
 pub static HTML: Format = html::FORMAT;
 
@@ -149,15 +116,15 @@ pub static FORMATS: &[Format] = &[
     TEXT,
     JSON,
     HTML,
-    svg::FORMAT,
-    markdown::FORMAT,
-    mermaid::FORMAT,
-    perfetto::FORMAT,
-    edn::FORMAT,
-    porcupine::FORMAT,
-    shiviz::FORMAT,
-    junit::FORMAT,
-    github::FORMAT,
+    drawing::svg::FORMAT,
+    exporters::markdown::FORMAT,
+    exporters::mermaid::FORMAT,
+    exporters::perfetto::FORMAT,
+    exporters::edn::FORMAT,
+    exporters::porcupine::FORMAT,
+    exporters::shiviz::FORMAT,
+    exporters::junit::FORMAT,
+    exporters::github::FORMAT,
 ];
 
 /// The format of a name.

@@ -191,10 +191,10 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
             // Which rules the columns and the first screen have words of their own for.
-            "reports/src/show/format/amount.rs",
-            "reports/src/show/format/brief.rs",
-            "reports/src/show/format/brief_story.rs",
-            "reports/src/show/format/rerun.rs",
+            "reports/src/show/format/text/amount.rs",
+            "reports/src/show/format/text/brief.rs",
+            "reports/src/show/format/text/story.rs",
+            "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
             // Which rules make a lock one that is not to be had.
             "sim/src/diagnosis/remedy.rs",

@@ -2,8 +2,8 @@
 
 use super::plot::plot;
 use super::{BoundaryReport, Probe, Worse};
-use crate::show::format::html_page::{heads, page};
-use crate::show::format::plot::percent;
+use crate::show::format::html::page::{heads, page};
+use crate::show::format::text::layout::percent;
 use maud::{Markup, PreEscaped, html};
 
 /// The page.

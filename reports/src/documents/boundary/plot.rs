@@ -1,7 +1,7 @@
 //! A boundary as a picture: the rate of violations over the value, with the bounds.
 
 use super::{BoundaryReport, Unit};
-use crate::show::format::plot::{Axis, Mark, Plot, Point, Series, Span};
+use crate::show::format::drawing::plot::{Axis, Mark, Plot, Point, Series, Span};
 
 /// The picture as SVG.
 pub(super) fn plot(report: &BoundaryReport) -> String {

@@ -1,7 +1,7 @@
 //! A boundary for people.
 
 use super::{BoundaryReport, Probe, Worse};
-use crate::show::format::plot::percent;
+use crate::show::format::text::layout::percent;
 
 /// A table of the probes, and what follows from them.
 pub(super) fn text(report: &BoundaryReport) -> String {

@@ -2,7 +2,7 @@
 
 use super::text::{at_most, fired};
 use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
-use crate::show::format::html_page::{heads, page};
+use crate::show::format::html::page::{heads, page};
 use maud::{Markup, html};
 
 /// The page.

@@ -6,7 +6,7 @@ use super::html::{conditions, runs};
 use super::text::fired;
 use super::{LeftOut, Runs, Slice, StatedBounds, VERSION, VERSION_WITH_DELAYS, is_zero};
 use crate::record::checksum::{Uncovered, checksum};
-use crate::show::format::html_page::page as page_of;
+use crate::show::format::html::page::page as page_of;
 use crate::show::view::View;
 use crate::summary::report::Tool;
 use crate::summary::sweep::Shard;

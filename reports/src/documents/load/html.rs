@@ -3,7 +3,7 @@
 use super::plot::plot;
 use super::text::{both, release_times};
 use super::{LoadCase, LoadReport};
-use crate::show::format::html_page::{heads, page};
+use crate::show::format::html::page::{heads, page};
 use maud::{Markup, PreEscaped, html};
 
 /// The page.

@@ -1,7 +1,7 @@
 //! The load on the server over time, a line for each way of waiting.
 
 use super::LoadReport;
-use crate::show::format::plot::{Axis, Plot, Point, Series, Span};
+use crate::show::format::drawing::plot::{Axis, Plot, Point, Series, Span};
 
 /// The picture as SVG.
 pub(super) fn plot(report: &LoadReport) -> String {

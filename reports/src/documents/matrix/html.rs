@@ -1,9 +1,9 @@
 //! The matrix as a self-contained page.
 
 use super::{CellVerdict, Matrix, MatrixCell, findings, literature};
-use crate::show::format::heat_map::heat;
-use crate::show::format::html_page::{heads, page};
-use crate::show::format::plot::percent;
+use crate::show::format::drawing::heat_map::heat;
+use crate::show::format::html::page::{heads, page};
+use crate::show::format::text::layout::percent;
 use maud::{Markup, html};
 
 /// The page.

@@ -2,8 +2,8 @@
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
-use crate::show::format::markdown_cell::cell as escaped;
-use crate::show::format::plot::percent;
+use crate::show::format::exporters::markdown_cell::cell as escaped;
+use crate::show::format::text::layout::percent;
 use crate::summary::published::{counterexample, published};
 use fencepost_faults::Seed;
 use std::fmt::Write;

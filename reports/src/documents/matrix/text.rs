@@ -1,7 +1,7 @@
 //! The matrix for a terminal: a row for each lock, a narrow column for each fault.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
-use crate::show::format::plot::percent;
+use crate::show::format::text::layout::percent;
 use std::fmt::Write;
 
 /// How wide a column is.

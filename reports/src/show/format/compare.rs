@@ -1,22 +1,16 @@
 //! Two locks, or two sweeps, side by side: as a document, and as a part of a sweep with a baseline.
 
-mod html;
-mod markdown;
-mod text;
-
-pub(super) use html::section;
-pub(super) use markdown::markdown;
-pub(super) use text::table;
-
+use super::exporters::markdown_comparison;
+use super::{html, text};
 use crate::show::view::View;
 use crate::summary::sweep::Comparison;
 
 /// The ways to write a comparison.
 pub static VIEWS: &[View<Comparison>] = &[
-    View::new("text", text::text),
+    View::new("text", text::comparison::text),
     View::JSON,
-    View::new("markdown", markdown::page),
-    View::new("html", html::html),
+    View::new("markdown", markdown_comparison::page),
+    View::new("html", html::comparison::html),
 ];
 
 #[cfg(test)]

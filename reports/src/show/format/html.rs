@@ -2,14 +2,21 @@
 //! What is in the page without its script is true already. All markup is written by `maud`, which
 //! escapes what it is given.
 
-use super::canvas::Extent;
-use super::html_page::{Fill, heads, page};
-use super::{Format, Needs, Page, Sweeps, html_measures, html_picture, html_sweep, html_tables};
+pub(crate) mod comparison;
+pub(crate) mod measures;
+pub(crate) mod page;
+pub(crate) mod picture;
+pub(crate) mod sweep;
+pub(crate) mod tables;
+
+use super::drawing::canvas::Extent;
+use super::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;
 use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
 use maud::{Markup, html};
+use page::{Fill, heads, page};
 use std::io::{self, Write};
 
 /// A page is kept below this many bytes.
@@ -46,7 +53,7 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
 }
 
 fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-    html_sweep::write(sweep, out)
+    sweep::write(sweep, out)
 }
 
 fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
@@ -117,12 +124,12 @@ fn section(run: &RunReport, index: usize, fill: Fill) -> Markup {
             @if index == 0 { h1 { (heading(run)) } } @else { h2 { (heading(run)) } }
             p.lead { (lead(run)) }
             @if let Some(first) = run.violations.first() { (replay(&first.replay)) }
-            (html_picture::of(run, index, fill))
-            (html_tables::violations(run, index))
-            (html_tables::plans(run))
-            (html_measures::of(run))
-            (html_tables::facts(run))
-            (html_tables::events(run, index))
+            (picture::of(run, index, fill))
+            (tables::violations(run, index))
+            (tables::plans(run))
+            (measures::of(run))
+            (tables::facts(run))
+            (tables::events(run, index))
         }
     }
 }

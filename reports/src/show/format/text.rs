@@ -1,19 +1,29 @@
 //! Reports for people: the first screen, or everything. Colour only repeats what the words say;
 //! whoever owns the terminal strips it.
 
-use super::layout::{
-    BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
-};
-use super::{
-    Detail, Format, Needs, Page, Sweeps, brief, plan_text, rerun, text_programs, text_sweep,
-    text_timeline,
-};
+pub(crate) mod amount;
+pub(crate) mod brief;
+pub(crate) mod comparison;
+pub(crate) mod lanes;
+pub(crate) mod layout;
+pub(crate) mod plan_text;
+pub(crate) mod programs;
+pub(crate) mod remedies;
+pub(crate) mod rerun;
+pub(crate) mod story;
+pub(crate) mod sweep;
+pub(crate) mod timeline;
+
+use super::{Detail, Format, Needs, Page, Sweeps};
 use crate::judge::finding::{Kind, Severity};
 use crate::show::view::View;
 use crate::summary::report::{Report, RunReport, ViolationReport};
 use crate::summary::sweep::Sweep;
 use crate::summary::verdict::Verdict;
 use fencepost_faults::Micros;
+use layout::{
+    BOLD, DIM, GREEN, RED, counted, severity_style, thousands, times, verdict_style, wrapped,
+};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -41,7 +51,7 @@ fn write_report(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<
 }
 
 fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
-    text_sweep::write(sweep, out)
+    sweep::write(sweep, out)
 }
 
 /// The verdicts, and everything about each.
@@ -70,7 +80,7 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         field(out, "drawn", &lengths)?;
     }
     write_plan(run, out)?;
-    text_programs::write(run, out)?;
+    programs::write(run, out)?;
     let mut told = BTreeSet::new();
     for violation in &run.violations {
         writeln!(out)?;
@@ -247,7 +257,7 @@ fn write_violation(
         writeln!(out, "    {number:>2}. {text} {DIM}(#{event}){DIM:#}")?;
     }
     write_rerun(report, out)?;
-    text_timeline::write(run, violation, told, out)
+    timeline::write(run, violation, told, out)
 }
 
 /// What re-running showed.

@@ -1,0 +1,99 @@
+//! The operations of the processes as pairs of invocation and completion, for checkers of others.
+
+use crate::record::history::{Action, Event, History, What};
+use fencepost_faults::Node;
+use std::collections::BTreeMap;
+
+/// One operation of one process.
+pub(crate) struct Operation<'h> {
+    /// A number that stands for one thread of operations: a process that did not learn how an
+    /// operation ended gets a new one, as in Jepsen.
+    pub(crate) thread: u64,
+    /// Which process it is.
+    pub(crate) process: Node,
+    /// What it wanted.
+    pub(crate) action: &'h Action,
+    /// Its invocation.
+    pub(crate) invoked: &'h Event,
+    /// Its completion; `None` if it never learned of one.
+    pub(crate) completed: Option<&'h Event>,
+}
+
+impl Operation<'_> {
+    /// Whether the process knows how it ended.
+    pub(crate) fn is_known(&self) -> bool {
+        self.completed
+            .is_some_and(|event| matches!(event.what, What::Ok { .. } | What::Fail { .. }))
+    }
+
+    /// What is done, in one word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self.action {
+            Action::Acquire => "acquire",
+            Action::Release => "release",
+            Action::Extend => "extend",
+            Action::Read { .. } => "read",
+            Action::Check => "check",
+            Action::Write { .. } => "write",
+        }
+    }
+}
+
+/// Every operation in the order of invocation.
+pub(crate) fn all(history: &History) -> Vec<Operation<'_>> {
+    let mut operations: Vec<Operation<'_>> = Vec::new();
+    let mut by_number: BTreeMap<u64, usize> = BTreeMap::new();
+    let mut threads: BTreeMap<Node, u64> = BTreeMap::new();
+    let mut open: BTreeMap<Node, usize> = BTreeMap::new();
+    let mut next = 0;
+    for event in &history.events {
+        match &event.what {
+            What::Invoke { operation, action } => {
+                let left_open = open.insert(event.node, operations.len());
+                let forgets = left_open.is_some_and(|index| !operations[index].is_known());
+                if forgets || !threads.contains_key(&event.node) {
+                    threads.insert(event.node, next);
+                    next += 1;
+                }
+                by_number.insert(*operation, operations.len());
+                let thread = threads[&event.node];
+                operations.push(Operation {
+                    thread,
+                    process: event.node,
+                    action,
+                    invoked: event,
+                    completed: None,
+                });
+            }
+            What::Ok { operation, .. }
+            | What::Fail { operation, .. }
+            | What::Info { operation, .. } => {
+                if let Some(index) = by_number.get(operation) {
+                    operations[*index].completed = Some(event);
+                }
+            }
+            _ => {}
+        }
+    }
+    operations
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::record::story::Story;
+
+    #[test]
+    fn a_process_that_does_not_know_goes_on_under_another_number() {
+        let story = Story::new().acquires(1, 1).crashes(5, 1).starts(6, 1);
+        let history = story.takes(7, 1, "a").releases(8, 1).takes(9, 2, "b").build();
+        let operations = all(&history);
+        assert!(
+            operations.iter().any(|operation| operation.completed.is_none()),
+            "the story leaves some open"
+        );
+        for (index, one) in operations.iter().enumerate().filter(|(_, one)| !one.is_known()) {
+            assert!(operations[index + 1..].iter().all(|later| later.thread != one.thread));
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The history as a log that ShiViz draws: two lines an event, the second with its vector clock.
+//!
+//! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
+
+use crate::explain::narrate;
+use crate::record::history::{History, What};
+use crate::show::format::{Format, Needs, Page};
+use crate::show::view::View;
+use crate::summary::report::Report;
+use fencepost_faults::Node;
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+type Clock = BTreeMap<Node, u64>;
+
+/// A log for ShiViz.
+pub(crate) const FORMAT: Format = Format {
+    about: "a log with vector clocks for ShiViz: the first run that is violated",
+    needs: Needs::History,
+    runs: View::written("shiviz", write_report),
+    sweeps: None,
+};
+
+/// ShiViz draws one execution: that of the first run that is violated, or of the first.
+fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
+    let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
+    match shown.and_then(|run| run.history.as_ref()) {
+        Some(history) => write_history(history, out),
+        None => Ok(()),
+    }
+}
+
+fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
+    let mut clocks: BTreeMap<Node, Clock> = BTreeMap::new();
+    // What was done for a process since it last invoked something.
+    let mut done_for: BTreeMap<Node, Clock> = BTreeMap::new();
+    for event in &history.events {
+        let mut clock = clocks.remove(&event.node).unwrap_or_default();
+        let asked_by = match &event.what {
+            What::Server { by: Some(by), .. } | What::Storage { by, .. } => Some(*by),
+            _ => None,
+        };
+        if let Some(by) = asked_by {
+            join(&mut clock, clocks.get(&by));
+        }
+        if matches!(event.what, What::Ok { .. }) {
+            join(&mut clock, done_for.get(&event.node));
+        }
+        if matches!(event.what, What::Invoke { .. }) {
+            done_for.remove(&event.node);
+        }
+        let threads: Vec<Node> = match event.what {
+            What::Crashed | What::Started => threads_of(event.node, &clocks),
+            _ => Vec::new(),
+        };
+        // A process dies after all that its threads did, and they do after its start what they do.
+        threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
+        *clock.entry(event.node).or_default() += 1;
+        for thread in threads {
+            join(clocks.entry(thread).or_default(), Some(&clock));
+        }
+        if let Some(by) = asked_by {
+            join(done_for.entry(by).or_default(), Some(&clock));
+        }
+        let json = serde_json::to_string(
+            &clock
+                .iter()
+                .map(|(node, ticks)| (node.to_string(), *ticks))
+                .collect::<BTreeMap<_, _>>(),
+        )?;
+        writeln!(
+            out,
+            "{} {}\n{} {json}",
+            event.time_us,
+            narrate::text(history, event),
+            event.node
+        )?;
+        clocks.insert(event.node, clock);
+    }
+    Ok(())
+}
+
+/// The further threads of a machine that have done something.
+fn threads_of(machine: Node, clocks: &BTreeMap<Node, Clock>) -> Vec<Node> {
+    clocks.keys().filter(|node| node.machine() == machine && **node != machine).copied().collect()
+}
+
+/// The later of two clocks, place by place.
+fn join(clock: &mut Clock, other: Option<&Clock>) {
+    for (node, ticks) in other.into_iter().flatten() {
+        let own = clock.entry(*node).or_default();
+        *own = (*own).max(*ticks);
+    }
+}

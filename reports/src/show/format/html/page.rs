@@ -1,0 +1,72 @@
+//! What every page shares: the document around its body, its style and script, heads of tables.
+
+use crate::record::visible::visible_json;
+use crate::show::format::drawing::canvas::Extent;
+use base64::prelude::{BASE64_STANDARD, Engine};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use sha2::{Digest, Sha256};
+
+/// The script of every page.
+const SCRIPT: &str = include_str!("page.js");
+/// The look of every page.
+const STYLE: &str = include_str!("page.css");
+
+/// How much of a report goes into a page.
+#[derive(Clone, Copy)]
+pub(crate) struct Fill {
+    /// How many messages are drawn for each run.
+    pub(crate) messages_max: usize,
+    /// How much of each run is drawn.
+    pub(crate) extent: Extent,
+    /// Whether the embedded JSON holds the histories.
+    pub(crate) histories: bool,
+}
+
+/// A page around what is in it.
+pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
+    // Inside a script element only `</` and `<!--` could end or change it.
+    let json = visible_json(json).replace('<', "\\u003c");
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta http-equiv="Content-Security-Policy" content=(policy());
+                meta name="viewport" content="width=device-width,initial-scale=1";
+                meta name="color-scheme" content="light dark";
+                link rel="icon" href="data:,";
+                title { (title) }
+                style { (PreEscaped(crate::show::format::drawing::canvas::STYLE)) (PreEscaped(STYLE)) }
+            }
+            body {
+                (body)
+                script type="application/json" id="report" { (PreEscaped(json)) }
+                script { (PreEscaped(SCRIPT)) }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}
+
+/// The head of a table: the names of its columns, of which some may have none.
+pub(crate) fn heads(names: &[&str]) -> Markup {
+    html! {
+        thead {
+            tr {
+                @for name in names {
+                    @if name.is_empty() { td {} } @else { th scope="col" { (name) } }
+                }
+            }
+        }
+    }
+}
+
+/// What a page may do, should an escape ever be forgotten: its own script runs and no other, and
+/// nothing is fetched or sent.
+fn policy() -> String {
+    let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
+    format!(
+        "default-src 'none'; script-src 'sha256-{script}'; style-src 'unsafe-inline'; img-src \
+         data:; base-uri 'none'; form-action 'none'"
+    )
+}

@@ -1,0 +1,52 @@
+//! Counts and spans in the words of the first screen.
+
+use super::layout::counted;
+use crate::judge::finding::Kind;
+use fencepost_faults::Micros;
+
+/// A kind of violation with its count: `8 stale writes`; of being stuck, how long that lasted in
+/// all too.
+pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
+    let name = kind.name().replace('-', " ");
+    match kind {
+        Kind::Stuck => format!("stuck ({count}x, {})", about(total)),
+        Kind::Oversold => format!("{} too many", counted(count, "sale")),
+        Kind::Deadlock => "deadlock: nobody will get the lock any more".to_owned(),
+        Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),
+        Kind::Unavailable => format!("{name} ({count}x, {})", about(total)),
+        _ => counted(count, &name),
+    }
+}
+
+/// A span with three digits: `74.9ms`, `14.8s`. What it leaves off is less than half of its last
+/// digit.
+pub(crate) fn about(span: Micros) -> String {
+    let us = span.as_micros();
+    let (value, unit) =
+        if us < 1_000_000 { (us as f64 / 1e3, "ms") } else { (us as f64 / 1e6, "s") };
+    let digits = if value < 9.995 {
+        2
+    } else if value < 99.95 {
+        1
+    } else {
+        0
+    };
+    let text = format!("{value:.digits$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    format!("{text}{unit}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn spans_have_three_digits_and_their_unit() {
+        let told =
+            [400, 74_900, 999_000, 4_317_000, 14_815_700, 120_000_000].map(|us| about(Micros(us)));
+        assert_eq!(told, ["0.4ms", "74.9ms", "999ms", "4.32s", "14.8s", "120s"]);
+    }
+}

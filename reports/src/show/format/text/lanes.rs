@@ -1,0 +1,216 @@
+//! A column for each process of a violation: when it was in its critical section.
+//!
+//! Who held when comes from the whole history (`TimelineEntry::holding`), so a section that is not
+//! shown event by event is drawn all the same; where one began among events that are left out, the
+//! gap says so.
+
+use crate::record::history::{Action, What};
+use crate::summary::report::TimelineEntry;
+use fencepost_faults::Node;
+
+/// The columns, the first holder's first.
+pub(crate) struct Lanes {
+    nodes: Vec<Node>,
+    /// Who held after the line that was drawn last.
+    held: Vec<Node>,
+    /// Which of these were on a stopped machine.
+    stopped: Vec<Node>,
+    /// How many processes have no column, for lack of room.
+    left_out: usize,
+}
+
+/// Events between two lines that are not shown.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Gap {
+    /// How many.
+    pub(crate) events: u64,
+    /// Whose sections began among them, once for each.
+    pub(crate) sections: Vec<Node>,
+    /// Who was on a stopped machine before it and after it.
+    pub(crate) stopped: Vec<Node>,
+}
+
+/// How many events a gap may hide without being drawn, if no section of a column begins in it.
+const SILENT_MAX: u64 = 6;
+
+impl Lanes {
+    /// A column for each of these that is a process, each once.
+    pub(crate) fn new(nodes: &[Node]) -> Lanes {
+        let mut lanes =
+            Lanes { nodes: Vec::new(), held: Vec::new(), stopped: Vec::new(), left_out: 0 };
+        for node in nodes.iter().filter(|node| node.is_process()) {
+            if !lanes.nodes.contains(node) {
+                lanes.nodes.push(*node);
+            }
+        }
+        lanes
+    }
+
+    /// As many of the columns, from the first, as there is room for.
+    pub(crate) fn within(mut self, room: usize) -> Lanes {
+        while self.width() > room && self.nodes.pop().is_some() {
+            self.left_out += 1;
+        }
+        self
+    }
+
+    /// The names above the columns.
+    pub(crate) fn head(&self) -> String {
+        let names: String = self.nodes.iter().map(|node| format!("{node}  ")).collect();
+        match self.left_out {
+            0 => names,
+            more => format!("{names}and {more} more"),
+        }
+    }
+
+    /// How wide the columns are together.
+    pub(crate) fn width(&self) -> usize {
+        self.nodes.iter().map(|node| node.to_string().len() + 2).sum()
+    }
+
+    /// The columns of a line, after its entry took effect.
+    pub(crate) fn line(&mut self, entry: &TimelineEntry, gap: &Gap) -> String {
+        let drawn = self.draw(|node| {
+            let held = self.held.contains(&node) || gap.sections.contains(&node);
+            mark(entry, node, held)
+        });
+        self.held.clone_from(&entry.holding);
+        self.stopped.clone_from(&entry.stopped);
+        drawn
+    }
+
+    /// The columns of a line below the one that was drawn last, where nothing changes.
+    pub(crate) fn rest(&self) -> String {
+        self.draw(|node| self.inside(node, &self.stopped))
+    }
+
+    /// The columns of a gap and what it leaves out; nothing if it is too small to be drawn.
+    pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
+        let hidden: Vec<Node> =
+            self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();
+        if hidden.is_empty() && gap.events <= SILENT_MAX {
+            return None;
+        }
+        let drawn =
+            self.draw(
+                |node| {
+                    if hidden.contains(&node) { '┇' } else { self.inside(node, &gap.stopped) }
+                },
+            );
+        let events = if gap.events == 1 { "event" } else { "events" };
+        let mut text = format!("... {} {events} left out", gap.events);
+        for node in hidden {
+            let times = gap.sections.iter().filter(|one| **one == node).count();
+            let often = match times {
+                1 => "once".to_owned(),
+                many => format!("{many} times"),
+            };
+            text.push_str(&format!(", {node} enters {often}"));
+        }
+        Some((drawn, text))
+    }
+
+    /// What is drawn where nothing happens to a process.
+    fn inside(&self, node: Node, stopped: &[Node]) -> char {
+        match (self.held.contains(&node), stopped.contains(&node)) {
+            (false, _) => ' ',
+            (true, true) => '┊',
+            (true, false) => '┃',
+        }
+    }
+
+    fn draw(&self, mark: impl Fn(Node) -> char) -> String {
+        let column = |node: &Node| {
+            let width = node.to_string().len() + 2;
+            format!("{:<width$}", mark(*node))
+        };
+        self.nodes.iter().map(column).collect()
+    }
+}
+
+/// What is drawn for a process: it enters, leaves, is inside, is inside on a stopped machine.
+fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
+    let holds = entry.holding.contains(&node);
+    let enters = opens_a_section(entry) && entry.process == node;
+    let leaves = match entry.what {
+        What::Invoke { action: Action::Release, .. } | What::Lost => entry.process == node,
+        What::Crashed => entry.process == node.machine(),
+        _ => false,
+    };
+    match (holds, held) {
+        (true, _) if enters => '┏',
+        (true, _) if entry.stopped.contains(&node) => '┊',
+        (true, _) => '┃',
+        (false, true) if leaves => '┗',
+        (false, _) => ' ',
+    }
+}
+
+/// Whether a process enters with this event, and was not in its section already.
+fn opens_a_section(entry: &TimelineEntry) -> bool {
+    matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested
+}
+
+impl Gap {
+    /// What lies between two entries of a timeline, of which those between them are not shown.
+    pub(crate) fn between(
+        shown: &TimelineEntry,
+        hidden: &[&TimelineEntry],
+        next: &TimelineEntry,
+    ) -> Gap {
+        let mut sections: Vec<Node> = hidden
+            .iter()
+            .filter(|entry| opens_a_section(entry))
+            .map(|entry| entry.process)
+            .collect();
+        let further = hidden.iter().copied().chain([next]);
+        sections.extend(further.flat_map(|entry| entry.left_out_sections.clone()));
+        let both = |node: &&Node| next.stopped.contains(node);
+        let stopped = shown.stopped.iter().filter(both).copied().collect();
+        Gap { events: next.sequence.saturating_sub(shown.sequence + 1), sections, stopped }
+    }
+}
+
+/// The lines to draw: each chosen entry with the gap before it. Nothing is said to be left out
+/// before the first.
+pub(crate) fn with_gaps(
+    timeline: &[TimelineEntry],
+    is_chosen: impl Fn(&TimelineEntry) -> bool,
+) -> Vec<(Gap, &TimelineEntry)> {
+    let mut lines: Vec<(Gap, &TimelineEntry)> = Vec::new();
+    let mut hidden: Vec<&TimelineEntry> = Vec::new();
+    for entry in timeline {
+        if !is_chosen(entry) {
+            hidden.push(entry);
+            continue;
+        }
+        let gap =
+            lines.last().map_or(Gap::default(), |(_, shown)| Gap::between(shown, &hidden, entry));
+        lines.push((gap, entry));
+        hidden.clear();
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_without_room_are_left_out_and_counted() {
+        let nodes: Vec<Node> = [1, 2, 3].map(Node::Client).to_vec();
+        let lanes = |room| Lanes::new(&nodes).within(room);
+        assert_eq!(lanes(30).head(), "client-1  client-2  client-3  ");
+        assert_eq!(
+            (lanes(29).head(), lanes(29).width()),
+            ("client-1  client-2  and 1 more".to_owned(), 20)
+        );
+        assert_eq!((lanes(9).head(), lanes(9).width()), ("and 3 more".to_owned(), 0));
+    }
+
+    #[test]
+    fn a_process_has_one_column_and_a_server_none() {
+        let nodes = [Node::Client(1), Node::Redis(1), Node::Client(1)];
+        assert_eq!(Lanes::new(&nodes).head(), "client-1  ");
+    }
+}

@@ -1,0 +1,115 @@
+//! Styles, numbers and line breaks of the text format.
+
+use crate::judge::finding::Severity;
+use crate::summary::verdict::Verdict;
+use anstyle::{AnsiColor, Style};
+
+/// Text that matters less.
+pub(crate) const DIM: Style = Style::new().dimmed();
+/// Text that matters.
+pub(crate) const BOLD: Style = Style::new().bold();
+/// Something is broken.
+pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
+/// Something holds.
+pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
+/// Something is not known, or a warning.
+pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
+
+/// Lines of prose are broken before this column.
+pub(crate) const WIDTH: usize = 100;
+
+/// The colour of a verdict; its word says the same.
+pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
+    match verdict {
+        Verdict::Valid => GREEN,
+        Verdict::Violated => RED,
+        Verdict::Unknown { .. } => YELLOW,
+    }
+}
+
+/// The colour of a severity; its word says the same.
+pub(crate) fn severity_style(severity: Severity) -> Style {
+    match severity {
+        Severity::Harm => RED,
+        Severity::Hazard => YELLOW,
+    }
+}
+
+/// A count with its noun: `1 write`, `1,204 messages`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", thousands(count))
+}
+
+/// A number with commas between thousands.
+pub(crate) fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A share as per cent.
+pub(crate) fn percent(share: f64) -> String {
+    let points = share * 100.0;
+    if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
+}
+
+/// How often: `once`, `twice`, `12 times`.
+pub(crate) fn times(count: u64) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        many => format!("{} times", thousands(many)),
+    }
+}
+
+/// Prose in lines that, behind an indent of so many columns, end before [`WIDTH`]. A word that is
+/// too long gets a line of its own.
+pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
+    wrapped_to(text, WIDTH.saturating_sub(indent))
+}
+
+/// Prose in lines of at most so many columns. A word that is too long gets a line of its own.
+pub(crate) fn wrapped_to(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split_whitespace() {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + word.chars().count() <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thousands_are_separated() {
+        let text = [0, 999, 1_000, 1_234_567].map(thousands);
+        assert_eq!(text, ["0", "999", "1,000", "1,234,567"]);
+    }
+
+    #[test]
+    fn no_line_is_longer_than_the_room_and_no_word_is_lost() {
+        let text = "word ".repeat(100);
+        let lines = wrapped(&text, 10);
+        assert!(lines.iter().all(|line| line.len() <= WIDTH - 10));
+        assert_eq!(lines.join(" ").split(' ').count(), 100);
+    }
+
+    #[test]
+    fn shares_are_told_with_as_many_digits_as_they_need() {
+        assert_eq!([0.0, 0.004, 0.125, 1.0].map(percent), ["0 %", "0.4 %", "12 %", "100 %"]);
+    }
+}

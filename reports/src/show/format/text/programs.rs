@@ -1,0 +1,80 @@
+//! What programs printed and how they ended, for people.
+
+use super::layout::{DIM, RED};
+use crate::record::programs::ProgramReport;
+use crate::summary::report::RunReport;
+use fencepost_faults::SimTime;
+use std::io::{self, Write};
+
+/// How many lines of one program are shown, the latest.
+const LINES_SHOWN: usize = 12;
+/// How many letters of a line are shown, the first.
+const LETTERS_SHOWN: usize = 400;
+
+pub(crate) fn write(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(difference) = &run.not_reproducible {
+        writeln!(out, "  {RED}not reproducible{RED:#}: two runs differ at {difference}")?;
+    }
+    run.programs.iter().try_for_each(|program| write_one(program, out))
+}
+
+fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
+    let is_worth_telling = program.failed || !program.output.is_empty() || program.preempted > 0;
+    if !is_worth_telling {
+        return Ok(());
+    }
+    let ending = match (&program.ending, program.ended_us) {
+        (Some(ending), Some(at)) => format!("{ending} at {}", seconds(at)),
+        _ => "ran until the run was over".to_owned(),
+    };
+    let started = seconds(program.started_us);
+    writeln!(out, "  {}, started at {started}, {ending}", program.process)?;
+    if program.preempted > 0 {
+        let times = program.preempted;
+        writeln!(
+            out,
+            "    a thread used the processor for long and was interrupted {times} times: the run \
+             may not be reproducible"
+        )?;
+    }
+    let hidden = program.output.len().saturating_sub(LINES_SHOWN);
+    if hidden > 0 {
+        writeln!(out, "    {DIM}{hidden} lines before these{DIM:#}")?;
+    }
+    for line in &program.output[hidden..] {
+        writeln!(out, "    {DIM}{}{DIM:#} {}", seconds(line.time_us), shown(&line.text))?;
+    }
+    if program.output_dropped > 0 {
+        writeln!(out, "    {DIM}and {} bytes more, not kept{DIM:#}", program.output_dropped)?;
+    }
+    Ok(())
+}
+
+/// A line as a terminal may see it: no control characters, and not all of a long one.
+fn shown(text: &str) -> String {
+    let is_kept = |letter: &char| *letter == '\t' || !letter.is_control();
+    let mut letters = text.chars().filter(is_kept);
+    let mut shown: String = letters.by_ref().take(LETTERS_SHOWN).collect();
+    let hidden = letters.count();
+    if hidden > 0 {
+        shown.push_str(&format!(" ... and {hidden} letters more"));
+    }
+    shown
+}
+
+fn seconds(at: SimTime) -> String {
+    format!("{}.{:03} s", at.0 / 1_000_000, at.0 / 1_000 % 1_000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_line_is_cut_and_what_a_terminal_would_obey_is_left_out() {
+        assert_eq!(shown("plain, and\ta tab"), "plain, and\ta tab");
+        assert_eq!(shown("\u{1b}[2Jgone\u{7}"), "[2Jgone");
+        let long = shown(&"x".repeat(LETTERS_SHOWN + 5));
+        assert_eq!(long, format!("{} ... and 5 letters more", "x".repeat(LETTERS_SHOWN)));
+    }
+}

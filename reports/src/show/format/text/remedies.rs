@@ -1,0 +1,195 @@
+//! What each safeguard does to a story, in a sentence: those that clearly help first.
+
+use super::rerun;
+use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
+use crate::summary::sweep::Rate;
+
+/// Every safeguard of the lead: in how many other seeds its rule is still broken, and what became
+/// of it in this run, if that is asked for: there, of the `others`, the safeguards that treat them
+/// differently. Intervals are behind `--verbose`.
+pub(crate) fn told(
+    lead: &ViolationReport,
+    others: &[&ViolationReport],
+    here_too: bool,
+) -> Option<String> {
+    let first = lead.remedies.first()?;
+    let everyone = std::iter::once(lead).chain(others.iter().copied());
+    let mut all = everyone.flat_map(|one| &one.remedies);
+    let unknown = match all.all(|one| one.unknown_with == first.unknown_without) {
+        true => Unknown::Always(first.unknown_without),
+        false => Unknown::Varies,
+    };
+    let mut parts = vec![elsewhere(lead, first, unknown)];
+    if !here_too {
+        return parts.pop();
+    }
+    parts.push(here(lead));
+    parts.extend(others.iter().filter_map(|other| differently(lead, other, unknown)));
+    Some(parts.join(" "))
+}
+
+/// Of how many seeds nothing is known.
+#[derive(Clone, Copy)]
+enum Unknown {
+    /// The same number with every safeguard and without: told once.
+    Always(u64),
+    /// Told of each.
+    Varies,
+}
+
+impl Unknown {
+    /// So many seeds of all, and of how many nothing is known.
+    fn seeds(self, all: u64) -> String {
+        match self {
+            Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
+            _ => format!("{all} other seeds"),
+        }
+    }
+
+    /// A number of seeds, and of how many nothing is known if that was not told.
+    fn count(self, count: u64, unknown: u64) -> String {
+        match (self, unknown) {
+            (Unknown::Varies, 1..) => format!("{count} and {unknown} unknown"),
+            _ => count.to_string(),
+        }
+    }
+}
+
+/// In how many other seeds the rule is broken, without a safeguard and with each.
+fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
+    let kind = name(lead);
+    let without = unknown.count(first.broken_without, first.unknown_without);
+    let seeds = unknown.seeds(first.seeds);
+    let mut parts = vec![format!("on {seeds}: {kind} in {without} without a remedy")];
+    for effect in [Effect::Fewer, Effect::More, Effect::Unclear] {
+        let mut of_it: Vec<&Remedy> =
+            lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
+        of_it.sort_by_key(|one| one.broken_with);
+        let told = of_it.iter().map(|one| with(one, effect, unknown));
+        let told: Vec<String> = told.collect();
+        match effect {
+            _ if told.is_empty() => {}
+            Effect::Fewer | Effect::More => parts.push(told.join(", ")),
+            Effect::Unclear => parts.push(format!("not clearly different: {}", told.join(", "))),
+        }
+    }
+    parts.join("; ") + "."
+}
+
+/// A safeguard with its number of seeds.
+fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
+    let there = unknown.count(remedy.broken_with, remedy.unknown_with);
+    match effect {
+        Effect::Fewer | Effect::More => format!("{there} with {}", rerun::safeguard(remedy)),
+        Effect::Unclear => format!("{} ({there})", rerun::safeguard(remedy)),
+    }
+}
+
+/// What became of it on the faults of this run.
+fn here(lead: &ViolationReport) -> String {
+    let of = |what: OnThisPlan| {
+        let of_it = lead.remedies.iter().filter(|one| one.on_this_plan == what);
+        let names: Vec<String> = of_it.map(rerun::safeguard).collect();
+        names.join(", ")
+    };
+    let told = [
+        ("gone with", of(OnThisPlan::Gone)),
+        ("still there with", of(OnThisPlan::StillThere)),
+        ("not comparable, because the timing changes, with", of(OnThisPlan::NotComparable)),
+    ];
+    let told = told.iter().filter(|(_, names)| !names.is_empty());
+    let told: Vec<String> = told.map(|(what, names)| format!("{what} {names}")).collect();
+    format!("With the faults of this run: {}.", told.join("; "))
+}
+
+/// The safeguards that do to another violation of the story what they do not do to its lead.
+fn differently(
+    lead: &ViolationReport,
+    other: &ViolationReport,
+    unknown: Unknown,
+) -> Option<String> {
+    let differs = |one: &&Remedy| {
+        lead.remedies.iter().any(|lead| {
+            (&lead.name, &lead.setting) == (&one.name, &one.setting)
+                && lead.on_this_plan != one.on_this_plan
+        })
+    };
+    let told = other.remedies.iter().filter(differs).map(|one| {
+        let became = match one.on_this_plan {
+            OnThisPlan::Gone => "gone",
+            OnThisPlan::StillThere => "still there",
+            OnThisPlan::NotComparable => "not comparable",
+        };
+        let [with, without] = [
+            unknown.count(one.broken_with, one.unknown_with),
+            unknown.count(one.broken_without, one.unknown_without),
+        ];
+        format!(
+            "{became} with {} (other seeds: {with} instead of {without})",
+            rerun::safeguard(one)
+        )
+    });
+    let told: Vec<String> = told.collect();
+    (!told.is_empty()).then(|| format!("The {} is {}.", name(other), told.join(", ")))
+}
+
+fn name(report: &ViolationReport) -> String {
+    report.violation.kind.name().replace('-', " ")
+}
+
+/// Whether a safeguard changes how often the rule is broken in other seeds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    Fewer,
+    Unclear,
+    More,
+}
+
+impl Effect {
+    /// Clear is what the 95 % intervals of both rates do not leave open.
+    fn of(remedy: &Remedy) -> Effect {
+        let with = Rate::of(remedy.broken_with, remedy.seeds);
+        let without = Rate::of(remedy.broken_without, remedy.seeds);
+        if with.high < without.low {
+            Effect::Fewer
+        } else if without.high < with.low {
+            Effect::More
+        } else {
+            Effect::Unclear
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::samples;
+
+    #[test]
+    fn what_clearly_helps_comes_first_and_chance_is_no_effect() {
+        let remedy = |name: &str, with: u64, here| {
+            let mut remedy = samples::remedy(name, "1", here);
+            (remedy.seeds, remedy.unknown_with, remedy.unknown_without) = (50, 0, 0);
+            (remedy.broken_with, remedy.broken_without) = (with, 26);
+            remedy
+        };
+        let mut report = samples::report(vec![samples::paused_holder()]);
+        let lead = &mut report.runs[0].violations[0];
+        lead.remedies = vec![
+            remedy("slower", 49, OnThisPlan::StillThere),
+            remedy("chance", 23, OnThisPlan::StillThere),
+            remedy("lease", 3, OnThisPlan::Gone),
+            remedy("wait", 0, OnThisPlan::NotComparable),
+        ];
+        let kind = name(lead);
+        assert_eq!(
+            told(lead, &[], true).unwrap(),
+            format!(
+                "on 50 other seeds: {kind} in 26 without a remedy; 0 with wait 1, 3 with lease \
+                 1; 49 with slower 1; not clearly different: chance 1 (23). With the faults of \
+                 this run: gone with lease 1; still there with slower 1, chance 1; not comparable, \
+                 because the timing changes, with wait 1."
+            )
+        );
+    }
+}

@@ -1,0 +1,150 @@
+//! What running again showed, in the words that every format for people shares.
+
+use crate::explain::literature::Expected;
+use crate::judge::finding::Kind;
+use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
+use crate::summary::sweep::Rate;
+use fencepost_faults::Micros;
+
+/// A safeguard with its parameter: `lease 40s`. One that is another lock is told by that lock's
+/// name, once: `watchdog`, `database-time by shedlock-db-time`.
+pub(crate) fn safeguard(remedy: &Remedy) -> String {
+    let (name, setting) = (&remedy.name, &remedy.setting);
+    match setting.strip_prefix("client=") {
+        Some(lock) if lock == name => name.clone(),
+        Some(lock) => format!("{name} by {lock}"),
+        None => format!("{name} {setting}"),
+    }
+}
+
+/// What became of the violation in the run that shows it.
+pub(crate) fn on_this_plan(remedy: &Remedy) -> &'static str {
+    match remedy.on_this_plan {
+        OnThisPlan::Gone => "gone",
+        OnThisPlan::StillThere => "still there",
+        OnThisPlan::NotComparable => "not comparable",
+    }
+}
+
+/// How many plans nearby break the rule, with the safeguard and without it.
+pub(crate) fn nearby(remedy: &Remedy) -> String {
+    let nearby = &remedy.nearby;
+    match nearby.plans {
+        0 => "no plans nearby".to_owned(),
+        plans => format!("{} of {plans} with it, {} without", nearby.broken, nearby.broken_without),
+    }
+}
+
+/// How many other seeds break the rule with the safeguard, and without it, each with the interval
+/// of the rate.
+pub(crate) fn other_seeds(remedy: &Remedy) -> String {
+    format!(
+        "broken in {} seeds with it, {} without",
+        share(remedy.broken_with, remedy.unknown_with, remedy.seeds),
+        share(remedy.broken_without, remedy.unknown_without, remedy.seeds)
+    )
+}
+
+/// `3 of 50 (2-16 %)`: a count with the 95 % interval of its rate.
+pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
+    let rate = Rate::of(broken, seeds);
+    let unknown = match unknown {
+        0 => String::new(),
+        some => format!(", {some} unknown"),
+    };
+    let (low, high) = (percent(rate.low), percent(rate.high));
+    format!("{broken} of {seeds} ({low}-{high} %{unknown})")
+}
+
+/// A rate in whole per cent.
+fn percent(rate: f64) -> String {
+    format!("{:.0}", rate * 100.0)
+}
+
+/// What happens without a fault.
+pub(crate) fn without(cause: &ButFor) -> &'static str {
+    if cause.violation_without_it { "it happens all the same" } else { "it does not happen" }
+}
+
+/// How small the run of the minimal plan is, and whether the search for it came to an end.
+pub(crate) fn size(run: &MinimalRun) -> String {
+    let counted = |count: u64, one: &str, many: &str| {
+        format!("{count} {}", if count == 1 { one } else { many })
+    };
+    let processes = counted(run.processes.into(), "process", "processes");
+    let size =
+        format!("with {processes} of {} each", counted(run.cycles.into(), "cycle", "cycles"));
+    if run.complete {
+        size
+    } else {
+        format!("{size}; the search was cut short after {} runs", run.searched_runs)
+    }
+}
+
+/// A number of a fault with its unit.
+pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
+    match (boundary.quantity.as_str(), value < 0) {
+        ("rate_ppm", _) => format!("{value} ppm"),
+        (_, true) => format!("-{}", Micros(value.unsigned_abs())),
+        (_, false) => Micros(value.unsigned_abs()).to_string(),
+    }
+}
+
+/// Whether the literature knows what was found.
+pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
+    let (because, source) = (&expected.because, &expected.source);
+    match expected.kinds.contains(&kind) {
+        true => format!("known: {because} ({source})"),
+        false if expected.is_safe() => format!("not expected: {because} ({source})"),
+        false => {
+            let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
+            format!("not expected: only {} ({source})", kinds.join(", "))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn amounts_have_a_sign_and_a_unit() {
+        let boundary = |quantity: &str| Boundary {
+            fault: 1,
+            quantity: quantity.to_owned(),
+            enough: 0,
+            not_enough: 0,
+            analytic: None,
+        };
+        assert_eq!(amount(&boundary("offset_us"), -1_500_000), "-1.5s");
+        assert_eq!(amount(&boundary("duration_us"), 10_004_000), "10.004s");
+        assert_eq!(amount(&boundary("rate_ppm"), -300), "-300 ppm");
+    }
+
+    #[test]
+    fn a_safeguard_that_is_another_lock_is_told_by_its_name_once() {
+        let told =
+            |name, setting| safeguard(&crate::samples::remedy(name, setting, OnThisPlan::Gone));
+        assert_eq!(told("lease", "40s"), "lease 40s");
+        assert_eq!(told("watchdog", "client=watchdog"), "watchdog");
+        assert_eq!(told("fencing", "client=etcd-mutex-fencing"), "fencing by etcd-mutex-fencing");
+    }
+
+    #[test]
+    fn what_the_literature_does_not_expect_is_said_to_be_so() {
+        let expected = |kinds| Expected {
+            kinds,
+            because: "so it is".to_owned(),
+            source: "a paper".to_owned(),
+        };
+        assert_eq!(
+            known(&expected(vec![Kind::Overlap]), Kind::Overlap),
+            "known: so it is (a paper)"
+        );
+        assert_eq!(
+            known(&expected(vec![Kind::Overlap]), Kind::Stuck),
+            "not expected: only overlap (a paper)"
+        );
+        assert_eq!(known(&expected(vec![]), Kind::Stuck), "not expected: so it is (a paper)");
+    }
+}
