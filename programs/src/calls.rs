@@ -8,6 +8,8 @@ mod futex;
 mod getpid;
 mod identity;
 mod interfaces;
+mod kept;
+mod listeners;
 mod open;
 mod poll;
 mod processes;

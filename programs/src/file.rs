@@ -24,11 +24,19 @@ pub(crate) enum Kind {
     Socket(Socket),
     Datagrams(Datagrams),
     Epoll(BTreeMap<i32, Watched>),
-    Event { count: u64, is_semaphore: bool },
+    Event {
+        count: u64,
+        is_semaphore: bool,
+    },
     PipeRead(PipeId),
     PipeWrite(PipeId),
-    Pair { read: PipeId, write: PipeId },
+    Pair {
+        read: PipeId,
+        write: PipeId,
+    },
     Timer(Timer),
+    /// Signals of this mask, which their readers have blocked.
+    Signals(u64),
     Random,
     Output(Channel),
 }
@@ -96,8 +104,8 @@ pub(crate) struct Receipt {
 pub(crate) enum Stage {
     #[default]
     Fresh,
-    /// Connections of the group to itself that wait to be accepted.
-    Listening(VecDeque<(PipeId, PipeId, u16)>),
+    /// Connections that wait to be accepted.
+    Listening(VecDeque<Waiting>),
     Connecting(SocketId),
     Open(SocketId),
     /// Connected to another socket of the group.
@@ -106,6 +114,15 @@ pub(crate) enum Stage {
         write: PipeId,
     },
     Failed,
+}
+
+/// A connection that waits to be accepted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Waiting {
+    /// Of the group to itself, from this address.
+    Inside { read: PipeId, write: PipeId, from: (Ipv4Addr, u16) },
+    /// From another machine: its socket is open already, and receives.
+    Outside(FileId),
 }
 
 #[derive(Default)]
@@ -184,6 +201,23 @@ impl Files {
         })
     }
 
+    /// Whether another machine could connect.
+    pub(crate) fn has_listener(&self) -> bool {
+        self.open.iter().flatten().any(|file| {
+            matches!(file.kind, Kind::Socket(Socket { stage: Stage::Listening(_), .. }))
+        })
+    }
+
+    /// A signal was sent to somebody: who waits for signals by a descriptor looks again.
+    pub(crate) fn signal_sent(&mut self) {
+        for file in self.open.iter_mut().flatten() {
+            if matches!(file.kind, Kind::Signals(_)) {
+                file.rises += 1;
+                self.has_changed = true;
+            }
+        }
+    }
+
     /// The socket of the group that takes datagrams at a port.
     pub(crate) fn bound(&self, port: u16) -> Option<FileId> {
         self.open.iter().position(|file| {
@@ -202,10 +236,10 @@ impl Files {
     }
 
     /// Connects a socket to a listener, where it waits to be accepted.
-    pub(crate) fn joins(&mut self, listener: FileId, file: FileId, local_port: u16) {
+    pub(crate) fn joins(&mut self, listener: FileId, file: FileId, from: (Ipv4Addr, u16)) {
         let (there, back) = (self.pipe(), self.pipe());
         if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.socket(listener) {
-            waiting.push_back((there, back, local_port));
+            waiting.push_back(Waiting::Inside { read: there, write: back, from });
         }
         self.rises(listener);
         if let Some(socket) = self.socket(file) {
@@ -285,7 +319,10 @@ impl Files {
                 }
                 Stage::Local { read, write } => self.close_pair(read, write),
                 Stage::Listening(waiting) => {
-                    waiting.into_iter().for_each(|(read, write, _)| self.close_pair(read, write));
+                    waiting.into_iter().for_each(|waiting| match waiting {
+                        Waiting::Inside { read, write, .. } => self.close_pair(read, write),
+                        Waiting::Outside(file) => self.release(file),
+                    });
                 }
                 Stage::Fresh | Stage::Failed => {}
             },

@@ -16,6 +16,7 @@ use crate::interface::{
 };
 use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
 use crate::start::start;
+use crate::synced::{Sync, SyncedFiles};
 use crate::sys::clock_pages::{Budget, ClockPages};
 use crate::sys::memory::Memory;
 use crate::sys::spawn::{adopt_orphans, stay_on_one_core};
@@ -88,6 +89,9 @@ pub struct Group {
     pub(crate) handed_over: u32,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
+    pub(crate) synced: SyncedFiles,
+    /// What threads are about to have synced.
+    pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) waits: u64,
     pub(crate) ending: Option<Ending>,
 }
@@ -125,6 +129,8 @@ impl Group {
             handed_over: 0,
             preempted: 0,
             used: FilesUsed::default(),
+            synced: SyncedFiles::default(),
+            syncs: BTreeMap::new(),
             waits: 0,
             ending: None,
         };
@@ -183,6 +189,11 @@ impl Group {
     /// Every call at which a thread was stopped so far.
     pub fn calls(&self) -> &[CallMade] {
         &self.log
+    }
+
+    /// What was synced since the last time, if [`Launch::sync_us`] says that it is kept.
+    pub fn take_synced(&mut self) -> SyncedFiles {
+        std::mem::take(&mut self.synced)
     }
 
     /// How often a thread had to be interrupted because it used the processor for long while

@@ -25,6 +25,9 @@ pub struct Launch {
     pub seed: u64,
     /// The number of the first process; the others follow.
     pub first_process: u32,
+    /// How long a sync of a file takes, in microseconds; what was synced is then kept in
+    /// [`SyncedFiles`]. Without it syncs are left to the kernel, and nothing is kept.
+    pub sync_us: Option<u64>,
 }
 
 /// Why nothing was started.

@@ -8,6 +8,9 @@
 //! by [`Group::tell`] and steps the group again once there is something new. While nobody steps the
 //! group, nothing of it runs: that is a pause. Dropping it kills it.
 //!
+//! A group may be a server, too: [`Group::incoming`] is a connection from another machine. What its
+//! files held when it synced them last is in [`SyncedFiles`], to take a folder back to that.
+//!
 //! How it works: the processes are traced by ptrace, with a seccomp filter that stops a thread at
 //! every system call that could wait, tell the time or talk to anybody; all other calls run at
 //! native speed. Clocks are read without a call, from a page that the tracer shares with each
@@ -51,8 +54,13 @@ mod sys;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod vdso;
 
+#[cfg(unix)]
+mod synced;
+
 pub use group::{Group, check, find_program, name_of_call};
 pub use interface::{
     CallMade, Channel, Clocks, Ending, FilesUsed, Launch, News, Output, Request, SocketId,
     StartError, Step,
 };
+#[cfg(unix)]
+pub use synced::SyncedFiles;

@@ -42,6 +42,8 @@ impl Files {
                 let clock = if timer.is_wall { now.wall_ns } else { now.monotonic_ns };
                 if timer.next_ns.is_some_and(|next| next <= clock) { IN } else { 0 }
             }
+            // What is pending is the reader's to know: `Group::readiness_for`.
+            Kind::Signals(_) => 0,
             Kind::Random => IN | OUT,
             Kind::Output(_) => OUT,
         }

@@ -68,7 +68,8 @@ impl Group {
             self.kill();
         }
         let wake_after_us = self.wake_after_us();
-        if self.ending.is_none() && wake_after_us.is_none() && self.files.connections.is_empty() {
+        let may_hear = !self.files.connections.is_empty() || self.files.has_listener();
+        if self.ending.is_none() && wake_after_us.is_none() && !may_hear {
             self.ending = Some(Ending::Stuck(self.deadlock()));
             self.kill();
         }

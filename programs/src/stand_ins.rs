@@ -33,6 +33,10 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/proc/loadavg", "loadavg"),
     ("/proc/meminfo", "meminfo"),
     ("/proc/stat", "stat"),
+    ("/proc/sys/vm/overcommit_memory", "overcommit"),
+    ("/proc/sys/net/core/somaxconn", "somaxconn"),
+    ("/sys/kernel/mm/transparent_hugepage/enabled", "huge-pages"),
+    ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "clock-source"),
     ("/sys/devices/system/cpu/online", "processors"),
     ("/sys/devices/system/cpu/possible", "processors"),
     ("/sys/devices/system/cpu/present", "processors"),
@@ -68,6 +72,10 @@ pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
             "MemTotal: {memory_kb} kB\nMemFree: {0} kB\nMemAvailable: {0} kB\n",
             memory_kb / 2
         ),
+        "overcommit" => "1\n".to_owned(),
+        "somaxconn" => "4096\n".to_owned(),
+        "huge-pages" => "always [madvise] never\n".to_owned(),
+        "clock-source" => "tsc\n".to_owned(),
         "stat" => {
             let of = |which: &str| format!("cpu{which} 0 0 0 0 0 0 0 0 0 0\n");
             let each: String = (0..PROCESSORS).map(|one| of(&one.to_string())).collect();

@@ -1,6 +1,9 @@
 //! What there is where programs cannot be traced: an error that says so.
 
-use crate::interface::{CallMade, Clocks, FilesUsed, Launch, News, Output, StartError, Step};
+use crate::interface::{
+    CallMade, Clocks, FilesUsed, Launch, News, Output, SocketId, StartError, Step,
+};
+use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
 
 /// Always [`StartError::Unsupported`].
@@ -39,6 +42,17 @@ impl Group {
 
     /// Never called.
     pub fn take_output(&mut self) -> Vec<Output> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    pub fn incoming(&mut self, _: (Ipv4Addr, u16), _: u16) -> Option<SocketId> {
+        match self.0 {}
+    }
+
+    /// Never called.
+    #[cfg(unix)]
+    pub fn take_synced(&mut self) -> crate::SyncedFiles {
         match self.0 {}
     }
 

@@ -19,6 +19,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/select.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -222,6 +223,11 @@ static void signal_timer_of_parent(void) { timer_t t = timer_of(SIGEV_SIGNAL, SI
 static void on_thread(union sigval v) { P("thread %d ", v.sival_int); int p = v.sival_int; (void)p; hits++; }
 static void signal_timer_thread(void) { struct sigevent v = {.sigev_notify = SIGEV_THREAD, .sigev_notify_function = on_thread, .sigev_value.sival_int = 8}; timer_t t; P("%s ", e(timer_create(CLOCK_REALTIME, &v, &t))); set_timer(t, 0, 10, 0); for (int i = 0; i < 500 && !hits; i++) nap(10); P("%s\n", e(timer_delete(t))); }
 static void signal_timer_default(void) { timer_t t; on(SIGALRM, 0); P("%s ", e(timer_create(CLOCK_MONOTONIC, 0, &t))); set_timer(t, 0, 10, 0); pause(); P("%d\n", hits); }
+static int signals(int flags) { sigset_t m; sigemptyset(&m); sigaddset(&m, SIGUSR1); sigaddset(&m, SIGCHLD); sigprocmask(SIG_BLOCK, &m, 0); return signalfd(-1, &m, flags); }
+static void signal_file(void) { int s = signals(SFD_NONBLOCK); struct signalfd_siginfo i; P("%s %x ", e(read(s, &i, sizeof i)), ready(s, POLLIN, 0)); kill(getpid(), SIGUSR1); P("%x ", ready(s, POLLIN, 1000)); P("%s ", e(read(s, &i, sizeof i))); P("%d %d %d ", i.ssi_signo == SIGUSR1, i.ssi_code == SI_USER, i.ssi_pid == (uint32_t)getpid()); P("%x %s\n", ready(s, POLLIN, 0), e(read(s, &i, sizeof i))); }
+static void signal_file_epoll(void) { int s = signals(0), ep = epoll_create1(0); watch(ep, s, EPOLLIN | EPOLLET); P("%x ", waits(ep, 0)); if (!fork()) { nap(20); _exit(3); } P("%x ", waits(ep, 5000)); struct signalfd_siginfo i; P("%s %d ", e(read(s, &i, sizeof i)), i.ssi_signo == SIGCHLD); P("%x\n", waits(ep, 0)); }
+static void signal_file_waits(void) { int s = signals(0); if (!fork()) { nap(20); kill(getppid(), SIGUSR1); _exit(0); } struct signalfd_siginfo i; P("%s %d\n", e(read(s, &i, sizeof i)), i.ssi_signo == SIGUSR1); }
+static void signal_file_errors(void) { sigset_t m; sigemptyset(&m); struct signalfd_siginfo i; P("%s ", e(signalfd(77, &m, 0))); P("%s ", e(signalfd(1, &m, 0))); int s = signals(0); P("%s ", e(write(s, &i, sizeof i))); P("%d\n", signalfd(s, &m, 0) == s); }
 #define C(n) {#n, n}
 static struct { const char *name; void (*run)(void); } all[] = {
   C(tcp_echo), C(tcp_partial_read), C(tcp_peek), C(tcp_waitall), C(tcp_eof), C(tcp_half_close), C(tcp_refused), C(tcp_refused_nonblocking), C(tcp_nonblocking_read), C(tcp_fionread), C(tcp_vectors), C(tcp_message), C(tcp_names), C(tcp_not_connected), C(tcp_options), C(tcp_receive_timeout), C(tcp_accept_nonblocking), C(tcp_poll_states), C(tcp_sigpipe), C(tcp_nosignal), C(fresh_socket_poll),
@@ -235,6 +241,7 @@ static struct { const char *name; void (*run)(void); } all[] = {
   C(pipe_partial_write), C(pipe_long_write), C(dup_shares_flags), C(dup_keeps_open), C(dup_of_epoll), C(event_wakes_thread), C(event_epoll_edge), C(event_full),
   C(alarm_interrupts_epoll), C(alarm_interrupts_select), C(alarm_interrupts_accept), C(alarm_interrupts_receive), C(alarm_interrupts_wait), C(alarm_during_futex), C(alarm_left), C(signal_to_waiting_thread), C(ppoll_mask), C(pselect_mask), C(epoll_mask),
   C(signal_timer), C(signal_timer_interval), C(signal_timer_left), C(signal_timer_absolute), C(signal_timer_errors), C(signal_timer_blocked), C(signal_timer_of_parent), C(signal_timer_thread), C(signal_timer_default),
+  C(signal_file), C(signal_file_epoll), C(signal_file_waits), C(signal_file_errors),
 };
 int main(int n, char **a) {
   for (unsigned i = 0; i < sizeof all / sizeof *all; i++) { if (n == 2 && !strcmp(a[1], "list")) puts(all[i].name); else if (n == 2 && !strcmp(a[1], all[i].name)) { all[i].run(); return 0; } }

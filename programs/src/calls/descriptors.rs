@@ -24,7 +24,9 @@ impl Group {
             libc::SYS_close_range => self.close_range(call, (a as i32, b), c),
             libc::SYS_pipe | libc::SYS_pipe2 => self.pipe(call, a),
             libc::SYS_eventfd | libc::SYS_eventfd2 => self.event(call, a, b),
+            libc::SYS_signalfd | libc::SYS_signalfd4 => self.signal_descriptor(call, b),
             libc::SYS_epoll_create | libc::SYS_epoll_create1 => self.epoll_create(call),
+            libc::SYS_fsync | libc::SYS_fdatasync => self.sync(call),
             libc::SYS_sendfile => self.native_unless([a, b]),
             libc::SYS_splice => self.native_unless([a, c]),
             libc::SYS_tee | libc::SYS_vmsplice => fails(libc::EINVAL),
@@ -47,6 +49,27 @@ impl Group {
     }
 
     fn adopt(&mut self, call: &Call, native: i64, kind: Kind) -> i64 {
+        let moved = self.moves(call, native);
+        if moved >= 0 {
+            let file = self.files.open(kind);
+            self.process_mut(call.process).descriptors.insert(moved as i32, file);
+        }
+        moved
+    }
+
+    /// The same for a file that is open already and has no descriptor yet.
+    pub(super) fn adopts_open(&mut self, call: &Call, native: i64, file: FileId) -> Outcome {
+        if native < 0 {
+            return Outcome::Done(native);
+        }
+        let moved = self.moves(call, native);
+        if moved >= 0 {
+            self.process_mut(call.process).descriptors.insert(moved as i32, file);
+        }
+        Outcome::Done(moved)
+    }
+
+    fn moves(&mut self, call: &Call, native: i64) -> i64 {
         let native = native as u64;
         let flags =
             self.inject(call.thread, (libc::SYS_fcntl, [native, libc::F_GETFD as u64, 0, 0, 0, 0]));
@@ -58,10 +81,6 @@ impl Group {
         let arguments = [native, command as u64, FIRST_DESCRIPTOR as u64, 0, 0, 0];
         let moved = self.inject(call.thread, (libc::SYS_fcntl, arguments));
         self.inject(call.thread, (libc::SYS_close, [native, 0, 0, 0, 0, 0]));
-        if moved >= 0 {
-            let file = self.files.open(kind);
-            self.process_mut(call.process).descriptors.insert(moved as i32, file);
-        }
         moved
     }
 

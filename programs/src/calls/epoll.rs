@@ -87,7 +87,7 @@ impl Group {
         if entry.is_spent {
             return None;
         }
-        let mask = with_synonyms(self.files.readiness(entry.file, call.now));
+        let mask = with_synonyms(self.readiness_for(call, entry.file));
         let mask = mask & (entry.events | ERR | HUP);
         let is_old = entry.events & EDGE != 0 && entry.seen == Some(self.files.edges(entry.file));
         (mask != 0 && !is_old).then_some(mask)

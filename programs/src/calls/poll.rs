@@ -22,7 +22,7 @@ impl Group {
     /// What a descriptor is ready for. Files that only the kernel has are always ready.
     fn descriptor_readiness(&self, call: &Call, process: Number, descriptor: i32) -> u32 {
         if let Some(file) = self.file(process, descriptor) {
-            return self.files.readiness(file, call.now);
+            return self.readiness_for(call, file);
         }
         let real = self.process(process).memory.0;
         let is_open = std::fs::symlink_metadata(format!("/proc/{real}/fd/{descriptor}")).is_ok();

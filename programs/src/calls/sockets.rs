@@ -7,7 +7,6 @@ use crate::file::{Datagrams, FileId, Kind, PipeId, Socket, Stage};
 use crate::group::Group;
 use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
-use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 /// How long the kernel tries to connect to a machine that does not answer.
@@ -155,8 +154,8 @@ impl Group {
         if let Some(socket) = self.files.socket(file) {
             (socket.local_port, socket.peer) = (local_port, Some((ip, port)));
         }
-        if ip.is_loopback() || ip.is_unspecified() {
-            return self.connect_inside(call, file, (port, local_port));
+        if self.is_own(ip) {
+            return self.connect_inside(call, file, (ip, port, local_port));
         }
         let host = self.launch.hosts.iter().find(|(_, known)| **known == ip);
         let Some(host) = host.map(|(name, _)| name.clone()) else {
@@ -172,7 +171,7 @@ impl Group {
         self.waits_for_connection(call, file)
     }
 
-    fn waits_for_connection(&mut self, call: &Call, file: FileId) -> Outcome {
+    pub(super) fn waits_for_connection(&mut self, call: &Call, file: FileId) -> Outcome {
         if self.is_nonblocking(call) {
             return fails(libc::EINPROGRESS);
         }
@@ -184,97 +183,6 @@ impl Group {
     pub(super) fn take_port(&mut self) -> u16 {
         self.next_port = self.next_port.checked_add(1).unwrap_or(40_001);
         self.next_port
-    }
-
-    fn connect_inside(&mut self, call: &Call, file: FileId, ports: (u16, u16)) -> Outcome {
-        let Some(listener) = self.files.listener(ports.0) else {
-            return fails(libc::ECONNREFUSED);
-        };
-        if self.files.has_room(listener) {
-            self.files.joins(listener, file, ports.1);
-            return Outcome::Done(0);
-        }
-        // As with a machine that does not answer: it knocks until somebody is accepted.
-        let id = self.take_socket();
-        if let Some(socket) = self.files.socket(file) {
-            socket.stage = Stage::Connecting(id);
-        }
-        self.files.connections.insert(id, file);
-        self.waits_for_connection(call, file)
-    }
-
-    /// Somebody was accepted: who knocks longest at this port comes in.
-    fn lets_in(&mut self, listener: FileId, port: u16) {
-        let files = &mut self.files;
-        let mut knocking: Vec<_> =
-            files.connections.iter().map(|(id, file)| (*id, *file)).collect();
-        let knocks = |peer: Option<(Ipv4Addr, u16)>| {
-            peer.is_some_and(|(ip, to)| ip.is_loopback() && to == port)
-        };
-        knocking.retain(|(_, file)| files.socket(*file).is_some_and(|socket| knocks(socket.peer)));
-        let Some((id, file)) = knocking.first().copied() else { return };
-        files.connections.remove(&id);
-        let local_port = files.socket(file).map_or(0, |socket| socket.local_port);
-        files.joins(listener, file, local_port);
-    }
-
-    fn bind(&mut self, call: &Call) -> Outcome {
-        let at = call.arguments[1];
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        if i32::from(call.memory.u16(at)) != libc::AF_INET {
-            return fails(libc::EADDRNOTAVAIL);
-        }
-        let wanted = call.memory.u16(at + 2).swap_bytes();
-        let port = if wanted == 0 { self.take_port() } else { wanted };
-        if self.files.listener(port).is_some() {
-            return fails(libc::EADDRINUSE);
-        }
-        match self.files.socket(file) {
-            Some(socket) => socket.local_port = port,
-            None => return fails(libc::ENOTSOCK),
-        }
-        Outcome::Done(0)
-    }
-
-    fn listen(&mut self, call: &Call) -> Outcome {
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        let port = self.take_port();
-        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
-        socket.backlog = (call.arguments[1] as i32).max(0) as usize;
-        if socket.local_port == 0 {
-            socket.local_port = port;
-        }
-        if !matches!(socket.stage, Stage::Listening(_)) {
-            socket.stage = Stage::Listening(VecDeque::new());
-        }
-        Outcome::Done(0)
-    }
-
-    fn accept(&mut self, call: &Call) -> Outcome {
-        let [_, address, length, flags, ..] = call.arguments;
-        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
-        let Some(listener) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
-        let local_port = listener.local_port;
-        let Stage::Listening(waiting) = &mut listener.stage else { return fails(libc::EINVAL) };
-        let Some((read, write, port)) = waiting.pop_front() else {
-            if self.is_nonblocking(call) {
-                return fails(libc::EAGAIN);
-            }
-            return call.blocks_restartable(Interest::Files, call.deadline(None));
-        };
-        self.lets_in(file, local_port);
-        let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
-        let kept = flags & (libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
-        let kind = (libc::SOCK_STREAM | kept) as u64;
-        let native =
-            self.inject(call.thread, (libc::SYS_socket, [libc::AF_INET as u64, kind, 0, 0, 0, 0]));
-        let peer = (Ipv4Addr::LOCALHOST, port);
-        if address != 0 {
-            self.puts_address(call, (address, length), peer);
-        }
-        let stage = Stage::Local { read, write };
-        let socket = Socket { stage, local_port, peer: Some(peer), ..Socket::default() };
-        self.adopts(call, native, Kind::Socket(socket))
     }
 
     fn shutdown(&mut self, call: &Call) -> Outcome {
@@ -312,7 +220,12 @@ impl Group {
         }
     }
 
-    fn puts_address(&self, call: &Call, (at, length): (u64, u64), (ip, port): (Ipv4Addr, u16)) {
+    pub(super) fn puts_address(
+        &self,
+        call: &Call,
+        (at, length): (u64, u64),
+        (ip, port): (Ipv4Addr, u16),
+    ) {
         let address = internet((ip, port));
         let room = (call.memory.u32(length) as usize).min(address.len());
         call.memory.write(at, &address[..room]);

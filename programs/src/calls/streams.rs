@@ -76,7 +76,7 @@ fn fingerprint(bytes: &[u8]) -> u32 {
 }
 
 /// What reading a file gave.
-enum Read {
+pub(super) enum Read {
     Bytes(Vec<u8>),
     Fails(i32),
     Nothing,
@@ -147,6 +147,10 @@ impl Group {
                 let interval = timer.interval_ns;
                 timer.next_ns = (interval > 0).then(|| next + expired * interval);
                 Read::Bytes(expired.to_le_bytes().to_vec())
+            }
+            Kind::Signals(mask) => {
+                let mask = *mask;
+                self.read_signal(call, mask)
             }
             Kind::Random => {
                 let mut bytes = vec![0; room.min(1 << 16)];
@@ -251,7 +255,7 @@ impl Group {
             }
             Kind::Random => Outcome::Done(bytes.len() as i64),
             Kind::PipeRead(_) => fails(libc::EBADF),
-            Kind::Epoll(_) | Kind::Timer(_) => fails(libc::EINVAL),
+            Kind::Epoll(_) | Kind::Timer(_) | Kind::Signals(_) => fails(libc::EINVAL),
         }
     }
 

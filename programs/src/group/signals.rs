@@ -86,6 +86,7 @@ impl Group {
     /// Something was sent to a process: a thread of it that waits is interrupted if the signal
     /// concerns it.
     pub(crate) fn check_signals(&mut self, process: Number) {
+        self.files.signal_sent();
         let waiting: Vec<Number> = self
             .threads
             .iter()

@@ -41,6 +41,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
         ]),
         seed: 7,
         first_process: 1001,
+        sync_us: None,
     }
 }
 

@@ -450,6 +450,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         hosts: BTreeMap::new(),
         seed: 0,
         first_process: 1,
+        sync_us: None,
     }
 }
 

@@ -1,0 +1,79 @@
+//! Descriptors of signals, and syncs of files.
+
+use super::streams::Read;
+use super::{Call, Outcome, fails};
+use crate::file::{FileId, Kind};
+use crate::group::Group;
+use crate::process::Interest;
+use crate::ready::IN;
+use crate::sys::trace::SignalInfo;
+
+/// The size of what `signalfd` tells of a signal.
+const TOLD: usize = 128;
+
+impl Group {
+    /// A new descriptor of signals, or another mask for one that is there.
+    pub(super) fn signal_descriptor(&mut self, call: &Call, mask_at: u64) -> Outcome {
+        let mask = call.memory.u64(mask_at);
+        if call.descriptor() < 0 {
+            let native = self.inject(call.thread, (call.number, call.arguments));
+            return self.adopts(call, native, Kind::Signals(mask));
+        }
+        let Some(file) = self.file_of(call) else { return fails(libc::EBADF) };
+        let Kind::Signals(known) = &mut self.files.get_mut(file).kind else {
+            return fails(libc::EINVAL);
+        };
+        *known = mask;
+        self.files.has_changed = true;
+        Outcome::Done(call.descriptor().into())
+    }
+
+    /// What a file is ready for, as the thread of a call sees it.
+    pub(super) fn readiness_for(&self, call: &Call, file: FileId) -> u32 {
+        match self.files.get(file).kind {
+            Kind::Signals(mask) if self.pending(call.thread) & mask != 0 => IN,
+            _ => self.files.readiness(file, call.now),
+        }
+    }
+
+    /// Takes a pending signal from the kernel, as `signalfd` tells it.
+    pub(super) fn read_signal(&mut self, call: &Call, mask: u64) -> Read {
+        if self.pending(call.thread) & mask == 0 {
+            return Read::Nothing;
+        }
+        let Some(at) = self.scratch(call.thread) else { return Read::Fails(libc::ENOMEM) };
+        let (mask_at, span_at, info_at) = (at, at + 16, at + 64);
+        call.memory.write(mask_at, &mask.to_le_bytes());
+        call.memory.write(span_at, &[0; 16]);
+        let arguments = [mask_at, info_at, span_at, 8, 0, 0];
+        if self.inject(call.thread, (libc::SYS_rt_sigtimedwait, arguments)) < 0 {
+            return Read::Nothing;
+        }
+        let mut info = SignalInfo::from_bytes(&call.memory.read(info_at, TOLD));
+        let is_sent = self.names_sender(call.process, &mut info);
+        let sender = info.sender().filter(|_| is_sent).unwrap_or(0);
+        let mut told = vec![0; TOLD];
+        for (place, word) in [info.signal(), 0, info.code(), sender].into_iter().enumerate() {
+            told[4 * place..4 * place + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        Read::Bytes(told)
+    }
+
+    /// Syncs a file: what it holds when the call begins is safe when it returns.
+    pub(super) fn sync(&mut self, call: &Call) -> Outcome {
+        let Some(span_us) = self.launch.sync_us else { return Outcome::Native };
+        if call.waited.is_none() {
+            let path = format!("/proc/{}/fd/{}", call.memory.0, call.descriptor());
+            self.syncs.extend(crate::synced::Sync::begin(&path).map(|sync| (call.thread, sync)));
+            let until = call.deadline(Some(span_us.saturating_mul(1_000)));
+            return call.blocks(Interest::Nothing, until);
+        }
+        if !call.has_expired {
+            return call.blocks(Interest::Nothing, call.deadline(None));
+        }
+        if let Some(sync) = self.syncs.remove(&call.thread) {
+            self.synced.finish(sync);
+        }
+        Outcome::Done(0)
+    }
+}

@@ -1,0 +1,158 @@
+//! Sockets that listen: binding, and connections that are accepted, from the group itself or from
+//! other machines.
+
+use super::{Call, Outcome, fails};
+use crate::file::{FileId, Kind, Socket, Stage, Waiting};
+use crate::group::Group;
+use crate::interface::SocketId;
+use crate::process::Interest;
+use std::collections::VecDeque;
+use std::net::Ipv4Addr;
+
+impl Group {
+    /// Another machine connects to a port. `None` if nobody listens there, or if too many
+    /// connections wait to be accepted.
+    pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
+        let listener = self.files.listener(port)?;
+        if !self.files.has_room(listener) {
+            return None;
+        }
+        let id = self.take_socket();
+        let stage = Stage::Open(id);
+        let socket = Socket { stage, local_port: port, peer: Some(from), ..Socket::default() };
+        let file = self.files.open(Kind::Socket(socket));
+        self.files.connections.insert(id, file);
+        if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.files.socket(listener) {
+            waiting.push_back(Waiting::Outside(file));
+        }
+        self.files.rises(listener);
+        Some(id)
+    }
+
+    /// Whether an address leads back to this machine.
+    pub(super) fn is_own(&self, ip: Ipv4Addr) -> bool {
+        let own = self.launch.hosts.get(&self.launch.host_name);
+        ip.is_loopback() || ip.is_unspecified() || own == Some(&ip)
+    }
+
+    pub(super) fn connect_inside(
+        &mut self,
+        call: &Call,
+        file: FileId,
+        (ip, port, local_port): (Ipv4Addr, u16, u16),
+    ) -> Outcome {
+        let Some(listener) = self.files.listener(port) else {
+            return fails(libc::ECONNREFUSED);
+        };
+        if self.files.has_room(listener) {
+            self.files.joins(listener, file, (from_inside(ip), local_port));
+            return Outcome::Done(0);
+        }
+        // As with a machine that does not answer: it knocks until somebody is accepted.
+        let id = self.take_socket();
+        if let Some(socket) = self.files.socket(file) {
+            socket.stage = Stage::Connecting(id);
+        }
+        self.files.connections.insert(id, file);
+        self.waits_for_connection(call, file)
+    }
+
+    /// Somebody was accepted: who knocks longest at this port comes in.
+    fn lets_in(&mut self, listener: FileId, port: u16) {
+        let knocking: Vec<_> =
+            self.files.connections.iter().map(|(id, file)| (*id, *file)).collect();
+        let peer = |group: &mut Group, file| group.files.socket(file).and_then(|it| it.peer);
+        let first = knocking.into_iter().find_map(|(id, file)| {
+            let (ip, to) = peer(self, file)?;
+            let is_knocking = self
+                .files
+                .socket(file)
+                .is_some_and(|socket| matches!(socket.stage, Stage::Connecting(_)));
+            (is_knocking && to == port && self.is_own(ip)).then_some((id, file, ip))
+        });
+        let Some((id, file, ip)) = first else { return };
+        self.files.connections.remove(&id);
+        let local_port = self.files.socket(file).map_or(0, |socket| socket.local_port);
+        self.files.joins(listener, file, (from_inside(ip), local_port));
+    }
+
+    pub(super) fn bind(&mut self, call: &Call) -> Outcome {
+        let at = call.arguments[1];
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        match i32::from(call.memory.u16(at)) {
+            libc::AF_INET => {}
+            // Nobody in this world connects to such a name.
+            libc::AF_UNIX => return Outcome::Done(0),
+            _ => return fails(libc::EADDRNOTAVAIL),
+        }
+        let wanted = call.memory.u16(at + 2).swap_bytes();
+        let port = if wanted == 0 { self.take_port() } else { wanted };
+        if self.files.listener(port).is_some() {
+            return fails(libc::EADDRINUSE);
+        }
+        match self.files.socket(file) {
+            Some(socket) => socket.local_port = port,
+            None => return fails(libc::ENOTSOCK),
+        }
+        Outcome::Done(0)
+    }
+
+    pub(super) fn listen(&mut self, call: &Call) -> Outcome {
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let port = self.take_port();
+        let Some(socket) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        socket.backlog = (call.arguments[1] as i32).max(0) as usize;
+        if socket.local_port == 0 {
+            socket.local_port = port;
+        }
+        if !matches!(socket.stage, Stage::Listening(_)) {
+            socket.stage = Stage::Listening(VecDeque::new());
+        }
+        Outcome::Done(0)
+    }
+
+    pub(super) fn accept(&mut self, call: &Call) -> Outcome {
+        let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
+        let Some(listener) = self.files.socket(file) else { return fails(libc::ENOTSOCK) };
+        let local_port = listener.local_port;
+        let Stage::Listening(waiting) = &mut listener.stage else { return fails(libc::EINVAL) };
+        let Some(first) = waiting.pop_front() else {
+            if self.is_nonblocking(call) {
+                return fails(libc::EAGAIN);
+            }
+            return call.blocks_restartable(Interest::Files, call.deadline(None));
+        };
+        self.lets_in(file, local_port);
+        match first {
+            Waiting::Inside { read, write, from } => {
+                let native = self.descriptor_for(call, Some(from));
+                let stage = Stage::Local { read, write };
+                let socket = Socket { stage, local_port, peer: Some(from), ..Socket::default() };
+                self.adopts(call, native, Kind::Socket(socket))
+            }
+            Waiting::Outside(file) => {
+                let peer = self.files.socket(file).and_then(|socket| socket.peer);
+                let native = self.descriptor_for(call, peer);
+                self.adopts_open(call, native, file)
+            }
+        }
+    }
+
+    /// A new descriptor of the kernel's for a connection that is accepted; the caller is told who
+    /// the peer is.
+    fn descriptor_for(&mut self, call: &Call, peer: Option<(Ipv4Addr, u16)>) -> i64 {
+        let [_, address, length, flags, ..] = call.arguments;
+        let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
+        let kept = flags & (libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+        let kind = (libc::SOCK_STREAM | kept) as u64;
+        if let Some(peer) = peer.filter(|_| address != 0) {
+            self.puts_address(call, (address, length), peer);
+        }
+        self.inject(call.thread, (libc::SYS_socket, [libc::AF_INET as u64, kind, 0, 0, 0, 0]))
+    }
+}
+
+/// Where a connection of a machine to itself comes from, as its listener sees it.
+fn from_inside(to: Ipv4Addr) -> Ipv4Addr {
+    if to.is_unspecified() { Ipv4Addr::LOCALHOST } else { to }
+}
