@@ -99,7 +99,8 @@ mod tests {
 
     #[test]
     fn a_restart_that_forgets_nothing_is_safe() {
-        let synced = your_lock().scenario(|scenario| scenario.persistence = Persistence::AofAlways);
+        let synced =
+            your_lock().scenario(|scenario| scenario.servers.persistence = Persistence::AofAlways);
         synced.faults("restart").expect(Expect::Never(vec![Kind::Overlap])).run();
     }
 
@@ -112,7 +113,7 @@ mod tests {
     fn a_pause_between_get_and_del_removes_anothers_lock() {
         // The window between the two commands is small: slow messages open it.
         let slow = your_lock().seeds(0..300).scenario(|scenario| {
-            scenario.latency = SpanRange::new(Span::millis(20), Span::millis(80));
+            scenario.timing.latency = SpanRange::new(Span::millis(20), Span::millis(80));
             scenario.ttl = Span::secs(2);
             scenario.fault_window = SpanRange::new(Span::millis(500), Span::secs(60));
         });

@@ -55,7 +55,7 @@ impl RunSpec {
         }
         let roster =
             Rc::new(Roster::new(self.seed, &members(&self.scenario), self.scenario.cycles));
-        let healed_at = network::align_up(self.plan.heals_at(), self.scenario.quantum.0);
+        let healed_at = network::align_up(self.plan.heals_at(), self.scenario.timing.quantum.0);
         let altered = Rc::new(Cell::new(0));
         let mutant = self.scenario.mutant;
         let deployment = Deployment {
@@ -72,17 +72,17 @@ impl RunSpec {
             mutate: mutant.map(|mutant| (mutant.plant)(mutant.name, altered.clone())),
         };
         let lives = deployment.lives.clone();
-        let latency = self.scenario.latency;
+        let latency = self.scenario.timing.latency;
         let setup = Setup {
             seed: self.seed,
-            quantum: self.scenario.quantum.0,
+            quantum: self.scenario.timing.quantum.0,
             latency: (latency.min.0, latency.max.0),
             hosts: deployment.hosts(),
             recorder: recorder.clone(),
             roster,
             plan: self.plan.clone(),
             healed_at,
-            limit: SimTime(self.scenario.max_time.0.0),
+            limit: SimTime(self.scenario.timing.max_time.0.0),
             pace: self.pace(),
             records: Records { wire: recording.detail(), turns: recording == Recording::Turns },
         };
@@ -126,7 +126,7 @@ impl RunSpec {
 
     /// What decides how long a message takes. Where one link is slow, no other counts.
     fn pace(&self) -> Pace {
-        match (self.scenario.slow_link, self.scenario.strategy) {
+        match (self.scenario.timing.slow_link, self.scenario.strategy) {
             (Some(link), _) => Pace::SlowOnly(link.nodes()),
             (None, Strategy::Pct) => Pace::Priorities,
             (None, Strategy::Uniform | Strategy::Aimed) => Pace::Drawn,

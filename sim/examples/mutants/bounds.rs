@@ -47,8 +47,8 @@ pub(crate) const BOUNDS: &[Bound] = &[
         about: "latencies of 200 us to 2 ms, one message late, a retry of 300 ms",
         delays: 1,
         change: |scenario| {
-            scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
-            scenario.retry = fixed(Span::millis(300));
+            scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+            scenario.calls.retry = fixed(Span::millis(300));
         },
     },
     Bound {
@@ -213,7 +213,7 @@ enum Explored {
 
 fn small(bound: &Bound, operator: Option<&Operator>) -> Scenario {
     let mut scenario = small_scenario();
-    scenario.latency = fixed(Span::millis(1));
+    scenario.timing.latency = fixed(Span::millis(1));
     (bound.change)(&mut scenario);
     scenario.mutant = operator.map(mutant);
     scenario

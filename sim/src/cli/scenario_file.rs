@@ -27,7 +27,7 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
     let asked = asked_for(&keys, arguments, &scenario);
     scenario.keeps.extend(asked);
     scenario.validate().map_err(|wrong| {
-        let line = file.as_ref().and_then(|file| file.line_of(wrong.key));
+        let line = file.as_ref().and_then(|file| file.line_of(&wrong.key));
         let is_set = arguments.set.iter().any(|text| key_of(text) == wrong.key);
         match (&arguments.scenario, line) {
             (Some(path), Some(line)) if !is_set => {
@@ -153,11 +153,11 @@ fn apply_flags(scenario: &mut Scenario, arguments: &ScenarioArguments) {
     set(&mut scenario.cycles, arguments.cycles);
     set(&mut scenario.ttl, arguments.ttl);
     set(&mut scenario.hold, arguments.hold);
-    set(&mut scenario.retry, arguments.retry);
-    set(&mut scenario.restart_delay, arguments.restart_delay);
-    set(&mut scenario.latency, arguments.latency);
-    set(&mut scenario.max_time, arguments.max_time);
-    set(&mut scenario.persistence, arguments.persistence);
+    set(&mut scenario.calls.retry, arguments.retry);
+    set(&mut scenario.faults.restart_delay, arguments.restart_delay);
+    set(&mut scenario.timing.latency, arguments.latency);
+    set(&mut scenario.timing.max_time, arguments.max_time);
+    set(&mut scenario.servers.persistence, arguments.persistence);
     if let Some(bound) = arguments.availability {
         scenario.availability = Some(bound.unwrap_or(scenario.ttl.max(scenario.soonest())));
     }

@@ -15,7 +15,7 @@ use fencepost_reports::{Cause, History};
 pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
-        let latency_max = minimal.spec.scenario.latency.max.0;
+        let latency_max = minimal.spec.scenario.timing.latency.max.0;
         bound(
             history,
             &Question {

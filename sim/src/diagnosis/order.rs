@@ -181,7 +181,7 @@ impl Swap<'_> {
     }
 
     fn quantum(&self) -> Micros {
-        self.spec.scenario.quantum.0
+        self.spec.scenario.timing.quantum.0
     }
 
     fn planned(&self, id: u32) -> Option<&TimedFault> {

@@ -158,22 +158,22 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "min-replicas-to-write",
         about: "the primary refuses writes unless a replica has lately acknowledged",
-        fits: |spec| has_replicas(spec) && spec.scenario.min_replicas == 0,
-        with: |spec| with_scenario(spec, |scenario| scenario.min_replicas = 1),
+        fits: |spec| has_replicas(spec) && spec.scenario.servers.min_replicas == 0,
+        with: |spec| with_scenario(spec, |scenario| scenario.servers.min_replicas = 1),
         setting: |_| "1".to_owned(),
     },
     Safeguard {
         name: "WAIT",
         about: "after a grant the client waits until a replica has it, and else gives the lock up",
         fits: can_wait,
-        with: |spec| with_scenario(spec, |scenario| scenario.wait_replicas = 1),
+        with: |spec| with_scenario(spec, |scenario| scenario.servers.wait_replicas = 1),
         setting: |_| "1".to_owned(),
     },
     Safeguard {
         name: "synchronous-standby",
         about: "a primary that answers a commit only when its standby has it",
         fits: has_asynchronous_standby,
-        with: |spec| with_scenario(spec, |one| one.standby = Some(Standby::Synchronous)),
+        with: |spec| with_scenario(spec, |one| one.servers.standby = Some(Standby::Synchronous)),
         setting: |_| "standby=synchronous".to_owned(),
     },
     Safeguard {
@@ -213,9 +213,9 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "random-retry-delay",
         about: "a random delay between two attempts, where it was always the same",
-        fits: |spec| spec.scenario.retry.min == spec.scenario.retry.max,
+        fits: |spec| spec.scenario.calls.retry.min == spec.scenario.calls.retry.max,
         with: random_retry,
-        setting: |spec| spec.scenario.retry.to_string(),
+        setting: |spec| spec.scenario.calls.retry.to_string(),
     },
 ];
 
@@ -279,15 +279,15 @@ fn has_replicas(spec: &RunSpec) -> bool {
 
 fn has_asynchronous_standby(spec: &RunSpec) -> bool {
     matches!(spec.topology(), Topology::Standby { .. })
-        && spec.scenario.standby != Some(Standby::Synchronous)
+        && spec.scenario.servers.standby != Some(Standby::Synchronous)
 }
 
 /// Only some locks can wait: whether this one does shows on the wire.
 fn can_wait(spec: &RunSpec) -> bool {
-    if !has_replicas(spec) || spec.scenario.wait_replicas > 0 {
+    if !has_replicas(spec) || spec.scenario.servers.wait_replicas > 0 {
         return false;
     }
-    let guarded = with_scenario(spec, |scenario| scenario.wait_replicas = 1);
+    let guarded = with_scenario(spec, |scenario| scenario.servers.wait_replicas = 1);
     let trace = guarded
         .scenario
         .validate()
@@ -310,11 +310,11 @@ fn persists_less(spec: &RunSpec, than: Persistence) -> bool {
         let kills = matches!(timed.fault, Fault::Crash { .. } | Fault::PowerLoss { .. });
         kills && timed.fault.nodes().iter().any(|node| matches!(node, Node::Redis(_)))
     };
-    rank(spec.scenario.persistence) < rank(than) && spec.plan.faults.iter().any(dies)
+    rank(spec.scenario.servers.persistence) < rank(than) && spec.plan.faults.iter().any(dies)
 }
 
 fn persistence(spec: &RunSpec, persistence: Persistence) -> RunSpec {
-    with_scenario(spec, |scenario| scenario.persistence = persistence)
+    with_scenario(spec, |scenario| scenario.servers.persistence = persistence)
 }
 
 fn longer_lease(spec: &RunSpec) -> RunSpec {
@@ -336,9 +336,9 @@ fn by_monotonic(fault: &Fault) -> Option<Fault> {
 
 /// Half as long up to half as long again.
 fn random_retry(spec: &RunSpec) -> RunSpec {
-    let SpanRange { min, .. } = spec.scenario.retry;
+    let SpanRange { min, .. } = spec.scenario.calls.retry;
     let part = |halves: u64| Span(Micros(min.0.as_micros() * halves / 2));
-    with_scenario(spec, |scenario| scenario.retry = SpanRange::new(part(1), part(3)))
+    with_scenario(spec, |scenario| scenario.calls.retry = SpanRange::new(part(1), part(3)))
 }
 
 /// The run with some faults of its plan changed.

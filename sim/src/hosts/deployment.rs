@@ -143,7 +143,8 @@ impl Deployment {
             Some(mutate) => mutate(node, factory),
             None => factory,
         };
-        let (service_time, sync_time) = (self.scenario.service_time.0, self.scenario.sync_time.0);
+        let (service_time, sync_time) =
+            (self.scenario.timing.service_time.0, self.scenario.timing.sync_time.0);
         Software::Machine(Box::new(Server::new(service_time, sync_time, factory)))
     }
 

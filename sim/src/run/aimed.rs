@@ -37,7 +37,7 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
         let places = scout(spec, &others, part);
         let own = to_move.iter().skip(number).step_by(scouts);
         for incident in own {
-            let quantum = spec.scenario.quantum.0;
+            let quantum = spec.scenario.timing.quantum.0;
             let context = AimContext { setting, quantum, places: &places, others: &others };
             let moved = aimed(&mut rng, incident, part, &context);
             others.extend(moved.or_else(|| context.unmoved(incident)));
@@ -81,7 +81,7 @@ fn never(end: SimTime) -> TimedFault {
 /// Where everybody is up to the end of a part, when these incidents happen.
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
-    scenario.max_time = scenario.max_time.min(Span(Micros(part.end_us.0)));
+    scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));
     let scout = RunSpec { plan, scenario: Rc::new(scenario), ..spec.clone() };

@@ -21,8 +21,8 @@ impl RunSpec {
             + step_back
             + recovery
             + silence
-            + scenario.command_timeout.0
-            + scenario.retry.max.0
+            + scenario.calls.command_timeout.0
+            + scenario.calls.retry.max.0
     }
 
     /// Whoever asks for a fair lock has its place within this span: a command timeout and a retry.
@@ -31,7 +31,7 @@ impl RunSpec {
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
-            true => self.scenario.command_timeout.0 + self.scenario.retry.max.0,
+            true => self.scenario.calls.command_timeout.0 + self.scenario.calls.retry.max.0,
             false => self.progress_bound(),
         }
     }
@@ -46,7 +46,7 @@ impl RunSpec {
         if deployment.lives_with_session() || deployment.keeps() == Some(Keeps::Connection) {
             return self.progress_bound();
         }
-        self.lease() + scenario.command_timeout.0 + scenario.retry.max.0
+        self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
     /// The rule that a free lock is had within a span while enough servers run: one of those that
@@ -62,7 +62,9 @@ impl RunSpec {
             Topology::Replicated { replicas, .. } => (1 + replicas, 1),
             Topology::Independent { masters, quorum } => (masters, quorum),
             Topology::Ensemble { servers } => (servers, servers / 2 + 1),
-            Topology::Standby { .. } if self.scenario.standby == Some(Standby::Synchronous) => {
+            Topology::Standby { .. }
+                if self.scenario.servers.standby == Some(Standby::Synchronous) =>
+            {
                 (2, 2)
             }
             Topology::Standby { .. } => (2, 1),

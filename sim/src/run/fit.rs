@@ -80,7 +80,7 @@ pub enum Unfit {
 pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
     let setting = scenario.setting(scenario.topology(client, families));
     setting.validate()?;
-    if let Some(link) = scenario.slow_link {
+    if let Some(link) = scenario.timing.slow_link {
         let targets = setting.targets();
         if !link.nodes().iter().all(|node| targets.contains(node)) {
             let valid: Vec<String> = targets.iter().map(ToString::to_string).collect();
@@ -88,7 +88,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
         }
     }
     has_standby(scenario, client)?;
-    loses_primaries(scenario.failover_by, client)?;
+    loses_primaries(scenario.faults.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
         return Err(Unfit::GivesUp { key, value, program: program.name.clone() });
     }
@@ -107,7 +107,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
 /// Only PostgreSQL has a standby.
 fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     let coordinator = client.deployment.coordinator();
-    let (key, value) = match (scenario.standby, scenario.old_primary) {
+    let (key, value) = match (scenario.servers.standby, scenario.servers.old_primary) {
         _ if coordinator == Coordinator::PostgreSql => return Ok(()),
         (Some(standby), _) => ("standby", standby.name()),
         (None, OldPrimary::Drawn) => return Ok(()),
@@ -163,6 +163,7 @@ fn servers(client: &Definition) -> Servers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::scenario::FaultSizes;
 
     #[test]
     fn the_locks_that_know_threads_are_those_of_java_libraries() {
@@ -184,7 +185,8 @@ mod tests {
     #[test]
     fn a_failover_is_by_what_the_servers_of_the_lock_answer_with_one() {
         let said = |failover_by, client: &str| {
-            refusal(&Scenario { failover_by, ..Scenario::default() }, client, "failover")
+            let faults = FaultSizes { failover_by, ..FaultSizes::default() };
+            refusal(&Scenario { faults, ..Scenario::default() }, client, "failover")
         };
         let refused = |text: &str| Err(text.to_owned());
         assert_eq!(said(FailoverBy::Pause, "single-node"), Ok(()));

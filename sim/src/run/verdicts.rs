@@ -76,8 +76,8 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
 
 /// What the literature's verdict depends on besides lock and fault.
 pub fn conditions(scenario: &Scenario) -> Conditions {
-    let survives = scenario.persistence == Persistence::AofAlways
-        || scenario.restart_delay.min >= scenario.ttl;
+    let survives = scenario.servers.persistence == Persistence::AofAlways
+        || scenario.faults.restart_delay.min >= scenario.ttl;
     Conditions {
         restart_loses: !survives,
         until_validity: scenario.hold == Hold::UntilValidity,

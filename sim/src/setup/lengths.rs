@@ -38,8 +38,8 @@ impl Length {
             Length::Ttl => scenario.ttl.to_string(),
             Length::Hold => scenario.hold.to_string(),
             Length::Think => scenario.think.to_string(),
-            Length::Retry => scenario.retry.to_string(),
-            Length::StorageTimeout => scenario.storage_timeout.to_string(),
+            Length::Retry => scenario.calls.retry.to_string(),
+            Length::StorageTimeout => scenario.calls.storage_timeout.to_string(),
         }
     }
 
@@ -58,7 +58,7 @@ impl Length {
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
-                || scenario.restart_delay != Scenario::default().restart_delay);
+                || scenario.faults.restart_delay != Scenario::default().faults.restart_delay);
         self.is_asked_for(scenario) || stated_against
     }
 }
@@ -101,11 +101,12 @@ pub(crate) fn drawn(
             Length::Hold => drawn.hold = Hold::Drawn(hold_within(drawn.ttl, hold_per_mille)),
             Length::StorageTimeout => {
                 let patience = (drawn.ttl.0.as_millis() * patience_per_mille / 1_000).max(500);
-                drawn.storage_timeout = Span::millis(patience);
+                drawn.calls.storage_timeout = Span::millis(patience);
             }
             Length::Think => drawn.think = SpanRange::new(Span::millis(1), Span::millis(think_ms)),
             Length::Retry => {
-                drawn.retry = SpanRange::new(Span::millis(retry_ms / 4), Span::millis(retry_ms))
+                drawn.calls.retry =
+                    SpanRange::new(Span::millis(retry_ms / 4), Span::millis(retry_ms))
             }
         }
     }
@@ -144,6 +145,7 @@ pub(crate) fn stated(lengths: &[Length], scenario: &Scenario) -> BTreeMap<String
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::scenario::FaultSizes;
 
     fn of(seed: u64, scenario: &Scenario) -> Scenario {
         drawn(Seed(seed), Usage::PLAIN, &Families::from(Family::All), scenario)
@@ -210,7 +212,7 @@ mod tests {
     fn patience_with_the_storage_is_drawn_where_the_storage_is_late() {
         let of = |seed, family: Family| {
             let families = Families::from(family);
-            drawn(Seed(seed), Usage::PLAIN, &families, &Scenario::default()).storage_timeout
+            drawn(Seed(seed), Usage::PLAIN, &families, &Scenario::default()).calls.storage_timeout
         };
         let waits: Vec<Span> = (0..100).map(|seed| of(seed, Family::StorageDelay)).collect();
         assert!(waits.iter().any(|wait| *wait > Span::secs(15)));
@@ -223,7 +225,10 @@ mod tests {
         let hold = Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19)));
         let overrun = Scenario { hold, ..Scenario::default() };
         let restart_delay = SpanRange::new(Span::secs(10), Span::secs(10));
-        let delayed = Scenario { restart_delay, ..Scenario::default() };
+        let delayed = Scenario {
+            faults: FaultSizes { restart_delay, ..FaultSizes::default() },
+            ..Scenario::default()
+        };
         for seed in 0..20 {
             assert_eq!(of(seed, &overrun).ttl, Span::secs(10));
             assert_eq!(of(seed, &delayed).ttl, Span::secs(10));

@@ -15,7 +15,7 @@ use crate::run::RunSpec;
 use crate::run::fit::fits;
 use crate::run::verdicts::tool;
 use crate::setup::lengths::Length;
-use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::scenario::{Hold, Scenario, Timing};
 use crate::setup::span::SpanRange;
 use crate::studies::sweep::{FailedRun, Listener, Stop, SweepSpec, count};
 use fencepost_clients::{Definition, Deployment};
@@ -187,11 +187,11 @@ struct Alone {
 
 fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, SearchError> {
     let families = Families::from(Family::None);
-    let latency = SpanRange::new(scenario.latency.min, scenario.latency.min);
+    let latency = SpanRange::new(scenario.timing.latency.min, scenario.timing.latency.min);
     let scenario = Rc::new(Scenario {
         processes: 1,
         cycles: scenario.cycles.min(5),
-        latency,
+        timing: Timing { latency, ..scenario.timing.clone() },
         ..scenario.clone()
     });
     let spec = RunSpec::draw(Seed(0), client, &families, scenario);
@@ -237,18 +237,19 @@ const MESSAGES_OF_A_HOLD: u64 = 7;
 /// messages before, in and after it. Counted from the first server's grant, which a quorum comes
 /// after, and less what a reply takes at least: who takes over hears of it no sooner.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
-    let heard = scenario.latency.min.0;
+    let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);
     let valid = Micros(valid.0.saturating_sub(heard.0));
     match scenario.hold {
         Hold::Drawn(range) => {
-            let messages = Micros(scenario.latency.max.0.0 * MESSAGES_OF_A_HOLD);
+            let messages = Micros(scenario.timing.latency.max.0.0 * MESSAGES_OF_A_HOLD);
             // The other masters are connected to and asked, each within its time limit.
             let others = match deployment {
-                Deployment::Independent => u64::from(scenario.masters.saturating_sub(1)),
+                Deployment::Independent => u64::from(scenario.servers.masters.saturating_sub(1)),
                 _ => 0,
             };
-            (range.max.0 + messages + Micros(scenario.node_timeout.0.0 * 2 * others)).min(valid)
+            (range.max.0 + messages + Micros(scenario.calls.node_timeout.0.0 * 2 * others))
+                .min(valid)
         }
         Hold::UntilValidity => valid,
     }

@@ -1,6 +1,6 @@
 //! Locks in a database: whose clock ends a lease, and what goes with a connection.
 
-use fencepost::setup::scenario::Standby;
+use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::{
@@ -123,7 +123,10 @@ fn failed_over(
     faults: &[(u64, Fault)],
     seeds: u64,
 ) -> Vec<Judgement> {
-    let scenario = Scenario { standby: Some(standby), ..Scenario::default() };
+    let scenario = Scenario {
+        servers: Servers { standby: Some(standby), ..Servers::default() },
+        ..Scenario::default()
+    };
     judged_under(scenario, (client, "failover"), faults, seeds)
 }
 

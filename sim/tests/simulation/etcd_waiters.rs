@@ -1,7 +1,7 @@
 //! Etcd issue 11456: who waits for a lock while its lease ends is told in the end that it has the
 //! lock. It is found in the versions that have it, and in no other.
 
-use fencepost::setup::scenario::Hold;
+use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
@@ -18,7 +18,7 @@ fn long_waits() -> Scenario {
         cycles: 5,
         ttl: Span::secs(4),
         hold: Hold::Drawn(SpanRange::new(Span::secs(3), Span::secs(4))),
-        acquire_timeout: Span::secs(40),
+        calls: ClientCalls { acquire_timeout: Span::secs(40), ..ClientCalls::default() },
         ..Scenario::default()
     }
 }

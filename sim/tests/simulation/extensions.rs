@@ -63,7 +63,7 @@ static LEASE: Varied = Varied {
     range: |_| (10_000_000, 40_000_000),
     set: |scenario, value| {
         scenario.ttl = Span(Micros(value));
-        scenario.pause = Some("12s..12s".parse().unwrap());
+        scenario.faults.pause = Some("12s..12s".parse().unwrap());
     },
     bounds: |_| Vec::new(),
 };

@@ -6,6 +6,7 @@ use fencepost::clients::env::BoxFuture;
 use fencepost::clients::{
     Acquisition, CLIENTS, Definition, Deployment, Env, Lease, Lock, Release, find,
 };
+use fencepost::setup::scenario::ClientCalls;
 use fencepost::setup::span::Span;
 use fencepost_reports::{Cause, Kind};
 use std::ops::RangeInclusive;
@@ -48,7 +49,11 @@ fn mutex() -> &'static Definition {
 }
 
 fn busy() -> Scenario {
-    Scenario { cycles: 10, acquire_timeout: Span::secs(300), ..Scenario::default() }
+    Scenario {
+        cycles: 10,
+        calls: ClientCalls { acquire_timeout: Span::secs(300), ..ClientCalls::default() },
+        ..Scenario::default()
+    }
 }
 
 #[test]

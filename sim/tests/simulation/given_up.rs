@@ -17,8 +17,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::rc::Rc;
 
-const INTERRUPTS: Scenarios = |scenario| scenario.interrupt = Calls::Both;
-const CANCELS: Scenarios = |scenario| scenario.cancel = Calls::Both;
+const INTERRUPTS: Scenarios = |scenario| scenario.calls.interrupt = Calls::Both;
+const CANCELS: Scenarios = |scenario| scenario.calls.cancel = Calls::Both;
 
 type Scenarios = fn(&mut Scenario);
 
@@ -76,10 +76,13 @@ fn calls_of_each_kind_are_given_up_where_that_is_asked_for() {
         all
     };
     assert_eq!(given_up(|_| ()), [].into());
-    assert_eq!(given_up(|scenario| scenario.cancel = Calls::Acquire), [(true, true)].into());
-    assert_eq!(given_up(|scenario| scenario.interrupt = Calls::Release), [(false, false)].into());
+    assert_eq!(given_up(|scenario| scenario.calls.cancel = Calls::Acquire), [(true, true)].into());
+    assert_eq!(
+        given_up(|scenario| scenario.calls.interrupt = Calls::Release),
+        [(false, false)].into()
+    );
     let all = given_up(|scenario| {
-        (scenario.cancel, scenario.interrupt) = (Calls::Both, Calls::Both);
+        (scenario.calls.cancel, scenario.calls.interrupt) = (Calls::Both, Calls::Both);
     });
     assert_eq!(all.len(), 4);
 }
@@ -87,9 +90,12 @@ fn calls_of_each_kind_are_given_up_where_that_is_asked_for() {
 /// An interrupt between SETNX and EXPIRE leaves a key that never expires.
 #[test]
 fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_command_does_not() {
-    let found = broken("setnx-expire", 4, |scenario| scenario.interrupt = Calls::Acquire);
+    let found = broken("setnx-expire", 4, |scenario| scenario.calls.interrupt = Calls::Acquire);
     assert_eq!(found, [(Kind::Stuck, Cause::GivenUpCall)].into());
-    assert_eq!(broken("set-ex-del", 4, |scenario| scenario.interrupt = Calls::Acquire), [].into());
+    assert_eq!(
+        broken("set-ex-del", 4, |scenario| scenario.calls.interrupt = Calls::Acquire),
+        [].into()
+    );
 }
 
 /// An ephemeral node lives as long as the session, and that goes on: where the library hears of the
@@ -97,9 +103,9 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
-        let cancelled = broken(lock, 3, |scenario| scenario.cancel = Calls::Acquire);
+        let cancelled = broken(lock, 3, |scenario| scenario.calls.cancel = Calls::Acquire);
         assert!(cancelled.contains(&(Kind::Stuck, Cause::GivenUpCall)), "{lock}: {cancelled:?}");
-        let interrupted = broken(lock, 3, |scenario| scenario.interrupt = Calls::Acquire);
+        let interrupted = broken(lock, 3, |scenario| scenario.calls.interrupt = Calls::Acquire);
         assert_eq!(interrupted, [].into(), "{lock}");
     }
 }
@@ -216,7 +222,7 @@ static DROPS: Definition = Definition {
 fn an_answer_that_is_read_as_the_answer_to_the_next_command_lets_two_in() {
     let test = |lock: &'static Definition, expect: Expect| {
         let test = LockTest::new(lock).seeds(0..8).expect(expect);
-        test.scenario(|scenario| scenario.cancel = Calls::Release).check_with(&|_| None)
+        test.scenario(|scenario| scenario.calls.cancel = Calls::Release).check_with(&|_| None)
     };
     test(&REUSES, Expect::Violates(vec![Kind::Overlap])).unwrap();
     test(&DROPS, Expect::Safe).unwrap();

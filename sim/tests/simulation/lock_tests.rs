@@ -190,7 +190,7 @@ fn the_command_of_a_failure_shows_the_seed_again() {
 fn every_plan_of_a_sound_lock_is_certified_and_of_a_flawed_one_the_first_is_shown() {
     let every = |lock| EveryPlan::new(find(lock).unwrap()).faults("client-crash");
     let short = |scenario: &mut fencepost::Scenario| {
-        scenario.latency = "1ms".parse().unwrap();
+        scenario.timing.latency = "1ms".parse().unwrap();
     };
     let written = every("single-node").scenario(short).check().unwrap();
     assert!(written.runs.valid > 0 && written.checksum.is_some());

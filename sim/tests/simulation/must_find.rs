@@ -6,7 +6,7 @@
 //! must_find -- --nocapture --include-ignored` prints what each cell found.
 
 use fencepost::run::verdicts::Findings;
-use fencepost::setup::scenario::{Hold, Persistence};
+use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::studies::sweep::{Silent, Stop, SweepSpec, count};
 use fencepost::{Engine, RunSpec, Scenario};
@@ -166,7 +166,10 @@ fn single_node_loses_locks_to_a_restart_without_persistence() {
 
 #[test]
 fn single_node_survives_a_restart_that_loses_nothing() {
-    let scenario = Scenario { persistence: Persistence::AofAlways, ..Scenario::default() };
+    let scenario = Scenario {
+        servers: Servers { persistence: Persistence::AofAlways, ..Servers::default() },
+        ..Scenario::default()
+    };
     never(&cell("single-node", "restart", scenario), &[Kind::Overlap]);
 }
 
@@ -211,7 +214,10 @@ fn redlock_breaks_when_masters_restart_at_once() {
 #[test]
 fn redlock_survives_restarts_that_are_delayed_by_more_than_the_ttl() {
     let delay = SpanRange::new(Span::millis(10_500), Span::millis(15_000));
-    let scenario = Scenario { restart_delay: delay, ..Scenario::default() };
+    let scenario = Scenario {
+        faults: FaultSizes { restart_delay: delay, ..FaultSizes::default() },
+        ..Scenario::default()
+    };
     never(&cell("redlock", "restart", scenario), &[Kind::Overlap]);
 }
 
@@ -230,14 +236,22 @@ fn redlock_survives_a_bad_network() {
 #[test]
 #[ignore = "long: ci/nightly.sh runs it"]
 fn redlock_breaks_when_clocks_drift_by_more_than_its_margin() {
-    let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 30_000, ..Scenario::default() };
+    let scenario = Scenario {
+        hold: Hold::UntilValidity,
+        faults: FaultSizes { drift_ppm: 30_000, ..FaultSizes::default() },
+        ..Scenario::default()
+    };
     finds(&cell("redlock", "clock-drift", scenario), Kind::Overlap);
 }
 
 #[test]
 #[ignore = "long: ci/nightly.sh runs it"]
 fn redlock_survives_clocks_that_drift_by_no_more_than_its_margin() {
-    let scenario = Scenario { hold: Hold::UntilValidity, drift_ppm: 10_000, ..Scenario::default() };
+    let scenario = Scenario {
+        hold: Hold::UntilValidity,
+        faults: FaultSizes { drift_ppm: 10_000, ..FaultSizes::default() },
+        ..Scenario::default()
+    };
     never(&cell("redlock", "clock-drift", scenario), &[Kind::Overlap]);
 }
 

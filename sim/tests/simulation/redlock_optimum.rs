@@ -8,6 +8,7 @@
 //! and a ttl of 3: 15 states, so 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
+use fencepost::setup::scenario::Servers;
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
@@ -192,7 +193,10 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
 /// The minimal overlap by a pause of the first seed that shows one, in the measure of the model:
 /// how many masters had forgotten the first holder before the other was let in.
 fn forgetting(masters: u16) -> usize {
-    let scenario = Rc::new(Scenario { masters, ..Scenario::default() });
+    let scenario = Rc::new(Scenario {
+        servers: Servers { masters, ..Servers::default() },
+        ..Scenario::default()
+    });
     let target = Target { kind: Kind::Overlap, cause: Cause::HolderPause };
     let draw = |seed| {
         RunSpec::draw(

@@ -3,7 +3,7 @@
 use crate::anomalies::rows::coordinators::{alone, slow_and_alone, slow_and_away};
 use crate::anomalies::rows::written::WRITTEN;
 use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
-use fencepost::setup::scenario::{OldPrimary, Strategy};
+use fencepost::setup::scenario::{OldPrimary, Servers, Strategy};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_clients::find;
 use fencepost_faults::Seed;
@@ -252,7 +252,10 @@ fn a_standby_that_has_every_commit_keeps_rows_and_no_locks_of_connections() {
 
 /// The operator stops the old primary for good.
 fn stopped() -> Scenario {
-    Scenario { old_primary: OldPrimary::Stopped, ..Scenario::default() }
+    Scenario {
+        servers: Servers { old_primary: OldPrimary::Stopped, ..Servers::default() },
+        ..Scenario::default()
+    }
 }
 
 /// A session that ends under its holder has nothing to do with the mistake.

@@ -1,7 +1,7 @@
 //! Whether a client of Sentinel hears that another primary has taken over (`switches`).
 
 use fencepost::engine::Engine;
-use fencepost::setup::scenario::{Hold, Switches};
+use fencepost::setup::scenario::{Hold, Servers, Switches};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{RunSpec, Scenario};
 use fencepost_clients::find;
@@ -15,7 +15,11 @@ use std::rc::Rc;
 /// 5 s to 25 s it is cut off from the replicas and the Sentinels, and in reach of the clients.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
-    let scenario = Scenario { switches, hold, ..Scenario::default() };
+    let scenario = Scenario {
+        hold,
+        servers: Servers { switches, ..Servers::default() },
+        ..Scenario::default()
+    };
     let client = find("single-node").expect("the lock is in the table");
     let others = (2..=3).map(Node::Redis).chain((1..=3).map(Node::Sentinel));
     let cut = Fault::Partition {

@@ -234,7 +234,7 @@ fn a_process_that_dies_for_good_ends_all_its_threads() {
         .position(|event| matches!(event.what, What::Crashed))
         .unwrap();
     assert!(outcome.history.events[dies + 1..].iter().all(|event| event.node.machine() != FIRST));
-    let limit = SimTime(Scenario::default().max_time.0.0);
+    let limit = SimTime(Scenario::default().timing.max_time.0.0);
     assert!(outcome.virtual_time < limit, "nobody is waited for");
 }
 

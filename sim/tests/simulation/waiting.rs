@@ -12,7 +12,7 @@ use fencepost::clients::{
     Settings, find,
 };
 use fencepost::run::verdicts::Findings;
-use fencepost::setup::scenario::{Hold, MastersOrder};
+use fencepost::setup::scenario::{Hold, MastersOrder, Servers, Timing};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
@@ -51,11 +51,10 @@ fn in_step() -> Scenario {
     Scenario {
         processes: 2,
         cycles: 3,
-        masters: 2,
-        masters_order: MastersOrder::Rotated,
         hold: Hold::Drawn(SpanRange::new(ms(10), ms(10))),
         think: SpanRange::new(Span::default(), Span::default()),
-        latency: SpanRange::new(ms(2), ms(2)),
+        servers: Servers { masters: 2, masters_order: MastersOrder::Rotated, ..Servers::default() },
+        timing: Timing { latency: SpanRange::new(ms(2), ms(2)), ..Timing::default() },
         ..Scenario::default()
     }
 }

@@ -97,7 +97,11 @@ fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let back = [
         ("processes", scenario.processes == built_in.processes, built_in.processes.to_string()),
         ("cycles", scenario.cycles == built_in.cycles, built_in.cycles.to_string()),
-        ("masters", scenario.masters == built_in.masters, built_in.masters.to_string()),
+        (
+            "masters",
+            scenario.servers.masters == built_in.servers.masters,
+            built_in.servers.masters.to_string(),
+        ),
     ];
     let back = back.into_iter().filter(|(_, is_built_in, _)| *is_built_in);
     all.extend(back.map(|(key, _, value)| (key.to_owned(), value)));

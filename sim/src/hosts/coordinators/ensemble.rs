@@ -8,7 +8,7 @@ use fencepost_faults::{Families, Node};
 
 /// As many servers as the scenario says, whatever the lock and the faults.
 pub(super) fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: scenario.ensemble }
+    Topology::Ensemble { servers: scenario.servers.ensemble }
 }
 
 /// How many servers there are.

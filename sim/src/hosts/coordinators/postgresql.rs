@@ -37,10 +37,10 @@ pub(super) const ENTRY: Entry = Entry {
 /// A standby only where it matters, or is asked for.
 fn topology(scenario: &Scenario, _: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
-    if scenario.standby.is_none() && !families.chosen().any(wants_standby) {
+    if scenario.servers.standby.is_none() && !families.chosen().any(wants_standby) {
         return Topology::Ensemble { servers: 1 };
     }
-    let stopped_per_mille = match scenario.old_primary {
+    let stopped_per_mille = match scenario.servers.old_primary {
         OldPrimary::Drawn => 500,
         OldPrimary::Stopped => 1_000,
         OldPrimary::Running => 0,
@@ -55,7 +55,7 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
             Replication::Standby { primary: (Node::Server(1).to_string(), PORT) }
         }
         (Topology::Standby { .. }, _) => Replication::Primary {
-            synchronous: setup.scenario.standby == Some(Standby::Synchronous),
+            synchronous: setup.scenario.servers.standby == Some(Standby::Synchronous),
         },
         _ => Replication::None,
     }

@@ -41,14 +41,15 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
     let has_sentinels =
         || scenario.program(client).is_some_and(|program| program.deployment.has_sentinels());
     match client.deployment {
-        Deployment::Independent => {
-            Topology::Independent { masters: scenario.masters, quorum: scenario.masters / 2 + 1 }
-        }
+        Deployment::Independent => Topology::Independent {
+            masters: scenario.servers.masters,
+            quorum: scenario.servers.masters / 2 + 1,
+        },
         _ if families.chosen().any(wants_replicas) || has_sentinels() => Topology::Replicated {
-            replicas: scenario.replicas,
-            sentinels: scenario.sentinels,
-            down_after_us: scenario.down_after.0,
-            failover_timeout_us: scenario.failover_timeout.0,
+            replicas: scenario.servers.replicas,
+            sentinels: scenario.servers.sentinels,
+            down_after_us: scenario.servers.down_after.0,
+            failover_timeout_us: scenario.servers.failover_timeout.0,
         },
         _ => Topology::Standalone,
     }
@@ -74,8 +75,8 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         port: PORT,
         replica_of,
         has_config_file: true,
-        persistence: persistence(scenario.persistence),
-        min_replicas_to_write: u32::from(scenario.min_replicas),
+        persistence: persistence(scenario.servers.persistence),
+        min_replicas_to_write: u32::from(scenario.servers.min_replicas),
         tap_prefix: setup.tap_prefix.clone(),
         ..NodeConfig::default()
     };
@@ -94,12 +95,12 @@ fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
     // A deployment that has been running for a while: its Sentinels have long found the
     // replicas and written them down.
-    let replicas = (2..=scenario.replicas + 1).map(Node::Redis);
+    let replicas = (2..=scenario.servers.replicas + 1).map(Node::Redis);
     let config = SentinelConfig {
         master_name: MASTER_NAME.to_owned(),
-        quorum: usize::from(scenario.sentinels / 2 + 1),
-        down_after_ms: scenario.down_after.0.as_millis() as i64,
-        failover_timeout_ms: scenario.failover_timeout.0.as_millis() as i64,
+        quorum: usize::from(scenario.servers.sentinels / 2 + 1),
+        down_after_ms: scenario.servers.down_after.0.as_millis() as i64,
+        failover_timeout_ms: scenario.servers.failover_timeout.0.as_millis() as i64,
         known_replicas: replicas.map(|node| address(node, PORT)).collect(),
         ..SentinelConfig::new(address(node, SENTINEL_PORT), address(Node::Redis(1), PORT))
     };
@@ -132,9 +133,9 @@ fn first_master(scenario: &Scenario, process: Node) -> usize {
         Node::Client(number) => number - 1,
         _ => scenario.processes,
     };
-    match scenario.masters_order {
+    match scenario.servers.masters_order {
         MastersOrder::Same => 0,
-        MastersOrder::Rotated => usize::from(place % scenario.masters),
+        MastersOrder::Rotated => usize::from(place % scenario.servers.masters),
     }
 }
 

@@ -40,14 +40,14 @@ impl Impatience {
         scenario: &Scenario,
         are_such: fn(Calls) -> bool,
     ) -> Option<Impatience> {
-        let how = match (are_such(scenario.cancel), are_such(scenario.interrupt)) {
+        let how = match (are_such(scenario.calls.cancel), are_such(scenario.calls.interrupt)) {
             (false, false) => return None,
             (true, false) => GivingUp::Cancelled,
             (false, true) => GivingUp::Interrupted,
             (true, true) => *draw::pick(draws, &[GivingUp::Cancelled, GivingUp::Interrupted]),
         };
         let is_impatient = draw::chance(draws, IMPATIENT_PER_MILLE);
-        let patience_us = draw::log_uniform(draws, scenario.patience.micros());
+        let patience_us = draw::log_uniform(draws, scenario.calls.patience.micros());
         let patience = Duration::from_micros(patience_us);
         is_impatient.then_some(Impatience { patience, how })
     }

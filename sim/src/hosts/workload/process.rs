@@ -346,7 +346,8 @@ impl Process {
 
     /// Asks the storage; waits no longer than the lease is valid.
     async fn ask(&mut self, request: Request, lease: &Lease) -> Answer {
-        let patience = Duration::from(self.scenario.storage_timeout).min(self.remaining(lease));
+        let patience =
+            Duration::from(self.scenario.calls.storage_timeout).min(self.remaining(lease));
         self.guard.request(&request, patience).await
     }
 

@@ -48,15 +48,15 @@ struct Contest {
 
 impl Contest {
     fn of(scenario: &Scenario) -> Contest {
-        let round_trip_us = scenario.latency.max.0.0 * 2 + scenario.service_time.0.0;
-        let masters = u64::from(scenario.masters);
+        let round_trip_us = scenario.timing.latency.max.0.0 * 2 + scenario.timing.service_time.0.0;
+        let masters = u64::from(scenario.servers.masters);
         Contest {
             // The probe is one more.
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
             // All masters are asked to lock, then all to unlock.
             round_us: round_trip_us * masters * 2,
-            delay_us: scenario.retry.min.0.0,
+            delay_us: scenario.calls.retry.min.0.0,
             // Every bound on progress is longer than a lease.
             time_us: scenario.ttl.0.0,
         }
@@ -80,14 +80,15 @@ fn power(base: f64, exponent: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::scenario::{ClientCalls, Timing};
     use crate::setup::span::{Span, SpanRange};
 
     fn within(processes: u16, latency: Span) -> Scenario {
         let retry = SpanRange::new(Span::millis(50), Span::millis(50));
         Scenario {
             processes,
-            retry,
-            latency: SpanRange::new(latency, latency),
+            calls: ClientCalls { retry, ..ClientCalls::default() },
+            timing: Timing { latency: SpanRange::new(latency, latency), ..Timing::default() },
             ..Scenario::default()
         }
     }

@@ -1,7 +1,7 @@
 //! The table of what can be varied: a quantity is one entry here.
 
 use super::livelock;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{FaultSizes, Scenario};
 use crate::setup::span::{Span, SpanRange};
 use fencepost_faults::{Family, Micros};
 use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
@@ -93,7 +93,7 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::Less,
         families: &[Family::Restart, Family::All],
         range: |facts| (0, facts.scenario.ttl.0.0 * 6 / 5),
-        set: |scenario, value| scenario.restart_delay = exactly(value),
+        set: |scenario, value| scenario.faults.restart_delay = exactly(value),
         bounds: |facts| {
             if facts.session.is_some() {
                 return Vec::new();
@@ -121,7 +121,7 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::More,
         families: &[Family::ClockDrift, Family::All],
         range: |facts| (0, (drift_margin(facts) * 3).clamp(1_000, 500_000)),
-        set: |scenario, value| scenario.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
+        set: |scenario, value| scenario.faults.drift_ppm = u32::try_from(value).unwrap_or(u32::MAX),
         bounds: |facts| {
             if facts.session.is_some() {
                 return Vec::new();
@@ -142,7 +142,7 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::More,
         families: &[Family::Pause, Family::Suspend, Family::All],
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 5 / 2),
-        set: |scenario, value| scenario.pause = Some(exactly(value)),
+        set: |scenario, value| scenario.faults.pause = Some(exactly(value)),
         bounds: |facts| {
             if let Some(silence) = facts.silence_allowed() {
                 return vec![bound(
@@ -169,7 +169,7 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::More,
         families: &[Family::ClockJump, Family::All],
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
-        set: |scenario, value| scenario.clock_jump = Some(exactly(value)),
+        set: |scenario, value| scenario.faults.clock_jump = Some(exactly(value)),
         bounds: |facts| {
             if facts.session.is_some() {
                 return Vec::new();
@@ -190,7 +190,7 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::More,
         families: &[Family::Failover, Family::ReplicationLag, Family::All],
         range: |_| (0, 5_000_000),
-        set: |scenario, value| scenario.replication_lag = Some(exactly(value)),
+        set: |scenario, value| scenario.faults.replication_lag = Some(exactly(value)),
         bounds: |_| {
             vec![bound(
                 Micros::ZERO,
@@ -207,10 +207,10 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::More,
         families: &[Family::StorageDelay, Family::All],
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 2),
-        set: |scenario, value| scenario.storage_delay = Some(exactly(value)),
+        set: |scenario, value| scenario.faults.storage_delay = Some(exactly(value)),
         bounds: |facts| {
             vec![bound(
-                facts.scenario.storage_timeout.0.min(margin(facts)),
+                facts.scenario.calls.storage_timeout.0.min(margin(facts)),
                 "a writer waits that long for the answer before it gives up and releases, so that \
                  a write cannot come later",
                 "the next holder must be served before the late write arrives",
@@ -224,7 +224,7 @@ pub static QUANTITIES: &[Varied] = &[
         worse: Worse::Less,
         families: &[],
         range: |_| (0, 1_000_000),
-        set: |scenario, value| scenario.retry = exactly(value),
+        set: |scenario, value| scenario.calls.retry = exactly(value),
         bounds: |_| Vec::new(),
     },
     Varied {
@@ -235,7 +235,7 @@ pub static QUANTITIES: &[Varied] = &[
         families: &[],
         range: |_| (0, 1_000_000),
         set: |scenario, value| {
-            scenario.retry.max = Span(Micros(scenario.retry.min.0.0 + value));
+            scenario.calls.retry.max = Span(Micros(scenario.calls.retry.min.0.0 + value));
         },
         bounds: |facts| livelock::spread(&facts.scenario).into_iter().collect(),
     },
@@ -289,7 +289,7 @@ fn drift_margin(facts: &Facts) -> u64 {
 
 /// The longest pause that the families draw.
 fn pause_max(scenario: &Scenario) -> Micros {
-    scenario.pause.map_or(Micros(scenario.ttl.0.0 * 5 / 2), |range| range.max.0)
+    scenario.faults.pause.map_or(Micros(scenario.ttl.0.0 * 5 / 2), |range| range.max.0)
 }
 
 /// The scenario with the spans spelt out that would follow the ttl.
@@ -299,10 +299,13 @@ fn keeping_spans(scenario: &Scenario) -> Scenario {
         Some(SpanRange::new(Span(Micros(least.min(most))), Span(Micros(most))))
     };
     Scenario {
-        pause: scenario.pause.or(range(100_000, ttl * 5 / 2)),
-        clock_jump: scenario.clock_jump.or(range(ttl / 5, ttl * 2)),
-        storage_delay: scenario.storage_delay.or(range(50_000, ttl * 2)),
-        partition: scenario.partition.or(range(100_000, ttl * 3 / 2)),
+        faults: FaultSizes {
+            pause: scenario.faults.pause.or(range(100_000, ttl * 5 / 2)),
+            clock_jump: scenario.faults.clock_jump.or(range(ttl / 5, ttl * 2)),
+            storage_delay: scenario.faults.storage_delay.or(range(50_000, ttl * 2)),
+            partition: scenario.faults.partition.or(range(100_000, ttl * 3 / 2)),
+            ..scenario.faults.clone()
+        },
         ..scenario.clone()
     }
 }
@@ -363,7 +366,7 @@ mod tests {
         // Two thirds of the timeout, but for the second in which a server passes the ping on.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
-        let timeout = Scenario::default().storage_timeout.0.0;
+        let timeout = Scenario::default().calls.storage_timeout.0.0;
         assert_eq!(
             first("storage-delay", &with(8_000_000)),
             timeout,
@@ -398,6 +401,6 @@ mod tests {
         let mut scenario = Scenario { hold: Hold::UntilValidity, ..Scenario::default() };
         (find("ttl").unwrap().set)(&mut scenario, 1_000_000);
         assert_eq!(scenario.ttl, Span::secs(1));
-        assert_eq!(scenario.pause.unwrap().max, Span::secs(25));
+        assert_eq!(scenario.faults.pause.unwrap().max, Span::secs(25));
     }
 }

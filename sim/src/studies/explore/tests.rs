@@ -4,7 +4,7 @@
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
 use crate::run::Recording;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Scenario, Timing};
 use crate::setup::span::{Span, SpanRange};
 use crate::studies::explore::plan::base::{Base, bases};
 use crate::studies::explore::plan::bounds::{Bounds, Grain, small_scenario};
@@ -41,7 +41,10 @@ impl Progress for Silent {
 /// One latency, so that there are two base runs.
 fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
     let fixed = SpanRange::new(Span::millis(1), Span::millis(1));
-    let scenario = Scenario { latency: fixed, ..small_scenario() };
+    let scenario = Scenario {
+        timing: Timing { latency: fixed, ..small_scenario().timing },
+        ..small_scenario()
+    };
     Bounds {
         client: find(client).expect("the lock is in the table"),
         families: fault.parse().expect("families"),
@@ -119,11 +122,11 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
     // Every link slow in turn: only split votes leave a lock with the barest majority.
-    bounds.scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+    bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
-    bounds.scenario.latency = SpanRange::new(Span::millis(1), Span::millis(1));
-    bounds.scenario.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
+    bounds.scenario.timing.latency = SpanRange::new(Span::millis(1), Span::millis(1));
+    bounds.scenario.faults.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
     assert!(quiet(&bounds).sum().valid > 0);
 }
 
@@ -147,7 +150,7 @@ fn a_failover_loses_a_lock_and_redlock_outlives_masters_that_stay_away() {
 fn failover_by_says_which_failures_are_placed() {
     let placed = |by: FailoverBy| {
         let mut bounds = bounds("single-node", "failover", 1);
-        bounds.scenario.failover_by = by;
+        bounds.scenario.faults.failover_by = by;
         let sites = all_sites(&bounds).into_iter();
         sites
             .map(|site| match site {
@@ -192,11 +195,11 @@ fn a_failover_that_cannot_be_is_refused() {
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
     let mut bounds = bounds("single-node", "pause", 1);
     let fixed = |micros| SpanRange::new(Span(Micros(micros)), Span(Micros(micros)));
-    bounds.scenario.latency = fixed(2_000);
+    bounds.scenario.timing.latency = fixed(2_000);
     bounds.scenario.hold = crate::setup::scenario::Hold::Drawn(fixed(8_000_000));
-    (bounds.scenario.think, bounds.scenario.retry) = (fixed(1_800), fixed(1_996_100));
+    (bounds.scenario.think, bounds.scenario.calls.retry) = (fixed(1_800), fixed(1_996_100));
     let longest = |micros| Bounds { longest: Span(Micros(micros)), ..bounds.clone() };
-    let quantum = bounds.scenario.quantum.0.0;
+    let quantum = bounds.scenario.timing.quantum.0.0;
     let left = 10_000_000 - 8_000_000 - 7 * 2_000 + 2_000;
     assert!(quiet(&longest(left + 3 * quantum)).sum().valid > 0);
     assert_eq!(counterexample(&longest(left + 4 * quantum)).level.faults, 1);
@@ -238,7 +241,7 @@ fn pruning_loses_no_violation() {
 
 /// Runs of neighbouring quanta at which a process that dies for good breaks a rule.
 fn windows(bounds: &Bounds, base: &Base, until: SimTime) -> Vec<(SimTime, SimTime)> {
-    let quantum = bounds.scenario.quantum.0;
+    let quantum = bounds.scenario.timing.quantum.0;
     let mut windows: Vec<(SimTime, SimTime)> = Vec::new();
     let mut at = SimTime::ZERO;
     while at <= until {
@@ -295,7 +298,7 @@ fn every_message_and_every_event_is_a_place() {
     let trace = outcome.trace.expect("it was recorded");
     let messages = trace.messages.iter().flat_map(|one| [Some(one.sent_us), one.arrived_us]);
     let all = events.chain(messages.flatten().filter(|at| *at <= last));
-    let quantum = bounds.scenario.quantum.0;
+    let quantum = bounds.scenario.timing.quantum.0;
     let missing = all.filter(|at| !places.contains(at) || !places.contains(&(*at + quantum)));
     assert_eq!(missing.collect::<Vec<_>>(), []);
 }

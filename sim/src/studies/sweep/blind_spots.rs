@@ -59,7 +59,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     let Hold::Drawn(hold) = scenario.hold else { return None };
     let longer = drawn_for(fit::usage(scenario, client), families).contains(&Length::Hold)
         && Length::Hold.is_built_in(scenario);
-    let ppm = u64::from(scenario.drift_ppm);
+    let ppm = u64::from(scenario.faults.drift_ppm);
     let (longest, lease) = (hold.max.0.as_micros(), scenario.ttl.0.as_micros());
     let ends_in_time = longest * (1_000_000 + ppm) < lease * 1_000_000u64.saturating_sub(ppm);
     (!longer && ends_in_time).then(|| {
@@ -82,7 +82,7 @@ fn impatient(case: &Case<'_>) -> Option<String> {
         return None;
     }
     let setting = scenario.setting(scenario.topology(client, families));
-    let timeout = scenario.command_timeout;
+    let timeout = scenario.calls.command_timeout;
     (setting.knobs.latency.max_us > timeout.0).then(|| {
         format!(
             "who waits longer than {timeout} for an answer gives up, so a later one grants nothing \
@@ -106,6 +106,7 @@ fn away_for_long(case: &Case<'_>) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::setup::scenario::ClientCalls;
     use crate::setup::span::SpanRange;
 
     fn told(client: &str, fault: &str, scenario: &Scenario) -> String {
@@ -134,7 +135,10 @@ mod tests {
         let long = SpanRange::new(Span::millis(10), Span::millis(9_500));
         let near = Scenario { hold: Hold::Drawn(long), ..plain.clone() };
         assert_eq!(told("redlock", "clock-drift", &near), "");
-        let patient = Scenario { command_timeout: Span::secs(3), ..plain };
+        let patient = Scenario {
+            calls: ClientCalls { command_timeout: Span::secs(3), ..plain.calls },
+            ..plain
+        };
         assert_eq!(told("redlock", "latency", &patient), "");
     }
 }

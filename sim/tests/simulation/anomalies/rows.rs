@@ -11,7 +11,9 @@ pub(crate) mod written;
 use fencepost::Scenario;
 
 use fencepost::setup::lengths::Length;
-use fencepost::setup::scenario::{Hold, MastersOrder, Persistence, Strategy};
+use fencepost::setup::scenario::{
+    ClientCalls, FaultSizes, Hold, MastersOrder, Persistence, Servers, Strategy, Timing,
+};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_reports::{Kind, StorageRule, Workload};
 
@@ -107,22 +109,31 @@ fn to_the_end() -> Scenario {
 
 /// The same, with clocks that drift apart by up to 1 %.
 fn to_the_end_within_the_margin() -> Scenario {
-    Scenario { drift_ppm: 10_000, ..to_the_end() }
+    Scenario { faults: FaultSizes { drift_ppm: 10_000, ..to_the_end().faults }, ..to_the_end() }
 }
 
 fn delayed_restart() -> Scenario {
     Scenario {
-        restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)),
+        faults: FaultSizes {
+            restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)),
+            ..FaultSizes::default()
+        },
         ..Scenario::default()
     }
 }
 
 fn synced_every_second() -> Scenario {
-    Scenario { persistence: Persistence::AofEverysec, ..Scenario::default() }
+    Scenario {
+        servers: Servers { persistence: Persistence::AofEverysec, ..Servers::default() },
+        ..Scenario::default()
+    }
 }
 
 fn synced_always() -> Scenario {
-    Scenario { persistence: Persistence::AofAlways, ..Scenario::default() }
+    Scenario {
+        servers: Servers { persistence: Persistence::AofAlways, ..Servers::default() },
+        ..Scenario::default()
+    }
 }
 
 fn unchecked() -> Scenario {
@@ -172,7 +183,10 @@ fn long_overrun() -> Scenario {
 fn slow_crowd() -> Scenario {
     Scenario {
         processes: 8,
-        latency: SpanRange::new(Span::millis(1), Span::millis(30)),
+        timing: Timing {
+            latency: SpanRange::new(Span::millis(1), Span::millis(30)),
+            ..Timing::default()
+        },
         ..Scenario::default()
     }
 }
@@ -183,7 +197,13 @@ fn held_for_less() -> Scenario {
 }
 
 fn slow_messages() -> Scenario {
-    Scenario { latency: SpanRange::new(Span::millis(5), Span::millis(60)), ..Scenario::default() }
+    Scenario {
+        timing: Timing {
+            latency: SpanRange::new(Span::millis(5), Span::millis(60)),
+            ..Timing::default()
+        },
+        ..Scenario::default()
+    }
 }
 
 /// A lease that is short against what a master may take to answer.
@@ -191,11 +211,14 @@ fn short_lease() -> Scenario {
     let ms = Span::millis;
     Scenario {
         ttl: ms(100),
-        node_timeout: ms(100),
         hold: Hold::Drawn(SpanRange::new(ms(10), ms(90))),
         fault_window: SpanRange::new(ms(10), Span::secs(2)),
-        extra_latency: Some(SpanRange::new(ms(20), ms(90))),
         cycles: 40,
+        calls: ClientCalls { node_timeout: ms(100), ..ClientCalls::default() },
+        faults: FaultSizes {
+            extra_latency: Some(SpanRange::new(ms(20), ms(90))),
+            ..FaultSizes::default()
+        },
         ..Scenario::default()
     }
 }
@@ -209,16 +232,22 @@ fn in_step() -> Scenario {
         cycles: 3,
         hold: Hold::Drawn(SpanRange::new(ms(10), ms(10))),
         think: SpanRange::new(ms(0), ms(0)),
-        retry: SpanRange::new(ms(50), ms(50)),
-        latency: SpanRange::new(ms(2), ms(2)),
-        masters_order: MastersOrder::Rotated,
+        calls: ClientCalls { retry: SpanRange::new(ms(50), ms(50)), ..ClientCalls::default() },
+        timing: Timing { latency: SpanRange::new(ms(2), ms(2)), ..Timing::default() },
+        servers: Servers { masters_order: MastersOrder::Rotated, ..Servers::default() },
         ..Scenario::default()
     }
 }
 
 /// The same with a random delay, of the same length on average.
 fn out_of_step() -> Scenario {
-    Scenario { retry: SpanRange::new(Span::millis(0), Span::millis(100)), ..in_step() }
+    Scenario {
+        calls: ClientCalls {
+            retry: SpanRange::new(Span::millis(0), Span::millis(100)),
+            ..in_step().calls
+        },
+        ..in_step()
+    }
 }
 
 /// Ten processes that want the lock all the time, and hold it for a moment.
@@ -229,7 +258,7 @@ fn crowd() -> Scenario {
         cycles: 5,
         hold: Hold::Drawn(SpanRange::new(ms(5), ms(10))),
         think: SpanRange::new(ms(1), ms(1)),
-        retry: SpanRange::new(ms(0), ms(100)),
+        calls: ClientCalls { retry: SpanRange::new(ms(0), ms(100)), ..ClientCalls::default() },
         ..Scenario::default()
     }
 }

@@ -79,7 +79,7 @@ fn lengths(bounds: &Bounds) -> String {
 
 /// Which messages come late.
 fn orders(bounds: &Bounds) -> String {
-    let latency = bounds.scenario.latency;
+    let latency = bounds.scenario.timing.latency;
     let count = match bounds.delays {
         0 => return String::new(),
         1 => "at most one message (what one machine sends another at one instant) arrives",
@@ -103,7 +103,7 @@ fn orders(bounds: &Bounds) -> String {
 fn fixed(bounds: &Bounds) -> String {
     let (mut said, scenario) = (String::new(), &bounds.scenario);
     for family in bounds.families.chosen() {
-        let delay = scenario.restart_delay;
+        let delay = scenario.faults.restart_delay;
         match family {
             Family::Restart if delay.min == delay.max => {
                 said.push_str(&format!("; servers come back after {}", delay.min));

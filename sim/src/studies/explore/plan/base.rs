@@ -2,7 +2,7 @@
 
 use super::bounds::Bounds;
 use crate::run::RunSpec;
-use crate::setup::scenario::{Hold, Scenario, SlowLink};
+use crate::setup::scenario::{Hold, Scenario, SlowLink, Timing};
 use crate::setup::span::{Span, SpanRange};
 use fencepost_faults::setting::Setting;
 use fencepost_faults::{Family, FaultPlan, Micros};
@@ -52,9 +52,12 @@ pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
         let base = move |(name, latency, slow_link): &(String, SpanRange, Option<SlowLink>)| Base {
             name: format!("{name}; {start}"),
             scenario: Scenario {
-                latency: *latency,
-                slow_link: *slow_link,
                 stagger,
+                timing: Timing {
+                    latency: *latency,
+                    slow_link: *slow_link,
+                    ..scenario.timing.clone()
+                },
                 ..scenario.clone()
             },
         };
@@ -64,7 +67,7 @@ pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
 }
 
 fn latencies(scenario: &Scenario, setting: &Setting) -> Vec<(String, SpanRange, Option<SlowLink>)> {
-    let SpanRange { min, max } = scenario.latency;
+    let SpanRange { min, max } = scenario.timing.latency;
     let all =
         |span: Span| (format!("every message takes {span}"), SpanRange::new(span, span), None);
     if min == max {

@@ -2,7 +2,7 @@
 
 use super::level::Level;
 use super::rule::Rule;
-use crate::setup::scenario::{Hold, Scenario};
+use crate::setup::scenario::{ClientCalls, Hold, Scenario, Servers};
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::Definition;
@@ -76,10 +76,10 @@ pub fn small_scenario() -> Scenario {
     Scenario {
         processes: 2,
         cycles: 1,
-        masters: 3,
         think: fixed(1),
         hold: Hold::Drawn(fixed(4_000)),
-        retry: fixed(2_000),
+        servers: Servers { masters: 3, ..Servers::default() },
+        calls: ClientCalls { retry: fixed(2_000), ..ClientCalls::default() },
         ..Scenario::default()
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn between_looks(
     from: SimTime,
     looks: impl Iterator<Item = SimTime>,
 ) -> Vec<(SimTime, SimTime)> {
-    let quantum = bounds.scenario.quantum.0.0;
+    let quantum = bounds.scenario.timing.quantum.0.0;
     let last = SimTime(aligned(from.0 + bounds.longest.0.0, quantum));
     let looks: BTreeSet<SimTime> = looks.filter(|at| *at >= from && *at < last).collect();
     let looks: Vec<SimTime> = looks.into_iter().collect();
@@ -41,7 +41,7 @@ pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTim
 }
 
 fn between(bounds: &Bounds, from: SimTime, timers: BTreeSet<SimTime>) -> Vec<SimTime> {
-    let quantum = bounds.scenario.quantum.0.0;
+    let quantum = bounds.scenario.timing.quantum.0.0;
     let last = SimTime(aligned(from.0 + bounds.longest.0.0, quantum));
     let ahead: Vec<SimTime> = timers.into_iter().filter(|at| *at > from && *at < last).collect();
     let mut ends: BTreeSet<SimTime> = match bounds.grain {
@@ -81,7 +81,11 @@ fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
 /// A message and its answer, with some time to think.
 fn round_trip(bounds: &Bounds) -> Micros {
     let scenario = &bounds.scenario;
-    Micros(2 * scenario.latency.max.0.0 + scenario.service_time.0.0 + scenario.quantum.0.0)
+    Micros(
+        2 * scenario.timing.latency.max.0.0
+            + scenario.timing.service_time.0.0
+            + scenario.timing.quantum.0.0,
+    )
 }
 
 fn aligned(at: u64, quantum: u64) -> u64 {

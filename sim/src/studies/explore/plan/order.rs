@@ -31,10 +31,11 @@ pub(crate) fn links(setting: &Setting) -> Vec<(Node, Node)> {
 
 /// By how much a message on this link can be later than it is under the conditions of a base run.
 pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> Micros {
-    let is_slow = base.scenario.slow_link.map(SlowLink::nodes);
+    let is_slow = base.scenario.timing.slow_link.map(SlowLink::nodes);
     let is_slow = is_slow.is_some_and(|ends| ends == [from, to] || ends == [to, from]);
-    let takes = if is_slow { base.scenario.latency.max } else { base.scenario.latency.min };
-    Micros(bounds.scenario.latency.max.0.0.saturating_sub(takes.0.0))
+    let takes =
+        if is_slow { base.scenario.timing.latency.max } else { base.scenario.timing.latency.min };
+    Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
 /// By how much what is sent on this link at that instant is delayed, to arrive just after each of
@@ -45,7 +46,7 @@ pub(crate) fn delays(
     (link, sent): ((Node, Node), SimTime),
     scout: &Scout,
 ) -> BTreeSet<Micros> {
-    let quantum = bounds.scenario.quantum.0;
+    let quantum = bounds.scenario.timing.quantum.0;
     let is_own = |message: &&Message| message.link() == link && message.sent == sent;
     let arrives = scout.messages.iter().find(is_own).and_then(|message| message.arrived);
     let Some(arrives) = arrives else { return BTreeSet::new() };

@@ -155,7 +155,7 @@ impl Origin<'_> {
 
     /// The faults that may begin at an instant.
     fn choices(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
-        let (bounds, quantum) = (self.bounds, self.bounds.scenario.quantum.0);
+        let (bounds, quantum) = (self.bounds, self.bounds.scenario.timing.quantum.0);
         let faults = match site.measure(&bounds.scenario, bounds.longest.0) {
             Measure::Fixed(faults) => faults,
             Measure::Steps => {
@@ -174,7 +174,7 @@ impl Origin<'_> {
 
     /// The faults that may begin at an instant and end at another.
     fn lengths(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
-        let (bounds, quantum) = (self.bounds, self.bounds.scenario.quantum.0);
+        let (bounds, quantum) = (self.bounds, self.bounds.scenario.timing.quantum.0);
         let until = |end: SimTime| site.lasting(end.since(at), quantum);
         let Some(longest) = site.lasting(bounds.longest.0, quantum) else {
             return Ok(Choices::default());
@@ -233,7 +233,7 @@ impl Origin<'_> {
 
 /// The instant of every turn, and one quantum later; none before the last fault that there is.
 pub(crate) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
-    let quantum = bounds.scenario.quantum.0;
+    let quantum = bounds.scenario.timing.quantum.0;
     let first = prefix.faults.iter().map(|timed| timed.at_us).max().unwrap_or(SimTime::ZERO);
     let around = scout.turns.iter().flat_map(|(at, _)| [*at, *at + quantum]);
     around.filter(|at| *at >= first).collect()

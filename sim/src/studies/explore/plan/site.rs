@@ -165,7 +165,7 @@ pub(crate) enum Measure {
 
 /// How long a trap for a reply is set at least.
 pub(crate) fn shortest_trap(scenario: &Scenario) -> Micros {
-    Micros(TRAP_QUANTA * scenario.quantum.0.0)
+    Micros(TRAP_QUANTA * scenario.timing.quantum.0.0)
 }
 
 impl Site {
@@ -173,7 +173,7 @@ impl Site {
     pub(crate) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
         match self {
             Site::Restart { node, power } => {
-                let delays = scenario.restart_delay;
+                let delays = scenario.faults.restart_delay;
                 let mut spans = vec![delays.min.0, delays.max.0];
                 spans.dedup();
                 let died = |span| match power {

@@ -114,13 +114,13 @@ impl Bounds {
         if self.delays > DELAYS_MAX || self.most().depth() > DEPTH_MAX {
             return Err(InvalidBounds::Delays(self.delays));
         }
-        if self.delays > 0 && scenario.latency.min == scenario.latency.max {
-            return Err(InvalidBounds::NoReach(scenario.latency));
+        if self.delays > 0 && scenario.timing.latency.min == scenario.timing.latency.max {
+            return Err(InvalidBounds::NoReach(scenario.timing.latency));
         }
         if let Some(program) = scenario.program(self.client) {
             return Err(InvalidBounds::Program(program.name.clone()));
         }
-        if let Some(link) = scenario.slow_link {
+        if let Some(link) = scenario.timing.slow_link {
             return Err(InvalidBounds::SlowLink(link.to_string()));
         }
         if let Some((key, value)) = scenario.gives_up() {
@@ -133,8 +133,11 @@ impl Bounds {
             Hold::Drawn(range) => Some(range),
             Hold::UntilValidity => None,
         };
-        let lengths =
-            [("think", Some(scenario.think)), ("hold", hold), ("retry", Some(scenario.retry))];
+        let lengths = [
+            ("think", Some(scenario.think)),
+            ("hold", hold),
+            ("retry", Some(scenario.calls.retry)),
+        ];
         for (key, range) in lengths {
             if let Some(range) = range.filter(|range| range.min != range.max) {
                 return Err(InvalidBounds::Range { key, range });

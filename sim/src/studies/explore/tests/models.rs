@@ -66,11 +66,11 @@ fn bounds_of_cell(cell: &Cell) -> Bounds {
     let mut bounds = bounds(client, cell.fault, faults);
     match cell.lock.trouble {
         Some(Trouble::ForgetLate) => {
-            bounds.scenario.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
+            bounds.scenario.faults.restart_delay = SpanRange::new(Span::secs(12), Span::secs(12));
         }
         // Only split votes leave a lock with the barest majority.
         Some(Trouble::Forget) => {
-            bounds.scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+            bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
         }
         _ => {}
     }

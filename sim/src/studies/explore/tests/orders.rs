@@ -12,7 +12,7 @@ use fencepost_reports::digest;
 /// A range of latencies within which messages can overtake each other.
 fn ordered(client: &str, fault: &str, (faults, delays): (u8, u8)) -> Bounds {
     let mut bounds = bounds(client, fault, faults);
-    bounds.scenario.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
+    bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     Bounds { delays, ..bounds }
 }
 
@@ -84,7 +84,7 @@ fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noti
                     }
                     let sent = calm.messages.iter().filter(|one| one.link() == link);
                     let sent = sent.map(|one| one.sent).nth(place - 1).expect("it was sent");
-                    if next + bounds.scenario.quantum.0 > at + span
+                    if next + bounds.scenario.timing.quantum.0 > at + span
                         || calm.turns.iter().all(|turn| turn.0 < sent)
                     {
                         continue;
@@ -117,8 +117,9 @@ fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noti
 fn no_message_is_late_on_a_link_that_takes_the_most() {
     let bounds = ordered("redlock", "none", (0, 1));
     let all = bases(&bounds);
-    let slow = all.iter().find(|base| base.scenario.slow_link.is_some()).expect("there is one");
-    let [a, b] = slow.scenario.slow_link.map(SlowLink::nodes).expect("it has one");
+    let slow =
+        all.iter().find(|base| base.scenario.timing.slow_link.is_some()).expect("there is one");
+    let [a, b] = slow.scenario.timing.slow_link.map(SlowLink::nodes).expect("it has one");
     assert_eq!(reach(&bounds, slow, (a, b)), Micros::ZERO);
     assert_eq!(reach(&bounds, slow, (b, a)), Micros::ZERO);
     assert_eq!(reach(&bounds, slow, (Node::Client(2), Node::Storage)), Micros(1_800));
@@ -208,8 +209,8 @@ fn leaving_out_equal_orders_loses_no_violation() {
 fn a_late_message_shows_what_the_same_run_without_it_does_not() {
     let mut bounds = ordered("set-px-get-del", "none", (0, 1));
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
-    bounds.scenario.latency = SpanRange::new(Span::millis(10), Span::millis(60));
-    (bounds.scenario.ttl, bounds.scenario.retry) = (Span::secs(1), fixed(182));
+    bounds.scenario.timing.latency = SpanRange::new(Span::millis(10), Span::millis(60));
+    (bounds.scenario.ttl, bounds.scenario.calls.retry) = (Span::secs(1), fixed(182));
     bounds.scenario.hold = Hold::Drawn(fixed(890));
     let base = &bases(&bounds)[0];
     assert_eq!(broken(&bounds, base, FaultPlan::default()), Vec::<String>::new());

@@ -6,7 +6,9 @@ use super::{
     overrun, row, slow_messages, synced_always, within,
 };
 use fencepost::Scenario;
-use fencepost::setup::scenario::{Hold, OldPrimary, Standby};
+use fencepost::setup::scenario::{
+    ClientCalls, FaultSizes, Hold, OldPrimary, Servers, Standby, Timing,
+};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
 
@@ -22,7 +24,10 @@ pub(crate) fn almost_a_lease() -> Scenario {
 fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
-        pause: Some(SpanRange::new(Span::secs(20), Span::secs(30))),
+        faults: FaultSizes {
+            pause: Some(SpanRange::new(Span::secs(20), Span::secs(30))),
+            ..FaultSizes::default()
+        },
         ..Scenario::default()
     }
 }
@@ -30,15 +35,18 @@ fn long_pauses() -> Scenario {
 /// A standby that has a commit before it is answered, and an old primary that is stopped.
 pub(crate) fn synchronous() -> Scenario {
     Scenario {
-        standby: Some(Standby::Synchronous),
-        old_primary: OldPrimary::Stopped,
+        servers: Servers {
+            standby: Some(Standby::Synchronous),
+            old_primary: OldPrimary::Stopped,
+            ..Servers::default()
+        },
         ..Scenario::default()
     }
 }
 
 /// One server, so that every lost reply is one of it.
 pub(crate) fn alone() -> Scenario {
-    Scenario { ensemble: 1, ..Scenario::default() }
+    Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
 /// The same, with messages that take long beside the holds: much is under way when a reply is lost.
@@ -46,7 +54,10 @@ pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
         hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::millis(100))),
-        latency: SpanRange::new(Span::millis(20), Span::millis(100)),
+        timing: Timing {
+            latency: SpanRange::new(Span::millis(20), Span::millis(100)),
+            ..alone().timing
+        },
         ..alone()
     }
 }
@@ -54,7 +65,13 @@ pub(crate) fn slow_and_alone() -> Scenario {
 /// The same, and the server stays away for longer than a release is tried again, and for less than
 /// a session lasts.
 pub(crate) fn slow_and_away() -> Scenario {
-    Scenario { restart_delay: SpanRange::new(Span::secs(6), Span::secs(8)), ..slow_and_alone() }
+    Scenario {
+        faults: FaultSizes {
+            restart_delay: SpanRange::new(Span::secs(6), Span::secs(8)),
+            ..slow_and_alone().faults
+        },
+        ..slow_and_alone()
+    }
 }
 
 /// The server stays away for longer than a client waits until it takes its session for over, and
@@ -62,8 +79,11 @@ pub(crate) fn slow_and_away() -> Scenario {
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
-        retry: SpanRange::new(Span::secs(1), Span::secs(1)),
-        restart_delay: SpanRange::new(Span::secs(6), Span::secs(10)),
+        calls: ClientCalls { retry: SpanRange::new(Span::secs(1), Span::secs(1)), ..alone().calls },
+        faults: FaultSizes {
+            restart_delay: SpanRange::new(Span::secs(6), Span::secs(10)),
+            ..alone().faults
+        },
         ..alone()
     }
 }
@@ -75,8 +95,14 @@ pub(crate) fn behind() -> Scenario {
         processes: 6,
         ttl: Span::secs(4),
         hold: Hold::Drawn(SpanRange::new(Span::millis(10), Span::secs(1))),
-        latency: SpanRange::new(Span(Micros(100)), Span::millis(1)),
-        partition: Some(SpanRange::new(Span::secs(4), Span::secs(6))),
+        timing: Timing {
+            latency: SpanRange::new(Span(Micros(100)), Span::millis(1)),
+            ..Timing::default()
+        },
+        faults: FaultSizes {
+            partition: Some(SpanRange::new(Span::secs(4), Span::secs(6))),
+            ..FaultSizes::default()
+        },
         ..Scenario::default()
     }
 }
@@ -85,8 +111,11 @@ pub(crate) fn behind() -> Scenario {
 /// cut off for that long; there is one server, so that no other one takes their place.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
-        partition: Some(SpanRange::new(Span::secs(8), Span::secs(10))),
-        ensemble: 1,
+        faults: FaultSizes {
+            partition: Some(SpanRange::new(Span::secs(8), Span::secs(10))),
+            ..overrun().faults
+        },
+        servers: Servers { ensemble: 1, ..overrun().servers },
         ..overrun()
     }
 }
@@ -94,7 +123,7 @@ pub(crate) fn cut_off() -> Scenario {
 /// The same with an ensemble: the cuts that leave a client any server end no session, and those
 /// among the servers may.
 pub(crate) fn cut_off_from_three() -> Scenario {
-    Scenario { ensemble: 3, ..cut_off() }
+    Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }
 
 /// Every row of theirs.

@@ -3,7 +3,7 @@
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
-use fencepost::setup::scenario::Hold;
+use fencepost::setup::scenario::{Hold, Servers};
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{Cause, Kind};
@@ -51,7 +51,7 @@ fn often_idle() -> Scenario {
         processes: 2,
         hold: Hold::Drawn(SpanRange::new(Span::millis(700), Span::secs(1))),
         think: SpanRange::new(Span::secs(1), Span::secs(3)),
-        ensemble: 1,
+        servers: Servers { ensemble: 1, ..Servers::default() },
         ..Scenario::default()
     }
 }
