@@ -1,6 +1,5 @@
 //! Commands that count in a string.
 
-use super::string::string_at;
 use crate::config::events::EventClass;
 use crate::data::extended;
 use crate::data::extended::{Extended, Parsed};
@@ -37,7 +36,7 @@ fn decrby(call: &mut Call<'_>) -> CommandResult {
 fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);
-    let text = string_at(call.server, db, position)?;
+    let text = call.server.string_at(db, position)?;
     let old = if position.is_some() { parse_integer(text).ok_or(NOT_AN_INTEGER)? } else { 0 };
     let new = old.checked_add(increment).ok_or(OVERFLOW)?;
     write_number(call, position, key, itoa::Buffer::new().format(new).as_bytes());
@@ -72,7 +71,7 @@ pub(crate) fn float_sum(
 fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);
-    let text = string_at(call.server, db, position)?;
+    let text = call.server.string_at(db, position)?;
     let sum = float_sum(position.map(|_| text), call.arg(2), NOT_A_FLOAT)?;
     write_number(call, position, key, sum.as_bytes());
     call.server.notify(EventClass::String, "incrbyfloat", db, key);

@@ -306,7 +306,7 @@ pub(super) fn holds(
     position: Option<usize>,
     wanted: &[u8],
 ) -> Result<bool, CommandError> {
-    let text = super::string::string_at(call.server, call.db, position)?;
+    let text = call.server.string_at(call.db, position)?;
     Ok(position.is_some() && text == wanted)
 }
 
@@ -332,7 +332,7 @@ pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     let options = parse_options(call.args, 2, Grammar::GetEx)?;
     let key = call.arg(1);
     let position = call.server.find(call.db, key);
-    super::string::string_at(call.server, call.db, position)?;
+    call.server.string_at(call.db, position)?;
     let expires_at_ms = match options.expiry {
         Expiry::At(unit, anchor, time) if position.is_some() => {
             Some(expiry_instant(call, (unit, anchor), time, "getex")?)

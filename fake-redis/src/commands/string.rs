@@ -1,7 +1,6 @@
 //! Commands for strings, but for SET's options and for counting.
 
-use super::set;
-use super::set::Unit;
+use super::set::{self, Unit};
 use crate::config::events::EventClass;
 use crate::data::number::parse_integer;
 use crate::data::value::Value;
@@ -9,7 +8,7 @@ use crate::protocol::error::{
     CommandError, CommandResult, NOT_AN_INTEGER, OFFSET_OUT_OF_RANGE, STRING_TOO_LONG, WRONG_TYPE,
 };
 use crate::state::command_info::{Flags, Keys};
-use crate::state::server::{Anchor, Call, Command, Server};
+use crate::state::server::{Anchor, Call, Command};
 
 const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM);
@@ -38,22 +37,6 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("substr", 4, Flags::READONLY, Keys::ONE, getrange),
     Command::new("setrange", 4, CHANGE, Keys::ONE, setrange),
 ];
-
-/// The string at the position of a key, empty if there is no key.
-pub(crate) fn string_at(
-    server: &Server,
-    db: usize,
-    position: Option<usize>,
-) -> Result<&[u8], CommandError> {
-    match position
-        .and_then(|position| server.database(db).at(position))
-        .map(|(_, entry)| &entry.value)
-    {
-        None => Ok(b""),
-        Some(Value::String(text)) => Ok(text),
-        Some(_) => Err(WRONG_TYPE),
-    }
-}
 
 fn get(call: &mut Call<'_>) -> CommandResult {
     match call.server.read(call.db, call.args.get(1)).map(|entry| &entry.value) {
@@ -91,7 +74,7 @@ fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandRes
 fn getset(call: &mut Call<'_>) -> CommandResult {
     let (key, value) = (call.arg(1), call.arg(2));
     let position = call.server.find(call.db, key);
-    let old = string_at(call.server, call.db, position)?;
+    let old = call.server.string_at(call.db, position)?;
     call.reply.bulk_or_null(position.map(|_| old));
     call.server.store_string(call.db, (position, key), value, None);
     call.server.notify(EventClass::String, "set", call.db, key);
@@ -102,7 +85,7 @@ fn getset(call: &mut Call<'_>) -> CommandResult {
 fn getdel(call: &mut Call<'_>) -> CommandResult {
     let key = call.arg(1);
     let position = call.server.find(call.db, key);
-    let old = string_at(call.server, call.db, position)?;
+    let old = call.server.string_at(call.db, position)?;
     call.reply.bulk_or_null(position.map(|_| old));
     if let Some(position) = position {
         call.server.remove(call.db, position);
@@ -187,7 +170,7 @@ fn edit(
 fn append(call: &mut Call<'_>) -> CommandResult {
     let (key, addition) = (call.arg(1), call.arg(2));
     let position = call.server.find(call.db, key);
-    let length = string_at(call.server, call.db, position)?.len();
+    let length = call.server.string_at(call.db, position)?.len();
     check_length(call, length + addition.len())?;
     let length = edit(call, position, key, |text| text.extend_from_slice(addition));
     call.server.notify(EventClass::String, "append", call.db, key);
@@ -233,7 +216,7 @@ fn setrange(call: &mut Call<'_>) -> CommandResult {
     let offset = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     let offset = usize::try_from(offset).map_err(|_| OFFSET_OUT_OF_RANGE)?;
     let position = call.server.find(call.db, key);
-    let length = string_at(call.server, call.db, position)?.len();
+    let length = call.server.string_at(call.db, position)?.len();
     if patch.is_empty() {
         call.reply.count(length);
         return Ok(());

@@ -18,7 +18,8 @@ pub(crate) use table::Table;
 use crate::config::NodeConfig;
 use crate::data::keyspace::{Database, Entry, Keyspace};
 use crate::data::random::Random;
-use crate::protocol::error::CommandError;
+use crate::data::value::Value;
+use crate::protocol::error::{CommandError, WRONG_TYPE};
 use crate::state::blocking::Blocking;
 use crate::state::busy::{Busy, LongScript};
 use crate::state::client::Client;
@@ -157,6 +158,19 @@ impl Server {
     /// A database.
     pub(crate) fn database(&self, db: usize) -> &Database {
         self.keyspace.database(db)
+    }
+
+    /// The string at the position of a key, empty if there is no key.
+    pub(crate) fn string_at(
+        &self,
+        db: usize,
+        position: Option<usize>,
+    ) -> Result<&[u8], CommandError> {
+        match position.and_then(|position| self.database(db).at(position)) {
+            None => Ok(b""),
+            Some((_, Entry { value: Value::String(text), .. })) => Ok(text),
+            Some(_) => Err(WRONG_TYPE),
+        }
     }
 
     /// Whether an entry's time is up: if and only if now is later (`keyIsExpired` in db.c). While

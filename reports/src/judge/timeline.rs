@@ -62,7 +62,8 @@ impl<'h> Timeline<'h> {
     /// Digests a history. Takes any history, but means something only for one that `validate`
     /// passes.
     pub fn new(history: &'h History) -> Timeline<'h> {
-        let acquisitions = acquisition::all(history);
+        let mut acquisitions = acquisition::all(history);
+        granting::set_grants(history, &mut acquisitions);
         let by_operation =
             acquisitions.iter().enumerate().map(|(index, one)| (one.operation, index)).collect();
         let sections = section::all(history, &acquisitions);
@@ -130,6 +131,12 @@ impl<'h> Timeline<'h> {
             (What::Server { lease_us, .. }, Node::Redis(_)) => *lease_us,
             _ => None,
         }
+    }
+
+    /// For how long a host stood still between two instants.
+    pub(crate) fn paused(&self, host: Node, from: SimTime, until: SimTime) -> Micros {
+        let pauses = self.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
+        pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
     }
 
     /// From when to when each server was down.

@@ -2,17 +2,16 @@
 //!
 //! Looked at are the servers that granted both acquisitions.
 
+use super::lease::{
+    COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
+    renews_by_itself,
+};
 use super::loss::{How, Loss};
-use super::{overrun, release};
+use super::release;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
-use fencepost_faults::{Micros, Node, SimTime};
-
-/// Redis keeps time in whole milliseconds, and a key lives until its last one is over.
-pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// The coarsest unit in which a server counts leases.
-pub(super) const COARSE: Micros = Micros::from_secs(1);
+use fencepost_faults::{Node, SimTime};
 
 /// How the lock was lost for one server that granted it again, as far as that is known.
 pub(crate) struct Lost<'t, 'h> {
@@ -83,10 +82,10 @@ impl<'t, 'h> Seen<'t, 'h> {
         if self.timeline.history.header.has_no_ttl() {
             return false;
         }
-        let lease = overrun::last_lease(self.timeline, self.holder, node, self.granted_again);
+        let lease = last_lease(self.timeline, self.holder, node, self.granted_again);
         let over = lease.ends();
         let lost_before = || {
-            let span = self.span_at(node).filter(|_| overrun::renews_by_itself(self.timeline));
+            let span = self.span_at(node).filter(|_| renews_by_itself(self.timeline));
             span.and_then(|span| span.to).is_some_and(|(to, how)| {
                 let by_itself = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
                 to <= self.granted_again && !by_itself && to.time + GRANULARITY < over
@@ -122,8 +121,8 @@ impl<'t, 'h> Seen<'t, 'h> {
     /// or else the last.
     fn span_at(&self, node: Node) -> Option<&'t KeySpan<'h>> {
         let (timeline, holder, before) = (self.timeline, self.holder, self.granted_again);
-        overrun::lost_at(timeline, holder, node, before)
-            .or_else(|| overrun::own_spans(timeline, holder, node, before).last().copied())
+        lost_at(timeline, holder, node, before)
+            .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
     /// How the server that granted both lost the first; `None` if the lease was over.
@@ -156,13 +155,6 @@ impl<'t, 'h> Seen<'t, 'h> {
         let Seen { timeline, holder, taker, .. } = *self;
         Loss { timeline, holder, taker, how }
     }
-}
-
-/// Whether the server gave the lock less than its lease when that was set last, by its own clock;
-/// `None` if it did not say.
-pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
-    let given = span.runs_out?.since(span.set.last()?.time);
-    Some(given + GRANULARITY < timeline.history.header.ttl_us)
 }
 
 /// How a holder whom no server granted the lock lost it: what let it in was an earlier lock of its
@@ -200,9 +192,4 @@ fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: N
         let stands = span.from < entered && span.to.is_none_or(|(to, _)| entered < to);
         stands && span.by.is_none() && span.node != held_at && timeline.is_lock_of(span, taker)
     })
-}
-
-/// Whether a replica followed a removal of its primary.
-pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
-    matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
 }

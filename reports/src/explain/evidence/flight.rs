@@ -1,6 +1,5 @@
 //! A write that was under way to the storage when the lock changed hands.
 
-use super::overrun;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::What;
@@ -32,7 +31,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay
     if timeline.faults.iter().filter(during).any(holds_up_storage) {
         return Some(OnItsWay::HeldUp);
     }
-    if overrun::paused(timeline, by, sent.time, landed.time) > Micros::ZERO {
+    if timeline.paused(by, sent.time, landed.time) > Micros::ZERO {
         return Some(OnItsWay::OfOneWhoStoodStill);
     }
     let left = timeline.section_of(clash.earlier).and_then(|section| section.to);

@@ -1,6 +1,5 @@
 //! How a holder spent the time for which it kept its lock.
 
-use super::overrun;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};
 use fencepost_faults::Micros;
@@ -21,7 +20,7 @@ impl Held {
         let section = timeline.sections.iter().find(|section| begins(section.from.index))?;
         let bound = timeline.history.header.held_bound_us?;
         let end = section.ends(timeline.end);
-        let paused = overrun::paused(timeline, section.process, section.from.time, end);
+        let paused = timeline.paused(section.process, section.from.time, end);
         let worked = end.since(section.from.time) - paused;
         Some(Held { paused, worked, bound, ended_by: section.ended_by })
     }

@@ -1,7 +1,7 @@
 //! One way in which a lock was lost before its lease was over, and what the history shows of it.
 
-use super::early_loss::{COARSE, GRANULARITY, is_given_short};
-use super::{overrun, release, takeover};
+use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
+use super::{release, takeover};
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Section, Timeline};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Node, SimTime};
@@ -229,7 +229,7 @@ impl Loss<'_, '_> {
             by.is_some_and(|by| by != self.holder.process.machine())
         };
         let (Some(set), Some(runs_out)) = (span.set.last(), span.runs_out) else { return false };
-        let own = overrun::last_lease(self.timeline, self.holder, span.node, *set);
+        let own = last_lease(self.timeline, self.holder, span.node, *set);
         by_another(set) && runs_out + GRANULARITY < own.ends()
     }
 

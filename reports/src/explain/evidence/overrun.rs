@@ -1,15 +1,12 @@
 //! Why a holder was still in its section when its lease was over.
 
-use super::{early_loss, flight};
+use super::flight;
+use super::lease::{Lease, last_lease, renews_by_itself};
 use crate::judge::finding::Clash;
-use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
-use crate::record::history::{Action, Change, What};
+use crate::judge::timeline::{Acquisition, Grant, Timeline};
+use crate::record::history::{Action, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
-
-/// How often a lock that renews its lease by itself does so in one lease at most. A second command
-/// that completes a grant follows it sooner.
-const RENEWALS_MAX: u64 = 20;
 
 /// Whose lease was over while it was still there, and the span that counts: from when the lease was
 /// last set until the holder left or its late write landed.
@@ -19,19 +16,6 @@ pub(crate) struct Overrun<'t, 'h> {
     grant: &'t Grant,
     lease: Lease,
     until: SimTime,
-}
-
-/// A lease that a server was asked for.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Lease {
-    pub(crate) from: SimTime,
-    pub(crate) lasts: Micros,
-}
-
-impl Lease {
-    pub(super) fn ends(self) -> SimTime {
-        self.from + self.lasts
-    }
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
@@ -59,7 +43,7 @@ impl<'t, 'h> Overrun<'t, 'h> {
     /// Whether the holder stood still while its lease ran out, or would have been done in time had
     /// it not stood still.
     pub(crate) fn stood_still(&self) -> bool {
-        let paused = paused(self.timeline, self.holder.process, self.lease.from, self.until);
+        let paused = self.timeline.paused(self.holder.process, self.lease.from, self.until);
         let lease_end = self.lease.ends();
         let across = self.timeline.faults.iter().any(|fault| {
             fault.does(Impact::Freezes, self.holder.process)
@@ -141,123 +125,4 @@ impl<'t, 'h> Overrun<'t, 'h> {
         sent.into_values().for_each(|asked| add(asked, self.until));
         waited
     }
-}
-
-/// The lease that the holder's process set last before a moment: at one of many servers; of one lock
-/// that is replicated, wherever it was set. What was set after the lock had been lost belongs to
-/// another lock, of a nested acquire that came too late.
-pub(crate) fn last_lease(
-    timeline: &Timeline<'_>,
-    holder: &Acquisition<'_>,
-    node: Node,
-    before: Moment,
-) -> Lease {
-    let replicated = timeline.history.header.quorum <= 1;
-    let spans = timeline.keys.iter().filter(|span| replicated || span.node == node);
-    let own = spans.filter(|span| timeline.is_lock_of(span, holder));
-    let was_lost = |span: &KeySpan<'_>| {
-        let lost = lost_at(timeline, holder, span.node, before);
-        let lost = lost.and_then(|lost| lost.to).is_some_and(|(to, _)| to <= span.from);
-        lost || replicated && expired_before(timeline, holder, span.from)
-    };
-    let until_lost = own.filter(|span| !was_lost(span));
-    let machine = Some(holder.process.machine());
-    let by_itself = |set: &&Moment| timeline.asked_by(**set).map(Node::machine) == machine;
-    let set = until_lost.flat_map(|span| &span.set).filter(|set| **set < before).filter(by_itself);
-    let set = set.max().copied().or(holder.grant.as_ref().map(|grant| grant.moment));
-    let from = set.unwrap_or(holder.invoked).time;
-    let asked = set.and_then(|set| timeline.lease_asked(set));
-    Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
-}
-
-/// Whether the holder's lock had expired at a primary while the holder was in its section.
-fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
-    let index = timeline.acquisition_of(holder.operation);
-    let Some(section) = index.and_then(|index| timeline.section_of(index)) else { return false };
-    timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder)).any(|span| {
-        match span.to {
-            Some((to, KeyEnd::Changed { change: Change::Expired, primary: true, .. })) => {
-                to <= at && section.covers(to)
-            }
-            _ => false,
-        }
-    })
-}
-
-/// The span of the holder's value at a server that was lost before a moment: the first that ended
-/// while the holder was in its section and nothing of the holder's took its place at once, for what
-/// its process put there later was another lock under the same value. What a server removed because
-/// the one that it follows had told it to may be a late copy of an earlier lock.
-pub(super) fn lost_at<'t, 'h>(
-    timeline: &'t Timeline<'h>,
-    holder: &Acquisition<'h>,
-    node: Node,
-    before: Moment,
-) -> Option<&'t KeySpan<'h>> {
-    let own = own_spans(timeline, holder, node, before);
-    let next_there = |to: Moment| {
-        let later = timeline.keys.iter().filter(|span| span.node == node && to < span.from);
-        later.min_by_key(|span| span.from)
-    };
-    // A holder that removes its lock in order to take it again has it again, if nobody was quicker.
-    let goes_on = |to: Moment| {
-        let by = timeline.asked_by(to).map(Node::machine);
-        let taken_again = by == Some(holder.process.machine())
-            && next_there(to).is_some_and(|next| own.iter().any(|one| std::ptr::eq(*one, next)));
-        taken_again || own.iter().any(|next| next.from == to)
-    };
-    let section =
-        timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index))?;
-    let lost = |span: &&&KeySpan<'h>| {
-        let was_told = early_loss::removed_by_replication(span);
-        let lost_then = |to| to < before && section.covers(to) && !goes_on(to);
-        !was_told && span.to.is_some_and(|(to, _)| lost_then(to))
-    };
-    own.iter().find(lost).copied()
-}
-
-/// The spans of the holder's value at a server that began before a moment, in order of time.
-pub(super) fn own_spans<'t, 'h>(
-    timeline: &'t Timeline<'h>,
-    holder: &Acquisition<'h>,
-    node: Node,
-    before: Moment,
-) -> Vec<&'t KeySpan<'h>> {
-    let here = timeline.keys.iter().filter(|span| span.node == node && span.from < before);
-    here.filter(|span| timeline.is_lock_of(span, holder)).collect()
-}
-
-/// For how long a host stood still between two instants.
-pub(super) fn paused(timeline: &Timeline<'_>, host: Node, from: SimTime, until: SimTime) -> Micros {
-    let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
-    pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
-}
-
-/// Whether the lock renews leases by itself: somewhere in the history a server was asked to, well
-/// after the lease had been set, by a process all of whose calls had been answered. A call of which
-/// it never heard may still be under way.
-pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
-    let mut open: BTreeMap<u64, Node> = BTreeMap::new();
-    let mut set: BTreeMap<Node, SimTime> = BTreeMap::new();
-    let header = &timeline.history.header;
-    timeline.history.events.iter().any(|event| {
-        match &event.what {
-            What::Invoke { action: Action::Read { .. } | Action::Write { .. }, .. } => {}
-            What::Invoke { operation, .. } => {
-                open.insert(*operation, event.node.machine());
-            }
-            What::Ok { operation, .. } | What::Fail { operation, .. } => {
-                open.remove(operation);
-            }
-            What::Server { key, change, by: Some(by), .. } if *key == header.resource => {
-                let before = set.insert(event.node, event.time_us).unwrap_or(SimTime::ZERO);
-                let apart = event.time_us.since(before).0 >= header.ttl_us.0 / RENEWALS_MAX;
-                return *change == Change::Extended
-                    && apart
-                    && open.values().all(|machine| *machine != by.machine());
-            }
-            _ => {}
-        }
-        false
-    })
 }

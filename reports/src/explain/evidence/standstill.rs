@@ -13,7 +13,7 @@
 
 use super::misheard::Obstacle;
 use super::session::First;
-use super::{asleep, given_up, misheard, overrun, release, session};
+use super::{asleep, given_up, lease, misheard, release, session};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::{
     Acquisition, FaultSpan, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline,
@@ -430,7 +430,7 @@ fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Opti
         }
     }
     let most = renewals.values().max().copied().unwrap_or(0);
-    let renewed = most >= RENEWALS_MIN || most > 0 && overrun::renews_by_itself(timeline);
+    let renewed = most >= RENEWALS_MIN || most > 0 && lease::renews_by_itself(timeline);
     let inside = |section: &Section| {
         section.process.machine() == of.machine()
             && section.from.time < until

@@ -1,7 +1,7 @@
 //! Acquires, how they ended, and where they stand in the order of grants.
 
-use super::{Moment, acquire_invoked, granting, moments};
-use crate::record::history::{Action, History, What};
+use super::{Moment, acquire_invoked, moments};
+use crate::record::history::{History, What};
 use fencepost_faults::{Micros, Node};
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub struct Grant {
     pub servers: Vec<(Node, Moment)>,
 }
 
-/// Every acquire of the history, in the order of invocation.
+/// Every acquire of the history, in the order of invocation, without what it rests on.
 pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
     let mut acquisitions: Vec<Acquisition<'_>> = Vec::new();
     let mut open: BTreeMap<u64, usize> = BTreeMap::new();
@@ -78,13 +78,6 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
                 !died
             });
         }
-    }
-    let claims = granting::claims(history);
-    // An outer acquire was invoked before those within it, so its grant is known by then.
-    for (index, outer) in outer(history, &acquisitions).into_iter().enumerate() {
-        let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
-        let (one, quorum) = (&acquisitions[index], history.header.quorum);
-        acquisitions[index].grant = granting::grant_of(one, within, &claims, quorum);
     }
     acquisitions
 }
@@ -126,37 +119,6 @@ fn complete<'h>(acquisition: &mut Acquisition<'h>, what: &'h What, moment: Momen
         What::Fail { .. } => Outcome::Refused,
         _ => Outcome::Unknown,
     };
-}
-
-/// The acquisition within which each was made: the last that its thread had entered and not left.
-fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
-    let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
-    let mut outer = vec![None; acquisitions.len()];
-    let invoked: BTreeMap<usize, usize> =
-        acquisitions.iter().enumerate().map(|(index, one)| (one.invoked.index, index)).collect();
-    let granted: BTreeMap<usize, usize> = acquisitions
-        .iter()
-        .enumerate()
-        .filter(|(_, one)| one.outcome == Outcome::Granted)
-        .filter_map(|(index, one)| Some((one.completed?.index, index)))
-        .collect();
-    for (moment, event) in moments(history) {
-        if let Some(index) = invoked.get(&moment.index) {
-            outer[*index] = entered.get(&event.node).and_then(|stack| stack.last().copied());
-        }
-        if let Some(index) = granted.get(&moment.index) {
-            entered.entry(event.node).or_default().push(*index);
-        }
-        match &event.what {
-            What::Invoke { action: Action::Release, .. } => {
-                entered.entry(event.node).or_default().pop();
-            }
-            What::Lost => drop(entered.remove(&event.node)),
-            What::Crashed => entered.retain(|node, _| node.machine() != event.node),
-            _ => {}
-        }
-    }
-    outer
 }
 
 #[cfg(test)]

@@ -11,18 +11,18 @@
 //! creates the lock anew, because it was lost, rests on that; any other rests on what the outer one
 //! rests on, whatever it did to a count.
 
-use super::acquisition::{Acquisition, Grant};
+use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
-use crate::record::history::{Change, History, What};
+use crate::record::history::{Action, Change, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
 /// The claims on each owner value, in order of time.
-pub(super) type Claims<'h> = BTreeMap<&'h str, Vec<Claim>>;
+type Claims<'h> = BTreeMap<&'h str, Vec<Claim>>;
 
 /// One command by which a process has a value at a server.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Claim {
+struct Claim {
     server: Node,
     by: Option<Node>,
     moment: Moment,
@@ -62,8 +62,50 @@ struct Standing<'h> {
     open: Vec<usize>,
 }
 
+/// Sets what each acquisition rests on.
+pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]) {
+    let claims = claims(history);
+    // An outer acquire was invoked before those within it, so its grant is known by then.
+    for (index, outer) in outer(history, acquisitions).into_iter().enumerate() {
+        let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
+        let (one, quorum) = (&acquisitions[index], history.header.quorum);
+        acquisitions[index].grant = grant_of(one, within, &claims, quorum);
+    }
+}
+
+/// The acquisition within which each was made: the last that its thread had entered and not left.
+fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
+    let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
+    let mut outer = vec![None; acquisitions.len()];
+    let invoked: BTreeMap<usize, usize> =
+        acquisitions.iter().enumerate().map(|(index, one)| (one.invoked.index, index)).collect();
+    let granted: BTreeMap<usize, usize> = acquisitions
+        .iter()
+        .enumerate()
+        .filter(|(_, one)| one.outcome == Outcome::Granted)
+        .filter_map(|(index, one)| Some((one.completed?.index, index)))
+        .collect();
+    for (moment, event) in moments(history) {
+        if let Some(index) = invoked.get(&moment.index) {
+            outer[*index] = entered.get(&event.node).and_then(|stack| stack.last().copied());
+        }
+        if let Some(index) = granted.get(&moment.index) {
+            entered.entry(event.node).or_default().push(*index);
+        }
+        match &event.what {
+            What::Invoke { action: Action::Release, .. } => {
+                entered.entry(event.node).or_default().pop();
+            }
+            What::Lost => drop(entered.remove(&event.node)),
+            What::Crashed => entered.retain(|node, _| node.machine() != event.node),
+            _ => {}
+        }
+    }
+    outer
+}
+
 /// Every claim on the lock's key.
-pub(super) fn claims(history: &History) -> Claims<'_> {
+fn claims(history: &History) -> Claims<'_> {
     let mut ledger = Ledger::default();
     for (moment, event) in moments(history) {
         let What::Server { key, change, value: Some(value), by, primary, .. } = &event.what else {
@@ -202,7 +244,7 @@ fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
 }
 
 /// What an acquisition rests on. `outer` is the one within which it was made.
-pub(super) fn grant_of(
+fn grant_of(
     acquisition: &Acquisition<'_>,
     outer: Option<&Grant>,
     claims: &Claims<'_>,
