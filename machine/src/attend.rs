@@ -1,5 +1,5 @@
-//! What happens in the middle of an input that takes long: a driver with a real clock is asked from
-//! time to time to look at its sockets, and the machine serves what it may meanwhile.
+//! Long inputs: a driver with a real clock polls its sockets during the input, and the machine
+//! serves what it can meanwhile.
 
 use crate::connection::ConnectionId;
 use crate::input::Input;
@@ -7,25 +7,25 @@ use crate::output::Outputs;
 use std::fmt::Debug;
 use std::time::Duration;
 
-/// A driver that can be asked in the middle of an input. A machine without one is a function of its
-/// inputs, and ends what takes too long itself.
+/// A driver that a machine calls during a long input. Without one, the machine is a function of its
+/// inputs and aborts long work itself.
 pub trait Attendant: Debug {
-    /// A real clock that only goes forward, from any origin.
+    /// Monotonic real time since an arbitrary origin.
     fn now(&self) -> Duration;
 
-    /// Whether the server has to end.
+    /// Returns whether the server must stop.
     fn is_leaving(&self) -> bool;
 
-    /// Hands on what arrived, and carries out what is wanted because of it.
+    /// Delivers what has arrived and performs the resulting outputs.
     fn attend(&self, interlude: &mut dyn Interlude);
 }
 
-/// A machine in the middle of an input.
+/// A machine that is processing an input.
 pub trait Interlude {
-    /// Whether bytes of this connection can be handed on now.
+    /// Returns whether it accepts bytes of this connection now.
     fn takes(&self, connection: ConnectionId) -> bool;
 
-    /// As [`crate::Machine::handle`], at the instant at which the input began. Only `Accepted`,
-    /// `Received`, `Continue` and `DiskSynced` mean anything.
+    /// [`crate::Machine::handle`] at the time of the interrupted input. Only handles `Accepted`,
+    /// `Received`, `Continue` and `DiskSynced`.
     fn handle(&mut self, input: Input<'_>, out: &mut Outputs);
 }

@@ -1,4 +1,4 @@
-//! Days of the proleptic Gregorian calendar.
+//! Dates of the proleptic Gregorian calendar.
 //!
 //! After Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms".
 
@@ -23,7 +23,7 @@ pub fn date_of(days: i64) -> (i64, i64, i64) {
     (year + era * 400 + i64::from(month <= 2), month, day)
 }
 
-/// How many days a month has.
+/// Length of a month in days.
 pub fn days_in(year: i64, month: i64) -> i64 {
     let next = if month == 12 { days_from(year + 1, 1, 1) } else { days_from(year, month + 1, 1) };
     next - days_from(year, month, 1)

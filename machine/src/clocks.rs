@@ -1,6 +1,6 @@
-//! The two clocks that a server is told.
+//! A server's two clocks.
 
-/// The wall clock of the server's host: microseconds since the Unix epoch. It may be stepped in
+/// Wall clock of the server's host, in microseconds since the Unix epoch. It may be stepped in
 /// either direction between two inputs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct WallTime(pub i64);
@@ -12,23 +12,22 @@ impl WallTime {
     }
 }
 
-/// The monotonic clock of the server's host: microseconds since some instant before the server
-/// started. It never goes back; it may run fast or slow, and stands still while the host is
-/// suspended.
+/// Monotonic clock of the server's host, in microseconds since some instant before the server
+/// started. It never goes back, may run fast or slow, and stops while the host is suspended.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct MonotonicTime(pub u64);
 
-/// What both clocks of the server's host show.
+/// Both clocks of the server's host.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
 pub struct Now {
-    /// The wall clock.
+    /// Wall clock.
     pub wall: WallTime,
-    /// The monotonic clock.
+    /// Monotonic clock.
     pub monotonic: MonotonicTime,
 }
 
 impl Now {
-    /// Both clocks of a host whose wall clock was never stepped: the monotonic clock counts from
+    /// Both clocks of a host whose wall clock was never stepped; the monotonic clock counts from
     /// the epoch too.
     pub fn unstepped(wall: WallTime) -> Now {
         Now { wall, monotonic: MonotonicTime(u64::try_from(wall.0).unwrap_or(0)) }

@@ -1,11 +1,11 @@
-//! How a connection of a server is named.
+//! Connection ids.
 
-/// Names a connection of one server, for as long as it is open. Given by the driver.
+/// An open connection of one server. The driver assigns the id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ConnectionId(pub u32);
 
 impl ConnectionId {
-    /// Whether the server accepted the connection, rather than opening it.
+    /// Returns `true` if the server accepted the connection, `false` if it opened it.
     pub fn was_accepted(self) -> bool {
         self.0 < u32::MAX / 2
     }

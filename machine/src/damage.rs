@@ -1,32 +1,32 @@
-//! Files of a server that are not as the server left them.
+//! Damaged files of a server.
 
-/// One of the files in a [`DiskImage`](crate::DiskImage).
+/// A file of a [`DiskImage`](crate::DiskImage).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskFile {
-    /// The snapshot.
+    /// Snapshot.
     Snapshot,
-    /// The append-only file.
+    /// Append-only file.
     AppendOnly,
-    /// The configuration file.
+    /// Configuration file.
     Config,
 }
 
-/// What a server does about a damaged file.
+/// The server's response to a damaged file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Response {
     /// It starts without the damaged end of the file.
     Repaired,
-    /// It does not start, and leaves every file as it is.
+    /// It does not start and leaves every file unchanged.
     Refused,
 }
 
-/// Damage that a server found when it read its files.
+/// Damage that a server found in its files.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Damage {
     /// The damaged file.
     pub file: DiskFile,
-    /// What is wrong and where: a lowercase fragment.
+    /// Kind and place of the damage, as a lowercase fragment.
     pub what: String,
-    /// What the server does about it.
+    /// The server's response.
     pub response: Response,
 }

@@ -1,42 +1,42 @@
-//! A model of a server's files for whoever drives it: what was written survives the process, what
-//! was synced survives the power. What the files hold is the server's business.
+//! A model of a server's files, for drivers. Written data survives a crash of the process; synced
+//! data survives a power loss. The contents are up to the server.
 
 use crate::image::DiskImage;
 use crate::output::Output;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
-/// The files of one server. It outlives the server.
+/// The files of one server, which outlive it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Disk {
     snapshot: Option<Bytes>,
     append_only: BytesMut,
     config: Option<Bytes>,
-    /// How much of the append-only file is safe from power loss.
+    /// Bytes of the append-only file that survive a power loss.
     synced: usize,
-    /// How much will be once each sync that has begun is done.
+    /// The value of `synced` after each pending sync.
     syncing: VecDeque<usize>,
 }
 
-/// What the driver owes the server after an output for the disk.
+/// The driver's duty after an output for the disk.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DiskReply {
-    /// Nothing.
+    /// None.
     None,
-    /// A sync has begun: once it is done, [`Disk::finish_sync`] and then
+    /// Finish the sync that has begun: call [`Disk::finish_sync`], then send
     /// [`crate::Input::DiskSynced`].
     Sync,
 }
 
 impl Disk {
-    /// A disk that holds these files, safely.
+    /// A disk with these files, all synced.
     pub fn holding(image: DiskImage) -> Self {
         let append_only = BytesMut::from(image.append_only.as_ref());
         let (snapshot, config) = (image.snapshot, image.config);
         Disk { snapshot, synced: append_only.len(), append_only, config, syncing: VecDeque::new() }
     }
 
-    /// Carries out an output of a server. Outputs that are not for the disk are passed over.
+    /// Performs an output of a server. Ignores outputs that are not for the disk.
     pub fn apply(&mut self, output: &Output) -> DiskReply {
         match output {
             Output::DiskAppend { bytes } => self.append_only.extend_from_slice(bytes),
@@ -47,8 +47,8 @@ impl Disk {
             Output::DiskReplace { image } => {
                 let (syncs, config) = (self.syncing.len(), self.config.take());
                 *self = Disk { config, ..Disk::holding(image.clone()) };
-                // Syncs of the file that is gone will still be answered; they make nothing of the
-                // new one safe that is not.
+                // Pending syncs of the replaced file are still answered, but make nothing in the
+                // new file durable.
                 self.syncing.extend(std::iter::repeat_n(0, syncs));
             }
             Output::DiskConfig { config } => self.config = Some(config.clone()),
@@ -57,30 +57,29 @@ impl Disk {
         DiskReply::None
     }
 
-    /// Whether a sync has begun that is not done.
+    /// Returns whether a sync is pending.
     pub fn is_syncing(&self) -> bool {
         !self.syncing.is_empty()
     }
 
-    /// The oldest sync that has begun is done.
+    /// Finishes the oldest pending sync.
     pub fn finish_sync(&mut self) {
         let length = self.syncing.pop_front().unwrap_or(0);
         self.synced = self.synced.max(length);
     }
 
-    /// The server's process ends: what it had written stays, synced or not, for the operating
-    /// system has it.
+    /// Ends the server's process: written data stays, synced or not, in the page cache.
     pub fn process_crash(&mut self) {
         self.syncing.clear();
     }
 
-    /// The power fails: what was not synced is gone.
+    /// Cuts the power: unsynced data is lost.
     pub fn power_loss(&mut self) {
         self.syncing.clear();
         self.append_only.truncate(self.synced);
     }
 
-    /// What the next server finds: to be handed to it when it is made.
+    /// The files to create the next server with.
     pub fn image(&self) -> DiskImage {
         let (append_only, config) = (self.append_only.clone().freeze(), self.config.clone());
         DiskImage { snapshot: self.snapshot.clone(), append_only, config }

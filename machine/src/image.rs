@@ -1,15 +1,15 @@
-//! What the files of a server hold.
+//! Contents of a server's files.
 
 use bytes::Bytes;
 
-/// What the files of a server hold.
+/// Contents of a server's files.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DiskImage {
-    /// The snapshot, if one was ever saved.
+    /// Snapshot, if one was ever saved.
     pub snapshot: Option<Bytes>,
-    /// The append-only file.
+    /// Append-only file.
     pub append_only: Bytes,
-    /// The configuration file, if the server ever rewrote it, in the server's own format. It takes
-    /// precedence over the configuration that the server was first started with.
+    /// Configuration file, if the server ever rewrote it, in the server's own format. It overrides
+    /// the configuration that the server was first started with.
     pub config: Option<Bytes>,
 }

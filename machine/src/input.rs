@@ -1,90 +1,88 @@
-//! What can happen to a server.
+//! Inputs of a server.
 
 use crate::connection::ConnectionId;
 
-/// Something that happens to a server.
+/// An input of a server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Input<'a> {
-    /// A client connected. `peer` is its address as `host:port`.
+    /// A client connected.
     Accepted {
         /// The new connection.
         connection: ConnectionId,
-        /// Where it comes from.
+        /// The client's address as `host:port`.
         peer: &'a str,
     },
-    /// Bytes arrived. At most one complete command is served; if more are buffered, `Outputs::more`
-    /// is set.
+    /// Bytes arrived. The server processes at most one complete command; if more are buffered, it
+    /// sets `Outputs::more`.
     Received {
-        /// On which connection.
+        /// The connection.
         connection: ConnectionId,
-        /// What arrived.
+        /// The bytes.
         bytes: &'a [u8],
     },
-    /// Serve the next buffered command, asked for by `Outputs::more`.
+    /// Process the next buffered command, after `Outputs::more`.
     Continue,
-    /// The peer closed the connection, or it was reset. Not sent for connections that the server
-    /// closed itself.
+    /// The peer closed or reset the connection. Not sent for connections that the server closed.
     Closed {
-        /// Which connection.
+        /// The connection.
         connection: ConnectionId,
     },
-    /// A connection asked for by [`Output::Connect`] is open.
+    /// A connection requested with [`Output::Connect`] is open.
     Connected {
-        /// Which connection.
+        /// The connection.
         connection: ConnectionId,
     },
-    /// A connection asked for by [`Output::Connect`] could not be opened.
+    /// A connection requested with [`Output::Connect`] could not be opened.
     ConnectFailed {
-        /// Which connection.
+        /// The connection.
         connection: ConnectionId,
     },
-    /// The time asked for by [`Output::WakeAfter`] has passed.
+    /// The time set with [`Output::WakeAfter`] has passed.
     Timer,
-    /// Everything appended to the disk before the matching [`Output::DiskSync`] is now safe from
-    /// power loss.
+    /// Everything appended before the matching [`Output::DiskSync`] now survives a power loss.
     DiskSynced,
-    /// So many bytes that were sent on a connection have not been taken by the network: its peer
-    /// does not read, or not fast enough. Told anew when the number changes; never told by a driver
-    /// whose network takes everything.
+    /// The number of sent bytes that the network has not accepted, because the peer reads slowly or
+    /// not at all. Sent when the number changes; never sent by a driver whose network accepts
+    /// everything.
     Unsent {
-        /// On which connection.
+        /// The connection.
         connection: ConnectionId,
-        /// How many bytes wait.
+        /// Number of waiting bytes.
         bytes: usize,
     },
-    /// An operator does something at the server's console. Sent only if the machine
-    /// [supports](crate::Machine::supports) it.
+    /// An operator acts on the server. Sent only if the machine
+    /// [supports](crate::Machine::supports) the action.
     Operator {
-        /// What is to be done.
+        /// The action.
         action: OperatorAction,
     },
 }
 
-/// What an operator, or the pressure of its surroundings, does to a server from outside its
-/// protocol. Each machine translates it into its own terms.
+/// An action from outside the server's protocol, by an operator or by memory pressure. Each machine
+/// translates it into its own terms.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OperatorAction {
-    /// Clears all that the server holds.
+    /// Deletes all data.
     FlushAll,
-    /// Makes the server give up all that it may give up under memory pressure.
+    /// Evicts everything that may be evicted under memory pressure.
     Evict,
-    /// Makes the server, which follows another, the primary.
+    /// Promotes a replica to primary.
     Promote,
-    /// Forgets the scripts that clients have sent.
+    /// Deletes all cached scripts.
     ForgetScripts,
-    /// Closes the connections of all clients.
+    /// Closes all client connections.
     CloseConnections,
-    /// Changes places with a server that follows this one, in good order.
+    /// Hands the primary role over to a replica in an orderly failover.
     HandOver,
-    /// Follows another server from now on, and takes over what that one holds.
+    /// Makes the server a replica of another one, whose data it copies.
     Follow {
-        /// The number of the other, counted from 1.
+        /// The other server, counted from 1.
         server: u16,
     },
-    /// Stops writing down what it does.
+    /// Turns the append-only file off.
     StopLogging,
-    /// Takes writes however few follow.
+    /// Accepts writes no matter how few replicas are connected.
     WriteAlone,
-    /// Closes connections that say nothing for a second.
+    /// Closes connections that are idle for a second.
     CloseIdle,
 }

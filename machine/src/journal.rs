@@ -1,9 +1,9 @@
-//! Files of servers whose format is our own: records, each with checksums, so that a damaged file
-//! is never taken for a shorter one.
+//! Files in our own format: records with checksums, so that damage is never mistaken for a shorter
+//! file.
 //!
-//! A record is the length of its body, the checksum of that length, the checksum of the body, and
-//! the body. A process or a machine that dies in the middle of a write leaves the beginning of a
-//! record, or zeros; anything else that does not match is damage.
+//! A record consists of the length of its body, the checksum of that length, the checksum of the
+//! body, and the body. A crash during a write leaves the beginning of a record, or zeros; any other
+//! mismatch is damage.
 
 use crate::damage::{Damage, DiskFile, Response};
 use crate::image::DiskImage;
@@ -12,26 +12,26 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
-/// Goes into the checksum of a length: a file of another version of the format does not match.
+/// Part of the checksum of a length, so that files of another format version do not match.
 const VERSION: u8 = 1;
 const HEADER_BYTES: usize = 12;
 
-/// The files of a disk, opened by the server that wrote them.
+/// A server's opened files.
 #[derive(Clone, Debug)]
 pub struct Files {
-    /// The snapshot, without its checksums.
+    /// Snapshot, without checksums.
     pub snapshot: Option<Bytes>,
-    /// The records that were appended.
+    /// Appended records.
     pub log: Vec<Bytes>,
-    /// The same with their checksums, as they are on the disk.
+    /// Appended records with checksums, as on disk.
     pub whole_log: Bytes,
-    /// The configuration file.
+    /// Configuration file.
     pub config: Option<Bytes>,
-    /// What the server does about damage.
+    /// Response to damage.
     pub check: Check,
 }
 
-/// What a server does about damage that it found.
+/// Response to damage found on opening.
 #[derive(Clone, Debug, Default)]
 pub struct Check {
     damage: Option<Damage>,
@@ -40,8 +40,8 @@ pub struct Check {
 }
 
 impl Check {
-    /// Reports the damage, once, and repairs what can be repaired. Returns whether the server
-    /// refuses its files: then it must do nothing else.
+    /// Reports damage once and repairs what it can. Returns whether the server refuses its files
+    /// and must stop.
     pub fn report(&mut self, out: &mut Outputs) -> bool {
         if let Some(damage) = self.damage.take() {
             self.is_refused = damage.response == Response::Refused;
@@ -78,23 +78,23 @@ pub fn open(disk: &DiskImage) -> Files {
     Files { snapshot: first(snapshot), log: log.records, whole_log, config: first(config), check }
 }
 
-/// A file as it was read.
+/// A parsed file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Read {
-    /// The bodies of the whole records at its beginning.
+    /// Bodies of the complete records at its beginning.
     pub records: Vec<Bytes>,
-    /// How many bytes these records are.
+    /// Length of these records in bytes.
     whole: usize,
     rest: Rest,
 }
 
-/// What is behind the whole records of a file.
+/// The bytes after the complete records.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Rest {
     None,
-    /// So many bytes of a record that was not written to its end.
+    /// Length of an incomplete record.
     Cut(usize),
-    /// Something that no server has written.
+    /// Bytes that no server has written.
     Damaged,
 }
 
@@ -115,9 +115,10 @@ impl Read {
     }
 }
 
-/// A record with this body.
+/// Encodes a record.
 ///
 /// # Panics
+///
 /// If the body has 4 GiB or more.
 pub fn record(body: &[u8]) -> Bytes {
     let length = u32::try_from(body.len()).expect("a record of less than 4 GiB");
@@ -129,7 +130,7 @@ pub fn record(body: &[u8]) -> Bytes {
     record.freeze()
 }
 
-/// Reads the records of a file.
+/// Parses the records of a file.
 pub fn read(file: &Bytes) -> Read {
     let (mut records, mut unread) = (Vec::new(), file.clone());
     let rest = loop {
@@ -201,7 +202,7 @@ mod tests {
         assert_eq!(read(&zeros).rest, Rest::Cut(512));
     }
 
-    /// What a server does that finds this log.
+    /// Opens this log as a server does.
     fn checked(append_only: Bytes) -> (Files, Outputs, bool) {
         let disk = DiskImage { append_only, ..DiskImage::default() };
         let (mut files, mut out) = (open(&disk), Outputs::default());

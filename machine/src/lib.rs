@@ -1,7 +1,7 @@
-//! How a server without I/O meets the world: inputs in, outputs out.
+//! The interface between a server without I/O and its driver: inputs in, outputs out.
 //!
-//! Every server that fencepost simulates is a [`Machine`], and everything that drives one (the
-//! simulator's world, unit tests, `fencepost serve`) knows it only through this crate.
+//! Every server that fencepost simulates is a [`Machine`]. Its drivers (the simulated world, unit
+//! tests, `fencepost serve`) use it only through this crate.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
@@ -23,14 +23,13 @@
 //! assert_eq!(out.list, [Output::Send { connection, bytes: "hello".into() }]);
 //! ```
 //!
-//! The driver sends [`Input::Timer`] once when the server boots, carries out what is in
-//! [`Outputs`] in order, and sends [`Input::Continue`] for as long as [`Outputs::more`] asks for
-//! it. [`Disk`] models the files for drivers that have no real ones. A restart is a new machine
-//! with what the disk held.
+//! The driver sends [`Input::Timer`] once at boot, performs [`Outputs`] in order, and sends
+//! [`Input::Continue`] while [`Outputs::more`] is set. [`Disk`] models files for drivers without
+//! real ones. To restart a server, create a new machine from the disk.
 //!
-//! Besides these: [`Attendant`] and [`Interlude`] for what happens in the middle of an input,
-//! [`journal`] for files with checksums, [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for dates. The
-//! crate has no features.
+//! Also here: [`Attendant`] and [`Interlude`] for long inputs, [`journal`] for files with
+//! checksums, [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for
+//! dates. The crate has no features.
 
 #![forbid(unsafe_code)]
 

@@ -1,33 +1,32 @@
-//! What the parts of a deployment tell the judge of each other. Nobody in the simulated world sees
-//! it.
+//! Reports to the judge about roles in a deployment, invisible to the simulated processes.
 
-/// A turn in the life of a deployment.
+/// A role change or observation in a deployment.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notice {
-    /// The server acts as a primary from now on; also told when it starts.
+    /// The server now acts as a primary. Also sent at startup.
     Leads,
-    /// The server follows another from now on; also told when it starts.
+    /// The server now replicates another one. Also sent at startup.
     Follows {
-        /// The host of its primary.
+        /// Host of its primary.
         host: String,
     },
-    /// The server has replaced all its data by that of another.
+    /// The server has replaced its data with another server's.
     TookOver {
-        /// The host of its primary.
+        /// Host of its primary.
         host: String,
     },
-    /// The Sentinel finds a primary down, or up again.
+    /// The Sentinel changed its view of whether a primary is down.
     Down {
-        /// The host of the primary.
+        /// Host of the primary.
         host: String,
-        /// Whether it is what enough Sentinels find, rather than this one.
+        /// `true` if enough Sentinels agree, `false` for this one's own view.
         objectively: bool,
-        /// Whether it is down now.
+        /// `true` if it is down now.
         is_down: bool,
     },
-    /// The Sentinel names this primary to all who ask from now on.
+    /// The Sentinel now reports this primary to clients.
     Names {
-        /// The host of the primary.
+        /// Host of the primary.
         host: String,
     },
 }

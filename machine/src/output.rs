@@ -1,4 +1,4 @@
-//! What a server can want done.
+//! Outputs of a server.
 
 use crate::connection::ConnectionId;
 use crate::damage::Damage;
@@ -7,86 +7,85 @@ use crate::notice::Notice;
 use crate::tap::TapEvent;
 use bytes::Bytes;
 
-/// Something that a server wants done.
+/// A request of a server to its driver.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Output {
-    /// Send these bytes. One `Send` is one message.
+    /// Send one message.
     Send {
-        /// On which connection.
+        /// The connection.
         connection: ConnectionId,
-        /// What to send.
+        /// The bytes.
         bytes: Bytes,
     },
-    /// Close the connection after what was sent before; its id is spent.
+    /// Close the connection after everything already sent. Its id is not reused.
     Close {
-        /// Which connection.
+        /// The connection.
         connection: ConnectionId,
     },
-    /// Close the connection at once: what waits on it is thrown away. Its id is spent.
+    /// Reset the connection immediately and discard unsent bytes. Its id is not reused.
     Abort {
-        /// Which connection.
+        /// The connection.
         connection: ConnectionId,
     },
-    /// Open a connection; answered by `Connected` or `ConnectFailed`. The server picks the id,
-    /// counting down from `u32::MAX`, while the driver counts accepted connections up from 0.
+    /// Open a connection; answered by `Connected` or `ConnectFailed`. The server assigns ids down
+    /// from `u32::MAX`; the driver counts accepted connections up from 0.
     Connect {
-        /// The id of the new connection.
+        /// The new connection.
         connection: ConnectionId,
-        /// Name or IP address.
+        /// Host name or IP address.
         host: String,
         /// TCP port.
         port: u16,
     },
-    /// Send `Timer` after this many microseconds of the host's monotonic clock. The latest request
-    /// replaces all earlier ones.
+    /// Send `Timer` after this time on the host's monotonic clock. Replaces any earlier request.
     WakeAfter {
-        /// The span.
+        /// Delay in microseconds.
         micros: u64,
     },
-    /// Append to the append-only file (in the page cache: safe from a process crash, not from power
-    /// loss).
+    /// Append to the append-only file. The data stays in the page cache: it survives a process
+    /// crash, not a power loss.
     DiskAppend {
-        /// What to append.
+        /// The bytes to append.
         bytes: Bytes,
     },
-    /// Make all that was appended so far safe from power loss; answered by `DiskSynced`.
+    /// Sync the append-only file; answered by `DiskSynced`.
     DiskSync,
-    /// Atomically replace all that the disk holds (a snapshot, or a rewritten log), synced.
+    /// Atomically replace snapshot and append-only file (after a snapshot or a log rewrite) and
+    /// sync them.
     DiskReplace {
-        /// The new contents. What it says of the configuration file is passed over.
+        /// The new contents. Its configuration file is ignored.
         image: DiskImage,
     },
-    /// Atomically replace the configuration file, synced.
+    /// Atomically replace and sync the configuration file.
     DiskConfig {
         /// The new configuration, in the server's own format.
         config: Bytes,
     },
-    /// For the operator's eyes: a file of the disk is damaged. A server that refuses it sets
-    /// [`Outputs::stopped`], too.
+    /// Tell the operator about a damaged file. A server that refuses the file also sets
+    /// [`Outputs::stopped`].
     Damaged(Damage),
-    /// For the judge; nobody in the simulated world sees it.
+    /// Report a key change to the judge, invisible to the simulated processes.
     Tap(TapEvent),
-    /// As [`Output::Tap`], of the deployment instead of a key.
+    /// Report a role change to the judge.
     Notice(Notice),
 }
 
-/// Everything that one input makes a server want, in order. The driver clears and reuses it.
+/// All outputs for one input. The driver clears and reuses it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Outputs {
-    /// In the order in which they must be carried out.
+    /// Outputs in the order to perform them.
     pub list: Vec<Output>,
-    /// How many commands were executed: each costs the host its service time.
+    /// Number of executed commands, each of which costs the host its service time.
     pub commands: u32,
-    /// Whether a complete command is still buffered: send `Continue` once the service time has
-    /// passed.
+    /// A complete command is still buffered: send `Continue` after the service time.
     pub more: bool,
-    /// Whether the server has ended by its own will (SHUTDOWN, or damaged files). Nothing can be asked of it any
-    /// more; a driver that knows better than to ask may end the process.
+    /// The server has stopped (SHUTDOWN, or damaged files) and handles no more inputs. The driver
+    /// may end the process.
     pub stopped: bool,
 }
 
 impl Outputs {
-    /// Empties the outputs, keeping their memory.
+    /// Clears the outputs but keeps the allocated memory.
     pub fn clear(&mut self) {
         self.list.clear();
         self.commands = 0;

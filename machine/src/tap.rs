@@ -1,47 +1,47 @@
-//! What a server tells the judge. Nobody in the simulated world sees it.
+//! Key changes that a server reports to the judge, invisible to the simulated processes.
 
 use crate::connection::ConnectionId;
 use bytes::Bytes;
 
-/// A change of one key, told to the judge.
+/// A change of one key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TapEvent {
     /// The key.
     pub key: Bytes,
-    /// What happened to it.
+    /// The kind of change.
     pub change: KeyChange,
-    /// The string value after the change, or before it if the key is gone. For other types, a short
-    /// rendering of the content.
+    /// String value after the change, or before it if the key is gone. Other types are rendered
+    /// briefly.
     pub value: Option<Bytes>,
-    /// The connection whose command did it; `None` for the server itself, its primary, its disk or
-    /// an operator.
+    /// The connection whose command made the change; `None` for the server itself, its primary, its
+    /// disk or an operator.
     pub by: Option<ConnectionId>,
-    /// When the key will expire, in wall-clock milliseconds; `None` for never or gone.
+    /// Expiry in wall-clock milliseconds; `None` if the key never expires or is gone.
     pub expires_at_ms: Option<i64>,
-    /// Whether the server was acting as a primary.
+    /// `true` if the server acted as a primary.
     pub primary: bool,
-    /// The number that the server gave the new holder, if its protocol has one that can serve as
-    /// a fencing token.
+    /// Number that the server gave the new holder, if the protocol has one that can serve as a
+    /// fencing token.
     pub token: Option<u64>,
 }
 
-/// What a server did with a key.
+/// The kind of change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyChange {
-    /// It came to be, or has a new value.
+    /// Created, or assigned a new value.
     Granted,
-    /// Its time to live was set anew, and nothing else.
+    /// Only the time to live was changed.
     Extended,
-    /// A command deleted it.
+    /// Deleted by a command.
     Removed,
-    /// Its time to live ran out by the server's clock (told when the server notices).
+    /// Expired by the server's clock. Reported when the server notices.
     Expired,
     /// Evicted to free memory.
     Evicted,
-    /// Removed because everything was cleared.
+    /// Removed by a flush.
     Flushed,
-    /// Discarded because the server took over the data of another.
+    /// Discarded because the server copied another one's data.
     Discarded,
-    /// Loaded from disk, or taken over from another server.
+    /// Loaded from disk or copied from another server.
     Restored,
 }

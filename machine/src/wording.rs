@@ -1,30 +1,30 @@
-//! What the bytes on a connection mean, in words, for pictures.
+//! Rendering of messages as text, for pictures.
 
-/// Who sent the bytes.
+/// The sender of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Speaker {
-    /// Whoever opened the connection.
+    /// The peer that opened the connection.
     Client,
-    /// The server that accepted it.
+    /// The server that accepted the connection.
     Server,
 }
 
-/// Puts the bytes of one message into words.
+/// Renders one message as text.
 pub type Wording = fn(Speaker, &[u8]) -> String;
 
-/// A protocol of text lines: the lines, separated by ` | `.
+/// Renders a protocol of text lines, separated by ` | `.
 pub fn lines(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.lines().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" | ")
 }
 
-/// RESP bytes in words: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. Several commands or replies are
-/// parted by ` | `.
+/// Renders RESP: `SET lock a41f NX PX 10000`, `OK`, `(nil)`. ` | ` separates several commands or
+/// replies.
 pub fn resp(_: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let mut lines = text.split("\r\n").filter(|line| !line.is_empty());
     let mut words: Vec<String> = Vec::new();
-    // How many words of the array that is being read are still to come.
+    // Elements of the current array that are still to come.
     let mut left = 0_u64;
     while let Some(line) = lines.next() {
         let (head, rest) = line.split_at(line.chars().next().map_or(0, char::len_utf8));

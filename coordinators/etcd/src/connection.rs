@@ -1,34 +1,32 @@
-//! What a connection is for at the moment.
+//! Connections and what each is used for.
 
 use crate::http::Style;
 use crate::watching::Watching;
 use bytes::BytesMut;
 use std::collections::VecDeque;
 
-/// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
-    /// Whether its first line was seen to be HTTP.
+    /// Its first line is HTTP.
     pub(crate) is_http: bool,
-    /// Whether the client was told to send its body.
+    /// The server has sent 100 Continue.
     pub(crate) is_told: bool,
     pub(crate) doing: Doing,
 }
 
-/// What a connection is for at the moment.
 #[derive(Debug)]
 pub(crate) enum Doing {
     Nothing,
-    /// Waits for the answer to a call.
+    /// Waiting for the reply to a call.
     Calling(Style),
     Watching(Stream, Watching),
     KeepingAlive(Stream, VecDeque<Result<i64, String>>),
-    /// Another member speaks on it.
+    /// The peer is another member.
     Peer,
 }
 
-/// An answer in many parts.
+/// A streamed response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     pub(crate) style: Style,

@@ -1,22 +1,21 @@
-//! HTTP/1.1 as the gateway speaks it: one request from the bytes that have arrived, and the bytes
-//! of its answer. The words and the order of headers are those of Go's server.
+//! HTTP/1.1 as spoken by the gateway: parses requests and encodes responses. Texts and header order
+//! are those of Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
 use std::fmt::Write as _;
 
-/// The longest head of a request (`DefaultMaxHeaderBytes`, with Go's slack).
+/// Maximum length of a request's head (`DefaultMaxHeaderBytes`, with Go's slack).
 const HEAD_MAX: usize = (1 << 20) + 4096;
-/// The most headers that a request may have. The real server has no bound.
+/// Maximum number of headers. The real server has no limit.
 const HEADERS_MAX: usize = 256;
-/// The longest body. The real server has no bound of its own; what is longer than 2 MiB it refuses.
+/// Maximum length of a body. The real server has no limit of its own, but refuses more than 2 MiB.
 const BODY_MAX: usize = 16 << 20;
-/// The longest first line by which the port tells HTTP from other protocols (`cmux`).
+/// Maximum length of the first line by which the port recognizes HTTP (`cmux`).
 const LINE_MAX: usize = 4096;
-/// Go answers at once if an answer fits into this, with its length.
+/// Go sends a response that fits in this buffer at once, with Content-Length.
 const BUFFER: usize = 2048;
 
-/// A whole request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub(crate) method: String,
@@ -25,53 +24,48 @@ pub(crate) struct Request {
     pub(crate) style: Style,
 }
 
-/// What a request brought behind its head.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Body {
     Whole(Bytes),
-    /// It was cut into chunks wrongly; what came before that counts.
+    /// Invalid chunks; the bytes before the error.
     Broken(Bytes),
 }
 
-/// How an answer has to be framed.
+/// Framing of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style {
-    /// Whether the client knows HTTP/1.1, with its chunks.
+    /// The client supports HTTP/1.1 and chunks.
     chunks: bool,
-    /// Whether the connection ends with the answer.
+    /// The connection closes after the response.
     pub(crate) closes: bool,
-    /// Whether the client wants the head alone.
+    /// A HEAD request.
     head_only: bool,
-    /// Whether the client said that it will close, or speaks an old version and did not ask to
-    /// keep the connection: Go repeats the former.
+    /// The client asked to close, or uses an old version without keep-alive: Go repeats the former.
     says_close: bool,
 }
 
-/// What the bytes that have arrived are.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Parsed {
-    /// Not yet a whole request.
     Partial,
-    /// The client waits to be told to go on.
+    /// The client expects 100 Continue.
     Continue,
     Request(Request),
-    /// Nothing that can be served: this is said, and the connection ends.
+    /// An invalid request: send this and close the connection.
     Refused(Bytes),
 }
 
-/// What an answer carries.
 pub(crate) enum Payload {
-    /// JSON whose length is known at once.
+    /// JSON of known length.
     Json(String),
-    /// JSON of a call that failed behind the gateway, which goes out in chunks.
+    /// JSON of a call that failed behind the gateway, sent in chunks.
     Failure(String),
     /// JSON of the server itself, without the gateway's header.
     Bare(String),
-    /// Plain text of a handler that sets no type.
+    /// Plain text of a handler that sets no content type.
     Sniffed(String),
-    /// An error in plain text.
+    /// A plain text error.
     Text(&'static str),
-    /// The same with the methods that would do.
+    /// A plain text error with the allowed methods.
     NotAllowed,
     Nothing,
 }
@@ -81,7 +75,7 @@ fn refused(status: &str) -> Parsed {
     Parsed::Refused(format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{status}").into())
 }
 
-/// Whether the first line of a connection is HTTP/1, as far as can be told.
+/// Returns whether a connection's first line is HTTP/1; `None` if undecided.
 pub(crate) fn is_http(input: &[u8]) -> Option<bool> {
     let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
         return (input.len() >= LINE_MAX).then_some(false);
@@ -93,8 +87,7 @@ pub(crate) fn is_http(input: &[u8]) -> Option<bool> {
     Some(end < LINE_MAX && version.strip_prefix("HTTP/1.").is_some_and(is_minor))
 }
 
-/// Takes the first request from the bytes that have arrived. `told` says that the client was told
-/// to go on.
+/// Takes the first request from the received bytes. `told` is true if 100 Continue was sent.
 pub(crate) fn parse(input: &mut BytesMut, told: bool) -> Parsed {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut head = httparse::Request::new(&mut headers);
@@ -146,7 +139,6 @@ enum Framing {
     Chunks,
 }
 
-/// What the headers say.
 struct About {
     framing: Framing,
     style: Style,
@@ -204,7 +196,8 @@ impl About {
     }
 }
 
-/// The body of a chunked request and how long it was; `Err` with what came before nonsense.
+/// Returns the body of a chunked request and its encoded length; `Err` holds the bytes before an
+/// invalid chunk.
 #[expect(clippy::type_complexity, reason = "none for a body that is not whole")]
 fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
     let (mut body, mut at) = (Vec::new(), 0);
@@ -235,7 +228,7 @@ fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
     }
 }
 
-/// The path without the query, in plain characters.
+/// Returns the decoded path without the query.
 fn decode_path(target: &str) -> String {
     let target = target
         .strip_prefix("http://")
@@ -259,14 +252,13 @@ fn decode_path(target: &str) -> String {
     String::from_utf8_lossy(&plain).into_owned()
 }
 
-/// The headers that the server adds to every answer.
+/// Headers of every response.
 const CORS: &str = "Access-Control-Allow-Headers: accept, content-type, authorization\r\n\
     Access-Control-Allow-Methods: POST, GET, OPTIONS, PUT, DELETE\r\n\
     Access-Control-Allow-Origin: *\r\n";
 const TEXT: &str = "Content-Type: text/plain; charset=utf-8\r\nX-Content-Type-Options: nosniff\r\n";
 const TRAILER: &str = "Grpc-Trailer-Content-Type: application/grpc\r\n";
 
-/// What is said when the client may go on.
 pub(crate) const CONTINUE: Bytes = Bytes::from_static(b"HTTP/1.1 100 Continue\r\n\r\n");
 
 fn begin(status: u16, style: Style) -> String {
@@ -274,7 +266,6 @@ fn begin(status: u16, style: Style) -> String {
     format!("HTTP/1.{version} {status} {}\r\n{CORS}", reason(status))
 }
 
-/// A whole answer.
 pub(crate) fn answer(style: Style, status: u16, payload: Payload, now: WallTime) -> Bytes {
     let mut text = begin(status, style);
     let date = date(now);
@@ -340,12 +331,11 @@ fn chunked(mut text: String, date: &str, body: &str, style: Style) -> Bytes {
     text.into()
 }
 
-/// The head of a stream of messages.
 pub(crate) fn stream_head(style: Style, is_served: bool, now: WallTime) -> String {
     head_of_stream(style, 200, is_served, now)
 }
 
-/// The head of a stream of which nothing came but an error.
+/// The head of a stream that only reports an error.
 pub(crate) fn failed_stream_head(style: Style, status: u16, now: WallTime) -> String {
     head_of_stream(style, status, false, now)
 }
@@ -361,7 +351,6 @@ fn head_of_stream(style: Style, status: u16, is_served: bool, now: WallTime) -> 
     text
 }
 
-/// One message of a stream.
 pub(crate) fn stream_item(style: Style, message: &str) -> String {
     if !style.chunks {
         return format!("{message}\n");
@@ -372,7 +361,7 @@ pub(crate) fn stream_item(style: Style, message: &str) -> String {
     format!("{:x}\r\n{message}\r\n1\r\n\n\r\n", message.len())
 }
 
-/// What a stream ends with that fails: no line of its own.
+/// The end of a failed stream: not on its own line.
 pub(crate) fn stream_failure(style: Style, message: &str) -> String {
     match style.chunks {
         true => format!("{:x}\r\n{message}\r\n", message.len()),
@@ -380,7 +369,6 @@ pub(crate) fn stream_failure(style: Style, message: &str) -> String {
     }
 }
 
-/// The end of a stream.
 pub(crate) fn stream_end(style: Style) -> &'static str {
     if style.chunks { "0\r\n\r\n" } else { "" }
 }
@@ -398,7 +386,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
-/// An instant as HTTP writes it, from the civil calendar (Hinnant's `civil_from_days`).
+/// Formats a date for HTTP (Hinnant's `civil_from_days`).
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

@@ -1,42 +1,39 @@
-//! Leases: how long each lives, and which keys go with it (`lease/lessor.go`).
+//! Leases: their lifetimes and keys (`lease/lessor.go`).
 //!
-//! Which leases there are, and their keys, all members know alike. When one ends only the leader
-//! knows, by its own monotonic clock; it has it revoked like a client. A new leader gives every
-//! lease its whole ttl and an election timeout more.
+//! All members know the leases and their keys. Only the leader tracks expiry, by its own monotonic
+//! clock, and revokes an expired lease through the log. A new leader extends every lease to its
+//! full ttl plus an election timeout.
 
 use crate::refusal::Refusal;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The longest ttl, in seconds (`MaxLeaseTTL`).
+/// Maximum ttl, in seconds (`MaxLeaseTTL`).
 const TTL_MAX: i64 = 9_000_000_000;
-/// How often the leader looks for leases that have ended, in microseconds.
+/// Interval between the leader's checks for expired leases, in microseconds.
 pub(crate) const LOOK_US: u64 = 500_000;
-/// How long it waits until it has a lease revoked again that is still there
-/// (`defaultExpiredleaseRetryInterval`).
+/// Delay before it revokes a lease again (`defaultExpiredleaseRetryInterval`).
 const RETRY_US: u64 = 3_000_000;
-/// How many it has revoked at a time (`leaseRevokeRate / 2`).
+/// Maximum number of leases revoked at a time (`leaseRevokeRate / 2`).
 const REVOKES_MAX: usize = 500;
 
-/// A lease.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Lease {
     /// In seconds.
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
-    /// When it ends by this server's monotonic clock, if it leads.
+    /// Expiry by the leader's monotonic clock.
     expiry_us: Option<u64>,
-    /// When to have it revoked: at its end, and again.
+    /// When to revoke it: at its expiry, and again later.
     revoke_us: u64,
 }
 
-/// All leases.
 #[derive(Clone, Debug)]
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
-    /// Which lease a key goes with.
+    /// The lease of each key.
     items: BTreeMap<Bytes, i64>,
-    /// The shortest ttl, in seconds.
+    /// Minimum ttl, in seconds.
     ttl_min: i64,
     is_primary: bool,
 }
@@ -54,7 +51,7 @@ impl Lessor {
         self.leases.get(&id)
     }
 
-    /// The ids of all leases, those that end first in front.
+    /// Ids of all leases in order of expiry.
     pub(crate) fn ids(&self) -> Vec<i64> {
         let mut ids: Vec<(Option<u64>, i64)> =
             self.leases.iter().map(|(id, lease)| (lease.expiry_us, *id)).collect();
@@ -86,7 +83,7 @@ impl Lessor {
         Ok(ttl)
     }
 
-    /// Removes a lease; its keys are to be deleted.
+    /// Removes a lease. Returns its keys, for deletion.
     pub(crate) fn revoke(&mut self, id: i64) -> Result<BTreeSet<Bytes>, Refusal> {
         let lease = self.leases.remove(&id).ok_or(Refusal::LeaseNotFound)?;
         for key in &lease.keys {
@@ -95,7 +92,7 @@ impl Lessor {
         Ok(lease.keys)
     }
 
-    /// A key goes with this lease from now on, and with no other; 0 is none.
+    /// Attaches a key to a lease, or with 0 to none.
     pub(crate) fn attach(&mut self, key: &Bytes, id: i64) {
         self.detach(key);
         if let Some(lease) = self.leases.get_mut(&id) {
@@ -111,8 +108,8 @@ impl Lessor {
         }
     }
 
-    /// A client is alive. `Ok` with the ttl; `Err` with true if the lease has ended, but is still
-    /// to be revoked.
+    /// Renews a lease. `Ok` is its ttl; `Err(true)` means that it has expired but is not revoked
+    /// yet.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {
@@ -122,26 +119,25 @@ impl Lessor {
         Ok(lease.ttl)
     }
 
-    /// How many whole seconds a lease still has.
+    /// Remaining whole seconds.
     pub(crate) fn remaining(&self, id: i64, now_us: u64) -> i64 {
         let expiry = self.leases.get(&id).and_then(|lease| lease.expiry_us);
         let left = expiry.map_or(i64::MAX.cast_unsigned(), |expiry| expiry.saturating_sub(now_us));
         i64::try_from(left / 1_000_000).unwrap_or(i64::MAX)
     }
 
-    /// This server leads from now on.
+    /// This server becomes the leader.
     pub(crate) fn promote(&mut self, now_us: u64, extend_us: u64) {
         self.is_primary = true;
         self.leases.values_mut().for_each(|lease| lease.refresh(now_us, extend_us));
     }
 
-    /// It no longer does.
     pub(crate) fn demote(&mut self) {
         self.is_primary = false;
         self.leases.values_mut().for_each(|lease| lease.expiry_us = None);
     }
 
-    /// The leases that have ended and are to be revoked now.
+    /// Returns the expired leases to revoke now.
     pub(crate) fn expired(&mut self, now_us: u64) -> Vec<i64> {
         let due = self.leases.iter_mut().filter(|(_, lease)| {
             lease.expiry_us.is_some_and(|expiry| expiry <= now_us) && lease.revoke_us <= now_us
@@ -153,7 +149,6 @@ impl Lessor {
         due.collect()
     }
 
-    /// When the next lease is to be revoked.
     pub(crate) fn next_due(&self) -> Option<u64> {
         let leases = self.leases.values();
         leases.filter_map(|lease| Some(lease.expiry_us?.max(lease.revoke_us))).min()

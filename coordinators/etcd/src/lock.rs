@@ -1,11 +1,11 @@
-//! The server-side lock: `/v3/lock/lock` and `/v3/lock/unlock` (`api/v3lock/lock.go`), which is
-//! `concurrency.Mutex` run in the server by a client of its own.
+//! The server-side lock: `/v3/lock/lock` and `/v3/lock/unlock` (`api/v3lock/lock.go`), which runs
+//! `concurrency.Mutex` in the server.
 //!
-//! A caller's key is `<name>/<lease in hex>`. The contender whose key was created first has the
-//! lock; the others wait until everybody in front of them is gone. 3.4 then says that they have it,
-//! even if their own key went with its lease meanwhile: etcd issue 11456, found by Jepsen in 3.4.3.
-//! 3.5.0 looks for the key first (`b14c7cd44`, "concurrency: make lock more reliable"); the fix
-//! never came to 3.4.
+//! A caller's key is `<name>/<lease in hex>`. The contender whose key was created first holds the
+//! lock; the others wait until all earlier keys are gone. 3.4 then reports success even if the
+//! waiter's own key has expired with its lease: etcd issue 11456, found by Jepsen in 3.4.3. 3.5.0
+//! checks the key first (`b14c7cd44`, "concurrency: make lock more reliable"); the fix was never
+//! backported to 3.4.
 
 use crate::locking::{Locking, Stage, TTL};
 use crate::pending::Task;
@@ -22,7 +22,7 @@ impl Etcd {
         }
     }
 
-    /// Goes on with a call, with what came of its last step.
+    /// Continues a call with the result of its last step.
     pub(crate) fn lock_on(&mut self, call: u64, last: Option<Result<Outcome, Refusal>>) {
         let Some(locking) = self.locking(call) else { return };
         let outcome = match last {
@@ -78,7 +78,7 @@ impl Etcd {
         }
     }
 
-    /// Somebody leads: what could not be proposed is.
+    /// Proposes the waiting calls once there is a leader.
     pub(crate) fn propose_locks(&mut self) {
         let calls: Vec<u64> = self.calls.pending.keys().copied().collect();
         for call in calls {
@@ -88,7 +88,7 @@ impl Etcd {
         }
     }
 
-    /// Looks for who is in front.
+    /// Looks for earlier contenders.
     pub(crate) fn lock_look(&mut self, call: u64) {
         self.restart(call);
         let Some(locking) = self.locking(call) else { return };
@@ -124,7 +124,7 @@ impl Etcd {
         self.conclude(call, Ok(text));
     }
 
-    /// A step has failed: a key that is in is taken out again.
+    /// Fails a call and deletes its key if it was created.
     fn lock_failed(&mut self, call: u64, refusal: Refusal) {
         let Some(locking) = self.locking(call) else { return };
         let refusal = Refusal::Unknown(Box::new(refusal));
@@ -140,7 +140,7 @@ impl Etcd {
         }
     }
 
-    /// Whoever asked for a lock has gone.
+    /// Handles the disconnect of a waiting client.
     pub(crate) fn give_up_lock(&mut self, call: u64) {
         let Some(locking) = self.locking(call) else { return };
         if matches!(locking.stage, Stage::Looking | Stage::Waiting(_) | Stage::Checking) {

@@ -1,6 +1,5 @@
-//! The connections between members: each opens one to every other, on which it alone talks. What
-//! cannot be said, and does not fit into the little that waits for a connection, is lost, as raft
-//! expects it.
+//! Connections between members. Each member opens one to every other member and sends only on that.
+//! Messages that cannot be sent and exceed the short queue are dropped, as raft expects.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;
@@ -8,11 +7,11 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::BTreeMap;
 
-/// What a member says first on a connection: no method of HTTP.
+/// First bytes of a member; no HTTP method starts like this.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
-/// The longest message between members.
+/// Maximum length of a message between members.
 const FRAME_MAX: usize = 64 << 20;
-/// How many messages wait for a connection (`pipelineBufSize`).
+/// Maximum number of messages queued for a connection (`pipelineBufSize`).
 const WAITING_MAX: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -22,12 +21,11 @@ struct Link {
     waiting: Vec<Bytes>,
 }
 
-/// The connections that this server opened.
 #[derive(Clone, Debug)]
 pub(crate) struct Peers {
     links: BTreeMap<u8, Link>,
     next: u32,
-    /// When each member was heard of first since its connection last broke, and last.
+    /// First and last contact with each member since its connection last broke.
     heard: BTreeMap<u8, u64>,
 }
 
@@ -36,7 +34,7 @@ impl Peers {
         Peers { links: BTreeMap::new(), next: u32::MAX, heard: BTreeMap::new() }
     }
 
-    /// Says something to a member, if it can be reached at once; else calls it.
+    /// Sends a message if the connection is open; otherwise connects.
     pub(crate) fn say(&mut self, config: &Config, message: &Message, out: &mut Vec<Output>) {
         if !self.links.contains_key(&message.to) {
             let to = config.others().find(|member| member.id == message.to);
@@ -54,7 +52,7 @@ impl Peers {
 
     fn dial(&mut self, to: &Member, out: &mut Vec<Output>) {
         let connection = ConnectionId(self.next);
-        // Half of all numbers are for connections that are accepted.
+        // The lower half of the ids belongs to accepted connections.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         self.links.insert(to.id, Link { connection, is_open: false, waiting: Vec::new() });
         out.push(Output::Connect { connection, host: to.host.clone(), port: to.port });
@@ -70,7 +68,6 @@ impl Peers {
         }
     }
 
-    /// A connection is gone, or could not be opened.
     pub(crate) fn lost(&mut self, connection: ConnectionId) {
         let lost = self.links.iter().find(|(_, link)| link.connection == connection);
         if let Some(member) = lost.map(|(member, _)| *member) {
@@ -83,7 +80,7 @@ impl Peers {
         self.heard.entry(member).or_insert(now_ms);
     }
 
-    /// Whether the connection with a member has not broken since then.
+    /// Returns whether the connection with a member has been intact since then.
     pub(crate) fn is_connected_since(&self, member: u8, then_ms: u64) -> bool {
         self.heard.get(&member).is_some_and(|since| *since < then_ms)
     }
@@ -97,7 +94,7 @@ fn frame(message: &Message) -> Bytes {
     bytes.freeze()
 }
 
-/// Takes the next message; `Err` if it is none.
+/// Takes the next message; `Err` if it is malformed.
 pub(crate) fn take(input: &mut BytesMut) -> Result<Option<Message>, ()> {
     let Some(length) = input.first_chunk::<4>() else { return Ok(None) };
     let length = u32::from_be_bytes(*length) as usize;

@@ -1,4 +1,4 @@
-//! Calls that are not answered yet, and reads that wait to be sure.
+//! Pending calls, and reads that wait for confirmation.
 
 use crate::config::member_id;
 use crate::lease::Lease;
@@ -8,16 +8,15 @@ use crate::state::Command;
 use fencepost_machine::{ConnectionId, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long a member waits until it asks the leader again about reads (`readIndexRetryTime`).
+/// Delay before a member asks the leader again about reads (`readIndexRetryTime`).
 pub(crate) const READ_RETRY_MS: u64 = 500;
 
-/// What a call waits for, or does next.
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Range(Range),
-    /// A transaction that changes nothing.
+    /// A read-only transaction.
     Look(Txn),
-    /// A change; it has not been proposed as long as nobody leads.
+    /// A change, proposed once there is a leader.
     Write {
         command: Command,
         is_proposed: bool,
@@ -26,40 +25,39 @@ pub(crate) enum Task {
     Lock(Locking),
 }
 
-/// A call that is not answered yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Pending {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) started_ms: u64,
-    /// When it is refused; never while it waits for a lock.
+    /// When the call fails; `None` while it waits for a lock.
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) task: Task,
 }
 
-/// Reads that wait together to be sure that they are not stale.
+/// Reads that wait together for a read index.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) id: u64,
     pub(crate) calls: BTreeSet<u64>,
     pub(crate) started_ms: u64,
     pub(crate) ask_again_ms: u64,
-    /// What must be applied first, once that is known.
+    /// The read index, once known: it must be applied first.
     pub(crate) index: Option<u64>,
 }
 
-/// All calls of a member.
 #[derive(Clone, Debug)]
 pub(crate) struct Calls {
     pub(crate) pending: BTreeMap<u64, Pending>,
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of leases that have ended and wait to be revoked: of whom, if not of this member.
+    /// Renewals of expired leases that wait for the revocation, with the member that asked if not
+    /// this one.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 
 impl Calls {
-    /// Numbers begin where no earlier life of this member can have come to (`idutil.Generator`).
+    /// Ids start beyond those of any earlier life of this member (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {
@@ -80,7 +78,6 @@ impl Calls {
         self.pending.get(&call)?.connection
     }
 
-    /// When something is due, in milliseconds.
     pub(crate) fn next_due(&self) -> Option<u64> {
         let calls = self.pending.values().flat_map(|pending| {
             let again = match &pending.task {

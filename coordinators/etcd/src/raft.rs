@@ -1,9 +1,9 @@
-//! How members agree on a log: raft as etcd 3.4 has it (`raft/raft.go`), with CheckQuorum and
-//! without PreVote. Does no I/O: says what to send, and what must be on the disk before.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. Does no I/O: it
+//! returns the messages to send, and what must be on disk before.
 //!
-//! A member that hears of no leader for a random one to two election timeouts stands for election.
-//! A leader that does not hear of a majority for an election timeout steps down, and a member that
-//! hears of a leader takes no part in elections meanwhile.
+//! A member that hears from no leader for a random one to two election timeouts becomes a
+//! candidate. A leader that does not hear from a majority for an election timeout steps down. A
+//! member that hears from a leader ignores elections meanwhile.
 
 mod leading;
 pub(crate) mod message;
@@ -13,7 +13,7 @@ pub(crate) use message::{Body, Entry, LeaseTold, Message, Proposal};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What must survive besides the log.
+/// Durable state besides the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hard {
     pub(crate) term: u64,
@@ -21,7 +21,6 @@ pub(crate) struct Hard {
     pub(crate) commit: u64,
 }
 
-/// What a member is.
 #[derive(Clone, Debug)]
 pub(crate) enum Role {
     Follower,
@@ -29,32 +28,30 @@ pub(crate) enum Role {
     Leader(Leading),
 }
 
-/// One member's part in the agreement. A member of no number is none.
+/// The raft state of a member. Member 0 is none.
 #[derive(Clone, Debug)]
 pub(crate) struct Raft {
     pub(crate) me: u8,
     members: BTreeSet<u8>,
     pub(crate) hard: Hard,
     pub(crate) log: Vec<Entry>,
-    /// From which index on the log was changed since it was last written.
+    /// First log index changed since the last write.
     pub(crate) unwritten: u64,
-    /// The last entry that is safe from power loss.
+    /// Last durable entry.
     pub(crate) synced: u64,
     pub(crate) role: Role,
     pub(crate) leader: u8,
     tick_ms: u64,
     election_ticks: u64,
-    /// When the last word of a leader came, or a vote was given (`electionElapsed`).
+    /// Last contact with a leader, or last vote granted (`electionElapsed`).
     heard_ms: u64,
-    /// When to stand for election.
     election_due_ms: u64,
     random: u64,
     pub(crate) outbox: Vec<Message>,
-    /// Reads that may be answered once this much is applied.
+    /// Reads that may be answered once this index is applied.
     pub(crate) readable: Vec<(u64, u64)>,
 }
 
-/// How raft is set up.
 pub(crate) struct Setup {
     pub(crate) me: u8,
     pub(crate) members: BTreeSet<u8>,
@@ -64,7 +61,6 @@ pub(crate) struct Setup {
 }
 
 impl Raft {
-    /// A member that starts with what its disk holds.
     pub(crate) fn new(setup: Setup, hard: Hard, log: Vec<Entry>, now_ms: u64) -> Raft {
         let length = log.len() as u64;
         let mut raft = Raft {
@@ -86,7 +82,7 @@ impl Raft {
         };
         raft.reset_election(now_ms);
         if raft.is_alone() {
-            // Nobody else could lead: most of the wait is left out (`advanceTicks`).
+            // A single member skips most of the wait (`advanceTicks`).
             raft.election_due_ms -= (raft.election_ticks - 1) * raft.tick_ms;
         }
         raft
@@ -120,7 +116,6 @@ impl Raft {
         }
     }
 
-    /// SplitMix64.
     fn draw(&mut self) -> u64 {
         self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut bits = self.random;
@@ -135,7 +130,7 @@ impl Raft {
         self.election_due_ms = now_ms + ticks * self.tick_ms;
     }
 
-    /// The process stood still for so long: its ticks of that time are lost.
+    /// Ignores the ticks of a pause of the process.
     pub(crate) fn shift(&mut self, by_ms: u64) {
         self.heard_ms += by_ms;
         self.election_due_ms += by_ms;
@@ -159,7 +154,6 @@ impl Raft {
         self.reset_election(now_ms);
     }
 
-    /// What is due by the clock.
     pub(crate) fn wake(&mut self, now_ms: u64) {
         if let Role::Leader(_) = self.role {
             self.lead_on(now_ms);
@@ -193,7 +187,6 @@ impl Raft {
         self.log.last().map_or(0, |entry| entry.term)
     }
 
-    /// A message has arrived.
     pub(crate) fn step(&mut self, message: Message, now_ms: u64) {
         if !self.members.contains(&message.from) || message.to != self.me {
             return;
@@ -210,8 +203,8 @@ impl Raft {
                 _ => self.become_follower(term, 0, now_ms),
             }
         } else if term != 0 && term < self.hard.term {
-            // A leader of the past, or one that this member outvoted in vain while it was cut off:
-            // it learns of the later term.
+            // From an old leader, or from one whose followers include this member, which raised its
+            // term while it was cut off: the reply tells it the later term.
             if matches!(body, Body::Append { .. } | Body::Heartbeat { .. }) {
                 let index = self.last_index();
                 self.say(from, Body::AppendReply { index: 0, reject: true, hint: index });
@@ -233,7 +226,7 @@ impl Raft {
         if grants {
             self.hard.vote = from;
             self.heard_ms = now_ms;
-            // The timeout that was drawn counts from here.
+            // The timeout starts now.
             let ticks = self.election_ticks + self.draw() % self.election_ticks;
             self.election_due_ms = now_ms + ticks * self.tick_ms;
         }
@@ -252,7 +245,7 @@ impl Raft {
         }
     }
 
-    /// The leader of this term has spoken.
+    /// Handles a message from this term's leader.
     fn led(&mut self, from: u8, body: Body, now_ms: u64) {
         match &self.role {
             Role::Leader(_) => return,
@@ -296,7 +289,7 @@ impl Raft {
         self.say(from, Body::AppendReply { index: last, reject: false, hint: 0 });
     }
 
-    /// Takes back what was logged from an index on; it was never committed.
+    /// Removes uncommitted entries.
     fn truncate(&mut self, from: u64) {
         self.log.truncate(usize::try_from(from - 1).unwrap_or(usize::MAX));
         self.unwritten = self.unwritten.min(from);
@@ -307,7 +300,6 @@ impl Raft {
         self.hard.commit = self.hard.commit.max(index.min(self.last_index()));
     }
 
-    /// Everything up to an index is safe from power loss now.
     pub(crate) fn disk_synced(&mut self, index: u64) {
         self.synced = self.synced.max(index.min(self.last_index()));
         self.count_acknowledged();

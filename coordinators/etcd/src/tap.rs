@@ -1,18 +1,17 @@
-//! What the judge is told: who holds a lock, as the keys say.
+//! Reports to the judge: lock holders, according to the keys.
 //!
-//! A lock of `concurrency.Mutex` is called by its prefix: its contenders are the keys below
-//! `<lock>/`, called by their leases, and the one that was created first has it. A lock of etcd3gw
-//! is the key `/locks/<lock>`. The number of a holder is the revision that created its key.
+//! A lock of `concurrency.Mutex` is named by its prefix: its contenders are the keys below
+//! `<lock>/`, named by their leases, and the one created first holds it. A lock of etcd3gw is the
+//! key `/locks/<lock>`. A holder's token is the revision that created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Where etcd3gw keeps its locks (`LOCK_PREFIX`).
+/// Prefix of etcd3gw's locks (`LOCK_PREFIX`).
 const GATEWAY_PREFIX: &str = "/locks/";
 
-/// Who holds a lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Head {
     key: Bytes,
@@ -20,12 +19,11 @@ struct Head {
     token: i64,
 }
 
-/// The holder of every lock.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
-    /// On which connection each contender's key was created, while that is open.
+    /// The connection that created each contender's key, while it is open.
     asked: BTreeMap<Bytes, ConnectionId>,
 }
 
@@ -38,7 +36,6 @@ impl Heads {
         self.prefix.is_some()
     }
 
-    /// The lock that a key is about.
     fn lock_of(&self, key: &[u8]) -> Option<String> {
         let key = std::str::from_utf8(key).ok()?;
         let prefix = self.prefix.as_deref()?;
@@ -49,7 +46,7 @@ impl Heads {
         lock.starts_with(prefix).then(|| lock.to_owned())
     }
 
-    /// A client has written a key.
+    /// Records that a client has written a key.
     pub(crate) fn asked(&mut self, key: &Bytes, by: Option<ConnectionId>) {
         if self.lock_of(key).is_some() {
             match by {
@@ -63,7 +60,7 @@ impl Heads {
         self.asked.retain(|_, by| *by != connection);
     }
 
-    /// Looks at the locks of these keys again, and says what is different now.
+    /// Checks the locks of these keys again and returns the changes.
     pub(crate) fn look<'k>(
         &mut self,
         store: &Store,
@@ -95,7 +92,7 @@ impl Heads {
         told
     }
 
-    /// What was read from the disk.
+    /// Restores the state from disk.
     pub(crate) fn restore(&mut self, store: &Store) -> Vec<TapEvent> {
         let all = Span { key: Bytes::from_static(b"\0"), end: Bytes::from_static(b"\0") };
         let keys: Vec<Bytes> = store.all(&all).map(|kv| kv.key.clone()).collect();

@@ -1,4 +1,4 @@
-//! Tests of the whole machine: a cluster in a small world of its own, and bytes of any kind.
+//! Tests of the whole machine: a cluster in a small world, and arbitrary bytes.
 
 mod anything;
 mod cluster;

@@ -1,5 +1,5 @@
-//! The log on disk: entries and what raft must remember, in the order in which they were written.
-//! An entry with the index of an earlier one takes the place of that and of all behind it.
+//! The log on disk: entries and raft's durable state in the order written. An entry replaces an
+//! earlier one with its index and everything after that.
 
 use crate::raft::{Entry, Hard, Raft};
 use bytes::Bytes;
@@ -12,22 +12,22 @@ enum Record {
     Hard { term: u64, vote: u8, commit: u64 },
 }
 
-/// What has been written, and how much of it is safe.
+/// The written log and how much of it is synced.
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: Hard,
-    /// Counts what was written that must be safe before others hear of it.
+    /// Number of the last write that must be durable before it is announced.
     written: u64,
     synced: u64,
-    /// The sync under way: what it makes safe, and up to which entry.
+    /// The pending sync: the write and the entry that it covers.
     syncing: Option<(u64, u64)>,
 }
 
-/// What an earlier life has left.
+/// Restores the state from disk.
 ///
 /// # Panics
 ///
-/// If no server has written a record: its checksum says that one has.
+/// If a record is malformed, which its checksum rules out.
 pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
     for record in records {
@@ -53,7 +53,6 @@ impl Wal {
         Wal { hard, written: 0, synced: 0, syncing: None }
     }
 
-    /// Writes what raft has changed.
     pub(crate) fn write(&mut self, raft: &mut Raft, out: &mut Vec<Output>) {
         let (from, last) = (raft.unwritten, raft.last_index());
         let must_sync =
@@ -86,7 +85,8 @@ impl Wal {
         }
     }
 
-    /// A sync is done: returns up to which entry. What was written meanwhile is synced next.
+    /// Handles the end of a sync: returns the last durable entry, and syncs what was written
+    /// meanwhile.
     pub(crate) fn disk_synced(&mut self, last: u64, out: &mut Vec<Output>) -> u64 {
         let Some((written, index)) = self.syncing.take() else { return 0 };
         self.synced = written;
@@ -94,7 +94,7 @@ impl Wal {
         index
     }
 
-    /// Until when a message waits that tells of what was written last; none if it need not.
+    /// The write that a message about the last change must wait for, if any.
     pub(crate) fn ticket(&self) -> Option<u64> {
         (self.synced < self.written).then_some(self.written)
     }

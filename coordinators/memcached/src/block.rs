@@ -1,9 +1,8 @@
-//! A command that waits for its data block.
+//! A storage command that waits for its data block.
 
 use crate::clock::Expiry;
 use bytes::Bytes;
 
-/// On what condition a value is stored.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     Set,
@@ -14,7 +13,6 @@ pub(crate) enum Mode {
     Cas(u64),
 }
 
-/// A command that waits for its data block.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Storing {
     pub(crate) mode: Mode,
@@ -26,7 +24,7 @@ pub(crate) struct Storing {
 }
 
 impl Storing {
-    /// How many bytes the block has, with the end of its line.
+    /// Length of the block with its line end, in bytes.
     pub(crate) fn block_length(&self) -> usize {
         self.length + 2
     }

@@ -1,50 +1,46 @@
-//! What the server holds: items by key, in the order in which they were used, within a limit.
+//! The items by key, in order of use, within a memory limit.
 
 use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// What an item takes besides its key and value: its header with the cas number, the end of the
-/// key, and the end of the line.
+/// Size of an item besides its key and value, in bytes: header with the cas number, end of the key,
+/// end of the line.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
-/// One item.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Item {
     pub(crate) flags: u32,
     pub(crate) value: Bytes,
     pub(crate) expiry: Expiry,
-    /// Changes whenever the item does; no two changes of one life of the server share a number.
+    /// Unique among all changes since the server started.
     pub(crate) cas: u64,
-    /// What the clock showed when it was stored.
+    /// Clock reading when it was stored.
     stored_at: u64,
-    /// Where it stands in the order of use.
+    /// Rank in the order of use.
     used: u64,
 }
 
-/// What becomes of the present item if something is looked for.
+/// The reason an item is gone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
-    /// It had expired.
     Expired(Item),
-    /// It had been flushed.
     Flushed(Item),
 }
 
-/// The flush that was asked for last (`oldest_live` and `oldest_cas` in memcached.c).
+/// The latest flush (`oldest_live` and `oldest_cas` in memcached.c).
 #[derive(Clone, Copy, Debug)]
 struct Flush {
-    /// From when on what is older is gone.
+    /// Items stored up to this clock reading are gone from then on.
     at: u64,
-    /// What was stored before this number was given out is gone too.
+    /// Items with a smaller cas number are gone too.
     cas: u64,
 }
 
-/// All items.
 #[derive(Debug)]
 pub(crate) struct Cache {
     items: BTreeMap<Bytes, Item>,
-    /// The keys in the order of their last use.
+    /// Keys by rank.
     order: BTreeMap<u64, Bytes>,
     uses: u64,
     cas: u64,
@@ -59,18 +55,16 @@ impl Cache {
         Cache { items, order, uses: 0, cas: 0, size: 0, limit, flush: None }
     }
 
-    /// How many items there are, and how many bytes they take.
     pub(crate) fn extent(&self) -> (usize, usize) {
         (self.items.len(), self.size)
     }
 
-    /// The next cas number.
     fn next_cas(&mut self) -> u64 {
         self.cas += 1;
         self.cas
     }
 
-    /// Takes an item away that is no longer there to those who ask.
+    /// Removes an expired or flushed item.
     pub(crate) fn drop_if_gone(&mut self, key: &[u8], clock: &Clock) -> Option<Gone> {
         let item = self.items.get(key)?;
         if self.is_flushed(item, clock) {
@@ -89,7 +83,6 @@ impl Cache {
         })
     }
 
-    /// The item of a key, which is used by that.
     pub(crate) fn get(&mut self, key: &[u8]) -> Option<&Item> {
         let (name, item) = self.items.get_key_value(key)?;
         let (name, before) = (name.clone(), item.used);
@@ -101,7 +94,7 @@ impl Cache {
         Some(item)
     }
 
-    /// Stores an item; those that had to go for it.
+    /// Stores an item. Returns the items evicted for it.
     pub(crate) fn store(
         &mut self,
         key: &[u8],
@@ -129,14 +122,13 @@ impl Cache {
         evicted
     }
 
-    /// Sets when an item expires.
     pub(crate) fn touch(&mut self, key: &[u8], expiry: Expiry) {
         if let Some(item) = self.items.get_mut(key) {
             item.expiry = expiry;
         }
     }
 
-    /// Replaces the value where it stands, which neither moves the item nor changes its age.
+    /// Replaces the value without changing the item's rank or age.
     pub(crate) fn overwrite(&mut self, key: &[u8], value: Bytes) {
         let cas = self.next_cas();
         if let Some(item) = self.items.get_mut(key) {
@@ -144,7 +136,6 @@ impl Cache {
         }
     }
 
-    /// Takes an item away.
     pub(crate) fn remove(&mut self, key: &[u8]) -> Option<Item> {
         let (key, item) = self.items.remove_entry(key)?;
         self.order.remove(&item.used);
@@ -152,13 +143,12 @@ impl Cache {
         Some(item)
     }
 
-    /// Takes all items away.
     pub(crate) fn evict_all(&mut self) -> Vec<(Bytes, Item)> {
         (self.order, self.size) = (BTreeMap::new(), 0);
         std::mem::take(&mut self.items).into_iter().collect()
     }
 
-    /// `flush_all`: what is older than `at` is gone once the clock shows it.
+    /// `flush_all`: once the clock reads `at`, items older than that are gone.
     pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
         let at = match at {
             Expiry::Never => clock.shows,
@@ -170,13 +160,11 @@ impl Cache {
         self.flush = Some(Flush { at: before, cas });
     }
 
-    /// Every key, in their order.
     pub(crate) fn keys(&self) -> Vec<Bytes> {
         self.items.keys().cloned().collect()
     }
 
-    /// Whether an item of this size can be stored at all (`item_size_ok` with the default limit of
-    /// a megabyte).
+    /// Returns whether the item is small enough (`item_size_ok` with the default limit of 1 MB).
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

@@ -1,43 +1,41 @@
-//! memcached's clock: whole seconds since shortly before the start, read once a second
+//! memcached's clock: whole seconds since shortly before the start, updated once a second
 //! (`clock_handler` in memcached.c).
 //!
-//! It follows the monotonic clock, so that steps of the wall clock change nothing. Expiry compares
-//! with what was read last: a lease of ten seconds that begins shortly before the next reading ends
-//! after little more than nine.
+//! It follows the monotonic clock and ignores steps of the wall clock. Expiry uses the last
+//! reading: a ten-second lease that begins just before an update lasts little more than nine
+//! seconds.
 
 use fencepost_machine::Now;
 
-/// How long the clock rests between two readings, in microseconds.
+/// Interval between readings, in microseconds.
 pub(crate) const TICK_US: u64 = 1_000_000;
 
-/// What the clock shows at the start, so that no item looks as old as the server itself
-/// (`ITEM_UPDATE_INTERVAL` and two seconds).
+/// The first reading, so that no item looks as old as the server (`ITEM_UPDATE_INTERVAL` plus two
+/// seconds).
 const AT_START: u64 = 62;
 
-/// From here on an expiry is an instant, not a span (`REALTIME_MAXDELTA`: 30 days).
+/// Longer expiries are absolute times (`REALTIME_MAXDELTA`: 30 days).
 const SPAN_MAX: i64 = 60 * 60 * 24 * 30;
 
-/// When an item expires, by the server's clock.
+/// Expiry of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expiry {
-    /// Never.
     Never,
-    /// As soon as the clock shows this.
+    /// Expired once the clock reads this.
     At(u64),
 }
 
-/// The clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
-    /// The monotonic clock in whole seconds when this one would have shown zero.
+    /// The monotonic clock, in whole seconds, at reading zero.
     origin: i64,
-    /// The wall clock in whole seconds at the same instant.
+    /// The wall clock, in whole seconds, at reading zero.
     started: i64,
-    /// What was read last.
+    /// The last reading.
     pub(crate) shows: u64,
-    /// The monotonic clock when it was read last.
+    /// The monotonic clock at the last reading.
     read_us: u64,
-    /// By how much the wall clock is ahead of the monotonic one now.
+    /// The wall clock minus the monotonic clock now.
     ahead_us: i64,
 }
 
@@ -53,19 +51,18 @@ impl Clock {
         }
     }
 
-    /// It is `now`; the clock is not read.
+    /// Advances to `now` without a reading.
     pub(crate) fn goes_on(&mut self, now: Now) {
         self.ahead_us = ahead(now);
     }
 
-    /// Reads the host's clock.
     pub(crate) fn tick(&mut self, now: Now) {
         self.shows = u64::try_from(seconds(now) - self.origin).unwrap_or(0);
         self.read_us = now.monotonic.0;
     }
 
-    /// What an expiry in a command means (`realtime` in memcached.c): nothing for 0, a span up to
-    /// 30 days, an instant of the wall clock beyond, long ago if it is negative.
+    /// Interprets an expiry in a command (`realtime` in memcached.c): 0 means never, up to 30 days
+    /// a duration, more a wall-clock time, and a negative value is already expired.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,
@@ -75,13 +72,11 @@ impl Clock {
         }
     }
 
-    /// Whether this has come to pass.
     pub(crate) fn has_reached(&self, expiry: Expiry) -> bool {
         matches!(expiry, Expiry::At(at) if at <= self.shows)
     }
 
-    /// When an expiry will come to pass, in milliseconds of the wall clock, for the judge: at the
-    /// reading that shows it.
+    /// Returns when the reading will reach `expiry`, in wall-clock milliseconds, for the judge.
     pub(crate) fn in_wall_ms(&self, expiry: Expiry) -> Option<i64> {
         let Expiry::At(at) = expiry else { return None };
         let readings = i64::try_from(at).ok()?.checked_sub(i64::try_from(self.shows).ok()?)?;

@@ -1,4 +1,4 @@
-//! The commands of the text protocol, as `proto_text.c` reads them.
+//! Commands of the text protocol, as parsed by `proto_text.c`.
 
 use crate::block::Mode;
 use crate::number::{self, unsigned};
@@ -15,7 +15,6 @@ fn say(text: &str) -> Then {
     Then::Reply(reply(text, false))
 }
 
-/// Which way a number goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Delta {
     Up,
@@ -23,9 +22,8 @@ enum Delta {
 }
 
 impl Memcached {
-    /// Carries out a line.
     pub(crate) fn command(&mut self, line: &Bytes) -> Then {
-        // To C, a line ends at its first zero.
+        // A C string ends at its first zero byte.
         let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
         let words: Vec<&[u8]> =
             line.split(|byte| *byte == b' ').filter(|word| !word.is_empty()).collect();
@@ -55,7 +53,7 @@ impl Memcached {
         }
     }
 
-    /// Shows items; each then expires anew, if an expiry is given.
+    /// Returns items, and updates their expiry if one is given (`gat`).
     fn get(&mut self, keys: &[&[u8]], shown: Shown, expiry: Option<i64>) -> Then {
         if keys.iter().any(|key| key.len() > KEY_MAX) {
             return say(BAD_LINE);
@@ -89,7 +87,7 @@ impl Memcached {
         self.get(keys, shown, Some(expiry))
     }
 
-    /// Moves the expiry of a key; whether it is there.
+    /// Updates a key's expiry. Returns whether the key exists.
     fn extend(&mut self, key: &[u8], expiry: i64) -> bool {
         self.look(key);
         if self.cache.get(key).is_none() {
@@ -114,7 +112,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// An old form has a time to block the key for; only 0 is still taken.
+    /// The obsolete time argument must be 0.
     fn delete(&mut self, arguments: &[&[u8]], quiet: bool) -> Then {
         let is_zero = arguments.get(1) == Some(&b"0".as_slice());
         let is_valid = match arguments.len() {
@@ -140,7 +138,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// `do_add_delta`. A number that takes less room than the old one is followed by blanks.
+    /// `do_add_delta`. A shorter number is padded with spaces.
     fn count(&mut self, arguments: &[&[u8]], delta: Delta, quiet: bool) -> Then {
         let said = |text: &str| Then::Reply(reply(text, quiet));
         let key = arguments[0];
@@ -189,7 +187,7 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// A few of the figures of memcached.
+    /// A few of memcached's statistics.
     fn stats(&self) -> Vec<u8> {
         let (items, bytes) = self.cache.extent();
         let figures = [
@@ -207,10 +205,8 @@ impl Memcached {
     }
 }
 
-/// What is shown of an item.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Shown {
     Value,
-    /// Its cas number too.
     Cas,
 }

@@ -1,11 +1,11 @@
-//! memcached 1.6.18 as a pure state machine: its text protocol, its clock of whole seconds, and a
-//! cache that forgets.
+//! memcached 1.6.18 as a pure state machine: text protocol, one-second clock, and an evicting
+//! cache.
 //!
-//! What a lock can notice is modelled: `add` and `cas`, expiry by a clock that moves once a second
-//! (so that a lease ends up to a second early), eviction of what was used least recently, and that
-//! nothing survives a restart. Not modelled: the binary protocol, meta commands (`mg`, `ms`, ...),
-//! UDP, SASL, slab classes and the segmented LRU (which item of many is evicted may differ), and
-//! the commands that tune a running server. All of these are answered with `ERROR`.
+//! Modelled is everything that a lock can observe: `add` and `cas`, expiry by a clock that advances
+//! once a second (so a lease ends up to a second early), LRU eviction, and the loss of all data on
+//! restart. Not modelled: the binary protocol, meta commands (`mg`, `ms`, ...), UDP, SASL, slab
+//! classes and the segmented LRU (another item may be evicted first), and commands that tune a
+//! running server. All of these are answered with `ERROR`.
 //!
 //! Entry points: [`Config`] and [`Memcached`], a [`Machine`](fencepost_machine::Machine). The crate
 //! has no features.

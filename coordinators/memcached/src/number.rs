@@ -1,9 +1,9 @@
-//! Numbers in commands, as `safe_strtol` and its kin in util.c read them.
+//! Numbers in commands, as parsed by `safe_strtol` and related functions in util.c.
 //!
-//! They are C's `strtol`: leading blanks and a sign are allowed, and after the digits may follow a
-//! blank and anything.
+//! They use C's `strtol`: leading spaces and a sign are allowed, and the digits may be followed by
+//! a space and anything else.
 
-/// Digits with their sign, if the text begins with a number as C understands it.
+/// Parses sign and digits as C does.
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let start = text.iter().take_while(|byte| blank(byte)).count();
@@ -22,20 +22,20 @@ fn parse(text: &[u8]) -> Option<(bool, u128)> {
     Some((negative, value))
 }
 
-/// `safe_strtol`: a number of 64 bits with a sign, of which the lower 32 are taken.
+/// `safe_strtol`: a signed 64-bit number, truncated to its lower 32 bits.
 pub(crate) fn signed(text: &[u8]) -> Option<i32> {
     let (negative, value) = parse(text)?;
     let value = i128::try_from(value).ok()?;
     i64::try_from(if negative { -value } else { value }).ok().map(|value| value as i32)
 }
 
-/// An expiry: what does not fit into 32 bits may come out as long past.
+/// Parses an expiry. A value beyond 32 bits may become negative, that is, already expired.
 pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }
 
-/// `safe_strtoull`: 64 bits. A small negative number wraps around to one that is refused; one that
-/// wraps around to a small number is taken.
+/// `safe_strtoull`: 64 bits. A negative number wraps around and is accepted if the result is below
+/// 2^63.
 pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     let (negative, value) = parse(text)?;
     let value = u64::try_from(value).ok()?;
@@ -43,7 +43,7 @@ pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     (wrapped as i64 >= 0 || !negative).then_some(wrapped)
 }
 
-/// `safe_strtoflags`: of 64 bits the lower 32 count.
+/// `safe_strtoflags`: the lower 32 of 64 bits.
 pub(crate) fn flags(text: &[u8]) -> Option<u32> {
     unsigned(text).map(|value| value as u32)
 }

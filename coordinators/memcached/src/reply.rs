@@ -1,12 +1,10 @@
-//! What is said in common, and the longest key.
+//! Common replies, and the maximum key length.
 
-/// The longest key.
 pub(crate) const KEY_MAX: usize = 250;
 
-/// What is said of a line that makes no sense.
 pub(crate) const BAD_LINE: &str = "CLIENT_ERROR bad command line format";
 
-/// A line of the reply, unless the client wants none.
+/// Returns a reply line; empty for `noreply`.
 pub(crate) fn reply(text: &str, quiet: bool) -> Vec<u8> {
     match quiet {
         true => Vec::new(),

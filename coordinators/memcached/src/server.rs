@@ -9,43 +9,42 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// A line that is longer and is not a `get` ends the connection.
+/// A longer line that is not a `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// How the server is set up.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// How many bytes the items may take (`-m`, in bytes).
+    /// Memory limit for items, in bytes (`-m`).
     pub memory_limit: usize,
-    /// How many connections it serves at a time (`-c`).
+    /// Maximum number of connections (`-c`).
     pub connections_max: usize,
-    /// Tap events are told for keys with this prefix; `None` tells none.
+    /// Prefix of the keys whose changes are reported to the judge; `None` reports none.
     pub tap_prefix: Option<Bytes>,
 }
 
 impl Default for Config {
-    /// As memcached's own: 64 MB, 1,024 connections.
+    /// memcached's defaults: 64 MB, 1,024 connections.
     fn default() -> Config {
         Config { memory_limit: 64 * 1024 * 1024, connections_max: 1_024, tap_prefix: None }
     }
 }
 
 /// One memcached server. The driver sends [`Input::Timer`] when it boots. It has no disk: a restart
-/// is a new, empty server.
+/// creates a new, empty server.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,
     pub(crate) cache: Cache,
     pub(crate) clock: Clock,
     connections: BTreeMap<ConnectionId, Connection>,
-    /// What this input makes the server want.
     out: Outputs,
-    /// Whose command is being carried out.
+    /// The connection whose command is being executed.
     acting: Option<ConnectionId>,
     pub(crate) counts: Counts,
 }
 
-/// What `stats` counts.
+/// Counters printed by `stats`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) gets: u64,
@@ -54,43 +53,37 @@ pub(crate) struct Counts {
     pub(crate) evictions: u64,
 }
 
-/// One client.
 #[derive(Debug, Default)]
 struct Connection {
     input: BytesMut,
-    /// A command that waits for its data block.
     storing: Option<Storing>,
-    /// A refused data block that is still to be thrown away.
+    /// A refused data block that is still being discarded.
     swallowing: Option<Swallowing>,
 }
 
-/// A data block that is thrown away, and what is said then.
+/// A data block to discard, and the reply to send then.
 #[derive(Debug)]
 struct Swallowing {
-    /// How many of its bytes are still to come.
+    /// Bytes still to discard.
     left: usize,
     reply: Vec<u8>,
 }
 
-/// Something whole that a client sent.
 enum Request {
     Line(Bytes),
     Block(Storing, Bytes),
-    /// A refused data block was thrown away.
+    /// A refused data block was discarded; this is the reply.
     Swallowed(Vec<u8>),
-    /// A line without an end.
+    /// A line is too long.
     TooLong,
 }
 
-/// What a command makes of its connection.
 pub(crate) enum Then {
-    /// The reply; empty for none.
+    /// Reply; empty for none.
     Reply(Vec<u8>),
-    /// A data block follows.
     Await(Storing),
-    /// The reply, once a data block of this length was thrown away.
+    /// Discard a data block of this length, then reply.
     Swallow(usize, Vec<u8>),
-    /// The connection ends.
     Close,
 }
 
@@ -130,7 +123,6 @@ impl Connection {
         blanks <= 100 && (line.starts_with(b"get ") || line.starts_with(b"gets "))
     }
 
-    /// Whether something whole is still to be served.
     fn has_more(&self) -> bool {
         match (&self.swallowing, &self.storing) {
             (Some(swallowing), _) => self.input.len() >= swallowing.left,
@@ -144,7 +136,6 @@ impl Connection {
 }
 
 impl Memcached {
-    /// An empty server, about to boot.
     pub fn new(config: Config, now: Now) -> Memcached {
         Memcached {
             cache: Cache::new(config.memory_limit),
@@ -167,8 +158,8 @@ impl Memcached {
         }
     }
 
-    /// Serves one command of a connection, if one is whole. A line and the data block that belongs
-    /// to it are one command.
+    /// Executes one command of a connection, if one is complete. A line and its data block are one
+    /// command.
     fn serve(&mut self, id: ConnectionId) {
         while let Some(request) = self.connections.get_mut(&id).and_then(Connection::next) {
             self.acting = Some(id);
@@ -187,7 +178,7 @@ impl Memcached {
         self.out.more = self.connections.values().any(Connection::has_more);
     }
 
-    /// Does what a command wants done; whether the command is over.
+    /// Applies the result of a command. Returns whether the command is complete.
     fn go_on(&mut self, id: ConnectionId, then: Then) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return true };
         let reply = match then {
@@ -213,7 +204,7 @@ impl Memcached {
         true
     }
 
-    /// Drops an item that is no longer there, and tells the judge.
+    /// Removes an expired or flushed item and reports it to the judge.
     pub(crate) fn look(&mut self, key: &[u8]) {
         match self.cache.drop_if_gone(key, &self.clock) {
             Some(Gone::Expired(item)) => self.report(key, &item, KeyChange::Expired),
@@ -222,8 +213,8 @@ impl Memcached {
         }
     }
 
-    /// Stores a value, and tells the judge of it and of what had to go. What has expired when it is
-    /// stored is a removal.
+    /// Stores a value and reports it, with any evictions, to the judge. A value stored as already
+    /// expired is reported as a removal.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();
@@ -241,7 +232,6 @@ impl Memcached {
         }
     }
 
-    /// Tells the judge of a change of a key.
     pub(crate) fn report(&mut self, key: &[u8], item: &Item, change: KeyChange) {
         let is_tapped =
             self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix));
@@ -261,7 +251,7 @@ impl Memcached {
         }));
     }
 
-    /// An operator empties the server, or memory pressure does.
+    /// Flushes or evicts all items.
     fn operate(&mut self, action: OperatorAction) {
         let change = match action {
             OperatorAction::FlushAll => KeyChange::Flushed,

@@ -1,4 +1,4 @@
-//! The commands that store: a line, and then a data block.
+//! Storage commands: a line, then a data block.
 
 use crate::block::{Mode, Storing};
 use crate::cache::Cache;
@@ -8,7 +8,7 @@ use crate::server::{Memcached, Then};
 use bytes::Bytes;
 
 impl Memcached {
-    /// `process_update_command`: key, flags, expiry, length, and for `cas` the number.
+    /// `process_update_command`: key, flags, expiry, length, and the cas number for `cas`.
     pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> Then {
         let bad = || Then::Reply(reply(BAD_LINE, quiet));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
@@ -23,7 +23,7 @@ impl Memcached {
         let length = usize::try_from(length).ok().filter(|length| *length <= i32::MAX as usize - 2);
         let Some(length) = length.filter(|_| words[0].len() <= KEY_MAX) else { return bad() };
         if !Cache::fits(words[0], length + 2) {
-            // Nothing stale may be left where the client wanted something new.
+            // A failed store must not leave a stale value.
             self.cache.remove(words[0]);
             let said = reply("SERVER_ERROR object too large for cache", quiet);
             return Then::Swallow(length + 2, said);
@@ -32,7 +32,7 @@ impl Memcached {
         Then::Await(Storing { mode, key, flags, expiry, length, quiet })
     }
 
-    /// `complete_nread_ascii`: the data block has come.
+    /// `complete_nread_ascii`: handles the complete data block.
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
         let quiet = storing.quiet;
         if &block[storing.length..] != b"\r\n" {

@@ -1,10 +1,9 @@
-//! Whatever bytes arrive, in whatever pieces.
+//! Arbitrary bytes in arbitrary pieces.
 
 use crate::{Config, Memcached};
 use fencepost_testing::Bench;
 use proptest::prelude::*;
 
-/// All that a new server sends in answer to these pieces.
 fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     let mut bench = Bench::new(|_, now| Memcached::new(Config::default(), now));
     let connection = bench.connect();
@@ -12,7 +11,7 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     bench.take(connection)
 }
 
-/// Bytes that are often almost a command.
+/// Bytes that often resemble a command.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let words: &[&[u8]] = &[
         b"set ",

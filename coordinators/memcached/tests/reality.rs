@@ -1,10 +1,8 @@
-//! Random commands against a real memcached and against ours: the replies must be equal byte for
-//! byte.
+//! Random commands against a real memcached and against ours: replies must be byte-identical.
 //!
-//! Runs if memcached is found; `FENCEPOST_REAL_MEMCACHED=1` demands it.
-//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences. Nothing of a sequence depends on time
-//! passing; when leases end is told by the unit tests of the
-//! clock, with figures of the real one in docs/fidelity.md.
+//! Skipped without memcached unless `FENCEPOST_REAL_MEMCACHED=1`. `FENCEPOST_DIFFERENTIAL_CASES`
+//! sets the number of sequences. No sequence depends on elapsed time; unit tests of the clock cover
+//! expiry, with measurements of the real server in docs/fidelity.md.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -18,9 +16,9 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// How many sequences are tried, of about 30 commands each.
+/// Number of sequences, of about 30 commands each.
 const CASES: u32 = 3_000;
-/// Ends every sequence: nothing else is answered by it.
+/// Ends every sequence: no other command has the same reply.
 const LAST: &[u8] = b"version\r\n";
 const LAST_REPLY: &[u8] = b"VERSION 1.6.18\r\n";
 
@@ -30,11 +28,11 @@ struct Real {
 }
 
 impl Real {
-    /// A server of its own, or nothing if there is no memcached and none is demanded.
+    /// Starts a server; `None` if memcached is missing and not required.
     fn start() -> Option<Real> {
         let port = free_port();
-        // Without `no_modern`, a thread beside holds on to what was read lately, and `decr` then
-        // pads its result or not as that thread is fast or slow.
+        // Without `no_modern`, a background thread holds references to recently read items, and
+        // whether `decr` pads its result depends on that thread's timing.
         let arguments = ["-o", "no_modern", "-u", "nobody", "-l", "127.0.0.1", "-t", "1", "-p"];
         let started = Command::new("memcached")
             .args(arguments)
@@ -77,7 +75,6 @@ fn instant() -> Instant {
     Instant::now()
 }
 
-/// Sends bytes and reads up to the reply that ends a sequence.
 fn ask(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     stream.write_all(bytes).unwrap();
     let (mut said, mut buffer) = (Vec::new(), [0; 4_096]);
@@ -93,7 +90,6 @@ fn ask(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     said
 }
 
-/// Ours, by the clock of the real one.
 struct Fake {
     bench: Bench<Memcached>,
     began: Instant,
@@ -130,8 +126,8 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// Keys that are not too long. A `get` of one that is makes memcached forget the replies to what
-/// the same client sent before it in one piece, which ours has sent by then.
+/// Keys that are not too long. A `get` with a key that is too long makes memcached drop its pending
+/// replies to earlier commands of the same packet, which ours has already sent.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -140,26 +136,26 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![12 => good_key(), 1 => Just("k".repeat(251))]
 }
 
-/// Expiries of which none comes to pass within a sequence.
+/// Expiries that never occur within a sequence.
 fn expiry() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "2592001", "2147483647", "2147483648", "", "100 x"];
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Deltas that lead to no value of 2^63 or more: there memcached looks for a minus sign beyond the
-/// end of the value, in whatever its memory holds.
+/// Deltas that keep values below 2^63: beyond it memcached looks for a minus sign past the end of
+/// the value, in uninitialized memory.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
 }
 
-/// Cas ids, counted from the first of the sequence: see [`with_ids`].
+/// Cas ids relative to the first of the sequence: see [`with_ids`].
 fn id() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "0", "18446744073709551615", "18446744073709551616", "@3@x"];
     prop_oneof![8 => (1..30_u64).prop_map(|n| format!("@{n}@")), 1 => pick(odd)]
 }
 
-/// A request to a server of which this is the first cas id of the sequence.
+/// Makes cas ids absolute: `first` is the server's first in this sequence.
 fn with_ids(request: &str, first: u64) -> String {
     (1..30).fold(request.to_owned(), |text, n| {
         text.replace(&format!("@{n}@"), &(first + n).to_string())
@@ -179,7 +175,7 @@ fn value() -> impl Strategy<Value = String> {
     pick(&["", "a", "10", "99", "0", "abc def", "9223372036854770000", "-5", " 7"])
 }
 
-/// A command that stores, mostly with a block of the length that it states.
+/// A storage command, mostly with a block of the stated length.
 fn storing() -> impl Strategy<Value = String> {
     let verb = pick(&["set", "add", "replace", "append", "prepend"]);
     let skew = prop_oneof![20 => Just(0_i64), 1 => Just(1), 1 => Just(-1), 1 => Just(-99)];
@@ -239,16 +235,16 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// The cas numbers of a real server go on counting from sequence to sequence: replies are compared
-/// with theirs taken as differences from the first.
+/// Compares both servers. The real server's cas numbers continue across sequences, so replies are
+/// compared with cas numbers relative to the first.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
     let mut fake = Fake::start();
     let own = first_cas(&fake.ask(&fresh()));
     let mut answers = [Vec::new(), Vec::new()];
-    // One after the other: what memcached answers to a pipeline depends on what it has sent by then
-    // (an item that is on its way to a client is replaced where others are changed in place).
+    // One at a time: memcached's replies to a pipeline depend on what it has sent by then (it
+    // replaces an item that is being sent to a client, and otherwise changes it in place).
     for command in commands {
         let request = |first| [with_ids(command, first).as_bytes(), b"\r\n", LAST].concat();
         answers[0].extend(ask(&mut stream, &request(base)));
@@ -264,8 +260,8 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Clears the server and asks for a cas number. What is only flushed may come back in memcached if
-/// a later `flush_all` has a delay, so that keys are deleted too.
+/// Clears the server and requests a cas number. Deletes keys too: flushed items may reappear in
+/// memcached after a later `flush_all` with a delay.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";
@@ -278,7 +274,7 @@ fn first_cas(reply: &[u8]) -> u64 {
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// A reply with its cas numbers counted from a base.
+/// Makes the cas numbers of a reply relative to `base`.
 fn shifted(reply: &[u8], base: u64) -> String {
     let lines = text(reply);
     let shift = |line: &str| {
@@ -328,7 +324,7 @@ fn what_is_too_large_for_the_cache_is_thrown_away_and_said_so() {
     }
 }
 
-/// What a server says to bytes that it ends the connection for.
+/// Returns the server's last reply before it closes the connection.
 fn last_words(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     stream.write_all(bytes).unwrap();
     let mut said = Vec::new();

@@ -1,16 +1,13 @@
-//! Character sets and collations of a connection: their numbers in the protocol, and how long a
-//! character can be.
+//! Character sets and collations of a connection: protocol numbers and character lengths.
 
-/// A collation, and what of its character set matters.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Charset {
     pub(crate) name: &'static str,
     pub(crate) collation: &'static str,
-    /// In columns of a result.
+    /// Number in the columns of a result.
     pub(crate) number: u16,
-    /// Bytes of its longest character.
+    /// Length of the longest character in bytes.
     pub(crate) longest: u32,
-    /// Whether it is what is meant where only the character set is named.
     is_default: bool,
 }
 
@@ -24,7 +21,7 @@ const fn charset(
     Charset { name, collation, number, longest, is_default }
 }
 
-/// What connections use. Others are refused, among them those that compare byte by byte.
+/// Collations of connections. Others are refused, including the binary ones.
 const ALL: &[Charset] = &[
     charset("utf8mb4", "utf8mb4_general_ci", 45, 4, true),
     charset("utf8mb4", "utf8mb4_unicode_ci", 224, 4, false),
@@ -33,16 +30,14 @@ const ALL: &[Charset] = &[
     charset("latin1", "latin1_swedish_ci", 8, 1, true),
 ];
 
-/// What a server uses as Debian sets it up.
+/// The default in Debian's configuration.
 pub(crate) const DEFAULT: Charset = ALL[0];
 
 impl Charset {
-    /// By the number in a handshake; what is not known is the server's own.
     pub(crate) fn numbered(number: u16) -> Charset {
         ALL.iter().copied().find(|one| one.number == number).unwrap_or(DEFAULT)
     }
 
-    /// By its name; `utf8` is the old name of utf8mb3.
     pub(crate) fn named(name: &str) -> Option<Charset> {
         let name = name.to_ascii_lowercase();
         let name = if name == "utf8" { "utf8mb3" } else { &name };
@@ -58,7 +53,6 @@ impl Charset {
         ALL.iter().copied().find(|one| one.collation == collation)
     }
 
-    /// How many characters a text has; a byte that is no character counts as one.
     pub(crate) fn characters(self, text: &[u8]) -> usize {
         if self.longest == 1 {
             return text.len();

@@ -1,5 +1,5 @@
-//! One client: its packets come in, its statements are carried out one by one, and may have to wait
-//! in the middle. While one waits, nothing else that the client sent is read.
+//! One client: its packets arrive, its statements run one by one and may wait in the middle.
+//! Meanwhile nothing more of the client is read.
 
 mod commands;
 mod login;
@@ -16,35 +16,29 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// How long a client may take to say who it is (`connect_timeout` as it comes).
+/// Time limit for logging in (default of `connect_timeout`).
 const LOGIN_MAX_US: u64 = 10_000_000;
-/// Whoever waits for a lock looks this often whether its client is still there.
+/// How often a session that waits for a lock checks whether its client is still connected.
 const LOOK_EVERY_US: i64 = 1_000_000;
 
-/// What all clients share.
 #[derive(Debug, Default)]
 pub(crate) struct Core {
     pub(crate) now: Now,
     pub(crate) locks: UserLocks,
     pub(crate) store: Store,
-    /// The sessions that there are.
     pub(crate) sessions: BTreeSet<SessionId>,
-    /// Who is to be ended, and whether only its statement.
     pub(crate) kills: Vec<(SessionId, bool)>,
-    /// How many commands have been carried out.
     pub(crate) questions: u64,
-    /// When the server began, by its monotonic clock.
+    /// Monotonic clock when the server started.
     pub(crate) started_at: u64,
-    /// What the server wants of its disk.
     pub(crate) wants: Vec<Output>,
-    /// How many syncs have been asked for and are done.
     pub(crate) asked_syncs: u64,
     pub(crate) done_syncs: u64,
 }
 
 impl Core {
-    /// Appends to the log what was committed. The sync after which it is safe
-    /// (`innodb_flush_log_at_trx_commit` as it comes); `None` if there is nothing.
+    /// Appends the committed changes to the log. Returns the sync to wait for (default of
+    /// `innodb_flush_log_at_trx_commit`), if any.
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {
@@ -57,7 +51,6 @@ impl Core {
     }
 }
 
-/// How a wait for a lock ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wake {
     Granted,
@@ -66,51 +59,44 @@ pub(crate) enum Wake {
     Deadlock,
 }
 
-/// A connection and its session.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) session: Session,
     pub(crate) input: BytesMut,
-    /// What the client is to be sent.
     pub(crate) out: BytesMut,
-    /// The number of the next packet from the client.
     number: u8,
     stage: Stage,
     job: Option<Box<Job>>,
     wait: Option<Wait>,
-    /// The sync of the disk that its statement waits for.
     flushing: Option<u64>,
-    /// When it said or was told something last, by the monotonic clock.
+    /// Monotonic clock when the client last sent or received something.
     silent_since: u64,
-    /// Whether the other side has gone.
     pub(crate) is_gone: bool,
-    /// Whether the session is over.
     pub(crate) is_over: bool,
-    /// How many commands were carried out since that was last asked.
+    /// Commands executed since they were last counted.
     pub(crate) commands: u32,
 }
 
-/// How far a connection has come.
 #[derive(Debug)]
 enum Stage {
     Login(Login),
     Ready,
 }
 
-/// How long a session stands in a queue. The real server waits until an instant of its wall clock.
+/// A wait in a queue. The real server waits until a time of its wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
     until: i64,
-    /// From when its client was gone.
+    /// When its client disconnected.
     gone_at: Option<i64>,
-    /// Whether it is for a row: then nobody looks whether the client is still there.
+    /// Waits for a row do not check whether the client is still connected.
     is_for_row: bool,
 }
 
 impl Wait {
-    /// A wait of so many microseconds; `None` if it is over when it begins. That is also so if its
-    /// end is no number of nanoseconds in 64 bits: the real server takes it for an early one.
+    /// Starts a wait; `None` if it is over immediately. That includes an end beyond 64 bits of
+    /// nanoseconds, which overflows in the real server.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;
@@ -121,7 +107,6 @@ impl Wait {
         Some(Wait { from, until: i64::try_from(end).ok()?, gone_at: None, is_for_row })
     }
 
-    /// When it ends if the lock does not come: too late, or noticed that nobody is there.
     fn end(self) -> i64 {
         let Some(gone_at) = self.gone_at.filter(|_| !self.is_for_row) else { return self.until };
         let looks = (gone_at - self.from).div_euclid(LOOK_EVERY_US) + 1;
@@ -130,7 +115,6 @@ impl Wait {
 }
 
 impl Client {
-    /// A client that is greeted.
     pub(crate) fn new(id: SessionId, peer: &str, salt: [u8; 20], now: Now) -> Client {
         let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host);
         let host = if host == "127.0.0.1" { "localhost" } else { host };
@@ -150,37 +134,32 @@ impl Client {
         }
     }
 
-    /// A client of the server itself.
     pub(crate) fn internal(now: Now) -> Client {
         Client { stage: Stage::Ready, ..Client::new(0, "", [0; 20], now) }
     }
 
-    /// Carries a text out, without waiting for the disk.
+    /// Executes a text without waiting for the disk.
     pub(crate) fn carry_out(&mut self, core: &mut Core, text: &str) {
         self.query(core, text.as_bytes());
         core.done_syncs = core.asked_syncs;
         self.synced(core);
     }
 
-    /// Whether something is there that can be served now.
     pub(crate) fn has_more(&self) -> bool {
         let can_serve = !self.is_busy() && !self.is_over;
         can_serve && packet::is_ready(&self.input, self.number)
     }
 
-    /// Whether a statement waits for a lock or for the disk.
     fn is_busy(&self) -> bool {
         self.wait.is_some() || self.flushing.is_some()
     }
 
-    /// Takes what has arrived, and serves it up to the end of one command.
     pub(crate) fn receive(&mut self, core: &mut Core, bytes: &[u8]) {
         self.silent_since = core.now.monotonic.0;
         self.input.extend_from_slice(bytes);
         self.serve(core);
     }
 
-    /// Serves one packet, unless the session waits for something.
     pub(crate) fn serve(&mut self, core: &mut Core) {
         if self.is_busy() || self.is_over {
             return;
@@ -211,7 +190,6 @@ impl Client {
         }
     }
 
-    /// Says the last of a command, after which the next begins.
     fn finish(&mut self, core: &Core, reply: Reply) {
         if !self.is_gone {
             self.out.unsplit(reply.into_bytes());
@@ -220,7 +198,6 @@ impl Client {
         self.silent_since = core.now.monotonic.0;
     }
 
-    /// Ends the session with an error, whose packet has the number that was expected.
     fn end(&mut self, core: &mut Core, error: &SqlError) {
         let mut reply = Reply::new(self.number);
         reply.error(error);
@@ -228,7 +205,6 @@ impl Client {
         self.leave(core);
     }
 
-    /// Ends the session; its locks are free.
     pub(crate) fn leave(&mut self, core: &mut Core) {
         if self.is_over {
             return;
@@ -240,7 +216,7 @@ impl Client {
         core.sessions.remove(&self.session.id);
     }
 
-    /// The other side has gone: that is noticed at once, or by whoever waits when it looks.
+    /// Handles a closed connection: noticed immediately, or at the next check of a waiting session.
     pub(crate) fn hang_up(&mut self, core: &mut Core) {
         self.is_gone = true;
         let now = core.now.wall.0;
@@ -250,13 +226,12 @@ impl Client {
         }
     }
 
-    /// When the client must be looked at next, in microseconds from now.
     pub(crate) fn due_in(&self, now: Now) -> Option<u64> {
         if self.is_over {
             return None;
         }
         if let Some(wait) = self.wait {
-            // A step of the wall clock is noticed when the server looks next.
+            // A step of the wall clock is noticed at the next check.
             let left = wait.end().saturating_sub(now.wall.0).clamp(0, LOOK_EVERY_US);
             return Some(left as u64);
         }
@@ -274,7 +249,6 @@ impl Client {
         }
     }
 
-    /// Ends what has become too late: a wait, or a silence.
     pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
         match self.wait {
             Some(wait) if wait.end() <= core.now.wall.0 => {
@@ -285,13 +259,12 @@ impl Client {
         }
     }
 
-    /// Whether a wait of this client will end by itself, and be answered.
+    /// Returns whether the current wait ends by itself with a reply.
     pub(crate) fn will_be_answered(&self) -> bool {
         self.is_busy() && !self.is_gone
     }
 
-    /// Somebody ends the statement or the session. A statement that is between two operations has
-    /// nothing to be ended.
+    /// Kills the statement or the session. Between two statements there is nothing to kill.
     pub(crate) fn kill(&mut self, core: &mut Core, is_query: bool) {
         if !is_query {
             return self.leave(core);
@@ -304,7 +277,6 @@ impl Client {
         }
     }
 
-    /// Goes on with a statement whose wait came to this.
     pub(crate) fn go_on(&mut self, core: &mut Core, wake: Wake) {
         if self.wait.take().is_none() {
             return;
@@ -320,7 +292,7 @@ impl Client {
         }
     }
 
-    /// The disk has done what it was asked for: whoever waited for that is answered.
+    /// Handles a finished sync: sends the replies that waited for it.
     pub(crate) fn synced(&mut self, core: &mut Core) {
         if self.flushing.is_some_and(|sync| sync <= core.done_syncs) {
             self.flushing = None;

@@ -1,4 +1,4 @@
-//! What a result says of its columns, and what of an expression is known before it is worked out.
+//! Column definitions of results, and the types of expressions before evaluation.
 
 use crate::error::{Outcome, SqlError};
 use crate::packet::put_text;
@@ -24,40 +24,33 @@ const NOT_NULL: u16 = 1;
 const PRIMARY: u16 = 2;
 const UNSIGNED: u16 = 32;
 const BINARY: u16 = 128;
-/// A `TIMESTAMP` whose default is the time.
 const DEFAULT_NOW: u16 = 1_024;
 const NO_DEFAULT: u16 = 4_096;
-/// A part of a key.
 const PART: u16 = 16_384;
-/// The number of the character set of what is no text.
+/// Character set number of everything but text.
 const NO_CHARSET: u16 = 63;
-/// What a text says of its places after the point.
+/// Decimals of a text.
 const NO_PLACES: u8 = 39;
-/// The longest name of a column, in characters.
+/// Maximum length of a column name, in characters.
 const NAME_MAX: usize = 255;
-/// Numbers with more characters than this are large ones.
+/// Numbers with more characters are BIGINT.
 const LONG_MAX: u32 = 9;
 
-/// What is known of an expression.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Shape {
     kind: u8,
-    /// The name of its type in messages.
     name: &'static str,
-    /// How many characters it has at most.
     characters: u32,
     places: u8,
     is_unsigned: bool,
     is_nullable: bool,
-    /// What is said of a column of a table besides its type.
     flags: Option<u16>,
 }
 
-/// The column of a table that a column of a result is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
     database: String,
-    /// The table as the statement calls it, and as it is called.
+    /// The table's alias and name.
     called: String,
     table: String,
     column: String,
@@ -82,7 +75,6 @@ impl Shape {
         }
     }
 
-    /// A time with so many places.
     fn time(kind: u8, places: u8) -> Shape {
         let characters = 19 + u32::from(places) + u32::from(places > 0);
         Shape { kind, places, characters, ..Shape::number("datetime", 0) }
@@ -96,12 +88,11 @@ impl Shape {
         matches!(self.kind, VAR_STRING | STRING)
     }
 
-    /// The definition of a column of that shape, which is of no table.
+    /// Returns the definition of a column that belongs to no table.
     pub(crate) fn column(self, name: &[u8], session: &Session) -> Vec<u8> {
         self.column_of(name, None, session)
     }
 
-    /// The definition of a column of that shape.
     pub(crate) fn column_of(
         self,
         name: &[u8],
@@ -134,7 +125,6 @@ impl Shape {
         body
     }
 
-    /// The columns of `SHOW WARNINGS`, by their names.
     pub(crate) fn of_warnings() -> [(&'static str, Shape); 3] {
         let code = Shape { characters: 4, ..Shape::number("int unsigned", 4) };
         [
@@ -145,7 +135,6 @@ impl Shape {
     }
 }
 
-/// The part of a name that is told: characters only, and not too many of them.
 fn short(name: &[u8]) -> &[u8] {
     let valid = name.utf8_chunks().next().map_or("", |part| part.valid());
     match valid.char_indices().nth(NAME_MAX) {
@@ -154,7 +143,7 @@ fn short(name: &[u8]) -> &[u8] {
     }
 }
 
-/// The shape of an expression. Errors: 1054, 1193, 4079, and 1235 for what is not compared here.
+/// Errors: 1054, 1193, 4079, and 1235 for comparisons that are not modelled.
 pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape> {
     Ok(match expression {
         Expression::Literal(value) => literal(value, session),
@@ -203,7 +192,6 @@ pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape
     })
 }
 
-/// The shape of an expression about a table, whose columns are places, and the column that it is.
 pub(crate) fn of_table(
     expression: &Expression,
     (definition, called): (&Definition, &str),
@@ -287,7 +275,7 @@ fn of_column(column: &Column, is_key: bool) -> Shape {
     Shape { is_nullable: column.is_nullable, flags: Some(flags), ..shape }
 }
 
-/// Whether an expression is `TRUE` or `FALSE`, or as good as one of them.
+/// Returns whether an expression has the type of `TRUE` and `FALSE`.
 fn is_truth(expression: &Expression) -> bool {
     match expression {
         Expression::Truth(_) => true,

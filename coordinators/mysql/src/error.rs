@@ -1,20 +1,18 @@
-//! Errors as clients are told of them: a number, an SQLSTATE and a message.
+//! Errors as clients receive them: number, SQLSTATE and message.
 
-/// What a statement can end with instead of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SqlError {
     pub(crate) code: u16,
     pub(crate) state: &'static str,
-    /// In the bytes of the client: what it sent is quoted as it came.
+    /// In the client's character set: it quotes what the client sent.
     pub(crate) message: Vec<u8>,
 }
 
-/// The outcome of what can be refused.
 pub(crate) type Outcome<T> = Result<T, SqlError>;
 
-/// The longest text that the message of a syntax error quotes.
+/// Maximum length of the quotation in a syntax error.
 const NEAR_MAX: usize = 80;
-/// The longest name that the message about a name quotes.
+/// Maximum length of a name in a message.
 const NAME_MAX: usize = 100;
 
 impl SqlError {
@@ -22,7 +20,6 @@ impl SqlError {
         SqlError { code, state, message: message.into() }
     }
 
-    /// What the text could not be understood from.
     pub(crate) fn syntax(near: &[u8], line: usize) -> SqlError {
         let start = "You have an error in your SQL syntax; check the manual that corresponds to \
                      your MariaDB server version for the right syntax to use near '";
@@ -32,7 +29,6 @@ impl SqlError {
         SqlError::new(1064, "42000", [start.as_bytes(), &quoted, end.as_bytes()].concat())
     }
 
-    /// What the real server could do, and this one cannot.
     pub(crate) fn unsupported(what: &str) -> SqlError {
         let message = format!("This version of MariaDB doesn't yet support '{what}'");
         SqlError::new(1235, "42000", message)
@@ -75,7 +71,7 @@ impl SqlError {
         SqlError::new(1043, "08S01", "Bad handshake")
     }
 
-    /// The error of the real server when its stack is used up.
+    /// The real server's error for an exhausted stack.
     pub(crate) fn too_deep() -> SqlError {
         let message = "Thread stack overrun:  267064 bytes used of a 299008 byte stack, and 32000 \
                        bytes needed. Consider increasing the thread_stack system variable.";
@@ -105,7 +101,6 @@ impl SqlError {
     }
 }
 
-/// A text, with dots for its end if it is longer than that; no character is cut in two.
 fn cut(text: &[u8], longest: usize) -> Vec<u8> {
     if text.len() <= longest {
         return text.to_vec();

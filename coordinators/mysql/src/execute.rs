@@ -1,10 +1,9 @@
-//! Statements about tables: from what was written to what is done, row by row.
+//! Statements about tables, executed row by row.
 //!
-//! [`prepare`] finds the table, binds the names of columns to their places (`bind`), and makes a
-//! [`Run`]. A run goes from row to row (`scan`, `insert`); where a row is locked by somebody else
-//! it stops, and looks at the same row again once it may go on: what it has locked until then it
-//! finds that it has. A statement that fails takes back what it did, and keeps its locks; one that
-//! is refused because of a deadlock loses its whole transaction.
+//! [`prepare`] finds the table, binds column names to positions (`bind`) and creates a [`Run`]. A
+//! run visits rows (`scan`, `insert`). At a row that another transaction has locked it stops, and
+//! visits the same row again when it resumes; locks that it already has are granted again. A
+//! statement that fails is undone but keeps its locks; a deadlock rolls back the whole transaction.
 
 mod assign;
 mod bind;
@@ -32,28 +31,23 @@ use std::rc::Rc;
 pub(crate) use definitions::is_definition;
 pub(crate) use evaluate::later;
 
-/// What comes of a statement about tables before its rows are looked at.
 pub(crate) enum Prepared {
-    /// It is carried out: so many databases were made.
     Done { affected: usize },
-    /// The columns of its result, if it has one, and what is to be done.
     Run(Option<Vec<Vec<u8>>>, Box<Run>),
 }
 
-/// A statement that is being carried out.
 #[derive(Debug)]
 pub(crate) struct Run {
     target: Target,
     work: Work,
 }
 
-/// The table of a statement, and what is the same for all its rows.
 #[derive(Debug)]
 struct Target {
     id: TableId,
     definition: Rc<Definition>,
     now: Instant,
-    /// How long it waits for a row, in microseconds; `None` if it passes over it.
+    /// Lock wait timeout in microseconds; `None` skips locked rows.
     patience: Option<i128>,
 }
 
@@ -63,48 +57,37 @@ enum Work {
     Insert(Insertion),
 }
 
-/// What a run works with.
 pub(crate) struct Context<'c> {
     pub(crate) store: &'c mut Store,
     pub(crate) session: &'c mut Session,
 }
 
-/// What came of going on.
 #[derive(Debug)]
 pub(crate) enum Step {
     Rows(Vec<Vec<Value>>),
     Changed(Changed),
-    /// The session stands in the queue of a row, for so many microseconds at most.
     Wait(i128),
 }
 
-/// What a statement without a result says.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Changed {
     pub(crate) affected: usize,
     pub(crate) info: Option<String>,
 }
 
-/// What is told of a column of a result.
 type Told = (Shape, Option<Origin>);
 
-/// What came of asking for a row.
 enum Locked {
-    /// It has it, and perhaps did not have it before.
-    Had {
-        is_new: bool,
-    },
+    Had { is_new: bool },
     Wait(i128),
     Passed,
 }
 
 impl Run {
-    /// Whether the columns of its result are told before a row is looked at.
     pub(crate) fn sends_columns_first(&self) -> bool {
         !matches!(&self.work, Work::Scan(scan) if scan.is_of_one_row())
     }
 
-    /// The rows that it has read and nobody was told of.
     pub(crate) fn take_rows(&mut self) -> Vec<Vec<Value>> {
         match &mut self.work {
             Work::Scan(scan) => scan.take_rows(),
@@ -112,7 +95,6 @@ impl Run {
         }
     }
 
-    /// Carries the statement out until it is done or has to wait.
     pub(crate) fn go_on(&mut self, context: &mut Context<'_>) -> Outcome<Step> {
         match &mut self.work {
             Work::Scan(scan) => scan.go_on(&self.target, context),
@@ -122,7 +104,7 @@ impl Run {
 }
 
 impl Target {
-    /// Asks for a lock, and waits in its queue if another has it. Errors: 1205, 1213.
+    /// Requests a lock, and queues if it conflicts with another. Errors: 1205, 1213.
     fn lock(&self, store: &mut Store, mut wanted: Wanted) -> Outcome<Locked> {
         let other = match store.ask(&mut wanted) {
             Answer::Had { is_new } => {
@@ -136,7 +118,6 @@ impl Target {
         self.wait(store, wanted, other)
     }
 
-    /// Waits in the queue of what another has.
     fn wait(&self, store: &mut Store, wanted: Wanted, other: u32) -> Outcome<Locked> {
         match self.patience {
             None => Ok(Locked::Passed),
@@ -149,13 +130,12 @@ impl Target {
     }
 }
 
-/// The whole name of a table. Errors: 1046.
+/// Adds the current database. Errors: 1046.
 fn whole(named: &Named, session: &Session) -> Outcome<TableName> {
     let database = named.before.clone().or_else(|| session.database.clone());
     Ok((database.ok_or_else(SqlError::no_database)?, named.name.clone()))
 }
 
-/// Finds out what a statement means, and carries it out as far as that needs no row.
 pub(crate) fn prepare(
     statement: &TableStatement,
     context: &mut Context<'_>,
@@ -185,7 +165,7 @@ pub(crate) fn prepare(
     }
 }
 
-/// Finds a table, and begins a statement about it. Errors: 1046, 1146.
+/// Errors: 1046, 1146.
 fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Target> {
     let Context { store, session } = context;
     let id = store.find(&whole(named, session)?)?;
@@ -197,7 +177,7 @@ fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Targe
     Ok(Target { id, definition, now, patience })
 }
 
-/// How long a statement waits: as it says, or as its session does.
+/// Timeout of the statement, or else of the session.
 fn patience(patience: Patience, session: &Session) -> Option<i128> {
     match patience {
         Patience::Usual => Some(session.variables.row_wait_us()),
@@ -206,14 +186,12 @@ fn patience(patience: Patience, session: &Session) -> Option<i128> {
     }
 }
 
-/// The columns of a result as they are told.
 fn told(shapes: &[(Vec<u8>, Told)], session: &Session) -> Vec<Vec<u8>> {
     let one =
         |(name, (shape, origin)): &(Vec<u8>, Told)| shape.column_of(name, origin.as_ref(), session);
     shapes.iter().map(one).collect()
 }
 
-/// What a statement does with a table as a whole.
 fn intent(mode: Mode, target: &Target, context: &mut Context<'_>) {
     context.store.intend(context.session.id, target.id, mode);
 }

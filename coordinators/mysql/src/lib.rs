@@ -1,18 +1,18 @@
-//! MariaDB 10.11 as a pure state machine, as far as locks go: the protocol of MySQL, the statements
-//! around `GET_LOCK`, and tables whose rows are locks.
+//! MariaDB 10.11 as a pure state machine, as far as locks need it: the MySQL protocol, the
+//! statements around `GET_LOCK`, and tables with row locks.
 //!
 //! A packet goes from [`Mysql`] to the client of its connection (`client`), is parsed (`sql`) and
-//! carried out by a small stack machine (`run.rs`), which can stop in the middle of a statement and
-//! go on when the lock that it waits for (`locks.rs`) has come, the time for it is over, or
-//! somebody kills it. A lock belongs to its session: it ends with the connection, as soon as the
-//! server notices that end, or with the server.
+//! executed by a small stack machine (`run.rs`). The machine can stop in the middle of a statement
+//! and resume when it gets the lock (`locks.rs`), times out or is killed. A user lock belongs to
+//! its session: it is released when the server notices that the connection is closed, and does not
+//! survive the server.
 //!
-//! A statement about a table goes another way (`execute`): from row to row, whose versions and
-//! locks are in the `store`, as InnoDB has them. What was committed is on the disk.
+//! Statements about tables are executed row by row (`execute`). The `store` has row versions and
+//! locks as in InnoDB. Committed data is on disk.
 //!
-//! What is not modelled is refused with error 1235, and prepared statements with 1295. Only `root`
-//! is let in, without a password. docs/fidelity.md lists what that is, and where MySQL 8 differs
-//! from MariaDB.
+//! Everything else is refused: with error 1235, or 1295 for prepared statements. Only `root` may
+//! log in, without a password. docs/fidelity.md lists the limits and the differences between MySQL
+//! 8 and MariaDB.
 //!
 //! Entry points: [`Config`] and [`Mysql`], a [`Machine`](fencepost_machine::Machine). The crate has
 //! no features.
@@ -53,5 +53,5 @@ mod wording;
 
 pub use server::{Config, Mysql};
 
-/// The version that is modelled, as the server tells it.
+/// The modelled version, as the server reports it.
 pub(crate) const VERSION: &str = "10.11.19-MariaDB-0+deb12u1";

@@ -1,25 +1,23 @@
-//! User locks: who has one and how often, and who waits for it in which order.
+//! User locks: owner, count, and queue.
 //!
-//! As MariaDB's metadata locks treat them: a session may have any number of locks and take one of
-//! its own again, whoever waits longest gets a lock that is given back, and of those who would wait
-//! for each other one is refused at once.
+//! They behave like MariaDB's metadata locks: a session may hold any number of locks and take its
+//! own again, a released lock goes to the longest waiter, and a deadlock is resolved immediately by
+//! refusing one session.
 
 use std::collections::{BTreeMap, VecDeque};
 
-/// The number of a session, which `CONNECTION_ID()` tells.
 pub(crate) type SessionId = u32;
 
-/// The locks of a server.
 #[derive(Debug, Default)]
 pub(crate) struct UserLocks {
     held: BTreeMap<Vec<u8>, Holder>,
     queues: BTreeMap<Vec<u8>, VecDeque<SessionId>>,
     waiting: BTreeMap<SessionId, Vec<u8>>,
-    /// How often each session was refused because of a deadlock.
+    /// Number of deadlocks in which each session was refused.
     refused: BTreeMap<SessionId, u64>,
-    /// Who got what it waited for, and has not been told yet.
+    /// Sessions that got their lock and were not resumed yet.
     pub(crate) woken: VecDeque<SessionId>,
-    /// Who is refused because others would wait for each other, and has not been told yet.
+    /// Sessions refused because of a deadlock and not resumed yet.
     pub(crate) victims: VecDeque<SessionId>,
 }
 
@@ -29,18 +27,15 @@ struct Holder {
     times: u64,
 }
 
-/// What came of an attempt to give a lock back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Release {
     Done,
-    /// Somebody else has it.
     NotOwner,
-    /// Nobody has it.
     NotHeld,
 }
 
 impl UserLocks {
-    /// Takes a lock that is free or the session's own; whether it could.
+    /// Takes a lock that is free or the session's own. Returns whether it succeeded.
     pub(crate) fn take(&mut self, session: SessionId, name: &[u8]) -> bool {
         match self.held.get_mut(name) {
             Some(held) if held.by == session => held.times += 1,
@@ -54,8 +49,8 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Puts a session into the queue of a lock that another has. If all of them would wait for each
-    /// other then, one of them is refused: `false` if it is this one.
+    /// Queues a session for a lock. A deadlock refuses one session; returns `false` if it is this
+    /// one.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {
@@ -72,11 +67,9 @@ impl UserLocks {
         true
     }
 
-    /// The sessions that would wait for each other, from the one that is about to on; none if that
-    /// is no circle.
+    /// Returns the cycle of waiting sessions that this wait would close, or none.
     fn circle(&self, session: SessionId, name: &[u8]) -> Vec<SessionId> {
         let (mut wanted, mut circle) = (name, vec![session]);
-        // Each step goes to another session that waits, so that there are no more than these.
         while circle.len() <= self.waiting.len() + 1 {
             let Some(holder) = self.holder(wanted) else { break };
             if holder == session {
@@ -89,21 +82,19 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Who is refused: whoever was refused least often, and of those the nearest to the one that
-    /// has found the circle.
+    /// Selects the session with the fewest refusals, and among those the one nearest to the session
+    /// that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)
     }
 
-    /// Forgets a session that is over.
     pub(crate) fn forget(&mut self, session: SessionId) {
         self.give_up(session);
         self.release_all(session);
         self.refused.remove(&session);
     }
 
-    /// Takes a session out of the queue in which it stands.
     pub(crate) fn give_up(&mut self, session: SessionId) {
         let Some(name) = self.waiting.remove(&session) else { return };
         if let Some(queue) = self.queues.get_mut(&name) {
@@ -114,7 +105,6 @@ impl UserLocks {
         }
     }
 
-    /// Gives a lock back once.
     pub(crate) fn release(&mut self, session: SessionId, name: &[u8]) -> Release {
         match self.held.get_mut(name) {
             None => Release::NotHeld,
@@ -130,7 +120,7 @@ impl UserLocks {
         }
     }
 
-    /// Gives all locks of a session back; how many times it had taken one.
+    /// Releases all locks of a session. Returns how many times it had taken one.
     pub(crate) fn release_all(&mut self, session: SessionId) -> u64 {
         let own = self.held.iter().filter(|(_, held)| held.by == session);
         let own: Vec<(Vec<u8>, u64)> = own.map(|(name, held)| (name.clone(), held.times)).collect();
@@ -140,7 +130,6 @@ impl UserLocks {
         own.iter().map(|(_, times)| times).sum()
     }
 
-    /// A lock that nobody has any more goes to whoever waits longest.
     fn free(&mut self, name: &[u8]) {
         self.held.remove(name);
         let Some(queue) = self.queues.get_mut(name) else { return };

@@ -1,18 +1,14 @@
-//! Numbers in texts: how many microseconds a text of seconds is.
+//! Numbers in texts, and texts of seconds in microseconds.
 
-/// A number as it was written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal {
-    /// As it is shown: with a digit before the point.
+    /// The text shown: with a digit before the point.
     pub(crate) text: String,
-    /// How many digits were written.
     pub(crate) digits: u32,
-    /// How many of them after the point.
     pub(crate) places: u8,
 }
 
 impl Decimal {
-    /// From digits with or without a point.
     pub(crate) fn written(text: &str) -> Decimal {
         let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
         let shown = match (whole, fraction) {
@@ -29,18 +25,16 @@ impl Decimal {
     }
 }
 
-/// What a text says as a number of seconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Seconds {
     pub(crate) micros: i128,
-    /// Whether all of the text was a number.
     pub(crate) is_whole: bool,
 }
 
-/// More digits than this are no longer told apart: they are more than any time.
+/// Further digits are ignored: such a number exceeds every time.
 const DIGITS_MAX: usize = 25;
 
-/// The number at the start of a text: a sign, digits, a point and digits.
+/// Parses a sign, digits, a point and digits at the start of a text.
 pub(crate) fn seconds(text: &[u8]) -> Seconds {
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(text.len());
     let trimmed = &text[start..];
@@ -68,7 +62,7 @@ pub(crate) fn seconds(text: &[u8]) -> Seconds {
     Seconds { micros: if is_negative { -micros } else { micros }, is_whole }
 }
 
-/// Digits as a number; too many of them are the largest number that there can be of them.
+/// Parses digits; saturates.
 fn integer(digits: &[u8]) -> i128 {
     let start = digits.iter().position(|byte| *byte != b'0').unwrap_or(digits.len());
     let digits = &digits[start..];

@@ -1,33 +1,24 @@
-//! Packets of the protocol: a length of three bytes, a number that counts up, and a body.
+//! Packets: three bytes of length, a sequence number, and a body.
 
 use crate::error::SqlError;
 use bytes::{Buf, BufMut, Bytes, BytesMut};
 
-/// A body of this length goes on in the next packet.
+/// A body of this length continues in the next packet.
 const PART_MAX: usize = 0xff_ffff;
-/// The longest body that is read (`max_allowed_packet` as it comes).
+/// Maximum body length (default of `max_allowed_packet`).
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
 
-/// What stands at the beginning of what was received.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Frame {
-    /// Not yet a whole body.
     More,
     Body(Bytes),
-    /// A packet with another number than the next.
     OutOfOrder,
     TooLarge,
 }
 
-/// What the headers say that are there, from the packet with that number on.
 enum Scan {
     More,
-    /// The packets end there, their bodies are that long, and this is the next number.
-    Whole {
-        end: usize,
-        length: usize,
-        next: u8,
-    },
+    Whole { end: usize, length: usize, next: u8 },
     OutOfOrder(u8),
     TooLarge(u8),
 }
@@ -57,7 +48,7 @@ fn scan(input: &BytesMut, number: u8) -> Scan {
     }
 }
 
-/// Takes the next body, whose first packet must have that number; the number goes on with it.
+/// Takes the next body, whose first packet must have `number`, and advances `number`.
 pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
     let (frame, next) = match scan(input, *number) {
         Scan::More => return Frame::More,
@@ -69,7 +60,7 @@ pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
     frame
 }
 
-/// Whether [`take`] would give something other than [`Frame::More`].
+/// Returns whether [`take`] would return something other than [`Frame::More`].
 pub(crate) fn is_ready(input: &BytesMut, number: u8) -> bool {
     !matches!(scan(input, number), Scan::More)
 }
@@ -88,7 +79,6 @@ fn body(mut packets: BytesMut, length: usize) -> Bytes {
     whole.freeze()
 }
 
-/// What a session tells with each result: the status flags of the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Status(pub(crate) u16);
 
@@ -99,7 +89,6 @@ impl Status {
     pub(crate) const NO_INDEX_USED: u16 = 32;
 }
 
-/// Packets on their way to a client.
 #[derive(Clone, Debug)]
 pub(crate) struct Reply {
     bytes: BytesMut,
@@ -107,7 +96,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    /// A reply whose first packet has that number.
     pub(crate) fn new(number: u8) -> Reply {
         Reply { bytes: BytesMut::new(), number }
     }
@@ -116,7 +104,6 @@ impl Reply {
         self.bytes
     }
 
-    /// The number that the next packet would have.
     pub(crate) fn number(&self) -> u8 {
         self.number
     }
@@ -140,7 +127,6 @@ impl Reply {
         self.changed(status, warnings, 0, None);
     }
 
-    /// How many rows were affected, and what is to be said about them.
     pub(crate) fn changed(
         &mut self,
         status: Status,
@@ -150,7 +136,7 @@ impl Reply {
     ) {
         let mut body = vec![0];
         put_length(&mut body, affected);
-        // No column counts by itself.
+        // No column has AUTO_INCREMENT.
         body.put_u8(0);
         body.put_u16_le(status.0);
         body.put_u16_le(warnings);
@@ -176,7 +162,6 @@ impl Reply {
         self.packet(&body);
     }
 
-    /// An error before the client has said what it can read: one without an SQLSTATE.
     pub(crate) fn plain_error(&mut self, error: &SqlError) {
         let mut body = vec![0xff];
         body.put_u16_le(error.code);
@@ -185,7 +170,6 @@ impl Reply {
     }
 }
 
-/// A number as long as it needs to be.
 pub(crate) fn put_length(out: &mut Vec<u8>, number: usize) {
     match number {
         0..=250 => out.put_u8(number as u8),
@@ -204,7 +188,6 @@ pub(crate) fn put_length(out: &mut Vec<u8>, number: usize) {
     }
 }
 
-/// A text with its length before it.
 pub(crate) fn put_text(out: &mut Vec<u8>, text: &[u8]) {
     put_length(out, text.len());
     out.put_slice(text);

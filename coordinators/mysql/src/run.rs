@@ -1,5 +1,5 @@
-//! Expressions carried out one operation at a time, so that a statement can stop in the middle,
-//! wait for a lock, and go on.
+//! Executes expressions one operation at a time, so that a statement can stop, wait for a lock, and
+//! resume.
 
 use crate::error::{Outcome, SqlError};
 use crate::execute::later;
@@ -11,12 +11,12 @@ use crate::timestamp::Instant;
 use crate::value::Value;
 use crate::variables::Setting;
 
-/// The longest name of a lock, in bytes.
+/// Maximum length of a lock name, in bytes.
 const NAME_MAX: usize = 192;
-/// From here on a number of seconds is 2^63 once it has become a floating-point number.
+/// From here on a number of seconds rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
-/// One operation: it takes its arguments from the stack, and leaves its value there.
+/// An operation pops its arguments from a stack and pushes its result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Operation {
     Push(Value),
@@ -29,35 +29,29 @@ enum Operation {
     Later(i64),
 }
 
-/// Expressions, and how far they have come.
 #[derive(Debug)]
 pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
-    /// When the statement began, in microseconds since the Unix epoch.
+    /// Start of the statement, in microseconds since the Unix epoch.
     now: i64,
-    /// Whether an error is a message only, and its call NULL, as for DO.
+    /// DO reports errors as messages and continues with NULL.
     continues_after_errors: bool,
 }
 
-/// What came of going on.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// The values of all expressions.
     Done(Vec<Value>),
-    /// The session stands in the queue of a lock, for so many microseconds at most.
     Wait(i128),
 }
 
-/// How far one operation has come.
 enum Progress {
     Value(Value),
     Wait(i128),
 }
 
 impl Run {
-    /// Expressions that nothing has been done about yet.
     pub(crate) fn new(expressions: &[Expression], now: i64) -> Run {
         let mut operations = Vec::new();
         for expression in expressions {
@@ -66,12 +60,11 @@ impl Run {
         Run { operations, at: 0, stack: Vec::new(), now, continues_after_errors: false }
     }
 
-    /// The same for DO, which goes on after an error.
     pub(crate) fn continuing_after_errors(expressions: &[Expression], now: i64) -> Run {
         Run { continues_after_errors: true, ..Run::new(expressions, now) }
     }
 
-    /// What the wait came to is what the call that waited comes to. Errors: 1213.
+    /// Resumes the waiting call with its result. Errors: 1213.
     pub(crate) fn answer(&mut self, came: Outcome<Value>, session: &mut Session) -> Outcome<()> {
         let value = match came {
             Err(error) if self.continues_after_errors => {
@@ -87,8 +80,8 @@ impl Run {
         Ok(())
     }
 
-    /// Carries out operations until all are done or one has to wait. Somebody who is being killed
-    /// waits for nothing. Errors: 1059, 1213.
+    /// Runs until done or until an operation has to wait. A killed session does not wait. Errors:
+    /// 1059, 1213.
     pub(crate) fn go_on(
         &mut self,
         session: &mut Session,
@@ -177,7 +170,7 @@ fn compile(expression: &Expression, out: &mut Vec<Operation>) {
             compile(count, out);
             out.push(Operation::Later(*unit));
         }
-        // Whoever asks for the shape of one is refused.
+        // Refused earlier, when the shape was computed.
         Expression::Column(..)
         | Expression::Field(_)
         | Expression::Inserted(_)
@@ -215,7 +208,6 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
         Comparison::Equal => Value::truth(left == right),
         Comparison::NotEqual => Value::truth(left != right),
         _ => {
-            // Only integers come here.
             let number = |value: &Value| match value {
                 Value::Integer(number) => *number,
                 _ => 0,
@@ -231,8 +223,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// The name of a lock: up to a zero, if it has one. `None` for NULL and for no name at all.
-/// Errors: 1059.
+/// Returns the name up to its first zero; `None` for NULL and for an empty name. Errors: 1059.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,
@@ -267,8 +258,8 @@ fn get_lock(
         let message = [b"Truncated incorrect DOUBLE value: '", &text[..], b"'"].concat();
         session.warn(1292, message);
     }
-    // The real server looks at it as a number of 64 bits with a sign, and what is too large for one
-    // is then the least of them. Of an integer without a sign it believes that it is not negative.
+    // The real server uses a signed 64-bit number, and too large a value becomes its minimum. It
+    // treats an unsigned integer as not negative.
     let whole = wanted.micros / 1_000_000;
     let is_unsigned = matches!(timeout, Value::Integer(number) if *number > i128::from(i64::MAX));
     let is_too_large = whole >= SECONDS_MAX || whole <= -SECONDS_MAX;
@@ -280,8 +271,7 @@ fn get_lock(
     if locks.take(session.id, &name) {
         return Ok(Attempt::Over(Value::truth(true)));
     }
-    // What is less than zero and no whole second is over at once, but only after a look for
-    // deadlocks.
+    // A negative fraction of a second times out immediately, but only after a deadlock check.
     if wanted.micros == 0 {
         session.forget_messages();
         return Ok(Attempt::Over(Value::truth(false)));
@@ -289,7 +279,6 @@ fn get_lock(
     Ok(Attempt::Wait { name, micros: wanted.micros })
 }
 
-/// Every function but GET_LOCK.
 fn call(
     function: Function,
     arguments: &[Value],

@@ -1,5 +1,4 @@
-//! The server as a machine: connections and bytes in, replies out, and a timer for all that becomes
-//! too late.
+//! The server as a machine: connections and bytes in, replies out, one timer for all timeouts.
 
 use crate::client::{Client, Core, Wake};
 use crate::error::SqlError;
@@ -14,26 +13,25 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// As MariaDB comes (`max_connections`); one more is let in for an administrator.
+/// MariaDB's default of `max_connections`; one more is accepted for an administrator.
 const CLIENTS_MAX: usize = 151;
-/// How often the real server looks for versions of rows that nobody can see any more.
+/// Interval, in microseconds, between purges of old row versions.
 const PURGE_EVERY_US: u64 = 1_000_000;
-/// A log that is longer than this is written anew when a server starts.
+/// A longer log is rewritten at startup.
 const LOG_MAX: usize = 1 << 20;
-/// The number of the first session; those before it are the server's own.
+/// Number of the first session; the server itself uses the lower ones.
 const FIRST_SESSION: SessionId = 3;
 
-/// How the server is set up.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// How many clients may be connected (`max_connections`).
+    /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// From which the salts of the sessions follow.
+    /// Seed for the sessions' salts.
     pub seed: u64,
-    /// The name of the lock that the judge is told of: of a user lock, or of the row of a table
-    /// `locks` that a transaction has locked.
+    /// The lock reported to the judge: a user lock, or the row with this key in a table `locks`.
     pub watch: Option<String>,
-    /// Statements that make the tables of a server that has none.
+    /// Statements that create the tables of a server without any.
     pub schema: String,
 }
 
@@ -43,27 +41,24 @@ impl Default for Config {
     }
 }
 
-/// One MariaDB server. What outlives it is what was committed, and no locks.
+/// One MariaDB server. Committed data survives a restart, locks do not.
 #[derive(Debug)]
 pub struct Mysql {
     core: Core,
     clients: BTreeMap<ConnectionId, Client>,
-    /// Those that are refused because there are too many.
     refused: Vec<ConnectionId>,
     next_session: SessionId,
     config: Config,
     check: Check,
-    /// Who had the lock that is watched when that was last told.
+    /// The owner of the watched lock when it was last reported.
     told: Option<SessionId>,
     has_booted: bool,
-    /// What the disk is to hold instead of what it holds.
     checkpoint: Option<DiskImage>,
-    /// When old versions of rows were dropped last, by the monotonic clock.
     purged_at: u64,
 }
 
 impl Mysql {
-    /// A server that boots from what its disk holds, and that nobody is connected to.
+    /// A server about to boot from this disk, without clients.
     pub fn new(config: Config, image: &DiskImage) -> Mysql {
         let files = journal::open(image);
         let store = log::replay(files.log);
@@ -88,7 +83,6 @@ impl Mysql {
         server
     }
 
-    /// Carries out the statements that make the tables, and keeps them safely.
     fn prepare(&mut self) {
         let mut client = Client::internal(self.core.now);
         for statement in self.config.schema.clone().split(';') {
@@ -153,8 +147,7 @@ impl Mysql {
         self.clients.insert(connection, client);
     }
 
-    /// Lets everybody go on who got what it waited for, and ends whom somebody has ended, until
-    /// nobody is left.
+    /// Resumes sessions that got their lock and ends killed ones until none is left.
     fn settle(&mut self) {
         loop {
             if let Some(id) = self.core.locks.woken.pop_front() {
@@ -186,7 +179,6 @@ impl Mysql {
         }
     }
 
-    /// Tells the judge whose lock it is, if that has changed.
     fn report(&mut self, out: &mut Outputs) {
         let Some(watch) = &self.config.watch else { return };
         let core = &self.core;
@@ -221,7 +213,6 @@ impl Mysql {
         self.told = now;
     }
 
-    /// Sends what was said, closes what is over, and asks to be woken.
     fn hand_over(&mut self, out: &mut Outputs) {
         if let Some(image) = self.checkpoint.take() {
             out.list.push(Output::DiskReplace { image });
@@ -257,14 +248,13 @@ fn find(clients: &mut BTreeMap<ConnectionId, Client>, id: SessionId) -> Option<&
     clients.values_mut().find(|client| client.session.id == id && !client.is_over)
 }
 
-/// Letters that others do not guess: of a generator (SplitMix64).
+/// Generates a salt (SplitMix64).
 fn salt(seed: u64, id: SessionId) -> [u8; 20] {
     let mut state = seed.wrapping_add(u64::from(id) << 32);
     std::array::from_fn(|_| {
         state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        // Printable, and neither a zero nor a dollar sign.
         b'%' + ((mixed ^ (mixed >> 31)) % 90) as u8
     })
 }

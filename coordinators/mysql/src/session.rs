@@ -1,4 +1,4 @@
-//! A session: what belongs to one client between its statements.
+//! A session: the state of one client between statements.
 
 use crate::charset::Charset;
 use crate::error::{Outcome, SqlError};
@@ -7,12 +7,11 @@ use crate::packet::Status;
 use crate::store::Store;
 use crate::variables::Variables;
 
-/// The databases that every server has. None of them has a table here.
+/// Databases of every server. None of them has tables here.
 const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
-/// How many messages a session keeps (`max_error_count` as it comes).
+/// Maximum number of kept messages (default of `max_error_count`).
 const MESSAGES_MAX: usize = 64;
 
-/// What one client has in hand.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) id: SessionId,
@@ -22,23 +21,19 @@ pub(crate) struct Session {
     pub(crate) charset: Charset,
     pub(crate) variables: Variables,
     pub(crate) in_transaction: bool,
-    /// How the transaction that is open, or the next, is kept apart from others.
+    /// Isolation level of the open or next transaction.
     pub(crate) isolation: &'static str,
-    /// The time that the client wants it to be, in microseconds since the Unix epoch.
+    /// The client's `timestamp` variable, in microseconds since the Unix epoch.
     pub(crate) timestamp: Option<i64>,
-    /// Whether the client counts rows that it found, though they did not change.
+    /// The client counts found rows, changed or not (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
-    /// Whether the statement looks at rows without the help of an index.
+    /// The statement reads rows without an index.
     pub(crate) no_index: bool,
-    /// Whether one text may hold several statements.
     pub(crate) takes_several: bool,
-    /// What `SHOW WARNINGS` shows.
     pub(crate) messages: Vec<Message>,
-    /// How many of them are of the statement that is being carried out.
     pub(crate) warnings: u16,
 }
 
-/// What a session was told besides a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Message {
     pub(crate) level: &'static str,
@@ -66,7 +61,6 @@ impl Session {
         }
     }
 
-    /// What a result tells of the session.
     pub(crate) fn status(&self) -> Status {
         let transaction = u16::from(self.in_transaction) * Status::IN_TRANSACTION;
         let autocommit = u16::from(self.variables.autocommit) * Status::AUTOCOMMIT;
@@ -82,8 +76,8 @@ impl Session {
         self.add_message(Message { level: "Error", code: error.code, text: error.message.clone() });
     }
 
-    /// The first message of a statement takes the place of all that earlier ones left. That is so
-    /// of a message that nobody is told in the end, too: that a wait took too long.
+    /// The first message of a statement replaces those of earlier statements, even if the message
+    /// itself is dropped later, as for a lock wait timeout.
     pub(crate) fn forget_messages(&mut self) {
         if self.warnings == 0 {
             self.messages.clear();
@@ -98,7 +92,7 @@ impl Session {
         }
     }
 
-    /// A warning instead of an error, if that is what the statement says.
+    /// Records a warning instead of an error if `is_warning`.
     pub(crate) fn warn_or(&mut self, error: SqlError, is_warning: bool) -> Outcome<()> {
         if !is_warning {
             return Err(error);
@@ -107,7 +101,7 @@ impl Session {
         Ok(())
     }
 
-    /// A note instead of an error, if that is what the statement says.
+    /// Records a note instead of an error if `is_note`.
     pub(crate) fn note(&mut self, error: SqlError, is_note: bool) -> Outcome<()> {
         if !is_note {
             return Err(error);
@@ -116,23 +110,21 @@ impl Session {
         Ok(())
     }
 
-    /// The time of a statement that begins at that instant.
     pub(crate) fn instant(&self, wall: i64) -> i64 {
         self.timestamp.unwrap_or(wall)
     }
 
-    /// The transaction is over; what was said for it alone is forgotten.
+    /// Ends the transaction and resets the options that applied only to it.
     pub(crate) fn end_transaction(&mut self) {
         self.in_transaction = false;
         self.isolation = self.variables.isolation;
     }
 
-    /// Whether there is a database of that name.
     pub(crate) fn knows(&self, name: &str, store: &Store) -> bool {
         DATABASES.contains(&name) || store.databases.contains(name)
     }
 
-    /// Chooses a database. Errors: 1046, 1049.
+    /// Errors: 1046, 1049.
     pub(crate) fn choose(&mut self, name: &str, store: &Store) -> Result<(), SqlError> {
         if name.is_empty() {
             return Err(SqlError::no_database());
@@ -143,7 +135,7 @@ impl Session {
             return Err(SqlError::new(1102, "42000", message));
         }
         let is_known = |known: &&&str| {
-            // The names of the others are those of folders, and these tell large from small.
+            // The other names are case-sensitive: they are names of folders.
             **known == name || **known == "information_schema" && name.eq_ignore_ascii_case(known)
         };
         let known = DATABASES.iter().find(is_known).map(|known| (*known).to_owned());
@@ -152,7 +144,7 @@ impl Session {
         Ok(())
     }
 
-    /// As `COM_RESET_CONNECTION` leaves it.
+    /// `COM_RESET_CONNECTION`.
     pub(crate) fn reset(&mut self) {
         self.variables = Variables::default();
         self.charset = crate::charset::DEFAULT;

@@ -1,4 +1,4 @@
-//! The statements that are understood: from text to [`ast::Statement`].
+//! Parses statements into [`ast::Statement`].
 
 pub(crate) mod ast;
 mod changes;

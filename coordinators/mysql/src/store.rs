@@ -1,10 +1,10 @@
-//! What the server holds besides user locks: databases, tables with the versions of their rows,
-//! transactions, and the locks of rows, as InnoDB has them.
+//! The store, modelled after InnoDB: databases, tables with row versions, transactions and row
+//! locks.
 //!
-//! A statement finds its table here (`schema`), asks for the locks that its isolation level wants
-//! (`locks`), reads the newest version of a row or the one that its view sees (`rows`), and adds a
-//! version, which its transaction takes back or commits (`transaction`). What was committed goes to
-//! the log (`log`), from which a server that starts again has its tables.
+//! A statement finds its table (`schema`), requests the locks that its isolation level demands
+//! (`locks`), reads the newest version of a row or the one in its view (`rows`), and adds a
+//! version, which its transaction commits or rolls back (`transaction`). Committed changes go to
+//! the log (`log`), from which a restarted server restores its tables.
 
 pub(crate) mod key;
 pub(crate) mod locks;
@@ -26,46 +26,39 @@ use std::rc::Rc;
 use transaction::Transaction;
 use xid::Xid;
 
-/// Names a table for as long as the server runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct TableId(pub(crate) u32);
 
-/// A table by its database and its name.
 pub(crate) type TableName = (String, String);
 
-/// A table and its rows.
 #[derive(Debug)]
 pub(crate) struct Table {
     pub(crate) definition: Rc<Definition>,
     pub(crate) rows: Rows,
 }
 
-/// All that the server holds.
 #[derive(Debug, Default)]
 pub(crate) struct Store {
-    /// Those that somebody has made.
     pub(crate) databases: BTreeSet<String>,
     names: BTreeMap<TableName, TableId>,
     pub(crate) tables: BTreeMap<TableId, Table>,
     next_table: u32,
     pub(crate) transactions: BTreeMap<SessionId, Transaction>,
-    /// Who has begun which transaction, of those that are not over.
     pub(crate) active: BTreeMap<Xid, SessionId>,
     next_transaction: u64,
     pub(crate) locks: RowLocks,
     pub(crate) intents: Intents,
-    /// Rows that have a version too many.
+    /// Rows with an old version to purge.
     history: Vec<(TableId, Key)>,
-    /// Who got what it waited for, and has not been told yet.
+    /// Sessions that got their lock and were not resumed yet.
     pub(crate) woken: VecDeque<SessionId>,
-    /// Who is refused because others would wait for each other, and has not been told yet.
+    /// Sessions refused because of a deadlock and not resumed yet.
     pub(crate) victims: VecDeque<SessionId>,
-    /// What was committed and is not in the log yet.
     pub(crate) unlogged: Vec<Record>,
 }
 
 impl Store {
-    /// A table by its name. Errors: 1146.
+    /// Errors: 1146.
     pub(crate) fn find(&self, name: &TableName) -> Outcome<TableId> {
         self.names.get(name).copied().ok_or_else(|| {
             let message = format!("Table '{}.{}' doesn't exist", name.0, name.1);
@@ -98,13 +91,12 @@ impl Store {
         self.unlogged.push(Record::Drop(name.clone()));
     }
 
-    /// Whether a transaction of somebody else has looked at the table.
     pub(crate) fn is_used(&self, table: TableId, but: SessionId) -> bool {
         let mut others = self.transactions.iter().filter(|(session, _)| **session != but);
         others.any(|(_, transaction)| transaction.tables.contains(&table))
     }
 
-    /// Who has locked the row of a table whose key is that text, against all others.
+    /// Returns the session with an exclusive lock on the row with this key.
     pub(crate) fn holder(&self, name: &str, key: &str) -> Option<SessionId> {
         let table = self.names.iter().find(|((_, table), _)| table == name)?.1;
         let row = rows::text_key(key)?;

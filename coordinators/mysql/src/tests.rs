@@ -1,4 +1,4 @@
-//! Tests that need to see inside, or to move the clocks.
+//! Tests that inspect internals or move the clocks.
 
 mod anything;
 mod depth;

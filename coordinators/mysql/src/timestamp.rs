@@ -1,27 +1,24 @@
-//! Instants as values: microseconds since the Unix epoch, and with how many places they are shown.
-//! The time zone of a session is UTC.
+//! Instants: microseconds since the Unix epoch with a number of decimals. The session's time zone
+//! is UTC.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// An instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Instant {
     pub(crate) micros: i64,
-    /// Digits after the point.
     pub(crate) places: u8,
 }
 
 impl Instant {
-    /// With so many places; what is behind them is cut off.
     pub(crate) fn cut(self, places: u8) -> Instant {
         let unit = 10_i64.pow(6 - u32::from(places.min(6)));
         Instant { micros: self.micros - self.micros.rem_euclid(unit), places }
     }
 
-    /// As `2026-01-31 12:00:00.500`.
+    /// Formats as `2026-01-31 12:00:00.500`.
     pub(crate) fn text(self) -> String {
         let (year, month, day) = date_of(self.micros.div_euclid(DAY));
         let of_day = self.micros.rem_euclid(DAY);
@@ -34,16 +31,15 @@ impl Instant {
     }
 }
 
-/// Why a text is no instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
-    /// It is none for the real server either.
+    /// The real server rejects it too.
     Value,
-    /// The real server may read it in one of its other ways.
+    /// The real server might accept it in another format.
     Form,
 }
 
-/// Reads `2026-01-31`, and perhaps a time after it, with as many places as are written.
+/// Parses `2026-01-31` with an optional time, and as many decimals as are written.
 pub(crate) fn read(text: &str) -> Result<Instant, Wrong> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Value);
@@ -55,7 +51,7 @@ pub(crate) fn read(text: &str) -> Result<Instant, Wrong> {
     if fraction.len() > 6 || !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Form);
     }
-    // A year, month or day of zero is allowed there, and has no instant here.
+    // The real server allows a year, month or day of zero, which is no instant here.
     if year == 0 || month == 0 || day == 0 {
         return Err(Wrong::Form);
     }
@@ -68,7 +64,6 @@ pub(crate) fn read(text: &str) -> Result<Instant, Wrong> {
     Ok(Instant { micros, places: fraction.len() as u8 })
 }
 
-/// Three numbers with so many digits each.
 fn numbers(text: &str, between: char, digits: [usize; 3]) -> Result<[i64; 3], Wrong> {
     let parts: Vec<&str> = text.split(between).collect();
     let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();

@@ -1,17 +1,15 @@
-//! Values: what expressions come to, and how they are sent.
+//! Values and their encoding in results.
 
 use crate::number::Decimal;
 use crate::timestamp::Instant;
 
-/// One value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     Null,
-    /// A number of 64 bits, with or without a sign.
+    /// 64 bits, signed or unsigned.
     Integer(i128),
-    /// A number with digits after the point, or one that is too large for an integer.
     Decimal(Decimal),
-    /// In the character set of the connection.
+    /// In the connection's character set.
     Text(Vec<u8>),
     Time(Instant),
 }
@@ -21,7 +19,6 @@ impl Value {
         Value::Integer(i128::from(is_true))
     }
 
-    /// As a row of a result has it; `None` is NULL.
     pub(crate) fn text(&self) -> Option<Vec<u8>> {
         match self {
             Value::Null => None,

@@ -1,4 +1,4 @@
-//! The variables of a session, as far as they are known here.
+//! Session variables, as far as they are modelled.
 
 use crate::VERSION;
 use crate::error::{Outcome, SqlError};
@@ -7,7 +7,6 @@ use crate::packet::BODY_MAX;
 use crate::value::Value;
 use std::collections::BTreeMap;
 
-/// A variable that holds a number: its bounds, and what it is at first.
 struct Integer {
     name: &'static str,
     bounds: (u64, u64),
@@ -25,7 +24,6 @@ const INTEGERS: &[Integer] = &[
     Integer { name: "net_write_timeout", bounds: (1, YEAR), default: 60 },
 ];
 
-/// What a session has set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Variables {
     integers: BTreeMap<&'static str, u64>,
@@ -33,20 +31,13 @@ pub(crate) struct Variables {
     pub(crate) isolation: &'static str,
 }
 
-/// What a variable is about to become, and whether its value was brought into its bounds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Autocommit(bool),
-    /// The time that statements are to have, in microseconds since the Unix epoch.
     Timestamp(Option<i64>),
-    Integer {
-        name: &'static str,
-        value: u64,
-        out_of_bounds: Option<String>,
-    },
+    Integer { name: &'static str, value: u64, out_of_bounds: Option<String> },
 }
 
-/// What a variable holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Setting {
     Truth(bool),
@@ -61,8 +52,6 @@ impl Default for Variables {
 }
 
 impl Variables {
-    /// A variable by its name in lower case; the global value of all is what it is at first.
-    /// Errors: 1193.
     pub(crate) fn get(&self, name: &str, is_global: bool) -> Outcome<Setting> {
         let first = Variables::default();
         let of = if is_global { &first } else { self };
@@ -81,14 +70,13 @@ impl Variables {
         }
     }
 
-    /// A client at which somebody types may be silent for another while.
+    /// Applies `interactive_timeout` instead of `wait_timeout`.
     pub(crate) fn make_interactive(&mut self) {
         if let Ok(Setting::Number(seconds)) = self.get("interactive_timeout", false) {
             self.integers.insert("wait_timeout", seconds);
         }
     }
 
-    /// After how many microseconds of silence the server ends the session.
     pub(crate) fn wait_timeout_us(&self) -> u64 {
         match self.get("wait_timeout", false) {
             Ok(Setting::Number(seconds)) => seconds * 1_000_000,
@@ -96,7 +84,6 @@ impl Variables {
         }
     }
 
-    /// How many microseconds a statement waits for a row.
     pub(crate) fn row_wait_us(&self) -> i128 {
         match self.get("innodb_lock_wait_timeout", false) {
             Ok(Setting::Number(seconds)) => i128::from(seconds) * 1_000_000,
@@ -104,7 +91,7 @@ impl Variables {
         }
     }
 
-    /// What an assignment comes to; `None` is the default. Errors: 1193, 1231, 1232, 1238.
+    /// Checks an assignment; `None` is the default. Errors: 1193, 1231, 1232, 1238.
     pub(crate) fn check(&self, name: &str, value: Option<&Value>) -> Outcome<Change> {
         if name == "autocommit" {
             return autocommit(value).map(Change::Autocommit);
@@ -128,11 +115,10 @@ impl Variables {
         }
     }
 
-    /// Carries a change out.
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Autocommit(is_on) => self.autocommit = *is_on,
-            // The session has it.
+            // Stored in the session.
             Change::Timestamp(_) => {}
             Change::Integer { name, value, .. } => {
                 self.integers.insert(name, *value);
@@ -158,7 +144,8 @@ impl Integer {
     }
 }
 
-/// Seconds since the Unix epoch, perhaps with a fraction; zero and the default are the clock's.
+/// Parses seconds since the Unix epoch, with optional decimals; zero and the default select the
+/// clock.
 fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
     let micros = match value {
         None => 0,

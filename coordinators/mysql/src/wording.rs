@@ -1,12 +1,11 @@
-//! The protocol in words: the texts of statements, the values of rows, errors.
+//! Renders the protocol as text: statements, rows, errors.
 
 use fencepost_machine::wording::Speaker;
 
-/// The packets of some bytes, separated by ` | `.
 pub(crate) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;
-    // Of a result, the rows stand between two packets that say that something ends.
+    // The rows of a result are between two EOF packets.
     let mut columns: Option<usize> = None;
     let mut is_row = false;
     while let Some(header) = rest.get(..4) {
@@ -38,7 +37,6 @@ pub(crate) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     words.join(" | ")
 }
 
-/// A command of a client, or what it says of itself.
 fn said(number: u8, body: &[u8]) -> Option<String> {
     if number > 0 {
         return Some("login".to_owned());
@@ -62,7 +60,6 @@ fn error(body: &[u8]) -> String {
     format!("ERROR {code}: {}", String::from_utf8_lossy(message))
 }
 
-/// The values of a row, separated by commas.
 fn row(body: &[u8], count: usize) -> String {
     let mut values = Vec::new();
     let mut rest = body;

@@ -1,5 +1,5 @@
-//! One client: its messages come in, its statements are carried out one by one, and may have to
-//! wait in the middle. While one waits, nothing else that the client sent is read.
+//! One client: its messages arrive, its statements run one by one and may wait in the middle.
+//! Meanwhile nothing more of the client is read.
 
 mod extended;
 mod query;
@@ -17,36 +17,32 @@ use bytes::{BufMut, Bytes, BytesMut};
 use query::Query;
 use std::collections::BTreeMap;
 
-/// A connection and its session.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) session: Session,
     pub(crate) input: BytesMut,
-    /// What the client is to be sent.
     pub(crate) out: BytesMut,
     pub(crate) stage: Stage,
     job: Option<Job>,
     pub(crate) blocked: Option<Stop>,
     pub(crate) timers: Timers,
     portals: BTreeMap<String, Portal>,
-    /// Whether messages are passed over until the next Sync.
+    /// After an error, messages are skipped until the next Sync.
     is_skipping: bool,
-    /// Whether the other side has gone; it is noticed when the next message is wanted.
+    /// The peer has closed the connection, which the session notices when it reads the next
+    /// message.
     pub(crate) is_gone: bool,
-    /// Whether the session is over.
     pub(crate) is_over: bool,
-    /// How many commands were carried out since that was last asked.
     pub(crate) commands: u32,
-    /// The settings as the client last heard of them.
+    /// The settings as last reported to the client.
     reported: BTreeMap<&'static str, String>,
-    /// Of a standby, how far that is.
+    /// For a standby's connection, its progress.
     pub(crate) sender: Option<Sender>,
 }
 
-/// How far a connection has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// Nothing but requests for encryption have come.
+    /// Only encryption requests have arrived.
     Startup {
         asked_ssl: bool,
         asked_gss: bool,
@@ -54,16 +50,15 @@ pub(crate) enum Stage {
     Ready,
 }
 
-/// What a client waits for the end of.
 #[derive(Debug)]
 enum Job {
     Query(Box<Query>),
-    /// The portal of that name, and how many rows of it at most (0 for all).
+    /// Name of the portal, and the maximum number of rows (0 for all).
     Execute(String, u32),
     Sync,
 }
 
-/// When something becomes too late, by the monotonic clock.
+/// Timeouts, by the monotonic clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timers {
     pub(crate) statement: Option<u64>,
@@ -72,13 +67,11 @@ pub(crate) struct Timers {
     pub(crate) idle: Option<u64>,
 }
 
-/// A statement with its parameters, ready to be carried out.
 #[derive(Debug)]
 struct Portal {
     prepared: Prepared,
     run: Run,
     formats: Vec<u16>,
-    /// What it came to, once it is carried out.
     tag: Option<String>,
     has_suspended: bool,
     is_exhausted: bool,
@@ -104,13 +97,11 @@ impl Client {
         }
     }
 
-    /// Whether something is there that can be served now.
     pub(crate) fn has_more(&self) -> bool {
         let is_waiting = self.blocked.is_some() || self.is_over;
         !is_waiting && self.stage == Stage::Ready && wire::has_frame(&self.input)
     }
 
-    /// Serves what has arrived, up to the end of one command.
     pub(crate) fn serve(&mut self, core: &mut Core) {
         while self.blocked.is_none() && !self.is_over {
             if matches!(self.stage, Stage::Startup { .. }) {
@@ -140,7 +131,6 @@ impl Client {
         }
     }
 
-    /// Serves one message.
     fn hear(&mut self, core: &mut Core, kind: u8, body: Bytes) {
         self.session.in_hot_standby = core.is_in_recovery;
         if self.sender.is_some() {
@@ -164,7 +154,7 @@ impl Client {
             b'E' => return self.execute(core, body),
             b'C' => self.close(body),
             b'F' => Err(SqlError::unsupported("the function call of the protocol")),
-            // Flush and what is left over of a COPY.
+            // Flush, and the rest of a COPY.
             _ => Ok(()),
         };
         if let Err(error) = outcome {
@@ -176,7 +166,6 @@ impl Client {
         }
     }
 
-    /// Goes on with what was begun, until it is done or has to wait.
     pub(crate) fn advance(&mut self, core: &mut Core) {
         self.blocked = None;
         self.timers.lock = None;
@@ -216,7 +205,7 @@ impl Client {
         self.timers.deadlock = after("deadlock_timeout");
     }
 
-    /// Ends what is being done, because of an error from within or from outside.
+    /// Aborts the current statement with an error.
     pub(crate) fn interrupt(&mut self, core: &mut Core, error: &SqlError) {
         self.blocked = None;
         match self.job.take() {
@@ -225,8 +214,8 @@ impl Client {
         }
     }
 
-    /// Waits no longer for a standby: what it committed stays, and the client is told that nobody
-    /// else may have it. A session that is ended hears no more than that.
+    /// Stops waiting for the standby: the commit remains, with a warning that it may not be
+    /// replicated. A terminated session only gets the warning.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {
@@ -265,7 +254,6 @@ impl Client {
         self.is_skipping = !self.is_over;
     }
 
-    /// Tells the client of an error, and takes back what it did.
     fn fail(&mut self, core: &mut Core, error: &SqlError) {
         self.timers = Timers::default();
         core.locks.give_up(self.session.backend);
@@ -278,13 +266,12 @@ impl Client {
         }
     }
 
-    /// Ends the session with an error.
     pub(crate) fn end(&mut self, core: &mut Core, error: &SqlError) {
         wire::error(&mut self.out, error);
         self.leave(core);
     }
 
-    /// Ends the session: what it had open is taken back, and its locks are free.
+    /// Ends the session: rolls back its transaction and releases its locks.
     pub(crate) fn leave(&mut self, core: &mut Core) {
         if self.is_over {
             return;
@@ -304,7 +291,6 @@ impl Client {
         }
     }
 
-    /// Says that the next command can come.
     pub(crate) fn ready(&mut self, core: &Core) {
         self.session.in_hot_standby = core.is_in_recovery;
         self.report();
@@ -324,7 +310,7 @@ impl Client {
             Timers { idle: span.map(|span| core.now.monotonic.0 + span), ..Timers::default() };
     }
 
-    /// Tells of the settings that have changed and that clients follow.
+    /// Reports changed settings that clients track.
     fn report(&mut self) {
         for name in REPORTED {
             let value = self.session.show(name).unwrap_or_default();
@@ -335,7 +321,6 @@ impl Client {
         }
     }
 
-    /// What is said to a client that was idle for too long.
     pub(crate) fn idle_error(&self) -> SqlError {
         match self.session.transaction {
             Some(_) => {

@@ -1,4 +1,4 @@
-//! What all sessions share.
+//! State shared by all sessions.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Named;
@@ -12,7 +12,6 @@ use crate::stream::Log;
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Now, Output};
 
-/// The data, the locks and the clocks of a server.
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) now: Now,
@@ -20,36 +19,32 @@ pub(crate) struct Core {
     pub(crate) locks: Locks,
     pub(crate) transactions: Transactions,
     pub(crate) serializable: Serializable,
-    /// What sessions did to each other.
     pub(crate) signals: Vec<(Backend, Signal)>,
-    /// What somebody asked for who knows the secret of a session.
+    /// Cancel requests with their secrets.
     pub(crate) cancels: Vec<(Backend, u32, Signal)>,
-    /// The backends that there are, in the order in which they came.
+    /// Backends in order of their start.
     pub(crate) backends: Vec<Backend>,
-    /// What the server wants done besides replies: the disk and the judge.
+    /// Outputs for the disk and the judge.
     pub(crate) wants: Vec<Output>,
-    /// Whose transaction changed data and was committed last.
+    /// The connection whose data change was committed last.
     pub(crate) committed_last: Option<ConnectionId>,
-    /// How many clients may be connected.
     pub(crate) clients_max: usize,
-    /// Whether a commit waits until the disk has it.
+    /// Commits wait for the disk.
     pub(crate) syncs: bool,
-    /// How many syncs have been asked for and are done.
+    /// Numbers of requested and finished syncs.
     pub(crate) asked_syncs: u64,
     pub(crate) done_syncs: u64,
-    /// The log, where others may ask for it.
+    /// The log, if standbys may request it.
     pub(crate) log: Log,
-    /// Whether a commit waits until a standby has it.
+    /// Commits wait for a standby.
     pub(crate) is_synchronous: bool,
-    /// Up to where a standby has the log on its disk.
+    /// End of the log on the standby's disk.
     pub(crate) confirmed: u64,
-    /// Whether the server follows another: nothing can be written.
+    /// The server is a standby and read-only.
     pub(crate) is_in_recovery: bool,
-    /// Whether somebody asked for its promotion.
     pub(crate) is_to_be_promoted: bool,
 }
 
-/// What one session can do to another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Signal {
     Cancel,
@@ -57,7 +52,7 @@ pub(crate) enum Signal {
 }
 
 impl Core {
-    /// Appends to the log. The sync after which it is safe; `None` if nobody waits for the disk.
+    /// Appends to the log. Returns the sync to wait for, if commits wait.
     pub(crate) fn write(&mut self, bytes: Bytes) -> Option<u64> {
         self.log.append(&bytes);
         self.wants.push(Output::DiskAppend { bytes });
@@ -71,13 +66,12 @@ impl Core {
         Some(self.asked_syncs)
     }
 
-    /// A sync is done.
     pub(crate) fn synced(&mut self) {
         self.done_syncs += 1;
         self.log.synced();
     }
 
-    /// A table by its name, as a transaction sees it. Errors: 42P01.
+    /// Errors: 42P01.
     pub(crate) fn table(&self, named: &Named, own: Option<Xid>) -> Outcome<&Definition> {
         self.heap.named(&named.name, own).ok_or_else(|| {
             let message = format!("relation \"{}\" does not exist", named.name);

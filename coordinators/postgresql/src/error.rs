@@ -1,13 +1,12 @@
-//! Errors as PostgreSQL tells them: a severity, an SQLSTATE, a message, and what belongs to it.
+//! Errors as in PostgreSQL: severity, SQLSTATE, message and further fields.
 
-/// What an error does to whoever gets it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Severity {
     Warning,
     Notice,
-    /// Ends the statement, and with it the transaction.
+    /// Aborts the statement and its transaction.
     Error,
-    /// Ends the connection.
+    /// Closes the connection.
     Fatal,
 }
 
@@ -22,7 +21,6 @@ impl Severity {
     }
 }
 
-/// An error or a notice, with the fields that a client sees.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SqlError {
     pub(crate) severity: Severity,
@@ -30,13 +28,12 @@ pub(crate) struct SqlError {
     pub(crate) message: String,
     pub(crate) detail: Option<String>,
     pub(crate) hint: Option<String>,
-    /// Where in the query, in characters from 1.
+    /// Position in the query, in characters from 1.
     pub(crate) position: Option<usize>,
-    /// What it is about.
     pub(crate) about: Option<Box<About>>,
 }
 
-/// The names of what an error is about, where the server tells them.
+/// Names of the objects that an error concerns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct About {
     pub(crate) table: Option<String>,
@@ -71,12 +68,12 @@ impl SqlError {
         SqlError::of(Severity::Fatal, code, message)
     }
 
-    /// What PostgreSQL may know and this server does not.
+    /// A feature of PostgreSQL that is not modelled.
     pub(crate) fn unsupported(what: impl Into<String>) -> SqlError {
         SqlError::new("0A000", format!("{} is not supported by this server", what.into()))
     }
 
-    /// The error of the real server when its stack is used up.
+    /// The real server's error for an exhausted stack.
     pub(crate) fn too_deep() -> SqlError {
         let hint = "Increase the configuration parameter \"max_stack_depth\" (currently 2048kB), \
                     after ensuring the platform's stack depth limit is adequate.";

@@ -1,8 +1,7 @@
-//! Carrying out a statement, which may have to wait in the middle and go on later.
+//! Execution of statements, which may wait in the middle and resume later.
 //!
-//! A statement is a [`Run`]: it locks its table, is planned, takes a snapshot, and goes through its
-//! rows. Whatever makes it wait comes back as [`Stop::Wait`]; once the session is woken,
-//! [`Execution::step`] is called again and goes on at the same row.
+//! A [`Run`] locks its table, is planned, takes a snapshot, and visits its rows. A wait is returned
+//! as [`Stop::Wait`]; after it, [`Execution::step`] resumes at the same row.
 
 mod access;
 mod checks;
@@ -32,16 +31,15 @@ use crate::types::{Type, Value};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// Why a statement does not go on.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Stop {
-    /// For a lock, in whose queue the session is.
+    /// Queued for a lock.
     Wait,
-    /// Until the monotonic clock shows this.
+    /// Until this time of the monotonic clock.
     Sleep(u64),
-    /// Until the disk has what was written.
+    /// Until this sync has finished.
     Flush(u64),
-    /// Until a standby has the log up to there.
+    /// Until a standby has the log up to here.
     Standby(u64),
     Error(Box<SqlError>),
 }
@@ -52,47 +50,44 @@ impl From<SqlError> for Stop {
     }
 }
 
-/// A statement that is being carried out.
 #[derive(Debug)]
 pub(crate) struct Run {
     pub(crate) statement: Rc<Parsed>,
     pub(crate) parameters: Vec<(Value, Type)>,
     pub(crate) planned: Option<Rc<Planned>>,
     snapshot: Option<Snapshot>,
-    /// The wall clock at its start.
+    /// Wall clock at the start.
     began: i64,
-    /// What functions that act have returned, for the part that is being worked out.
+    /// Results of functions with side effects, for the expression being evaluated.
     memo: Vec<Value>,
     memo_at: usize,
-    /// Whether the function after those of the memo was granted what it waited for.
+    /// The function after those in `memo` got the lock it waited for.
     is_granted: bool,
-    /// The turn to wait for a row.
+    /// The queue position for a row.
     turn: Option<(Tag, LockMode)>,
     progress: Progress,
-    /// What the client is to get, and has not.
+    /// Rows not sent yet.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
-/// How far a statement has come.
 #[derive(Debug, Default)]
 struct Progress {
-    /// What an index leads to that has not been touched yet.
+    /// Versions found through an index and not visited yet.
     roots: VecDeque<VersionId>,
-    /// The rows that it goes through.
+    /// Rows to visit.
     targets: Option<Vec<VersionId>>,
     at: usize,
-    /// The version of the present row that is looked at, once the filter has let it through.
+    /// The version being visited, after it passed the filter.
     current: Option<VersionId>,
-    /// Whether that is a later version than the one that the snapshot saw.
+    /// `current` is newer than the version in the snapshot.
     is_later: bool,
-    /// A version that not all indexes know yet.
+    /// A version not entered into all indexes yet.
     entering: Option<VersionId>,
-    /// The values of the row that is to be inserted.
+    /// The row to insert.
     values: Option<Vec<Value>>,
     count: u64,
 }
 
-/// What a statement came to.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Done {
     pub(crate) tag: String,
@@ -115,13 +110,12 @@ impl Run {
         }
     }
 
-    /// Whether a client is told of the columns before any row is found.
+    /// Returns whether column descriptions are sent before the first row is found.
     pub(crate) fn streams(&self) -> bool {
         matches!(self.statement.statement, Statement::Select(_))
     }
 }
 
-/// A statement, and all that it acts on.
 pub(crate) struct Execution<'r> {
     pub(crate) core: &'r mut Core,
     pub(crate) session: &'r mut Session,
@@ -129,7 +123,6 @@ pub(crate) struct Execution<'r> {
 }
 
 impl Execution<'_> {
-    /// Goes on as far as possible.
     pub(crate) fn step(&mut self) -> Result<Done, Stop> {
         self.run.memo_at = 0;
         let outcome = self.go_on();
@@ -177,7 +170,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Plans the statement, with all that is constant worked out.
+    /// Plans the statement and evaluates its constants.
     pub(crate) fn plan(&mut self) -> Result<Planned, Stop> {
         let types = self.run.parameters.iter().map(|(_, kind)| Some(*kind)).collect();
         let statement = self.run.statement.clone();
@@ -189,7 +182,6 @@ impl Execution<'_> {
         Ok(planned)
     }
 
-    /// What the statement sees.
     fn snapshot(&mut self) -> Snapshot {
         self.fix_snapshot();
         let transaction = self.session.transaction.as_ref();
@@ -200,8 +192,8 @@ impl Execution<'_> {
         }
     }
 
-    /// From its first statement on, a transaction of REPEATABLE READ or SERIALIZABLE sees one
-    /// state, even if that statement waits for a table.
+    /// Takes the snapshot of a REPEATABLE READ or SERIALIZABLE transaction at its first statement,
+    /// even if that statement waits for a table.
     pub(super) fn fix_snapshot(&mut self) {
         let Some(open) = &mut self.session.transaction else { return };
         if open.isolation < Isolation::RepeatableRead || open.snapshot.is_some() {
@@ -225,7 +217,7 @@ impl Execution<'_> {
         self.core.transactions.forget(self.session.backend);
     }
 
-    /// The part that was being worked out is done: what its functions returned is forgotten.
+    /// Ends an expression: forgets its functions' results.
     fn end_part(&mut self) {
         self.run.memo.clear();
         self.run.memo_at = 0;

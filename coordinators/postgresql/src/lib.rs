@@ -1,22 +1,21 @@
-//! PostgreSQL 15 as a pure state machine: its protocol, the SQL that lock tables need, and what
-//! happens when transactions meet.
+//! PostgreSQL 15 as a pure state machine: its protocol, the SQL that lock tables need, and
+//! concurrent transactions.
 //!
 //! A message goes from [`Postgresql`] to the client of its connection (`client`), is parsed
-//! (`sql`), planned (`bind`, `execute/plan.rs`) and carried out row by row (`execute`) on versions
-//! of rows (`store/heap.rs`) that only the right transactions see. Whoever has to wait stands in a
-//! queue (`store/locks.rs`), and goes on when the one before has ended, is cancelled, or is found
-//! to be in a deadlock. A commit is in the log (`wal.rs`) and on the disk before it is answered.
+//! (`sql`), planned (`bind`, `execute/plan.rs`) and executed row by row (`execute`) on row versions
+//! (`store/heap.rs`). A session that has to wait is queued (`store/locks.rs`) and resumes when the
+//! lock is released, or when it is canceled or found in a deadlock. A commit is in the log
+//! (`wal.rs`) and on disk before the reply.
 //!
-//! What a lock can notice is modelled: READ COMMITTED, which looks at a changed row anew,
-//! REPEATABLE READ, which refuses to, and SERIALIZABLE, which cancels transactions that could not
-//! have run one after the other (`store/serializable.rs`); unique keys that wait for each other;
-//! row, table and advisory locks; every timeout of a session; rollback when a connection ends. Not
-//! modelled, and refused with SQLSTATE 0A000: joins, subqueries, views, triggers, foreign keys,
-//! cursors in SQL, COPY, numbers with a point, time zones other than UTC. Everybody is let in
-//! (`trust`).
+//! Modelled is everything that a lock can observe: READ COMMITTED, which checks a changed row
+//! again; REPEATABLE READ, which refuses to; SERIALIZABLE, which cancels transactions without a
+//! serial order (`store/serializable.rs`); unique keys that wait for each other; row, table and
+//! advisory locks; session timeouts; rollback when a connection ends. Not modelled, and refused
+//! with SQLSTATE 0A000: joins, subqueries, views, triggers, foreign keys, SQL cursors, COPY,
+//! decimal numbers, time zones other than UTC. Every user may connect (`trust`).
 //!
 //! Entry points: [`Config`] and [`Postgresql`], a [`Machine`](fencepost_machine::Machine);
-//! [`Watch`] and [`LockTable`] say of which lock the judge is told. The crate has no features.
+//! [`Watch`] and [`LockTable`] select the lock reported to the judge. The crate has no features.
 //!
 //! ```
 //! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
@@ -60,5 +59,5 @@ pub use server::{Config, Postgresql};
 pub use stream::Replication;
 pub use watch::{HeldWhen, LockTable, Watch};
 
-/// The version that is modelled, as the server tells it.
+/// The modelled version, as the server reports it.
 pub(crate) const VERSION: &str = "15.20 (Debian 15.20-0+deb12u1)";

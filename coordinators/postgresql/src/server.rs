@@ -1,5 +1,4 @@
-//! The server as a machine: connections and bytes in, replies out, and a timer for all that becomes
-//! too late.
+//! The server as a machine: connections and bytes in, replies out, one timer for all timeouts.
 
 mod late;
 
@@ -25,34 +24,34 @@ use fencepost_machine::{
 };
 use std::collections::BTreeMap;
 
-/// A log that is longer than this when the server starts is written anew.
+/// A longer log is rewritten at startup.
 const LOG_MAX: usize = 1024 * 1024;
-/// As PostgreSQL comes.
+/// PostgreSQL's default of `max_connections`.
 const CLIENTS_MAX: usize = 100;
-/// The process id of the first session.
+/// Process id of the first session.
 const FIRST_PID: u32 = 1_001;
-/// Of the first at a standby: a process id of another machine is another one.
+/// Process id of the first session on a standby, so that ids differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// How the server is set up.
+/// Configuration of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Whether a commit is answered only once the disk has it (`fsync` and `synchronous_commit`).
+    /// Commits reply only once they are on disk (`fsync` and `synchronous_commit`).
     pub syncs: bool,
-    /// Statements that are carried out before anybody connects, if there is no table yet.
+    /// Statements to run at startup if there is no table yet.
     pub schema: String,
-    /// How many clients may be connected (`max_connections`).
+    /// Maximum number of clients (`max_connections`).
     pub clients_max: usize,
-    /// From which the secrets of the sessions follow.
+    /// Seed for the sessions' secrets.
     pub seed: u64,
-    /// What the judge is told of; `None` tells nothing.
+    /// The lock reported to the judge; `None` reports none.
     pub watch: Option<Watch>,
-    /// Whether it has a standby, or is one.
+    /// Role in replication.
     pub replication: Replication,
 }
 
 impl Default for Config {
-    /// As PostgreSQL comes: durable, and empty.
+    /// PostgreSQL's defaults: durable, and empty.
     fn default() -> Config {
         Config {
             syncs: true,
@@ -76,12 +75,12 @@ pub struct Postgresql {
     has_booted: bool,
     checkpoint: Option<DiskImage>,
     watching: Option<Watching>,
-    /// What follows the primary, of a standby.
+    /// On a standby, its connection to the primary.
     receiver: Option<Receiver>,
 }
 
 impl Postgresql {
-    /// A server that is about to boot from what its disk holds.
+    /// A server about to boot from this disk.
     pub fn new(config: Config, image: &DiskImage, now: Now) -> Postgresql {
         let files = journal::open(image);
         let heap = wal::replay(files.log);
@@ -90,7 +89,7 @@ impl Postgresql {
             Replication::Standby { .. } => FIRST_STANDBY_PID,
             _ => FIRST_PID,
         };
-        // Once a standby was promoted, it stays a primary.
+        // A promoted standby stays a primary.
         let replication = match config.replication {
             Replication::Standby { .. } if files.config.is_some() => {
                 Replication::Primary { synchronous: false }
@@ -114,7 +113,7 @@ impl Postgresql {
             asked_syncs: 0,
             done_syncs: 0,
             log: Log::new(is_replicated, &files.whole_log),
-            // What makes the tables waits for nobody.
+            // The schema's statements do not wait for a standby.
             is_synchronous: false,
             confirmed: 0,
             is_in_recovery: false,
@@ -149,7 +148,7 @@ impl Postgresql {
         server
     }
 
-    /// Carries out the statements that make the tables, and keeps them safely.
+    /// Runs the schema's statements and syncs the result.
     fn prepare(&mut self, schema: &str) {
         let syncs = std::mem::replace(&mut self.core.syncs, false);
         let session = self.session(None);
@@ -189,7 +188,6 @@ impl Postgresql {
         }
     }
 
-    /// The first thing that a server does.
     fn boot(&mut self) {
         if let Some(image) = self.checkpoint.take() {
             self.core.wants.push(Output::DiskReplace { image });
@@ -200,7 +198,6 @@ impl Postgresql {
         }
     }
 
-    /// Tells the judge what has changed.
     fn report(&mut self) {
         if let Some(watching) = &mut self.watching {
             let told = watching.look(&self.core, &self.clients);
@@ -208,7 +205,7 @@ impl Postgresql {
         }
     }
 
-    /// Stops following the primary, and is one.
+    /// Promotes a standby.
     fn promote(&mut self) {
         (self.core.is_to_be_promoted, self.core.is_in_recovery) = (false, false);
         let Some(receiver) = self.receiver.take() else { return };
@@ -216,7 +213,7 @@ impl Postgresql {
         self.core.wants.push(Output::DiskConfig { config: journal::record(b"promoted") });
     }
 
-    /// What happens to the connection with the primary; whether it was about that.
+    /// Handles an input of the connection to the primary. Returns whether it was one.
     fn follow(&mut self, input: &Input<'_>) -> bool {
         let Some(receiver) = &mut self.receiver else { return false };
         let is_own = |connection: &ConnectionId| receiver.owns(*connection);
@@ -286,7 +283,7 @@ impl Postgresql {
         }
     }
 
-    /// Lets everybody go on who was waiting for something that has come, until nobody is left.
+    /// Resumes sessions whose wait is over until none is left.
     fn settle(&mut self) {
         loop {
             if self.deliver() {
@@ -325,7 +322,7 @@ impl Postgresql {
         }
     }
 
-    /// Hands on what sessions did to each other; whether there was anything.
+    /// Delivers signals between sessions. Returns whether there were any.
     fn deliver(&mut self) -> bool {
         let known = |backend, secret| {
             let clients = self.clients.values();
@@ -362,7 +359,7 @@ impl Postgresql {
         !all.is_empty()
     }
 
-    /// Sends what was said, closes what is over, and asks to be woken.
+    /// Sends replies, closes finished connections and sets the timer.
     fn hand_over(&mut self, out: &mut Outputs) {
         out.list.append(&mut self.core.wants);
         for (id, client) in &mut self.clients {
@@ -408,7 +405,7 @@ impl Connections for BTreeMap<ConnectionId, Client> {
     }
 }
 
-/// A number that others do not guess: the next of a generator (SplitMix64).
+/// Generates a secret (SplitMix64).
 fn secret(seed: u64, pid: u32) -> u32 {
     let mut mixed = seed.wrapping_add(u64::from(pid).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -436,7 +433,7 @@ impl Machine for Postgresql {
         action == OperatorAction::Promote && self.receiver.is_some()
     }
 
-    /// A wait that ends by itself: a timeout, a deadlock that will be found.
+    /// Some waits end by themselves: timeouts, and deadlocks when detected.
     fn will_send(&self) -> bool {
         self.clients.values().any(|client| {
             let timers = client.timers;

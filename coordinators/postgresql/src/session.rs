@@ -1,4 +1,4 @@
-//! A session: what belongs to one client between its statements.
+//! A session: the state of one client between statements.
 
 use crate::error::{Outcome, SqlError};
 use crate::settings::Settings;
@@ -10,28 +10,25 @@ use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What one client has in hand.
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backend: Backend,
-    /// `None` for the session that makes the tables.
+    /// `None` for the session that creates the schema.
     pub(crate) connection: Option<ConnectionId>,
-    /// Whoever knows it may cancel what the session does.
+    /// A cancel request must contain it.
     pub(crate) secret: u32,
     pub(crate) user: String,
     pub(crate) database: String,
-    /// Whether the server follows another.
     pub(crate) in_hot_standby: bool,
     pub(crate) settings: Settings,
-    /// What the settings were when the client came.
+    /// Settings at the start of the session.
     pub(crate) first_settings: Settings,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) prepared: BTreeMap<String, Prepared>,
-    /// What the client is to be told besides the answer.
     pub(crate) notices: Vec<SqlError>,
 }
 
-/// A prepared statement; one without a statement is an empty query.
+/// A prepared statement; `None` is an empty query.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     pub(crate) statement: Option<Rc<Parsed>>,
@@ -43,7 +40,7 @@ impl Session {
         self.transaction.as_ref()?.xid
     }
 
-    /// The value of a setting, and of what is shown like one.
+    /// The value of a setting or of a pseudo-setting.
     pub(crate) fn show(&self, name: &str) -> Outcome<String> {
         match name.to_ascii_lowercase().as_str() {
             "transaction_isolation" => {
@@ -65,7 +62,7 @@ impl Session {
         self.settings = self.first_settings.clone();
     }
 
-    /// Forgets a prepared statement, or all. Errors: 26000.
+    /// Forgets a prepared statement, or all of them. Errors: 26000.
     pub(crate) fn deallocate(&mut self, name: Option<&str>) -> Outcome<()> {
         let Some(name) = name else {
             self.prepared.clear();

@@ -1,21 +1,20 @@
-//! The settings of a session: those that a lock can notice, and those that clients set by habit.
+//! Session settings: those that affect locks, and those that clients set routinely.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Isolation;
 use std::collections::BTreeMap;
 
-/// What a session goes by.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// In milliseconds; 0 for none.
+    /// In milliseconds; 0 disables.
     spans: BTreeMap<&'static str, u64>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
-    /// Those that change nothing here.
+    /// Settings without effect.
     texts: BTreeMap<&'static str, String>,
 }
 
-/// Spans of time, by their names, and their values at the start, in milliseconds.
+/// Durations with their defaults, in milliseconds.
 const SPANS: &[(&str, u64)] = &[
     ("deadlock_timeout", 1_000),
     ("idle_in_transaction_session_timeout", 0),
@@ -24,8 +23,8 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings that are kept, but change nothing, as far as their values are those that this server
-/// goes by: its name, the value at the start, and what is allowed (nothing for anything).
+/// Settings that are stored without effect, as long as their values match this server's behaviour:
+/// name, default, and allowed values (empty for any).
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),
@@ -40,7 +39,7 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     ("synchronous_commit", "on", &["on", "true", "1", "local", "remote_write", "remote_apply"]),
 ];
 
-/// What cannot be set.
+/// Read-only settings.
 const FIXED: &[(&str, &str)] = &[
     ("integer_datetimes", "on"),
     ("is_superuser", "on"),
@@ -49,7 +48,7 @@ const FIXED: &[(&str, &str)] = &[
     ("server_version_num", "150018"),
 ];
 
-/// What clients are told of at the start, and whenever it changes, in the order of the real server.
+/// Settings reported to clients at the start and when they change, in the real server's order.
 pub(crate) const REPORTED: &[&str] = &[
     "application_name",
     "client_encoding",
@@ -100,17 +99,18 @@ impl Isolation {
 }
 
 impl Settings {
-    /// A span, in microseconds; `None` for none.
+    /// A duration in microseconds; `None` if disabled.
     pub(crate) fn span(&self, name: &str) -> Option<u64> {
         self.spans.get(name).copied().filter(|span| *span > 0).map(|span| span * 1_000)
     }
 
-    /// Whether a commit waits for a synchronous standby, if there is one (`synchronous_commit`).
+    /// Returns whether commits wait for a synchronous standby, if there is one
+    /// (`synchronous_commit`).
     pub(crate) fn waits_for_standby(&self) -> bool {
         self.texts.get("synchronous_commit").is_none_or(|value| value != "local")
     }
 
-    /// The value of a setting as it is shown, with its canonical name.
+    /// The displayed value and the canonical name.
     pub(crate) fn show(&self, name: &str) -> Outcome<(&'static str, String)> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);
         if let Some((known, span)) = self.spans.iter().find(|(known, _)| is_it(known)) {
@@ -134,7 +134,7 @@ impl Settings {
         }
     }
 
-    /// Sets a setting, or gives it back its value of the start.
+    /// Sets a setting; `None` resets it.
     pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> Outcome<()> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);
         if let Some((known, start)) = SPANS.iter().find(|(known, _)| is_it(known)) {
@@ -204,7 +204,7 @@ fn invalid(name: &str, value: &str) -> SqlError {
     SqlError::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
 }
 
-/// A span as it is shown: in the largest unit that says it whole.
+/// Formats a duration in the largest unit that divides it.
 fn shown(span: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
     match units.into_iter().find(|(unit, _)| span > 0 && span.is_multiple_of(*unit)) {
@@ -214,7 +214,7 @@ fn shown(span: u64) -> String {
     }
 }
 
-/// Reads a span; a number without a unit counts milliseconds.
+/// Parses a duration; the default unit is milliseconds.
 fn span_of(name: &str, value: &str) -> Outcome<u64> {
     let text = value.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -1,6 +1,5 @@
-//! How long an advisory lock is held.
+//! Scope of an advisory lock.
 
-/// For how long a lock is had.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Span {
     Transaction,

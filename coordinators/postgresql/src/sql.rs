@@ -1,4 +1,4 @@
-//! From text to statements: tokens, then a syntax tree that knows nothing of tables or types.
+//! Parses text into tokens and then a syntax tree, without names of tables or types resolved.
 
 pub(crate) mod ast;
 mod control;
@@ -11,26 +11,21 @@ use crate::error::{Outcome, SqlError};
 use ast::Statement;
 use token::{Kind, Token};
 
-/// A parser over the tokens of one query.
 pub(crate) struct Parser {
     tokens: Vec<Token>,
     at: usize,
-    /// How many characters the query has.
     length: usize,
-    /// How deep the expression is that is being read.
     depth: usize,
 }
 
-/// One statement of a query.
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
     pub(crate) statement: Statement,
-    /// The highest number of a `$n`.
+    /// The highest `$n`.
     pub(crate) parameters: usize,
 }
 
-/// Reads a query: any number of statements, parted by semicolons. One that does not parse spoils
-/// them all.
+/// Parses statements separated by semicolons. One syntax error refuses them all.
 pub(crate) fn parse(query: &str) -> Outcome<Vec<Parsed>> {
     let tokens = token::tokens(query)?;
     let mut parser = Parser { tokens, at: 0, length: query.chars().count(), depth: 0 };
@@ -54,7 +49,7 @@ pub(crate) fn parse(query: &str) -> Outcome<Vec<Parsed>> {
     }
 }
 
-/// Words that name nothing unless they are quoted.
+/// Words that are names only in quotes.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",
@@ -141,12 +136,10 @@ impl Parser {
         self.tokens.get(self.at + more)
     }
 
-    /// Where the next token is, in characters from 1.
     fn position(&self) -> usize {
         self.peek().map_or(self.length + 1, |token| token.position)
     }
 
-    /// The error for whatever comes next.
     fn unexpected(&self) -> SqlError {
         match self.peek() {
             Some(token) => {
@@ -175,7 +168,6 @@ impl Parser {
         words.iter().enumerate().all(is_there)
     }
 
-    /// Takes all of these words, or none.
     fn take_words(&mut self, words: &[&str]) -> bool {
         let found = self.is_words(words);
         self.at += if found { words.len() } else { 0 };
@@ -200,7 +192,7 @@ impl Parser {
         if self.take_symbol(symbol) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// A name that is no reserved word.
+    /// Parses a name that is not reserved.
     fn name(&mut self) -> Outcome<String> {
         let name = match self.peek().map(|token| &token.kind) {
             Some(Kind::Word(word)) if !RESERVED.contains(&word.as_str()) => word.clone(),
@@ -211,7 +203,7 @@ impl Parser {
         Ok(name)
     }
 
-    /// A name that may be a reserved word, after `AS`.
+    /// Parses a name after `AS`, which may be reserved.
     fn label(&mut self) -> Outcome<String> {
         let name = match self.peek().map(|token| &token.kind) {
             Some(Kind::Word(name) | Kind::Quoted(name)) => name.clone(),
@@ -221,7 +213,6 @@ impl Parser {
         Ok(name)
     }
 
-    /// One or more, parted by commas.
     fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Outcome<T>) -> Outcome<Vec<T>> {
         let mut all = vec![one(self)?];
         while self.take_symbol(",") {
@@ -230,7 +221,6 @@ impl Parser {
         Ok(all)
     }
 
-    /// One or more in brackets.
     fn bracketed<T>(&mut self, one: impl FnMut(&mut Self) -> Outcome<T>) -> Outcome<Vec<T>> {
         self.want_symbol("(")?;
         let all = self.list(one)?;

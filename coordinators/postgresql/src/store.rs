@@ -1,4 +1,4 @@
-//! What the server holds: tables with the versions of their rows, transactions, and locks.
+//! The store: tables with row versions, transactions, and locks.
 
 pub(crate) mod heap;
 pub(crate) mod locks;
@@ -9,18 +9,18 @@ pub(crate) mod table;
 pub(crate) mod transaction;
 pub(crate) mod transactions;
 
-/// The process id of a backend: names a session for as long as it lasts.
+/// Process id of a backend, unique while its session lasts.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Backend(pub(crate) u32);
 
-/// Names a transaction that writes.
+/// Id of a transaction that writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Xid(pub(crate) u64);
 
-/// Names a table for ever.
+/// Id of a table, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct TableId(pub(crate) u32);
 
-/// Names a version of a row in its table.
+/// Id of a row version within its table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct VersionId(pub(crate) u64);

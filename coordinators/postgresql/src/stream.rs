@@ -1,50 +1,49 @@
-//! How a server takes part in replication, the log that it hands on, and how far a standby has it.
+//! Replication settings, the log to stream, and a standby's progress.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// How a server takes part in replication.
+/// Role in replication.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Replication {
-    /// Not at all.
+    /// None.
     #[default]
     None,
-    /// It is the primary.
+    /// A primary.
     Primary {
-        /// Whether a commit waits until a standby has it on its disk
-        /// (`synchronous_standby_names`).
+        /// Commits wait until a standby has them on disk (`synchronous_standby_names`).
         synchronous: bool,
     },
-    /// It follows a primary until it is promoted.
+    /// A standby, until promoted.
     Standby {
-        /// Name of the primary's host, and port.
+        /// Host name and port of the primary.
         primary: (String, u16),
     },
 }
 
-/// Where the log of a new cluster begins, as after the first base backup.
+/// Start of a new cluster's log, as after the first base backup.
 const FIRST: u64 = 0x0300_0000;
 
-/// A place in the log, as the server writes it.
+/// Formats a log position.
 pub(crate) fn shown(position: u64) -> String {
     format!("{:X}/{:X}", position >> 32, position & 0xffff_ffff)
 }
 
-/// The log since the base backup, to be sent to a standby.
+/// The log since the base backup.
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// Nothing is kept where nobody may ask.
+    /// A server without replication keeps no log in memory.
     is_kept: bool,
-    /// Each part with the place where it ends.
+    /// Parts with their end positions.
     parts: VecDeque<(u64, Bytes)>,
     end: u64,
-    /// Where it ended at each sync that is not done yet.
+    /// End of the log at each pending sync.
     syncing: VecDeque<u64>,
     flushed: u64,
 }
 
 impl Log {
-    /// The log of a server whose disk holds this, all of it safely.
+    /// The log of a server with this disk, all of it synced.
     pub(crate) fn new(is_kept: bool, held: &Bytes) -> Log {
         let mut log = Log {
             is_kept,
@@ -58,12 +57,11 @@ impl Log {
         log
     }
 
-    /// Whether it can be sent to others.
     pub(crate) fn is_kept(&self) -> bool {
         self.is_kept
     }
 
-    /// Where it ends after this.
+    /// Returns the new end.
     pub(crate) fn append(&mut self, bytes: &Bytes) -> u64 {
         if self.is_kept && !bytes.is_empty() {
             self.end += bytes.len() as u64;
@@ -72,17 +70,15 @@ impl Log {
         self.end
     }
 
-    /// A sync of all so far has begun.
     pub(crate) fn sync(&mut self) {
         self.syncing.push_back(self.end);
     }
 
-    /// The oldest sync is done.
     pub(crate) fn synced(&mut self) {
         self.flushed = self.syncing.pop_front().unwrap_or(self.flushed).max(self.flushed);
     }
 
-    /// All so far counts as safe, for a server that does not sync.
+    /// Treats the whole log as synced, for a server that does not sync.
     pub(crate) fn trust(&mut self) {
         self.flushed = self.end;
     }
@@ -91,12 +87,12 @@ impl Log {
         self.flushed
     }
 
-    /// Whether a standby may begin here.
+    /// Returns whether a standby may start here.
     pub(crate) fn has(&self, position: u64) -> bool {
         (FIRST..=self.flushed).contains(&position)
     }
 
-    /// The next part after a place that is safely on the disk, with where it begins.
+    /// Returns the next synced part after a position, with its start.
     pub(crate) fn after(&self, position: u64) -> Option<(u64, Bytes)> {
         let next = self.parts.partition_point(|(end, _)| *end <= position);
         let (end, part) = self.parts.get(next).filter(|(end, _)| *end <= self.flushed)?;
@@ -106,13 +102,13 @@ impl Log {
     }
 }
 
-/// After how long a silence the primary gives a standby up (`wal_sender_timeout`).
+/// Silence after which the primary disconnects a standby (`wal_sender_timeout`).
 const SILENCE_US: u64 = 60_000_000;
 
-/// How far a standby is.
+/// Progress of a standby.
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// Up to where it was sent the log; `None` before it has asked for it.
+    /// End of the log sent so far; `None` before it was requested.
     pub(crate) sent: Option<u64>,
     pub(crate) heard_at: u64,
 }
@@ -122,7 +118,7 @@ impl Sender {
         Sender { sent: None, heard_at: now }
     }
 
-    /// When the standby is given up if it stays silent.
+    /// When the standby is disconnected if it stays silent.
     pub(crate) fn ends_at(&self) -> Option<u64> {
         self.sent.map(|_| self.heard_at + SILENCE_US)
     }

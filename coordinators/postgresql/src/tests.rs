@@ -1,4 +1,4 @@
-//! The server by its messages, with a clock and a disk.
+//! The server through its messages, with a clock and a disk.
 
 mod anything;
 mod depth;

@@ -1,9 +1,9 @@
-//! What the judge is told: who has the lock that is watched, as the committed rows, the row locks
-//! and the advisory locks say it.
+//! Reports to the judge: the owner of the watched lock, according to committed rows, row locks and
+//! advisory locks.
 //!
-//! After each input the server looks at what it watches ([`Watch`]), compares it with what it saw
-//! last, and tells every difference. Nobody takes and loses a lock within one input, so that
-//! nothing is missed. A lock that ends with its connection is removed by nobody.
+//! After each input the server compares what it watches ([`Watch`]) with what it saw last, and
+//! reports every difference. No lock is taken and released within one input, so nothing is missed.
+//! A lock that ends with its connection is reported without a connection.
 
 use crate::core::Core;
 use crate::sql::ast::{LockMode, Strength};
@@ -14,87 +14,84 @@ use crate::types::Value;
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Output, TapEvent};
 
-/// The lock that is watched, in all the forms that it may have.
+/// The watched lock in all its possible forms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Its name: the key that the judge is told, and the text that a row's key column holds.
+    /// Name of the lock: the key in reports, and the text in the row's key column.
     pub resource: String,
-    /// The tables in which a row may be this lock.
+    /// Tables in which a row may be this lock.
     pub tables: Vec<LockTable>,
-    /// The number of its advisory lock.
+    /// Number of its advisory lock.
     pub advisory: i64,
 }
 
 /// A table whose rows are locks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LockTable {
-    /// Its name.
+    /// Table name.
     pub table: &'static str,
-    /// The column that names the lock.
+    /// Column with the name of the lock.
     pub key: &'static str,
-    /// What it takes to hold a lock of this table.
+    /// Condition for the lock to be held.
     pub held: HeldWhen,
 }
 
-/// What it takes to hold the lock that is a row.
+/// Condition for a lock that is a row to be held.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum HeldWhen {
-    /// The row is there, and this column names the owner.
+    /// The row exists, and a column names the owner.
     Present {
-        /// The column with the owner.
+        /// Owner column.
         owner: &'static str,
-        /// The column with the time from which, or until which, it is held.
+        /// Column with the start or the end of the lease.
         stamp: &'static str,
-        /// How long after the stamp the lock may be taken over, in microseconds.
+        /// Time after `stamp` until the lock may be taken over, in microseconds.
         ttl_us: i64,
     },
-    /// The row was taken, and not given back since. Who takes it sets all three columns; who gives
-    /// it back sets only `until`, to an earlier time.
+    /// The row was taken and not released since. Taking it sets all three columns; releasing it
+    /// sets only `until`, to an earlier time.
     Taken {
-        /// The column with the owner.
+        /// Owner column.
         owner: &'static str,
-        /// The column with the time at which it was taken.
+        /// Column with the time it was taken.
         at: &'static str,
-        /// The column with the time until which it is held at most.
+        /// Column with the end of the lease.
         until: &'static str,
-        /// How long it is held at most, in microseconds.
+        /// Maximum lease in microseconds.
         ttl_us: i64,
     },
-    /// A transaction has locked the row FOR UPDATE. The owner is the process id of its session.
+    /// A transaction has locked the row FOR UPDATE. The owner is its session's process id.
     ForUpdate,
 }
 
-/// Somebody who has the lock in one of its forms.
+/// The owner of one form of the lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Holder {
     owner: String,
-    /// The connection that took it; `None` if it was there when the server started.
+    /// The connection that took it; `None` if taken before the server started.
     by: Option<ConnectionId>,
-    /// The version of the row, where the lock is a row.
+    /// The row version, if the lock is a row.
     version: Option<VersionId>,
     /// When it was taken, for [`HeldWhen::Taken`].
     taken: Option<i64>,
-    /// When it may be taken over by the server's clock, in microseconds since the Unix epoch.
+    /// End of the lease, in microseconds since the Unix epoch by the server's clock.
     until: Option<i64>,
 }
 
-/// What was seen last, of each form of the lock.
 #[derive(Debug)]
 pub(crate) struct Watching {
     watch: Watch,
-    /// For each table, what stands there; the last is the advisory lock.
+    /// The owner in each table, then of the advisory lock.
     seen: Vec<Option<Holder>>,
-    /// The last version of each table's row that was looked at, held or not.
+    /// The last version seen of each table's row, held or not.
     versions: Vec<Option<VersionId>>,
-    /// Whether the server is a primary.
     is_primary: bool,
 }
 
-/// What the server knows of its connections.
 pub(crate) trait Connections {
-    /// The connection of a session, if it is still there.
+    /// The session's connection, unless it is closed.
     fn of(&self, backend: Backend) -> Option<ConnectionId>;
-    /// The connection of a session, though it may be ending.
+    /// The session's connection, even while it is closing.
     fn last_of(&self, backend: Backend) -> Option<ConnectionId>;
 }
 
@@ -105,7 +102,7 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// A row of a table as it is committed, by the text of one column.
+/// Returns the committed row with this text in a column.
 fn committed<'t>(
     core: &Core,
     table: &'t Definition,
@@ -120,7 +117,6 @@ fn committed<'t>(
     rows.next().map(|(id, version)| (*id, version))
 }
 
-/// The value of a column that holds a time.
 fn time(table: &Definition, version: &Version, column: &str) -> Option<i64> {
     match version.values[table.column(column)?] {
         Value::Time(at) => Some(at),
@@ -129,13 +125,12 @@ fn time(table: &Definition, version: &Version, column: &str) -> Option<i64> {
 }
 
 impl Watching {
-    /// Nothing has been seen yet.
     pub(crate) fn new(watch: Watch) -> Watching {
         let forms = watch.tables.len() + 1;
         Watching { seen: vec![None; forms], versions: vec![None; forms], watch, is_primary: true }
     }
 
-    /// Looks at what the disk held, before anybody connects.
+    /// Records the state on disk, before any client connects.
     pub(crate) fn boot(&mut self, core: &Core) -> Vec<Output> {
         let mut told = Vec::new();
         self.is_primary = !core.is_in_recovery;
@@ -156,7 +151,6 @@ impl Watching {
         told
     }
 
-    /// Tells what has changed.
     pub(crate) fn look(&mut self, core: &Core, connections: &dyn Connections) -> Vec<Output> {
         let (mut removed, mut taken) = (Vec::new(), Vec::new());
         self.is_primary = !core.is_in_recovery;
@@ -181,7 +175,7 @@ impl Watching {
         removed.into_iter().chain(taken).collect()
     }
 
-    /// A row that is a lock: its version, and who holds it by what it says.
+    /// A row that is a lock: its version and its owner.
     fn row(
         &self,
         core: &Core,
@@ -248,7 +242,6 @@ impl Watching {
         }
     }
 
-    /// The session whose transaction has the row locked FOR UPDATE.
     fn row_locker(&self, core: &Core, form: usize) -> Option<Backend> {
         let LockTable { table, key, .. } = &self.watch.tables[form];
         let table = core.heap.named(table, None)?;

@@ -1,5 +1,5 @@
-//! The frontend/backend protocol, version 3.0: what clients send, read with all that can be wrong
-//! with it, and what the server answers.
+//! The frontend/backend protocol 3.0: parses clients' messages with all their errors, and encodes
+//! replies.
 
 use crate::bound::Output;
 use crate::error::{Outcome, SqlError};
@@ -7,30 +7,25 @@ use crate::text::utf8;
 use crate::types::{Type, Value};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// The longest message of most kinds; queries and what carries values may be longer.
+/// Maximum length of most messages; queries and messages with values may be longer.
 const SMALL_MAX: usize = 10_000;
-/// The longest message of any kind.
+/// Maximum length of any message.
 const LARGE_MAX: usize = 0x3fff_ffff;
-/// The longest first message.
+/// Maximum length of the first message.
 const STARTUP_MAX: usize = 10_000;
 
-/// What a connection begins with.
 pub(crate) enum Startup {
-    /// Not whole yet.
     More,
-    /// Protocol version and what follows it.
+    /// Protocol version and body.
     Packet(u32, Bytes),
-    /// Nothing that this server answers.
     Broken,
 }
 
-/// A message, or why there is none.
 pub(crate) enum Frame {
     More,
     Message(u8, Bytes),
-    /// A kind that does not exist.
     Unknown(u8),
-    /// A length that cannot be.
+    /// An invalid length.
     Broken,
 }
 
@@ -50,7 +45,7 @@ pub(crate) fn startup(input: &mut BytesMut) -> Startup {
     Startup::Packet(u32::from_be_bytes(code), packet.slice(8..))
 }
 
-/// The longest message of a kind; `None` for one that does not exist.
+/// Maximum length by message type; `None` for an unknown type.
 fn longest(kind: u8) -> Option<usize> {
     match kind {
         b'Q' | b'P' | b'B' | b'F' | b'd' => Some(LARGE_MAX),
@@ -59,7 +54,7 @@ fn longest(kind: u8) -> Option<usize> {
     }
 }
 
-/// The next message. A kind that does not exist is found before its length is read.
+/// Takes the next message. An unknown type is reported before its length is read.
 pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     let Some(kind) = input.first().copied() else { return Frame::More };
     let Some(max) = longest(kind) else { return Frame::Unknown(kind) };
@@ -75,7 +70,7 @@ pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     Frame::Message(kind, message.slice(5..))
 }
 
-/// Whether [`frame`] would find something other than `More`.
+/// Returns whether [`frame`] would return something other than `More`.
 pub(crate) fn has_frame(input: &[u8]) -> bool {
     let Some(kind) = input.first() else { return false };
     let Some(max) = longest(*kind) else { return true };
@@ -84,7 +79,6 @@ pub(crate) fn has_frame(input: &[u8]) -> bool {
     !(4..=max).contains(&length) || input.len() > length
 }
 
-/// The body of a message, from front to back.
 pub(crate) struct Body {
     bytes: Bytes,
     at: usize,
@@ -123,7 +117,7 @@ impl Body {
         Ok(i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// A string that a zero ends.
+    /// Takes a zero-terminated string.
     pub(crate) fn string(&mut self) -> Outcome<String> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         let Some(length) = rest.iter().position(|byte| *byte == 0) else {
@@ -134,7 +128,7 @@ impl Body {
         utf8(&text).map(str::to_owned)
     }
 
-    /// Errors: 08P01 if something is left.
+    /// Errors: 08P01 if bytes remain.
     pub(crate) fn end(&self) -> Outcome<()> {
         if self.at == self.bytes.len() {
             return Ok(());
@@ -143,7 +137,6 @@ impl Body {
     }
 }
 
-/// Appends a message whose body is written by `write`.
 pub(crate) fn message(out: &mut BytesMut, kind: u8, write: impl FnOnce(&mut BytesMut)) {
     out.put_u8(kind);
     let start = out.len();
@@ -158,7 +151,6 @@ fn put_string(out: &mut BytesMut, text: &str) {
     out.put_u8(0);
 }
 
-/// A message that is one string.
 pub(crate) fn text(out: &mut BytesMut, kind: u8, text: &str) {
     message(out, kind, |out| put_string(out, text));
 }
@@ -170,7 +162,6 @@ pub(crate) fn parameter_status(out: &mut BytesMut, name: &str, value: &str) {
     });
 }
 
-/// An error or a notice.
 pub(crate) fn error(out: &mut BytesMut, error: &SqlError) {
     use crate::error::Severity;
     let is_error = matches!(error.severity, Severity::Error | Severity::Fatal);
@@ -204,7 +195,7 @@ fn schema_of(table: &str) -> &'static str {
     if table.starts_with("pg_") { "pg_catalog" } else { "public" }
 }
 
-/// Whether values are sent in their binary form: one choice for all, or one for each.
+/// Returns whether a value is in binary form: one format for all, or one for each.
 pub(crate) fn is_binary(formats: &[u16], index: usize) -> bool {
     match formats {
         [] => false,

@@ -1,8 +1,8 @@
-//! The protocol in words: the texts of queries, values and replies.
+//! Renders the protocol as text: queries, values and replies.
 
 use fencepost_machine::wording::Speaker;
 
-/// The messages of some bytes, separated by ` | `.
+/// Renders messages, separated by ` | `.
 pub(crate) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;
@@ -40,7 +40,6 @@ fn message(speaker: Speaker, kind: u8, body: &[u8]) -> Option<String> {
     }
 }
 
-/// The values of a row, separated by commas.
 fn row(body: &[u8]) -> String {
     let mut values = Vec::new();
     let mut rest = body.get(2..).unwrap_or(&[]);

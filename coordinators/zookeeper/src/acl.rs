@@ -1,11 +1,10 @@
-//! Who may do what with a node: `world:anyone`, and digests of a user's name and password.
+//! Access control lists: `world:anyone`, and digests of a user's name and password.
 
 use crate::code::Refusal;
 use crate::jute::{Read, Reader, Writer};
 use base64::Engine;
 use sha1::{Digest, Sha1};
 
-/// What may be done with a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Permission {
     Read = 1,
@@ -15,7 +14,6 @@ pub(crate) enum Permission {
     Admin = 16,
 }
 
-/// One entry of an access control list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Acl {
     pub(crate) permissions: i32,
@@ -24,12 +22,10 @@ pub(crate) struct Acl {
 }
 
 impl Acl {
-    /// An entry for everybody.
     pub(crate) fn world(permissions: i32) -> Acl {
         Acl { permissions, scheme: "world".to_owned(), id: "anyone".to_owned() }
     }
 
-    /// An entry; `None` if a part of it is null.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Option<Acl>> {
         let (permissions, scheme, id) = (reader.int()?, reader.string()?, reader.string()?);
         Ok(scheme.zip(id).map(|(scheme, id)| Acl { permissions, scheme, id }))
@@ -45,7 +41,7 @@ impl Acl {
     }
 }
 
-/// The digest by which a user is known who gave `name:password`; `None` if that has another form.
+/// Returns the identity that the `digest` scheme derives from `name:password`.
 pub(crate) fn identity(credentials: &[u8]) -> String {
     let text = String::from_utf8_lossy(credentials);
     let name = text.split(':').next().unwrap_or_default();
@@ -53,14 +49,14 @@ pub(crate) fn identity(credentials: &[u8]) -> String {
     format!("{name}:{digest}")
 }
 
-/// Refuses what none of the entries permits to somebody of these identities.
+/// Refuses the request unless an entry for one of `identities` grants `permissions`.
 pub(crate) fn check(acl: &[Acl], permissions: i32, identities: &[String]) -> Result<(), Refusal> {
     let is_permitted =
         acl.is_empty() || acl.iter().any(|entry| entry.grants(permissions, identities));
     if is_permitted { Ok(()) } else { Err(Refusal::NoAuth) }
 }
 
-/// The list that a node gets: without duplicates, `auth` replaced by who asks.
+/// Returns the list to store: without duplicates, `auth` replaced by the client's identities.
 pub(crate) fn fix(
     wanted: Option<&Vec<Option<Acl>>>,
     identities: &[String],

@@ -1,5 +1,4 @@
-//! Clients: their frames, their sessions and their requests, up to the point where a request waits
-//! for its turn.
+//! Client sessions and frames, up to the point where a request is queued.
 
 use crate::acl;
 use crate::code::{Operation, Refusal};
@@ -15,7 +14,6 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 use std::ops::Bound;
 
-/// A client asks for a session, or for the one that it had.
 struct ConnectRequest {
     last_zxid: i64,
     timeout_ms: i32,
@@ -33,7 +31,7 @@ impl ConnectRequest {
             timeout_ms: reader.int()?,
             session: reader.long()?,
             password: reader.buffer()?.map(Bytes::copy_from_slice),
-            // Old clients do not say whether a server that cannot write would do.
+            // Old clients omit the flag that accepts a read-only server.
             is_told_read_only: reader.bool().is_ok(),
         })
     }
@@ -54,7 +52,6 @@ impl ZooKeeper {
         }
     }
 
-    /// The connection on which a session speaks to this server.
     pub(crate) fn connection_of(&self, session: i64) -> Option<ConnectionId> {
         let mut connections = self.connections.keys();
         connections
@@ -65,7 +62,6 @@ impl ZooKeeper {
             .copied()
     }
 
-    /// Whether there is room for one more client that comes from where this connection does.
     fn has_room(&self, connection: ConnectionId) -> bool {
         let host = self.connections.get(&connection).map(|open| &open.host);
         let clients = || {
@@ -76,8 +72,8 @@ impl ZooKeeper {
         self.config.has_room(clients().count(), of_its_host)
     }
 
-    /// Who has not said yet whether it is a client or a member is bound like a client: of too many,
-    /// the one that has waited longest goes.
+    /// Closes the oldest connection that has not sent anything yet, if there are more of them than
+    /// of clients allowed.
     pub(crate) fn bound_strangers(&mut self) {
         let connections = self.connections.iter();
         let strangers = connections.filter(|(_, open)| matches!(open.party, Party::Unknown));
@@ -89,7 +85,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Somebody who is no member of the ensemble has begun to speak.
     pub(crate) fn greet(&mut self, connection: ConnectionId) {
         if !self.has_room(connection) {
             return self.hang_up(connection);
@@ -123,7 +118,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Ends a connection from this side.
     pub(crate) fn hang_up(&mut self, connection: ConnectionId) {
         if self.connections.remove(&connection).is_some() {
             self.watches.forget(connection);
@@ -131,12 +125,10 @@ impl ZooKeeper {
         }
     }
 
-    /// Whether something whole that a client sent waits to be served.
     pub(crate) fn has_more(&self) -> bool {
         self.next_ready().is_some()
     }
 
-    /// The next client in turn that has sent something whole.
     fn next_ready(&self) -> Option<ConnectionId> {
         let is_ready =
             |entry: &(&ConnectionId, &Connection)| entry.1.is_ready(self.config.frame_max);
@@ -145,7 +137,6 @@ impl ZooKeeper {
         rotated.find(is_ready).map(|(connection, _)| *connection)
     }
 
-    /// Serves one frame of one client.
     pub(crate) fn serve_next(&mut self) {
         let Some(connection) = self.next_ready() else { return };
         self.last_served = connection;
@@ -168,7 +159,7 @@ impl ZooKeeper {
     fn ask_for_session(&mut self, connection: ConnectionId, frame: &[u8]) {
         let asked = ConnectRequest::read(frame);
         let Some(asked) = asked.ok().filter(|asked| asked.last_zxid <= self.store.tree.zxid) else {
-            // A client that has seen more than this server has to go to another one.
+            // This client has seen a later zxid than this server: it must use another server.
             return self.hang_up(connection);
         };
         let timeout_ms = self.config.session_timeout(asked.timeout_ms);
@@ -200,7 +191,7 @@ impl ZooKeeper {
         self.next_session - 1
     }
 
-    /// A client is back with its session: the leader knows whether that still lives.
+    /// Asks the leader whether the session of a reconnected client is still alive.
     fn revalidate(&mut self, connection: ConnectionId, session: i64, timeout_ms: i32) {
         let (now_ms, me) = (self.now_ms(), self.config.me);
         match &mut self.role {
@@ -213,7 +204,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Tells a client whether it has its session.
     pub(crate) fn establish(&mut self, connection: ConnectionId, is_valid: bool) {
         let Some(client) = self.client_mut(connection) else { return };
         client.stage = Stage::Established;
@@ -230,7 +220,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Sends a client something, if it is still there.
     pub(crate) fn send_to_client(&mut self, connection: ConnectionId, bytes: Bytes) {
         let now_ms = self.now_ms();
         if let Some(open) = self.connections.get_mut(&connection) {
@@ -255,7 +244,7 @@ impl ZooKeeper {
         else {
             return;
         };
-        // Whoever speaks too late is not answered: the connection ends with the session.
+        // The session has expired: close the connection without a reply.
         if !self.touch(session, timeout_ms) {
             return;
         }
@@ -267,7 +256,7 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// A session was heard of. Returns whether it lives, as far as this server knows.
+    /// Extends a session. Returns whether it is alive, as far as this server knows.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {
@@ -280,7 +269,6 @@ impl ZooKeeper {
         }
     }
 
-    /// A client shows who it is. `digest` is all that there is to show here.
     fn authenticate(&mut self, connection: ConnectionId, cxid: i32, body: &[u8]) {
         let reader = &mut Reader::new(body);
         let shown = (|| {
@@ -305,7 +293,6 @@ impl ZooKeeper {
         }
     }
 
-    /// A request as it goes to the leader.
     pub(crate) fn request(
         &self,
         session: i64,
@@ -318,7 +305,7 @@ impl ZooKeeper {
     }
 }
 
-/// Whether a request waits for the leader, and with what the leader is asked then.
+/// Classifies a request; `Some` is the form sent to the leader.
 fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
     match operation {
         Operation::Create

@@ -1,6 +1,5 @@
-//! The numbers of ZooKeeper's protocol: operations, errors, and the xids that mean something.
+//! Numbers of the ZooKeeper protocol: operations, errors and reserved xids.
 
-/// An operation that a client can ask for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operation {
     Create,
@@ -67,7 +66,6 @@ const OPERATIONS: [(Operation, i32); 29] = [
 ];
 
 impl Operation {
-    /// The operation of a number; `None` if the server has none of that number.
     pub(crate) fn of(number: i32) -> Option<Operation> {
         OPERATIONS.iter().find(|(_, known)| *known == number).map(|(operation, _)| *operation)
     }
@@ -78,7 +76,7 @@ impl Operation {
     }
 }
 
-/// The types that replies to a multi are headed with.
+/// Types that head the results in the reply to a multi.
 pub(crate) mod result {
     pub(crate) const CREATE: i32 = 1;
     pub(crate) const DELETE: i32 = 2;
@@ -90,10 +88,9 @@ pub(crate) mod result {
     pub(crate) const ERROR: i32 = -1;
 }
 
-/// What a request is refused with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// An operation of a multi that came after the one that failed.
+    /// Operations of a multi after the one that failed.
     RuntimeInconsistency,
     Marshalling,
     Unimplemented,
@@ -144,9 +141,8 @@ impl Refusal {
     }
 }
 
-/// The xid of a watch event.
 pub(crate) const NOTIFICATION_XID: i32 = -1;
-/// The xid of a ping and of its answer.
+/// The xid of a ping and of its reply.
 pub(crate) const PING_XID: i32 = -2;
 
 #[cfg(test)]

@@ -1,80 +1,71 @@
-//! A connection that somebody opened to the server: who it turned out to be, and what of its frames
-//! has arrived.
+//! An accepted connection: its peer (client or member) and the bytes it has received.
 
 use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// What a member of the ensemble says first. No client begins like this: as the length of a frame
-/// it would be far too long.
+/// First bytes sent by a member. As the length of a client's frame they would be far too large.
 pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
 
-/// How often the real server looks for connections that are idle, in milliseconds.
+/// Interval, in milliseconds, at which the real server checks for idle connections.
 const IDLE_STEP_MS: u64 = 10_000;
 
-/// A connection that was accepted.
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
     pub(crate) party: Party,
-    /// Where it comes from, without the port.
+    /// The peer's address without the port.
     pub(crate) host: String,
-    /// Until when it may be silent, in milliseconds.
+    /// End of the allowed silence, in milliseconds.
     idle_until_ms: u64,
 }
 
-/// Who is at the other end.
 #[derive(Debug, Default)]
 pub(crate) enum Party {
-    /// Has not said enough yet.
+    /// Not enough bytes have arrived to tell.
     #[default]
     Unknown,
     Client(Client),
-    /// Another member, once it has said which.
+    /// Another member; `Some` once it has sent its id.
     Peer(Option<MemberId>),
 }
 
-/// A client.
 #[derive(Debug)]
 pub(crate) struct Client {
     pub(crate) stage: Stage,
     pub(crate) session: i64,
     pub(crate) timeout_ms: i32,
-    /// The users that it has shown to be.
+    /// Identities from `auth` requests, as used in access control lists.
     pub(crate) identities: Vec<String>,
-    /// Whether it expects to be told if the server is read-only.
+    /// The client accepts the read-only flag in a session reply.
     pub(crate) is_told_read_only: bool,
 }
 
-/// How far a client's session has come.
+/// Progress of a client's session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// It has to ask for a session first.
+    /// The next frame must be a session request.
     Connecting,
-    /// It has asked; nothing else is read until it is answered.
+    /// The session request is being processed; no further frame is read until the reply is sent.
     Establishing,
     Established,
 }
 
-/// The ping of a client: the length of its frame, its xid, and the number of the operation.
+/// A client's ping: frame length, xid, operation.
 const PING: [i32; 3] = [8, PING_XID, 11];
 
-/// Whether a message is a ping and nothing else.
 pub(crate) fn is_ping(message: &[u8]) -> bool {
     let ping = PING.iter().flat_map(|word| word.to_be_bytes());
     message.iter().copied().eq(ping)
 }
 
-/// What stands first in a client's buffer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Cut {
     Incomplete,
     Frame(Bytes),
-    /// A length that no frame has: negative, or more than the server takes.
     Oversized,
 }
 
-/// Cuts the next frame off.
 pub(crate) fn cut(input: &mut BytesMut, frame_max: usize) -> Cut {
     match peek(input, frame_max) {
         Peeked::Incomplete => Cut::Incomplete,
@@ -103,13 +94,12 @@ fn peek(input: &BytesMut, frame_max: usize) -> Peeked {
 }
 
 impl Connection {
-    /// A connection from this address.
     pub(crate) fn new(peer: &str, idle_until_ms: u64) -> Connection {
         let host = peer.rsplit_once(':').map_or(peer, |(host, _)| host).to_owned();
         Connection { input: BytesMut::new(), party: Party::Unknown, host, idle_until_ms }
     }
 
-    /// Something was heard from it, or sent to it.
+    /// Restarts the idle timeout, after data was received or sent.
     pub(crate) fn touch(&mut self, now_ms: u64) {
         let timeout_ms = match &self.party {
             Party::Client(client) => client.timeout_ms,
@@ -118,7 +108,7 @@ impl Connection {
         self.idle_until_ms = idle_until(timeout_ms, now_ms);
     }
 
-    /// When it will have been silent for too long. Other members may be silent.
+    /// When the idle timeout ends. Members have none.
     pub(crate) fn idle_due(&self) -> Option<u64> {
         (!matches!(self.party, Party::Peer(_))).then_some(self.idle_until_ms)
     }
@@ -127,7 +117,6 @@ impl Connection {
         self.idle_due().is_some_and(|due| due <= now_ms)
     }
 
-    /// Whether a client has sent something that can be served now.
     pub(crate) fn is_ready(&self, frame_max: usize) -> bool {
         let Party::Client(client) = &self.party else { return false };
         client.stage != Stage::Establishing
@@ -147,7 +136,7 @@ impl Client {
     }
 }
 
-/// Until when a connection may be silent, in milliseconds.
+/// End of the allowed silence, in milliseconds.
 pub(crate) fn idle_until(timeout_ms: i32, now_ms: u64) -> u64 {
     let timeout = u64::try_from(timeout_ms).ok().filter(|timeout| *timeout > 0);
     ((now_ms + timeout.unwrap_or(IDLE_STEP_MS)) / IDLE_STEP_MS + 1) * IDLE_STEP_MS

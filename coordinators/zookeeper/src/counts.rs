@@ -1,6 +1,5 @@
-//! What the server counts.
+//! Counters printed by `srvr`.
 
-/// What `srvr` counts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) received: u64,

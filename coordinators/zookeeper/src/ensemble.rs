@@ -1,10 +1,10 @@
-//! How the members of an ensemble agree: they elect a leader, which proposes transactions; what a
-//! majority has on its disks is committed, in the same order everywhere.
+//! Agreement in an ensemble: the members elect a leader, which proposes transactions. A transaction
+//! on the disks of a majority is committed, in the same order on every member.
 //!
-//! A member that looks for a leader takes part in an [`election`](crate::member::election). Who is
-//! elected waits for a majority to follow ([`leader`]); the others call it and come level with it
-//! ([`follower`]). All of that begins anew when either hears nothing of the other for too long.
-//! Members speak through the port that clients use, and say so first
+//! A member without a leader takes part in an [`election`](crate::member::election). The elected
+//! leader waits for a majority to follow ([`leader`]); the other members connect to it and
+//! synchronize ([`follower`]). When leader and followers do not hear from each other for too long,
+//! a new election begins. Members use the client port and send a greeting first
 //! ([`links`](crate::member::links)).
 
 mod follower;
@@ -20,11 +20,11 @@ use crate::server::{Role, ZooKeeper};
 use crate::watches::Watches;
 use fencepost_machine::{ConnectionId, Output};
 
-/// The longest message between members: a snapshot can be long.
+/// Maximum length of a message between members, in bytes: snapshots are long.
 const FRAME_MAX: usize = 1 << 30;
 
 impl ZooKeeper {
-    /// Begins to look for a leader. Who is no part of an established ensemble serves nobody.
+    /// Starts an election. A member without an established leader serves no clients.
     pub(crate) fn look_for_leader(&mut self) {
         let before = std::mem::replace(&mut self.role, Role::Looking);
         let links: Vec<ConnectionId> = match &before {
@@ -37,7 +37,7 @@ impl ZooKeeper {
             self.out.list.push(Output::Abort { connection });
         }
         self.dismiss_clients();
-        // What was logged counts from here on, committed or not: who leads next decides.
+        // Apply the whole log, committed or not: the next leader decides what remains.
         self.apply(i64::MAX);
         let epoch = self.store.epochs().current;
         let own = Vote { epoch, zxid: self.store.last_logged(), leader: self.config.me };
@@ -87,7 +87,6 @@ impl ZooKeeper {
         }
     }
 
-    /// A connection that this server opened is open.
     pub(crate) fn connected(&mut self, connection: ConnectionId) {
         if let Some(member) = self.links.connected(connection) {
             self.send(connection, links::greeting(self.config.me));
@@ -97,7 +96,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Another member has said something on a connection that it opened.
     pub(crate) fn peer_said(&mut self, connection: ConnectionId) {
         while let Some(open) = self.connections.get_mut(&connection) {
             let Party::Peer(from) = open.party else { return };
@@ -118,7 +116,6 @@ impl ZooKeeper {
         }
     }
 
-    /// A member says which it is. Returns whether there is such a member.
     fn introduce(&mut self, connection: ConnectionId, id: MemberId) -> bool {
         let is_known = self.config.others().any(|member| member.id == id);
         if let Some(open) = self.connections.get_mut(&connection)
@@ -129,7 +126,7 @@ impl ZooKeeper {
         is_known
     }
 
-    /// Returns whether the message was one that this server, being what it is, can take.
+    /// Returns whether the message is valid in this server's current role.
     fn hear(&mut self, connection: ConnectionId, from: MemberId, message: Message) -> bool {
         let Message::Notification(heard) = message else {
             return self.learner_said(connection, from, message);
@@ -143,7 +140,6 @@ impl ZooKeeper {
         true
     }
 
-    /// The disk has made safe what was written.
     pub(crate) fn synced(&mut self) {
         match &self.role {
             Role::Looking => {}

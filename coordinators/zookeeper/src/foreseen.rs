@@ -1,5 +1,5 @@
-//! What the tree will be once every proposal is committed: requests are checked against this, not
-//! against what is committed already.
+//! The tree as it will be after all proposals are committed. Requests are checked against this, not
+//! against the committed tree.
 
 use crate::acl::Acl;
 use crate::code::Refusal;
@@ -8,7 +8,6 @@ use crate::stat::Kept;
 use crate::tree::Tree;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What of a node decides whether a request can be carried out.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Record {
     pub(crate) kept: Kept,
@@ -16,17 +15,16 @@ pub(crate) struct Record {
     pub(crate) acl: Vec<Acl>,
 }
 
-/// A node that a proposal touches; `None` if the proposal removes it.
+/// A node touched by a proposal, with its zxid; `None` if the proposal deletes it.
 type Entry = (i64, Option<Record>);
 
-/// The nodes that proposals touch which are not committed yet, each as the last of them leaves it.
+/// Nodes touched by uncommitted proposals, each as the last proposal leaves it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Foreseen {
     entries: BTreeMap<String, Entry>,
 }
 
 impl Foreseen {
-    /// The node of a path as it will be.
     pub(crate) fn get(&self, tree: &Tree, path: &str) -> Result<Record, Refusal> {
         if let Some((_, record)) = self.entries.get(path::key(path)) {
             return record.clone().ok_or(Refusal::NoNode);
@@ -35,12 +33,10 @@ impl Foreseen {
         Ok(Record { kept: node.kept, children: node.children.len(), acl: node.acl.clone() })
     }
 
-    /// Notes how a proposal leaves a node.
     pub(crate) fn put(&mut self, zxid: i64, path: &str, record: Option<Record>) {
         self.entries.insert(path::key(path).to_owned(), (zxid, record));
     }
 
-    /// The nodes that a session will own.
     pub(crate) fn ephemerals(&self, tree: &Tree, session: i64) -> BTreeSet<String> {
         let mut owned = tree.ephemerals(session);
         for (path, (_, record)) in &self.entries {
@@ -57,7 +53,7 @@ impl Foreseen {
         owned
     }
 
-    /// Forgets what a transaction that is committed now has done: the tree has it.
+    /// Drops the entries of a committed transaction, which the tree now contains.
     pub(crate) fn committed(&mut self, zxid: i64) {
         if !self.entries.is_empty() {
             self.entries.retain(|_, (last, _)| *last > zxid);

@@ -1,15 +1,14 @@
-//! Jute, ZooKeeper's serialisation: big-endian integers, and strings, buffers and lists after their
-//! length, of which -1 means null.
+//! Jute, ZooKeeper's serialization: big-endian integers; strings, buffers and lists are preceded by
+//! their length, where -1 means null.
 
 use bytes::Bytes;
 
-/// What is read does not have the form that was expected of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Malformed;
 
 pub(crate) type Read<T> = Result<T, Malformed>;
 
-/// Reads records from bytes. Nothing that it is given can make it allocate more than that is long.
+/// Reads records from bytes. Never allocates more than the length of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -20,7 +19,6 @@ impl<'a> Reader<'a> {
         Reader { bytes }
     }
 
-    /// What has not been read.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes
     }
@@ -51,7 +49,6 @@ impl<'a> Reader<'a> {
         Ok(i64::from_be_bytes(self.array()?))
     }
 
-    /// A length; `None` for null.
     fn length(&mut self) -> Read<Option<usize>> {
         match self.int()? {
             -1 => Ok(None),
@@ -63,12 +60,11 @@ impl<'a> Reader<'a> {
         self.length()?.map(|length| self.take(length)).transpose()
     }
 
-    /// A string; bytes that are no UTF-8 become U+FFFD, as in Java.
+    /// Reads a string. Invalid UTF-8 becomes U+FFFD, as in Java.
     pub(crate) fn string(&mut self) -> Read<Option<String>> {
         Ok(self.buffer()?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }
 
-    /// A string that must not be null.
     pub(crate) fn text(&mut self) -> Read<String> {
         self.string()?.ok_or(Malformed)
     }
@@ -82,14 +78,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writes records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    /// Begins a frame, whose length [`Writer::framed`] fills in.
+    /// Starts a frame; [`Writer::framed`] fills in its length.
     pub(crate) fn frame() -> Writer {
         let mut writer = Writer::default();
         writer.int(0);
@@ -125,7 +120,6 @@ impl Writer {
         self
     }
 
-    /// The length of a list or buffer. Nothing here is longer than a frame can be.
     pub(crate) fn length(&mut self, length: usize) -> &mut Writer {
         self.int(i32::try_from(length).unwrap_or(i32::MAX))
     }
@@ -149,7 +143,7 @@ impl Writer {
         self.buffer(Some(value.as_bytes()))
     }
 
-    /// A string as Java writes it: what UTF-16 needs two units for takes three bytes for each.
+    /// Writes a string in Java's modified UTF-8: a surrogate pair takes three bytes per surrogate.
     pub(crate) fn java_string(&mut self, value: &str) -> &mut Writer {
         let mut bytes = Vec::with_capacity(value.len());
         for unit in value.encode_utf16() {

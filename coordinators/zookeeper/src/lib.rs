@@ -1,9 +1,9 @@
-//! ZooKeeper 3.8.0 as a pure state machine: its protocol, its tree of nodes, sessions and watches,
-//! and an ensemble that agrees on every change.
+//! ZooKeeper 3.8.0 as a pure state machine: protocol, tree of nodes, sessions, watches, and an
+//! ensemble that agrees on every change.
 //!
-//! Follow a request from `clients` (frames and sessions) through `pipeline` (its turn) and
-//! `prepare` (what comes of it) to `ensemble` (agreement) and back into `tree`, from where watchers
-//! and the client are told. What is not modelled is listed in docs/fidelity.md.
+//! A request passes through `clients` (frames and sessions), `pipeline` (ordering), `prepare` (the
+//! transaction it becomes) and `ensemble` (agreement) to `tree`, whose changes produce watch events
+//! and replies. docs/fidelity.md lists what is not modelled.
 //!
 //! Entry points: [`Config`] and [`ZooKeeper`], a [`Machine`](fencepost_machine::Machine). The crate
 //! has no features.

@@ -1,4 +1,4 @@
-//! What a member of an ensemble remembers, as whatever it is, and what members say to each other.
+//! State of an ensemble member in each role, and the messages between members.
 
 pub(crate) mod election;
 pub(crate) mod follower;

@@ -1,11 +1,11 @@
-//! The password of a session, which follows from its id: any member of an ensemble can check it.
+//! Session passwords, derived from the session id so that any member can check them.
 
-/// What the real server mixes into the seed.
+/// Constant that the real server mixes into the seed.
 const SECRET: i64 = 0xB341_5C00;
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const MASK: u64 = (1 << 48) - 1;
 
-/// The password of a session: the first 16 bytes of `java.util.Random` with this seed.
+/// The first 16 bytes of `java.util.Random` seeded with the session id and the secret.
 pub(crate) fn of(session: i64) -> [u8; 16] {
     let mut state = ((session ^ SECRET).cast_unsigned() ^ MULTIPLIER) & MASK;
     let mut password = [0; 16];

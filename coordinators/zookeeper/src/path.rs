@@ -1,8 +1,7 @@
-//! Paths of nodes. The root is the empty path inside the tree, and `/` is another name of it.
+//! Node paths. Inside the tree the root is the empty path; clients call it `/`.
 
 use crate::code::Refusal;
 
-/// Refuses what is no path of a node that could be made.
 pub(crate) fn validate(path: &str) -> Result<(), Refusal> {
     if path == "/" {
         return Ok(());
@@ -13,17 +12,16 @@ pub(crate) fn validate(path: &str) -> Result<(), Refusal> {
     if is_valid { Ok(()) } else { Err(Refusal::BadArguments) }
 }
 
-/// Java looks at UTF-16, so whatever needs two units of it is not allowed either.
+/// Java checks UTF-16 code units, so characters that need two of them are refused too.
 fn is_allowed(character: char) -> bool {
     !matches!(u32::from(character), 0..=0x1f | 0x7f..=0x9f | 0xd800..=0xf8ff | 0xfff0..)
 }
 
-/// Divides a path into that of the parent and the name below it.
 pub(crate) fn split(path: &str) -> Result<(&str, &str), Refusal> {
     path.rsplit_once('/').filter(|_| !path.contains('\0')).ok_or(Refusal::BadArguments)
 }
 
-/// As [`split`], for a node that is to be deleted.
+/// [`split`] for a node that is to be deleted.
 pub(crate) fn split_deletable(path: &str) -> Result<(&str, &str), Refusal> {
     if matches!(path, "/" | "/zookeeper" | "/zookeeper/quota" | "/zookeeper/config") {
         return Err(Refusal::BadArguments);
@@ -31,12 +29,10 @@ pub(crate) fn split_deletable(path: &str) -> Result<(&str, &str), Refusal> {
     split(path)
 }
 
-/// The path by which the tree knows a node.
 pub(crate) fn key(path: &str) -> &str {
     if path == "/" { "" } else { path }
 }
 
-/// The path by which clients know a node.
 pub(crate) fn shown(key: &str) -> &str {
     if key.is_empty() { "/" } else { key }
 }

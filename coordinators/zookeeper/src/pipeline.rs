@@ -1,6 +1,6 @@
-//! The way of a request through the server. What changes something goes to the leader and comes
-//! back as a committed transaction; what a session asks after that waits until then, so that each
-//! session sees its requests answered in order. What others ask does not wait.
+//! The path of a request through the server. Changes go to the leader and come back as committed
+//! transactions. Later requests of the same session wait until then, so each session gets its
+//! replies in order. Other sessions do not wait.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
@@ -16,7 +16,6 @@ use fencepost_machine::KeyChange;
 use std::collections::VecDeque;
 
 impl ZooKeeper {
-    /// Takes a client's request: sends it to the leader, answers it, or lets it wait.
     pub(crate) fn submit_or_read(&mut self, session: i64, waiting: Waiting, kind: Option<Kind>) {
         match (&waiting.what, kind) {
             (_, Some(kind)) => self.submit(session, waiting, kind),
@@ -32,7 +31,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Sends a request to the leader and keeps in mind who waits for it.
     pub(crate) fn submit(&mut self, session: i64, waiting: Waiting, kind: Kind) {
         let request = self.request(session, (waiting.connection, waiting.cxid), kind);
         self.queues.entry(session).or_default().push_back(waiting);
@@ -43,7 +41,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Applies what is committed up to a zxid.
     pub(crate) fn apply(&mut self, zxid: i64) {
         let mut happenings = Vec::new();
         while let Some((transaction, outcome)) = self.store.apply_next(zxid, &mut happenings) {
@@ -57,7 +54,7 @@ impl ZooKeeper {
         self.store.tidy(&mut self.out.list);
     }
 
-    /// Tells watchers and the judge of what has happened, before who asked for it is answered.
+    /// Sends watch events and taps for a transaction, before its client gets the reply.
     pub(crate) fn spread(&mut self, transaction: &Transaction, happenings: &[Happening]) {
         let mut notices = Vec::new();
         happenings.iter().for_each(|happening| self.watches.trigger(happening, &mut notices));
@@ -84,7 +81,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Answers who waits for a transaction.
     fn conclude(&mut self, transaction: &Transaction, outcome: &Outcome) {
         let (session, cxid) = (transaction.session, transaction.cxid);
         let first = self.queues.get_mut(&session).and_then(|queue| {
@@ -101,7 +97,7 @@ impl ZooKeeper {
             self.answer(&waiting, outcome);
             self.resume(session);
         } else if matches!(transaction.change, Change::CloseSession { .. }) {
-            // The session is over without its client's doing.
+            // The session expired; its client did not close it.
             self.queues.remove(&session);
             if let Some(connection) = self.connection_of(session) {
                 self.hang_up(connection);
@@ -123,7 +119,7 @@ impl ZooKeeper {
             return self.establish(connection, *outcome == Outcome::SessionOpened);
         }
         if *outcome == Outcome::Checked {
-            // The real server cannot put into bytes what it found, and never answers.
+            // The real server fails to serialize this result and never replies.
             return;
         }
         let bytes = reply::outcome(waiting.cxid, self.store.tree.zxid, outcome);
@@ -133,7 +129,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Serves what a session asked for after the request that is answered now.
     fn resume(&mut self, session: i64) {
         while let Some(queue) = self.queues.get_mut(&session) {
             match take_first(queue, |next| matches!(next.what, What::Read(..))) {
@@ -148,7 +143,7 @@ impl ZooKeeper {
         }
     }
 
-    /// The leader has said that everything a session could have heard of is applied here.
+    /// Answers a sync: everything the leader had committed is applied here.
     pub(crate) fn finish_sync(&mut self, session: i64, cxid: i32) {
         let first = self.queues.get_mut(&session).and_then(|queue| {
             take_first(queue, |first| matches!(first.what, What::Sync(_)) && first.cxid == cxid)
@@ -168,7 +163,6 @@ impl ZooKeeper {
         self.resume(session);
     }
 
-    /// Answers a request from this server's own tree.
     fn read(&mut self, session: i64, waiting: Waiting) {
         let Waiting { connection, cxid, what } = waiting;
         let What::Read(operation, body) = what else { return };
@@ -204,7 +198,7 @@ impl ZooKeeper {
         self.send_to_client(connection, reply::reply(cxid, zxid, record));
     }
 
-    /// Only the leader knows whether a session still lives, and where.
+    /// Checks that the session is alive and bound to this server; only the leader knows.
     fn check_session(&mut self, session: i64) -> Result<(), Refusal> {
         let me = self.config.me;
         match &mut self.role {

@@ -1,5 +1,5 @@
-//! From a request to the transaction that it becomes: the leader checks it against what all
-//! proposals before it will have done.
+//! Turns a request into a transaction: the leader checks it against the state after all earlier
+//! proposals.
 
 use crate::acl::{self, Acl, Permission};
 use crate::code::{Operation, Refusal};
@@ -17,30 +17,27 @@ impl From<Malformed> for Refusal {
     }
 }
 
-/// A request that may change something, as it goes to the leader.
+/// A request that may change the tree, as sent to the leader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub(crate) session: i64,
     pub(crate) cxid: i32,
     pub(crate) kind: Kind,
-    /// Who the client has shown to be.
     pub(crate) identities: Vec<String>,
 }
 
-/// What is asked.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// An operation of a client, with its record as it came.
     Client(Operation, Bytes),
     OpenSession {
         timeout_ms: i32,
     },
     CloseSession,
-    /// The server itself removes a container.
+    /// Removal of an empty container by the server itself.
     DeleteContainer(String),
 }
 
-/// The state that a request is checked against, and the transaction that it is to become.
+/// The state to check a request against.
 pub(crate) struct Preparation<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) foreseen: &'a mut Foreseen,
@@ -50,7 +47,6 @@ pub(crate) struct Preparation<'a> {
     pub(crate) identities: &'a [String],
 }
 
-/// What is wanted of a new node.
 struct Wanted {
     path: String,
     data: Option<Bytes>,
@@ -60,19 +56,16 @@ struct Wanted {
     is_container: bool,
 }
 
-/// One part of a multi.
 enum Part {
     Create(Wanted),
     Delete(String, i32),
     SetData(String, Option<Bytes>, i32),
     Check(String, i32),
-    /// A kind of node that is switched off.
     Unimplemented,
 }
 
 impl Preparation<'_> {
-    /// The change that comes of an operation. Only [`Foreseen`] is changed, and only if nothing is
-    /// refused.
+    /// Returns the change for an operation. Only updates [`Foreseen`], and only on success.
     pub(crate) fn operation(
         &mut self,
         operation: Operation,
@@ -83,7 +76,8 @@ impl Preparation<'_> {
             Operation::SetAcl => self.set_acl(&mut reader),
             Operation::Multi => self.multi(&mut reader),
             Operation::Reconfig => Err(Refusal::ReconfigDisabled),
-            // Its path would be read out of the frame's header, and that is no path.
+            // The real server reads the path from the frame's header, which never holds a valid
+            // one.
             Operation::DeleteContainer => Err(Refusal::BadArguments),
             _ => {
                 let part = read_part(operation, &mut reader)?;
@@ -139,7 +133,7 @@ impl Preparation<'_> {
             _ if is_ephemeral => self.session,
             _ => 0,
         };
-        // What is logged is the operation's own idea of the owner, not that of the flags.
+        // The log records the owner that the operation implies, not the one that the flags imply.
         let logged_owner = match owner {
             CONTAINER_OWNER if !is_container => 0,
             _ if is_container => CONTAINER_OWNER,
@@ -177,7 +171,6 @@ impl Preparation<'_> {
         self.foreseen.put(self.zxid, path, None);
     }
 
-    /// The server's own removal of a container that has no children.
     pub(crate) fn delete_container(&mut self, path: &str) -> Result<Change, Refusal> {
         let parent = path::split_deletable(path)?.0.to_owned();
         let node = self.record(path)?;
@@ -226,8 +219,8 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// All parts, or none: then the parts before the one that was refused are told nothing, and
-    /// those after it that they were not tried.
+    /// Applies all parts or none. On a refusal, earlier parts are reported as rolled back and later
+    /// parts as not tried.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.foreseen.clone();
@@ -247,8 +240,8 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// The end of a session. Its nodes' parents keep their number of children until it is
-    /// committed: a request to delete such a parent that is checked before that is refused.
+    /// Closes a session. The child counts of its nodes' parents only change on commit, so a request
+    /// to delete such a parent that is checked before that is refused.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.foreseen.ephemerals(self.tree, self.session);
         for path in &paths {
@@ -263,7 +256,7 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
-/// The parts of a multi. One that reads only is no transaction.
+/// Reads the parts of a multi. A read-only multi is no transaction.
 fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
     let mut parts = Vec::new();
     loop {
@@ -274,7 +267,7 @@ fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
         }
         let operation = Operation::of(kind).ok_or(Refusal::Marshalling)?;
         let part = match read_part(operation, reader)? {
-            // Within a multi the flags decide what is made.
+            // Within a multi, the flags decide the type of the node.
             Part::Create(wanted) => {
                 let is_container = wanted.flags == 4;
                 Part::Create(Wanted { is_container, is_told_stat: is_container, ..wanted })

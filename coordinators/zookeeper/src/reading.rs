@@ -1,5 +1,4 @@
-//! Requests that change nothing: each server answers them from its own tree, which may be behind
-//! that of the leader.
+//! Read requests, which each server answers from its own tree, possibly behind the leader's.
 
 use crate::acl::{self, Acl, Permission};
 use crate::code::{Operation, Refusal, result};
@@ -10,19 +9,17 @@ use crate::tree::{Node, Tree};
 use crate::watches::{Event, Mode, Notice, Of, Watches};
 use fencepost_machine::ConnectionId;
 
-/// What a read looks at, and on whose behalf.
 pub(crate) struct Reading<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) watches: &'a mut Watches,
     pub(crate) connection: ConnectionId,
     pub(crate) session: i64,
     pub(crate) identities: &'a [String],
-    /// Events that the request itself leads to; they go before the reply.
+    /// Watch events that the request itself triggers; sent before the reply.
     pub(crate) notices: &'a mut Vec<Notice>,
 }
 
 impl Reading<'_> {
-    /// Answers a request, with the record of the reply.
     pub(crate) fn answer(&mut self, operation: Operation, body: &[u8]) -> Result<Writer, Refusal> {
         let reader = &mut Reader::new(body);
         let mut writer = Writer::default();
@@ -118,7 +115,7 @@ impl Reading<'_> {
         let either = Permission::Read as i32 | Permission::Admin as i32;
         acl::check(&node.acl, either, self.identities)?;
         let is_admin = acl::check(&node.acl, Permission::Admin as i32, self.identities).is_ok();
-        // What the server made itself anyone may do anything with.
+        // Nodes that the server itself created are open to all.
         let mut shown = if node.acl.is_empty() { vec![Acl::world(31)] } else { node.acl.clone() };
         for entry in shown.iter_mut().filter(|entry| !is_admin && entry.scheme == "digest") {
             let name = entry.id.split(':').next().unwrap_or_default();
@@ -142,7 +139,7 @@ impl Reading<'_> {
     }
 
     fn multi(&mut self, reader: &mut Reader<'_>, writer: &mut Writer) -> Result<(), Refusal> {
-        // All of it must be well-formed before any of it is answered.
+        // All of it must be well-formed before any part is answered.
         let mut reads = Vec::new();
         loop {
             let (kind, is_last) = (reader.int()?, reader.bool()?);
@@ -175,8 +172,8 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// The client is back after the zxid that it saw last: what it has missed it is told, what is
-    /// still as it saw it is watched on.
+    /// Restores the watches of a reconnected client: sends the events it missed since its last
+    /// zxid, and sets the other watches again.
     fn set_watches(
         &mut self,
         operation: Operation,
@@ -259,7 +256,7 @@ impl Reading<'_> {
     }
 }
 
-/// Which kinds of watches a number of the protocol means.
+/// Maps a watcher type of the protocol to kinds of watches.
 fn kinds(number: i32) -> Result<&'static [Of], Refusal> {
     match number {
         1 => Ok(&[Of::Children]),

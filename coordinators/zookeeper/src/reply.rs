@@ -1,5 +1,4 @@
-//! What a server sends to clients: replies, watch events, and the answer to the question for a
-//! session.
+//! Messages to clients: replies, watch events and session replies.
 
 use crate::code::{NOTIFICATION_XID, Refusal, result};
 use crate::jute::Writer;
@@ -8,10 +7,9 @@ use crate::tree::Outcome;
 use crate::watches::Event;
 use bytes::Bytes;
 
-/// The state of a session in a watch event: connected.
+/// Session state in a watch event: connected.
 const SYNC_CONNECTED: i32 = 3;
 
-/// A reply: its header, then its record if nothing was refused.
 pub(crate) fn reply(
     xid: i32,
     zxid: i64,
@@ -28,17 +26,14 @@ pub(crate) fn reply(
     writer.framed()
 }
 
-/// A reply that refuses.
 pub(crate) fn refusal(xid: i32, zxid: i64, refusal: Refusal) -> Bytes {
     reply(xid, zxid, Err::<fn(&mut Writer), _>(refusal))
 }
 
-/// A reply without a record.
 pub(crate) fn empty(xid: i32, zxid: i64) -> Bytes {
     reply(xid, zxid, Ok(|_: &mut Writer| {}))
 }
 
-/// A watch event.
 pub(crate) fn event(event: Event, path: &str) -> Bytes {
     let mut writer = Writer::frame();
     writer.int(NOTIFICATION_XID).long(-1).int(0);
@@ -46,14 +41,13 @@ pub(crate) fn event(event: Event, path: &str) -> Bytes {
     writer.framed()
 }
 
-/// A session that was granted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Granted {
     pub(crate) session: i64,
     pub(crate) timeout_ms: i32,
 }
 
-/// The answer to the question for a session; `None` says that the session is over.
+/// Encodes a session reply; `None` reports an expired session.
 pub(crate) fn session(granted: Option<Granted>, is_told_read_only: bool) -> Bytes {
     let mut writer = Writer::frame();
     writer.int(0);
@@ -71,7 +65,6 @@ pub(crate) fn session(granted: Option<Granted>, is_told_read_only: bool) -> Byte
     writer.framed()
 }
 
-/// What came of a transaction, as who asked for it reads it.
 pub(crate) fn outcome(xid: i32, zxid: i64, outcome: &Outcome) -> Bytes {
     let mut writer = Writer::frame();
     writer.int(xid).long(zxid);
@@ -113,7 +106,7 @@ fn write_part(part: &Outcome, writer: &mut Writer) {
     write_record(part, writer);
 }
 
-/// A part of a multi that was refused, or would not have been.
+/// Writes the error code of one part of a failed multi.
 pub(crate) fn write_refused(code: i32, writer: &mut Writer) {
     writer.int(result::ERROR).bool(false).int(code).int(code);
 }

@@ -1,4 +1,4 @@
-//! The server as a machine: which input goes where, and when it wants to be woken.
+//! The server as a machine: dispatches inputs and schedules the timer.
 
 use crate::config::Config;
 use crate::connection::{self, Connection, PEER_GREETING, Party, idle_until};
@@ -18,8 +18,8 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A ZooKeeper server: alone, or a member of an ensemble. The driver sends [`Input::Timer`] when it
-/// boots. A restart is a new server with what the disk held.
+/// A ZooKeeper server: standalone or a member of an ensemble. The driver sends [`Input::Timer`]
+/// when it boots. To restart it, create a new server from the disk.
 #[derive(Debug)]
 pub struct ZooKeeper {
     pub(crate) config: Config,
@@ -29,7 +29,7 @@ pub struct ZooKeeper {
     check: Check,
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
     pub(crate) watches: Watches,
-    /// For each session, the requests that wait for an earlier one of the same session.
+    /// Per session, requests that wait for an earlier one of the same session.
     pub(crate) queues: BTreeMap<i64, VecDeque<Waiting>>,
     pub(crate) role: Role,
     pub(crate) election: Election,
@@ -37,14 +37,14 @@ pub struct ZooKeeper {
     pub(crate) heads: Heads,
     pub(crate) next_session: i64,
     pub(crate) counts: Counts,
-    /// Whose request was served last: the others come first now.
+    /// The client served last, for round robin.
     pub(crate) last_served: ConnectionId,
     has_booted: bool,
     /// When the driver will wake the server, in milliseconds.
     armed: Option<u64>,
 }
 
-/// What a server is in its ensemble. One that stands alone is its own leader.
+/// Role in the ensemble. A standalone server is its own leader.
 #[derive(Debug)]
 pub(crate) enum Role {
     Looking,
@@ -53,7 +53,7 @@ pub(crate) enum Role {
 }
 
 impl ZooKeeper {
-    /// A server that is about to boot with what its disk holds.
+    /// A server about to boot from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> ZooKeeper {
         let now_ms = now.monotonic.0 / 1_000;
         let started = (now_ms << 24) >> 8;
@@ -84,7 +84,6 @@ impl ZooKeeper {
         self.now.monotonic.0 / 1_000
     }
 
-    /// Whether clients are served.
     pub(crate) fn is_serving(&self) -> bool {
         match &self.role {
             Role::Looking => false,
@@ -109,7 +108,8 @@ impl ZooKeeper {
         }
     }
 
-    /// Tells the judge. `by` is the connection that did it; who gets a lock does it by itself.
+    /// Reports changes of lock holders to the judge. `by` is the connection that released the lock;
+    /// a new holder is reported with its own.
     pub(crate) fn report(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
         let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
         for one in told {
@@ -163,7 +163,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Finds out from its first bytes who has connected.
     fn recognise(&mut self, connection: ConnectionId) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         let Some(first) = open.input.first_chunk::<4>() else { return };
@@ -175,7 +174,6 @@ impl ZooKeeper {
         }
     }
 
-    /// A connection is gone.
     fn lost(&mut self, connection: ConnectionId) {
         if connection.was_accepted() {
             self.connections.remove(&connection);
@@ -187,7 +185,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Does what is due by the clock.
     fn wake(&mut self) {
         match &self.role {
             Role::Looking => self.wake_election(),
@@ -244,7 +241,7 @@ impl Machine for ZooKeeper {
         self.is_serving()
     }
 
-    /// A session may end, and somebody be told of it, for as long as there is one.
+    /// Any open session may expire and trigger a watch event.
     fn will_send(&self) -> bool {
         !self.store.tree.sessions.is_empty()
     }

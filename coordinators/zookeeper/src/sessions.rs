@@ -1,21 +1,19 @@
-//! Which sessions live, as the leader sees it, and when each is over: at the first tick boundary of
-//! the monotonic clock after its timeout.
+//! The leader's view of live sessions. A session expires at the first tick boundary of the
+//! monotonic clock after its timeout.
 
 use crate::code::Refusal;
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// A session at the leader.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Session {
-    /// When it is over unless it is heard of, in milliseconds.
+    /// Expiry unless the session is touched, in milliseconds.
     expires_ms: u64,
     is_closing: bool,
-    /// Through which member it speaks; the first one that it is heard through.
+    /// The member that the session is bound to; the first one it is heard through.
     owner: Option<MemberId>,
 }
 
-/// The sessions that the leader keeps alive.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sessions {
     sessions: BTreeMap<i64, Session>,
@@ -23,7 +21,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Sessions that are found at the start have all of their timeouts before them.
+    /// Restarts the full timeout of each session found at startup.
     pub(crate) fn new(found: &BTreeMap<i64, i32>, tick_ms: u64, now_ms: u64) -> Sessions {
         let mut sessions = Sessions { sessions: BTreeMap::new(), tick_ms };
         found.iter().for_each(|(id, timeout)| sessions.track(*id, *timeout, now_ms));
@@ -35,14 +33,13 @@ impl Sessions {
         (at / self.tick_ms + 1) * self.tick_ms
     }
 
-    /// Begins to look after a session, or goes on with it.
     pub(crate) fn track(&mut self, id: i64, timeout_ms: i32, now_ms: u64) {
         let expires_ms = self.expiry(timeout_ms, now_ms);
         let new = Session { expires_ms, is_closing: false, owner: None };
         self.sessions.entry(id).or_insert(new).expires_ms = expires_ms;
     }
 
-    /// A session was heard of. Returns whether it lives.
+    /// Extends a session. Returns whether it is alive.
     pub(crate) fn touch(&mut self, id: i64, timeout_ms: i32, now_ms: u64) -> bool {
         let expires_ms = self.expiry(timeout_ms, now_ms);
         match self.sessions.get_mut(&id) {
@@ -54,15 +51,13 @@ impl Sessions {
         }
     }
 
-    /// From now on a session speaks through this member.
     pub(crate) fn move_to(&mut self, id: i64, owner: MemberId) {
         if let Some(session) = self.sessions.get_mut(&id) {
             session.owner = Some(owner);
         }
     }
 
-    /// Refuses what comes from a session that is over, or through another member than the one that
-    /// it speaks through.
+    /// Refuses a request of an expired session, or through another member than the bound one.
     pub(crate) fn check(&mut self, id: i64, through: MemberId) -> Result<(), Refusal> {
         let session = self.sessions.get_mut(&id).ok_or(Refusal::UnknownSession)?;
         if session.is_closing {
@@ -82,7 +77,7 @@ impl Sessions {
         self.sessions.remove(&id);
     }
 
-    /// The sessions that are over by now. They are closing from here on.
+    /// Returns the sessions that expire now and marks them as closing.
     pub(crate) fn expire(&mut self, now_ms: u64) -> Vec<i64> {
         let mut over = Vec::new();
         for (id, session) in &mut self.sessions {
@@ -94,7 +89,6 @@ impl Sessions {
         over
     }
 
-    /// When the next session is over, if none is heard of until then.
     pub(crate) fn next_expiry(&self) -> Option<u64> {
         let living = self.sessions.values().filter(|session| !session.is_closing);
         living.map(|session| session.expires_ms).min()

@@ -1,11 +1,10 @@
-//! What a node says of itself.
+//! Metadata of a node.
 
 use crate::jute::{Read, Reader, Writer};
 
-/// The owner of nodes that go once their last child has gone.
+/// Owner id of container nodes, which are deleted after their last child.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
-/// What is kept of a node beside its data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Kept {
     pub(crate) czxid: i64,
@@ -13,7 +12,7 @@ pub(crate) struct Kept {
     pub(crate) ctime_ms: i64,
     pub(crate) mtime_ms: i64,
     pub(crate) version: i32,
-    /// How many children were ever created. Clients are shown how often the children changed.
+    /// Children ever created. Clients see the number of child changes instead.
     pub(crate) created: i32,
     pub(crate) aversion: i32,
     /// A session, [`CONTAINER_OWNER`], or 0.
@@ -21,7 +20,6 @@ pub(crate) struct Kept {
     pub(crate) pzxid: i64,
 }
 
-/// What a client is told of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Stat {
     pub(crate) kept: Kept,
@@ -30,7 +28,6 @@ pub(crate) struct Stat {
 }
 
 impl Kept {
-    /// Of a node that comes to be.
     pub(crate) fn new(zxid: i64, time_ms: i64, owner: i64) -> Kept {
         Kept {
             czxid: zxid,
@@ -43,7 +40,6 @@ impl Kept {
         }
     }
 
-    /// Whether the node belongs to a session.
     pub(crate) fn is_ephemeral(&self) -> bool {
         self.owner != 0 && self.owner != CONTAINER_OWNER
     }
@@ -70,8 +66,8 @@ impl Kept {
 }
 
 impl Stat {
-    /// As clients read it. Every creation and every removal of a child counts one in `cversion`;
-    /// the owner is told of what belongs to a session only.
+    /// Writes the client's view. `cversion` counts each creation and deletion of a child; the owner
+    /// is shown for ephemeral nodes only.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

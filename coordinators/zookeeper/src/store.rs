@@ -1,8 +1,7 @@
-//! What a server remembers: its tree, the log that led there, and how much of both its disk is
-//! known to keep.
+//! A server's state: its tree, the log that leads to it, and how much of both is on disk.
 //!
 //! The append-only file is the log since the snapshot. The configuration file holds the epochs. A
-//! transaction is written, then synced together with all that were written meanwhile, and only then
+//! transaction is written, synced together with all others written meanwhile, and only then
 //! acknowledged.
 
 use crate::jute::{Reader, Writer};
@@ -13,44 +12,38 @@ use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
 use std::collections::VecDeque;
 
-/// How many transactions are logged before a snapshot is taken (`snapCount`).
+/// Logged transactions before a snapshot is taken (`snapCount`).
 const LOG_MAX: usize = 100_000;
 
-/// Which epochs a member has taken part in.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Epochs {
-    /// The latest whose leader it has promised to follow.
+    /// The latest epoch whose leader it promised to follow.
     pub(crate) accepted: u32,
-    /// The latest whose history it has.
+    /// The epoch of its history.
     pub(crate) current: u32,
 }
 
-/// The memory of a server.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
-    /// As of the last transaction that was applied.
     pub(crate) tree: Tree,
-    /// The tree at the beginning of the log.
+    /// The snapshot at the start of the log.
     base: Bytes,
     base_zxid: i64,
     log: Vec<Transaction>,
-    /// How much of the log has been applied.
     applied: usize,
     epochs: Epochs,
-    /// The last transaction that is safe from power loss.
     synced: i64,
-    /// For each sync that is under way, what it makes safe.
+    /// For each pending sync, the zxid that it makes durable.
     syncing: VecDeque<i64>,
 }
 
-/// What becomes of a tree that is replaced by another.
 pub(crate) struct Replaced {
     pub(crate) before: Tree,
 }
 
 impl Store {
-    /// What an earlier life has left. All that was logged counts, as in the real server; an
-    /// incomplete transaction at the end does not.
+    /// Loads the disk. Every logged transaction counts, as in the real server; an incomplete one at
+    /// the end does not.
     pub(crate) fn load(files: &Files) -> Store {
         let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
         let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
@@ -67,12 +60,12 @@ impl Store {
         self.epochs
     }
 
-    /// The last transaction that is logged, applied or not.
+    /// Zxid of the last logged transaction, applied or not.
     pub(crate) fn last_logged(&self) -> i64 {
         self.log.last().map_or(self.base_zxid, |last| last.zxid)
     }
 
-    /// The earliest transaction up to which the log can be cut.
+    /// The earliest zxid to which the log can be truncated.
     pub(crate) fn base_zxid(&self) -> i64 {
         self.base_zxid
     }
@@ -81,7 +74,6 @@ impl Store {
         self.synced
     }
 
-    /// The logged transactions after one, if the log reaches back to it.
     pub(crate) fn logged_after(&self, zxid: i64) -> Option<&[Transaction]> {
         let start = self.log.partition_point(|transaction| transaction.zxid <= zxid);
         let follows = match start.checked_sub(1) {
@@ -91,7 +83,6 @@ impl Store {
         follows.then(|| &self.log[start..])
     }
 
-    /// The last logged transaction that is not after one.
     pub(crate) fn last_up_to(&self, zxid: i64) -> Option<i64> {
         let start = self.log.partition_point(|transaction| transaction.zxid <= zxid);
         match start.checked_sub(1) {
@@ -100,14 +91,13 @@ impl Store {
         }
     }
 
-    /// Writes a transaction to the log. [`Store::sync`] makes it safe.
     pub(crate) fn append(&mut self, transaction: Transaction, out: &mut Vec<Output>) {
         out.push(Output::DiskAppend { bytes: record(&transaction) });
         self.log.push(transaction);
     }
 
-    /// Begins to make all that is logged safe, unless a sync is under way: then what was written
-    /// meanwhile goes together after it.
+    /// Starts to sync the log, unless a sync is pending: the next one then covers what was written
+    /// meanwhile.
     pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
         let last = self.last_logged();
         if self.syncing.is_empty() && self.synced < last {
@@ -116,14 +106,13 @@ impl Store {
         }
     }
 
-    /// A sync is done; what was written meanwhile is synced next.
+    /// Handles the end of a sync, and starts the next one if anything was written meanwhile.
     pub(crate) fn disk_synced(&mut self, out: &mut Vec<Output>) {
         let reached = self.syncing.pop_front().unwrap_or(self.synced);
         self.synced = self.synced.max(reached.min(self.last_logged()));
         self.sync(out);
     }
 
-    /// Applies the next logged transaction, if there is one up to this zxid.
     pub(crate) fn apply_next(
         &mut self,
         zxid: i64,
@@ -135,12 +124,11 @@ impl Store {
         Some((next, outcome))
     }
 
-    /// Applies all that is logged.
     pub(crate) fn apply_all(&mut self, happenings: &mut Vec<Happening>) {
         while self.apply_next(i64::MAX, happenings).is_some() {}
     }
 
-    /// Cuts the log after a transaction, and goes back to the tree as it was then.
+    /// Cuts the log after `zxid` and rebuilds the tree as of then.
     pub(crate) fn truncate(&mut self, zxid: i64, out: &mut Vec<Output>) -> Replaced {
         self.log.retain(|transaction| transaction.zxid <= zxid);
         let rebuilt = Tree::read(&mut Reader::new(&self.base)).unwrap_or_default();
@@ -151,7 +139,6 @@ impl Store {
         Replaced { before }
     }
 
-    /// Takes another member's tree over.
     pub(crate) fn install(
         &mut self,
         tree: Tree,
@@ -166,7 +153,7 @@ impl Store {
         Replaced { before }
     }
 
-    /// Takes a snapshot once the log has grown long and all of it is applied.
+    /// Takes a snapshot once the log is long and fully applied.
     pub(crate) fn tidy(&mut self, out: &mut Vec<Output>) {
         if self.log.len() >= LOG_MAX && self.applied == self.log.len() {
             (self.base, self.base_zxid) = (encode(&self.tree), self.tree.zxid);
@@ -176,7 +163,7 @@ impl Store {
         }
     }
 
-    /// What the disk holds is replaced as a whole, which makes it safe.
+    /// Replaces everything on disk, which is synced atomically.
     fn replace_disk(&mut self, out: &mut Vec<Output>) {
         let log: Vec<Bytes> = self.log.iter().map(record).collect();
         let (snapshot, append_only) = (Some(journal::record(&self.base)), log.concat().into());
@@ -186,7 +173,6 @@ impl Store {
         self.syncing.iter_mut().for_each(|reached| *reached = 0);
     }
 
-    /// The tree as it is, for a member that is too far behind.
     pub(crate) fn snapshot(&self) -> Bytes {
         encode(&self.tree)
     }
@@ -198,7 +184,6 @@ impl Store {
     }
 }
 
-/// A transaction as the log has it.
 fn record(transaction: &Transaction) -> Bytes {
     let mut writer = Writer::default();
     transaction.write(&mut writer);
@@ -211,8 +196,7 @@ fn encode(tree: &Tree) -> Bytes {
     writer.into_bytes().into()
 }
 
-/// The transactions after the snapshot. A record has the form in which it was written: its checksum
-/// says so.
+/// Decodes the transactions after the snapshot. Their checksums were verified already.
 fn read_log(records: &[Bytes], base_zxid: i64) -> Vec<Transaction> {
     let (mut log, mut last) = (Vec::new(), base_zxid);
     for record in records {
@@ -255,7 +239,6 @@ mod tests {
         store.tree.sessions.keys().copied().collect()
     }
 
-    /// A store that has logged three transactions, of which the first is synced.
     fn written() -> (Store, Disk) {
         let (mut store, mut disk, mut out) =
             (loaded(&DiskImage::default()), Disk::default(), Vec::new());

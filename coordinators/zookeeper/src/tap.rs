@@ -1,43 +1,38 @@
-//! What the judge is told: who stands first in the queues that locks keep as children of a node.
+//! Reports lock holders to the judge: the heads of the queues that locks keep as children of a
+//! node.
 //!
-//! A lock is called by the path of its node without the slash at its beginning. The contenders for
-//! it are the node's children whose names end in a sequence number, in the order of these numbers.
-//! An ephemeral node of that path is a lock by itself. A semaphore's leases are below `leases`;
-//! what it keeps below `locks` only puts those in order, and is told as a queue of that name. A
-//! contender whose session has another one before it is told under the name of its queue and
-//! `/twice`: whoever made it may know of one of them only.
+//! A lock is named after the path of its node, without the leading slash. Its contenders are the
+//! node's children whose names end in a sequence number, in the order of these numbers. An
+//! ephemeral node at the lock's own path is a lock by itself. A semaphore's leases are below
+//! `leases`; the nodes below `locks` only order the contenders, and are reported as a queue of that
+//! name. If a session has two contenders in a queue, the later one is reported under the queue's
+//! name and `/twice`: its client may know of only one of them.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How many digits a sequence number has.
 const DIGITS: usize = 10;
-/// What follows the name of a queue where a session's second contender is told.
+/// Suffix of the queue name for a session's second contender.
 const TWICE: &str = "/twice";
 
-/// Who holds a lock, as the tree says.
+/// The holder of a lock, according to the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
-    /// The holder's node.
     path: String,
-    /// The name of the node, which tells its owner from all others.
+    /// The node's name, which identifies its owner.
     value: Bytes,
-    /// The zxid that made it.
     token: i64,
-    /// Whose node it is.
     pub(crate) session: i64,
 }
 
-/// The head of every queue.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
 }
 
-/// Someone who got a lock, or no longer has it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Told {
     key: String,
@@ -68,7 +63,6 @@ impl Heads {
         Heads { prefix, heads: BTreeMap::new() }
     }
 
-    /// The lock that a node is about, if it is a contender's.
     fn key(&self, path: &str) -> Option<String> {
         let below = path.strip_prefix('/')?;
         if !below.starts_with(self.prefix.as_deref()?) {
@@ -79,8 +73,8 @@ impl Heads {
         Some(lock.strip_suffix("/leases").unwrap_or(lock).to_owned())
     }
 
-    /// Looks at the queues of these nodes again, and says what is different now. Who is no longer
-    /// first left in the way that `left` says.
+    /// Checks the queues of these nodes again and returns the changes. `left` is how a former head
+    /// left its queue.
     pub(crate) fn look<'a>(
         &mut self,
         tree: &Tree,
@@ -104,7 +98,7 @@ impl Heads {
         told
     }
 
-    /// The tree was replaced by another, or read from the disk.
+    /// Compares all queues after the tree was replaced or loaded from disk.
     pub(crate) fn look_again(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<Told> {
         let trees = before.into_iter().chain([tree]);
         let paths = trees.flat_map(Tree::nodes).map(|(path, _)| path.as_str());
@@ -117,7 +111,7 @@ impl Heads {
         told
     }
 
-    /// The locks of a session that has come back: only now is it known whose they are.
+    /// Returns the locks of a reattached session, whose connection is only known now.
     pub(crate) fn of_session(&self, session: i64) -> Vec<Told> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let told = |(key, head): (&String, &Head)| {
@@ -128,7 +122,7 @@ impl Heads {
     }
 }
 
-/// The first of a queue, and the first contender whose session has another one before it.
+/// Returns the head of a queue, and the first contender whose session also has an earlier one.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)
@@ -146,7 +140,6 @@ fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     (first, None)
 }
 
-/// Those who contend for a lock, in their order.
 fn contenders(tree: &Tree, lock: &str) -> Vec<Head> {
     let queues = [lock.to_owned(), format!("{lock}/leases")];
     let mut found = Vec::new();
@@ -165,7 +158,6 @@ fn head(path: String, node: &Node) -> Head {
     Head { value, token: node.kept.czxid, session: node.kept.owner, path }
 }
 
-/// The number that a contender's name ends in.
 fn sequence(name: &str) -> Option<u64> {
     let digits = name.get(name.len().checked_sub(DIGITS)?..)?;
     digits.parse().ok().filter(|_| digits.bytes().all(|digit| digit.is_ascii_digit()))

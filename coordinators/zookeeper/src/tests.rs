@@ -1,4 +1,4 @@
-//! Tests of whole servers: alone, in an ensemble under faults, and under bytes that make no sense.
+//! Tests of whole servers: standalone, in an ensemble under faults, and with invalid bytes.
 
 mod anything;
 mod bounds;

@@ -1,25 +1,22 @@
-//! What the members of an ensemble agree on and write to their logs: changes, in the order of their
-//! zxids. A transaction says what comes of a request, not what was asked.
+//! Transactions: the changes that an ensemble agrees on and logs, ordered by zxid. A transaction
+//! holds the effects of a request, not its arguments.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
 use bytes::Bytes;
 
-/// One entry of the log.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Transaction {
-    /// The epoch of the leader in the upper half, a counter in the lower.
+    /// Upper half: the leader's epoch. Lower half: a counter.
     pub(crate) zxid: i64,
-    /// Whose request it was.
+    /// The session that sent the request.
     pub(crate) session: i64,
-    /// Which of the session's requests it was.
+    /// The session's number for the request.
     pub(crate) cxid: i32,
-    /// The leader's wall clock.
     pub(crate) time_ms: i64,
     pub(crate) change: Change,
 }
 
-/// What a transaction does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Create(Creation),
@@ -36,31 +33,28 @@ pub(crate) enum Change {
         acl: Vec<Acl>,
         version: i32,
     },
-    /// A node had the version that was asked for.
     Check,
-    /// All of these, or none: then each is a refusal.
+    /// All succeed, or each is a refusal.
     Multi(Vec<Change>),
-    /// A request that changed nothing.
     Refused(i32),
     OpenSession {
         timeout_ms: i32,
     },
-    /// The nodes are those that the session leaves behind.
+    /// Closes a session and deletes these nodes.
     CloseSession {
         paths: Vec<String>,
     },
 }
 
-/// A node that comes to be.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Creation {
     pub(crate) path: String,
     pub(crate) data: Option<Bytes>,
     pub(crate) acl: Vec<Acl>,
     pub(crate) owner: i64,
-    /// How many children the parent has had then.
+    /// The number of children its parent had created by then.
     pub(crate) parent_created: i32,
-    /// Whether the reply tells the node's stat.
+    /// The reply contains the node's stat.
     pub(crate) is_told_stat: bool,
 }
 
@@ -81,7 +75,7 @@ impl Transaction {
     }
 }
 
-/// A multi holds no multi: bytes from elsewhere cannot nest without end.
+/// A multi cannot contain another one, which bounds the nesting of received bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Depth {
     Outer,

@@ -1,5 +1,5 @@
-//! The tree of nodes, and the sessions that are open: what all members of an ensemble have in
-//! common once they have applied the same transactions.
+//! The tree of nodes and the open sessions: equal on all members that have applied the same
+//! transactions.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
@@ -9,30 +9,27 @@ use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node. The tree knows it by its path, the root by the empty one.
+/// A node. Its key in the tree is its path, empty for the root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
-    /// Empty for the nodes that the server itself made, which everybody may do anything with.
+    /// Empty for nodes that the server itself created, which are open to all.
     pub(crate) acl: Vec<Acl>,
     pub(crate) kept: Kept,
-    /// The names of the children.
     pub(crate) children: BTreeSet<String>,
 }
 
-/// All nodes and sessions, after the transactions up to one.
+/// All nodes and sessions as of `zxid`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
-    /// Each open session with its timeout in milliseconds.
+    /// Timeout of each open session, in milliseconds.
     pub(crate) sessions: BTreeMap<i64, i32>,
     ephemerals: BTreeMap<i64, BTreeSet<String>>,
     containers: BTreeSet<String>,
-    /// The last transaction that was applied.
     pub(crate) zxid: i64,
 }
 
-/// Something that happened to a node, of which watchers are told.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Happening {
     Created(String),
@@ -40,7 +37,6 @@ pub(crate) enum Happening {
     DataChanged(String),
 }
 
-/// What came of a transaction, for who asked for it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Refused(i32),
@@ -62,7 +58,6 @@ impl Node {
 }
 
 impl Default for Tree {
-    /// A tree as a new server has it.
     fn default() -> Tree {
         let mut tree = Tree {
             nodes: BTreeMap::new(),
@@ -83,7 +78,7 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// The node of a path as clients write it.
+    /// Looks up a path as clients write it.
     pub(crate) fn get(&self, path: &str) -> Option<&Node> {
         self.nodes.get(path::key(path))
     }
@@ -92,18 +87,16 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// The nodes that a session owns.
     pub(crate) fn ephemerals(&self, session: i64) -> BTreeSet<String> {
         self.ephemerals.get(&session).cloned().unwrap_or_default()
     }
 
-    /// How many nodes are below one.
     pub(crate) fn descendants(&self, path: &str) -> usize {
         let prefix = format!("{}/", path::key(path));
         self.nodes.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix)).count()
     }
 
-    /// Containers that had children and have none any more.
+    /// Containers that have lost all their children.
     pub(crate) fn deserted(&self) -> impl Iterator<Item = &String> {
         self.containers.iter().filter(|path| {
             let node = self.nodes.get(*path);
@@ -111,12 +104,10 @@ impl Tree {
         })
     }
 
-    /// All nodes with their paths.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = (&String, &Node)> {
         self.nodes.iter()
     }
 
-    /// Does what a transaction says.
     pub(crate) fn apply(
         &mut self,
         transaction: &Transaction,
@@ -196,7 +187,6 @@ impl Tree {
         }
     }
 
-    /// Puts a node into the tree, and into what leads to it.
     fn insert(&mut self, path: String, node: Node) {
         if let Some((parent, name)) = path.rsplit_once('/')
             && let Some(parent) = self.nodes.get_mut(parent)
@@ -229,7 +219,6 @@ impl Tree {
         happenings.push(Happening::Deleted(path.to_owned()));
     }
 
-    /// Everything, for a snapshot.
     pub(crate) fn write(&self, writer: &mut Writer) {
         writer.long(self.zxid).list(self.sessions.iter(), |writer, (id, timeout)| {
             writer.long(*id).int(*timeout);
@@ -241,7 +230,7 @@ impl Tree {
         });
     }
 
-    /// A tree from a snapshot. Parents come before their children there.
+    /// Reads a snapshot, in which parents precede their children.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Tree> {
         let mut tree = Tree { nodes: BTreeMap::new(), ..Tree::default() };
         tree.zxid = reader.long()?;

@@ -1,10 +1,9 @@
-//! A request of a client that waits for its turn.
+//! A client's request that waits for its turn.
 
 use crate::code::Operation;
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 
-/// A request that has not been answered.
 #[derive(Clone, Debug)]
 pub(crate) struct Waiting {
     pub(crate) connection: ConnectionId,
@@ -12,17 +11,13 @@ pub(crate) struct Waiting {
     pub(crate) what: What,
 }
 
-/// What a request waits for.
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// Its turn.
+    /// Earlier requests of the session.
     Read(Operation, Bytes),
-    /// Its transaction.
     Change,
-    /// Its transaction.
     OpenSession,
-    /// Its transaction.
     CloseSession,
-    /// The leader's word.
+    /// The leader's answer to the sync.
     Sync(Bytes),
 }

@@ -1,12 +1,11 @@
-//! Who watches what. A watch belongs to a connection: it goes with it, and is set anew by the
-//! client when it is back.
+//! Watches. A watch belongs to a connection and ends with it; the client sets it again when it
+//! reconnects.
 
 use crate::path;
 use crate::tree::Happening;
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// What a watcher is told that happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
     Created = 1,
@@ -15,18 +14,17 @@ pub(crate) enum Event {
     ChildrenChanged = 4,
 }
 
-/// How long a watch lasts, and what it covers.
+/// Lifetime and scope of a watch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
     /// One event.
     Once,
-    /// Every event, until it is removed.
+    /// Every event until the watch is removed.
     Persistent,
-    /// Every event of the node and all below it.
+    /// Every event of the node and its descendants.
     Recursive,
 }
 
-/// Which of a node's two kinds of watches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Of {
     /// Set by `exists` and `getData`.
@@ -37,14 +35,12 @@ pub(crate) enum Of {
 
 type Table = BTreeMap<String, BTreeMap<ConnectionId, Mode>>;
 
-/// All watches at one server.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watches {
     data: Table,
     children: Table,
 }
 
-/// An event on its way to a watcher.
 pub(crate) type Notice = (ConnectionId, Event, String);
 
 impl Watches {
@@ -55,12 +51,11 @@ impl Watches {
         }
     }
 
-    /// Sets a watch, in place of one that the connection has there.
+    /// Sets a watch and replaces the connection's earlier one.
     pub(crate) fn add(&mut self, of: Of, path: &str, connection: ConnectionId, mode: Mode) {
         self.table(of).entry(path.to_owned()).or_default().insert(connection, mode);
     }
 
-    /// Removes one watch; whether it was there.
     pub(crate) fn remove(&mut self, of: Of, path: &str, connection: ConnectionId) -> bool {
         let table = self.table(of);
         let Some(watchers) = table.get_mut(path) else { return false };
@@ -71,8 +66,8 @@ impl Watches {
         was_there
     }
 
-    /// Whether anybody at all watches a node: which connection it is does not count, in the real
-    /// server either.
+    /// Returns whether any connection watches the node. The real server does not check which one
+    /// either.
     pub(crate) fn any(&self, of: Of, path: &str) -> bool {
         match of {
             Of::Data => self.data.contains_key(path),
@@ -80,7 +75,6 @@ impl Watches {
         }
     }
 
-    /// Forgets a connection that is gone.
     pub(crate) fn forget(&mut self, connection: ConnectionId) {
         for table in [&mut self.data, &mut self.children] {
             table.retain(|_, watchers| {
@@ -90,7 +84,6 @@ impl Watches {
         }
     }
 
-    /// Who is to be told of something, in order.
     pub(crate) fn trigger(&mut self, happening: &Happening, notices: &mut Vec<Notice>) {
         match happening {
             Happening::Created(path) => {
@@ -115,8 +108,8 @@ fn parent(path: &str) -> &str {
     path::shown(path.rsplit_once('/').map_or("", |(parent, _)| parent))
 }
 
-/// Takes the watches of one event out of a table and tells their watchers, except those that were
-/// told already. Returns whom it concerned.
+/// Removes the triggered watches from a table and notifies their connections, except those notified
+/// already. Returns the connections.
 fn fire(
     table: &mut Table,
     path: &str,

@@ -1,4 +1,4 @@
-//! What the bytes between clients and servers mean, in words, for pictures.
+//! Renders messages of the protocol as text for pictures.
 
 use crate::code::{NOTIFICATION_XID, Operation, PING_XID};
 use crate::connection::PEER_GREETING;
@@ -6,8 +6,8 @@ use crate::jute::{Read, Reader};
 use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
-/// A message in words: `create /lock-`, `reply 3: NoNode`, `event deleted /lock`. Several are
-/// parted by ` | `.
+/// Renders messages: `create /lock-`, `reply 3: NoNode`, `event deleted /lock`. ` | ` separates
+/// several.
 pub(crate) fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     let (mut reader, mut words) = (Reader::new(bytes), Vec::new());
     if bytes.starts_with(PEER_GREETING) {
@@ -19,7 +19,7 @@ pub(crate) fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     words.join(" | ")
 }
 
-/// Members begin each message with one small number, clients and replies with an xid.
+/// A member's message starts with one small number, a client's or a reply with an xid.
 fn frame_in_words(speaker: Speaker, frame: &[u8]) -> String {
     let told = match speaker {
         Speaker::Client => request(frame),
@@ -85,7 +85,7 @@ fn reply(frame: &[u8]) -> Read<String> {
         }
         (PING_XID, _) => Ok("pong".to_owned()),
         (_, 0) => {
-            // Most replies are a path, or end in nothing that is worth a word.
+            // A reply is shown with its path if it has one; the rest is not worth showing.
             let path = reader.string().ok().flatten().filter(|path| path.starts_with('/'));
             Ok(path.map_or_else(|| "ok".to_owned(), |path| format!("ok {path}")))
         }

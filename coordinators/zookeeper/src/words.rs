@@ -1,6 +1,5 @@
-//! The words of four letters that an operator sends in place of a frame.
+//! Four-letter words, which an operator sends instead of a frame.
 
-/// What the server says of itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct About {
     /// `standalone`, `leader` or `follower`; `None` while it does not serve.
@@ -18,8 +17,8 @@ const WORDS: [&[u8; 4]; 18] = [
     b"srst", b"stat", b"wchc", b"wchp", b"wchs", b"mntr", b"isro", b"hash",
 ];
 
-/// The answer to a word; `None` if it is none. Only `srvr` is answered unless the operator allows
-/// more, as in the real server.
+/// Answers a word; `None` if there is no such word. Like the real server, answers only `srvr` by
+/// default.
 pub(crate) fn answer(word: &[u8], about: About) -> Option<String> {
     let word = WORDS.iter().find(|known| known.as_slice() == word)?;
     if *word != b"srvr" {

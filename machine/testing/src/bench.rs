@@ -1,4 +1,4 @@
-//! One machine, with connections, a disk, and clocks that the test moves.
+//! A test bench for one machine: connections, a disk, and clocks under the test's control.
 
 use fencepost_machine::wording::Speaker;
 use fencepost_machine::{
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 
 const WALL_START_US: i64 = 1_700_000_000_000_000;
 
-/// A machine. What it sends is there at once.
+/// A machine on a test bench. Its messages arrive immediately.
 #[derive(Debug)]
 pub struct Bench<M> {
     /// The machine.
@@ -18,15 +18,15 @@ pub struct Bench<M> {
     pub disk: Disk,
     /// Its clocks.
     pub clock: Now,
-    /// What it told the judge and no test has taken yet.
+    /// Reports to the judge since the test last took them.
     pub taps: Vec<TapEvent>,
-    /// The connections that it closed, in order.
+    /// Connections that it closed, in order.
     pub closed: Vec<u32>,
-    /// The connections that it wanted to open, in order.
+    /// Connections that it asked to open, in order.
     pub asked: Vec<ConnectionId>,
-    /// Whether a sync is done at once; otherwise by [`Bench::finish_sync`].
+    /// `true` if syncs finish immediately, otherwise [`Bench::finish_sync`] finishes them.
     pub syncs_at_once: bool,
-    /// The address of whoever connects.
+    /// Address of new clients.
     pub peer: &'static str,
     next: u32,
     sent: BTreeMap<u32, Vec<u8>>,
@@ -35,7 +35,7 @@ pub struct Bench<M> {
 }
 
 impl<M: Machine> Bench<M> {
-    /// A machine that has booted from an empty disk.
+    /// A machine booted from an empty disk.
     pub fn new(boot: impl FnOnce(&DiskImage, Now) -> M) -> Bench<M> {
         let clock = Now { wall: WallTime(WALL_START_US), monotonic: MonotonicTime(0) };
         let mut bench = Bench {
@@ -56,7 +56,7 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// A new process on the same disk, to which nobody is connected.
+    /// Restarts the machine from its disk, without connections.
     pub fn restart(&mut self, boot: impl FnOnce(&DiskImage, Now) -> M) {
         (self.syncing, self.wake_at) = (0, None);
         self.sent.clear();
@@ -64,7 +64,7 @@ impl<M: Machine> Bench<M> {
         self.input(Input::Timer);
     }
 
-    /// Gives the machine an input, and everything that follows from it.
+    /// Sends an input and handles everything that follows from it.
     pub fn input(&mut self, input: Input<'_>) {
         let (mut out, mut next) = (Outputs::default(), Some(input));
         while let Some(input) = next.take() {
@@ -103,13 +103,13 @@ impl<M: Machine> Bench<M> {
         Input::DiskSynced
     }
 
-    /// The oldest sync is done.
+    /// Finishes the oldest sync.
     pub fn finish_sync(&mut self) {
         let input = self.synced();
         self.input(input);
     }
 
-    /// Lets time pass, and wakes the machine whenever it wanted.
+    /// Advances both clocks and fires the machine's timers.
     pub fn pass(&mut self, micros: u64) {
         let end = self.clock.monotonic.0 + micros;
         while let Some(at) = self.wake_at.filter(|at| *at <= end) {
@@ -126,12 +126,12 @@ impl<M: Machine> Bench<M> {
         self.clock.wall.0 += past.cast_signed();
     }
 
-    /// Sets the wall clock forward, or back.
+    /// Steps the wall clock forward or back.
     pub fn step_wall_clock(&mut self, micros: i64) {
         self.clock.wall.0 += micros;
     }
 
-    /// A new connection, from 1 on.
+    /// Connects a client. Ids count from 1.
     pub fn connect(&mut self) -> u32 {
         self.next += 1;
         let (connection, peer) = (ConnectionId(self.next), self.peer);
@@ -139,32 +139,32 @@ impl<M: Machine> Bench<M> {
         self.next
     }
 
-    /// A client sends bytes.
+    /// Sends a client's bytes.
     pub fn send(&mut self, connection: u32, bytes: &[u8]) {
         self.input(Input::Received { connection: ConnectionId(connection), bytes });
     }
 
-    /// A client goes.
+    /// Closes a client's connection.
     pub fn hang_up(&mut self, connection: u32) {
         self.input(Input::Closed { connection: ConnectionId(connection) });
     }
 
-    /// Whether the machine has closed a connection.
+    /// Returns whether the machine has closed a connection.
     pub fn is_closed(&self, connection: u32) -> bool {
         self.closed.contains(&connection)
     }
 
-    /// What was sent on a connection and not taken yet.
+    /// Bytes sent to a client and not taken yet.
     pub fn unread(&self, connection: u32) -> &[u8] {
         self.sent.get(&connection).map_or(&[], Vec::as_slice)
     }
 
-    /// Takes what was sent on a connection.
+    /// Takes the bytes sent to a client.
     pub fn take(&mut self, connection: u32) -> Vec<u8> {
         self.sent.remove(&connection).unwrap_or_default()
     }
 
-    /// The same in the words of pictures; empty if nothing was sent.
+    /// Takes the bytes sent to a client, as text; empty if there are none.
     pub fn take_words(&mut self, connection: u32) -> String {
         let sent = self.take(connection);
         self.machine.wording()(Speaker::Server, &sent)

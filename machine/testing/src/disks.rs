@@ -1,11 +1,12 @@
-//! Disks that do not hold what a machine wrote.
+//! Tests with damaged files.
 
 use bytes::Bytes;
 use fencepost_machine::{Damage, Disk, DiskImage, Input, Machine, Now, Output, Outputs, Response};
 
-/// Checks that a machine refuses files with any byte changed, and starts from a log that was cut.
+/// Checks that a machine refuses files with any flipped byte and starts from a truncated log.
 ///
 /// # Panics
+///
 /// If it does not.
 pub fn check<M: Machine>(image: &DiskImage, boot: impl Fn(&DiskImage) -> M) {
     let at_boot = |image: &DiskImage| {
@@ -43,7 +44,7 @@ fn damages(out: &Outputs) -> impl Iterator<Item = &Damage> {
     })
 }
 
-/// The files with one bit of each byte flipped.
+/// Copies of the files, each with one bit of one byte flipped.
 fn flipped(image: &DiskImage) -> Vec<DiskImage> {
     let flips = |bytes: &Bytes| -> Vec<Bytes> {
         let flip = |at: usize| {

@@ -1,9 +1,8 @@
-//! What tests of machines share. Only tests depend on this crate.
+//! Shared test support for machines. Only tests depend on this crate.
 //!
-//! [`Bench`] drives one machine without a network: what it sends can be read at once. [`World`]
-//! drives several, with a network between them. [`disks`] damages what a machine keeps. The rest
-//! ([`free_port`], [`wait_for`], [`wait_until_ready`], [`signal`], [`skip`]) is for comparing a
-//! machine with the real server. The crate has no features.
+//! [`Bench`] drives one machine without a network. [`World`] drives several over a simulated
+//! network. [`disks`] damages files. [`free_port`], [`wait_for`], [`wait_until_ready`], [`signal`]
+//! and [`skip`] serve comparisons with real servers. The crate has no features.
 
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! What every test needs that compares a model with the real server: a port, a process that ends
-//! with the test, and waiting in real time.
+//! Support for comparisons with real servers: ports, processes that end with the test, and waiting
+//! in real time.
 
 use std::fs::read_to_string;
 use std::net::TcpStream;
@@ -7,18 +7,16 @@ use std::process::{Child, Command};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
-/// Linux and the BSDs give a connection that goes out a port from 32768 or 49152 on. A server's
-/// port must be below these: otherwise a connection of another test, or one to a server that does
-/// not listen yet, may have the very port that was free a moment ago.
+/// Outgoing connections get ports from 32768 (Linux) or 49152 (BSD) on. Servers use lower ports:
+/// otherwise another test's outgoing connection could take a port that was free a moment ago.
 const PORTS: std::ops::Range<u32> = 15_000..32_000;
-/// Processes with neighbouring numbers begin so far from each other.
+/// Keeps the port ranges of processes with adjacent ids apart.
 const PORTS_PER_PROCESS: u32 = 61;
-/// How often a condition is looked at before it is given up, and how long is waited in between: two
-/// minutes, since machines may be busy.
+/// Polls before giving up: two minutes in all, because CI machines may be busy.
 const LOOKS_MAX: u32 = 2_400;
 const LOOK_PAUSE: Duration = Duration::from_millis(50);
 
-/// A port of the loopback that nobody has, and that this process gives out once.
+/// Returns a free loopback port that this process has not returned before.
 ///
 /// # Panics
 ///
@@ -30,8 +28,8 @@ pub fn free_port() -> u16 {
     for _ in PORTS {
         let step = start.wrapping_add(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = u16::try_from(PORTS.start + step % (PORTS.end - PORTS.start)).unwrap();
-        // Bound here, it would stay so for as long as a process that another thread starts just now
-        // has what this one has open.
+        // Test by connecting: a bound port could stay open in a child process that another thread
+        // starts at the same time.
         if TcpStream::connect(("127.0.0.1", port)).is_err() {
             return port;
         }
@@ -39,11 +37,11 @@ pub fn free_port() -> u16 {
     panic!("every port of {PORTS:?} is taken");
 }
 
-/// Waits until `look` finds something.
+/// Polls until `look` returns `Some`.
 ///
 /// # Panics
 ///
-/// If it finds nothing in two minutes.
+/// After two minutes.
 #[track_caller]
 pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
     for _ in 0..LOOKS_MAX {
@@ -55,11 +53,11 @@ pub fn wait_for<R>(what: &str, mut look: impl FnMut() -> Option<R>) -> R {
     panic!("waited in vain: {what}");
 }
 
-/// Waits until a server of one's own is ready, which ends at once if the server does.
+/// Waits until a child process is ready.
 ///
 /// # Panics
 ///
-/// If it ends, or is not ready in two minutes.
+/// If it exits, or is not ready after two minutes.
 #[track_caller]
 pub fn wait_until_ready<R>(
     server: &str,
@@ -73,8 +71,8 @@ pub fn wait_until_ready<R>(
     })
 }
 
-/// Sends a process a signal by its name. After `STOP` none of its threads runs any more: on a busy
-/// machine they go on for a while after kill(2) has returned.
+/// Sends a signal by name. After `STOP`, waits until all threads have stopped: on a busy machine
+/// they keep running for a while after kill(2) has returned.
 ///
 /// # Panics
 ///
@@ -87,22 +85,21 @@ pub fn signal(pid: u32, name: &str) {
     }
 }
 
-/// Whether every thread of a process is in state T, see `proc_pid_stat(5)`.
+/// Returns whether every thread is in state T, see `proc_pid_stat(5)`.
 fn is_stopped(pid: u32) -> bool {
     let threads = std::fs::read_dir(format!("/proc/{pid}/task")).unwrap();
-    // One that has ended since stands still, too.
+    // A thread that has exited meanwhile counts as stopped.
     let states = threads.filter_map(|thread| read_to_string(thread.ok()?.path().join("stat")).ok());
-    // The state follows the name of the program, which may have brackets of its own.
+    // The state follows the program's name, which may itself contain parentheses.
     let mut states = states.filter_map(|stat| Some(stat.rsplit_once(") ")?.1.starts_with('T')));
     states.all(|is_stopped| is_stopped)
 }
 
-/// Whether a variable like `FENCEPOST_REAL_REDIS` demands a server. Says which test was skipped if
-/// not.
+/// Prints that a test is skipped because the real server is missing.
 ///
 /// # Panics
 ///
-/// If it demands the server: this is asked by a test that did not find it.
+/// If `variable`, such as `FENCEPOST_REAL_REDIS`, requires the server.
 pub fn skip(variable: &str, server: &str) {
     assert!(std::env::var_os(variable).is_none(), "{variable} demands {server}, and it is missing");
     eprintln!("skipped: no {server}");

@@ -1,6 +1,5 @@
-//! A small world for the tests of servers that agree with each other: a network with a latency,
-//! disks that take time to sync, hosts that crash, stand still and are cut off. Everything is
-//! ordered, so that a test is the same each time.
+//! A small deterministic world for tests of clusters: a network with latency, disks whose syncs
+//! take time, and hosts that crash, pause and get partitioned.
 
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::{
@@ -9,17 +8,17 @@ use fencepost_machine::{
 };
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a message and a sync take, in microseconds.
+/// Latency of a message and of a sync, in microseconds.
 const LATENCY_US: u64 = 500;
 const SYNC_US: u64 = 2_000;
 const START_US: u64 = 1_000_000_000;
 
-/// Where a connection ends.
+/// One end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct End {
     /// A server, or `None` for a client of the test.
     pub host: Option<usize>,
-    /// Which one, of that server or of all clients.
+    /// Its id at that server, or among all clients.
     pub connection: ConnectionId,
 }
 
@@ -34,59 +33,58 @@ enum Event {
     Closed(End),
 }
 
-/// A server with what it stands on.
+/// A server's host.
 #[derive(Debug)]
 pub struct Host<M> {
     machine: Option<M>,
     disk: Disk,
     life: u32,
     timer: u64,
-    /// Whether it stands still.
+    /// `true` while the host is paused.
     pub is_paused: bool,
-    /// What has happened to it while it stood still.
+    /// Events that arrived during the pause.
     waiting: Vec<Event>,
     accepted: u32,
     taps: Vec<TapEvent>,
 }
 
-/// Makes a server of this number, from 1 on, with what its disk holds.
+/// Creates a server from its number (from 1) and its disk.
 type Start<M> = Box<dyn Fn(u8, &DiskImage, Now) -> M>;
 
-/// How a server's host ends.
+/// A kind of crash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Crash {
-    /// Its process does.
+    /// The process ends.
     Process,
-    /// Its power does: what was not synced is lost.
+    /// The power fails: unsynced data is lost.
     Power,
 }
 
-/// Servers, and the clients of a test.
+/// Servers and the clients of a test.
 pub struct World<M> {
-    /// The true time.
+    /// True time in microseconds.
     pub now_us: u64,
     sequence: u64,
     agenda: BTreeMap<(u64, u64), Event>,
-    /// Every server, in order.
+    /// The servers.
     pub hosts: Vec<Host<M>>,
     start: Start<M>,
-    /// What the first server is called. The others follow.
+    /// Number of the first server.
     first: usize,
-    /// For each end of a connection, the other one.
+    /// The opposite end of each end.
     pub peers: BTreeMap<End, End>,
     /// Pairs of hosts between which messages are held back.
     cuts: BTreeSet<(usize, usize)>,
     held: Vec<(usize, usize, Event)>,
     clients: u32,
-    /// What clients got and have not looked at.
+    /// Unread bytes of each client.
     pub inboxes: BTreeMap<End, BytesMut>,
-    /// The ends of clients whose server has closed the connection.
+    /// Client ends whose server has closed the connection.
     pub closed: BTreeSet<End>,
 }
 
 impl<M: Machine> World<M> {
-    /// So many servers, which have been switched on. They are called by numbers, the first by this
-    /// one.
+    /// `count` booted servers, numbered from `first`.
     pub fn started(count: usize, first: usize, start: Start<M>) -> World<M> {
         let mut world = World {
             now_us: START_US,
@@ -128,7 +126,7 @@ impl<M: Machine> World<M> {
         self.agenda.insert((self.now_us + after_us, self.sequence), event);
     }
 
-    /// Switches a server on.
+    /// Boots a server.
     pub fn start(&mut self, host: usize) {
         let me = u8::try_from(host + 1).unwrap();
         let machine = (self.start)(me, &self.hosts[host].disk.image(), self.now());
@@ -136,7 +134,7 @@ impl<M: Machine> World<M> {
         self.input(host, Input::Timer);
     }
 
-    /// A server's host ends.
+    /// Crashes a server.
     pub fn crash(&mut self, host: usize, crash: Crash) {
         let at = &mut self.hosts[host];
         at.machine = None;
@@ -154,12 +152,12 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Makes a server stand still.
+    /// Pauses a server.
     pub fn pause(&mut self, host: usize) {
         self.hosts[host].is_paused = true;
     }
 
-    /// Makes a paused server go on, with what has happened to it meanwhile.
+    /// Resumes a server and delivers what arrived during the pause.
     pub fn resume(&mut self, host: usize) {
         self.hosts[host].is_paused = false;
         for event in std::mem::take(&mut self.hosts[host].waiting) {
@@ -175,12 +173,12 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Holds back what one server says to another one.
+    /// Holds back messages from one server to another.
     pub fn cut(&mut self, from: usize, to: usize) {
         self.cuts.insert((from, to));
     }
 
-    /// Ends all cuts and delivers what was held back.
+    /// Ends all partitions and delivers the messages held back.
     pub fn heal(&mut self) {
         self.cuts.clear();
         for (_, _, event) in std::mem::take(&mut self.held) {
@@ -188,7 +186,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// Lets time pass.
+    /// Advances time.
     pub fn run(&mut self, span_ms: u64) {
         let until = self.now_us + span_ms * 1_000;
         while let Some(entry) = self.agenda.first_entry().filter(|entry| entry.key().0 <= until) {
@@ -268,7 +266,7 @@ impl<M: Machine> World<M> {
         self.deliver_later(to, from, Event::Connected(from));
     }
 
-    /// Sends something on its way, which may be cut.
+    /// Delivers an event after the latency, unless a partition holds it back.
     fn deliver_later(&mut self, from: usize, to: End, event: Event) {
         match to.host {
             Some(host) if self.cuts.contains(&(from, host)) => self.held.push((from, host, event)),
@@ -325,7 +323,7 @@ impl<M: Machine> World<M> {
         }
     }
 
-    /// A client connects to a server.
+    /// Connects a client to a server.
     pub fn connect(&mut self, to: usize) -> ConnectionId {
         self.clients += 1;
         let from = End { host: None, connection: ConnectionId(self.clients) };
@@ -334,31 +332,31 @@ impl<M: Machine> World<M> {
         from.connection
     }
 
-    /// A client sends bytes.
+    /// Sends a client's bytes.
     pub fn send(&mut self, _at: usize, connection: ConnectionId, bytes: &Bytes) {
         if let Some(to) = self.peers.get(&End { host: None, connection }).copied() {
             self.schedule(LATENCY_US, Event::Bytes { to, bytes: bytes.clone() });
         }
     }
 
-    /// A client goes without a word.
+    /// Closes a client's connection.
     pub fn hang_up(&mut self, connection: ConnectionId) {
         if let Some(peer) = self.peers.remove(&End { host: None, connection }) {
             self.schedule(LATENCY_US, Event::Closed(peer));
         }
     }
 
-    /// A server, unless it is down.
+    /// The server, unless it is down.
     pub fn server(&self, host: usize) -> Option<&M> {
         self.hosts[host].machine.as_ref()
     }
 
-    /// What a server keeps.
+    /// A server's disk.
     pub fn disk(&self, host: usize) -> &Disk {
         &self.hosts[host].disk
     }
 
-    /// Takes what a server told the judge.
+    /// Takes a server's reports to the judge.
     pub fn taps(&mut self, host: usize) -> Vec<TapEvent> {
         std::mem::take(&mut self.hosts[host].taps)
     }

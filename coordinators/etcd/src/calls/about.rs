@@ -1,4 +1,4 @@
-//! What a member says about itself, and what it knows, without asking any other.
+//! Calls that a member answers about itself, from its own state.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::reply::Message;
@@ -6,7 +6,6 @@ use crate::request::Call;
 use crate::server::Etcd;
 
 impl Etcd {
-    /// What a member says about itself and what it knows.
     pub(super) fn about(&self, call: &Call) -> String {
         let (who, revision) = (self.who(), self.state.store.revision());
         match call {

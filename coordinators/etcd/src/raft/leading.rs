@@ -1,35 +1,33 @@
-//! The leader's part: it sends the log to the others, commits what a majority has on disk, and
-//! vouches for reads once a majority has shown that it still follows.
+//! The leader: replicates the log, commits what a majority has on disk, and confirms reads once a
+//! majority has acknowledged its leadership.
 
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How many entries go into a message.
+/// Maximum number of entries in a message.
 const ENTRIES_MAX: usize = 512;
 
-/// What a leader knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// The first index of its own term: only with that committed does it know what is.
+    /// First index of its term: until that is committed it does not know what is.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,
 }
 
-/// How far another member has come.
 #[derive(Clone, Copy, Debug)]
 struct Progress {
     matched: u64,
     next: u64,
-    /// Whether it was heard of since the majority was counted last.
+    /// Heard from since the last check for a majority.
     is_active: bool,
 }
 
-/// A read that waits until a majority has answered a heartbeat.
+/// A read waiting for a majority of heartbeat replies.
 #[derive(Clone, Debug)]
 struct Read {
     context: u64,
@@ -55,7 +53,7 @@ impl Raft {
         self.propose(Proposal { origin: self.me, id: 0, command: Command::Nothing });
     }
 
-    /// Logs a proposal, if this member leads; else hands it on. False if nobody is known to lead.
+    /// Appends a proposal, or forwards it to the leader. Returns `false` without a known leader.
     pub(crate) fn propose(&mut self, proposal: Proposal) -> bool {
         if !self.is_leader() {
             let leader = self.leader;
@@ -70,7 +68,7 @@ impl Raft {
         true
     }
 
-    /// Sends a member what it does not have yet, or an empty message.
+    /// Sends a member its missing entries, or an empty message.
     fn send_entries(&mut self, to: u8) {
         let last = self.last_index();
         let Role::Leader(leading) = &mut self.role else { return };
@@ -84,7 +82,6 @@ impl Raft {
         self.say(to, Body::Append { index, log_term, entries, commit });
     }
 
-    /// What is due by the clock.
     pub(super) fn lead_on(&mut self, now_ms: u64) {
         let (timeout_ms, quorum) = (self.election_ticks * self.tick_ms, self.quorum());
         let Role::Leader(leading) = &mut self.role else { return };
@@ -112,7 +109,7 @@ impl Raft {
         }
     }
 
-    /// Messages for a leader, or from one about reads.
+    /// Handles messages to a leader, or from one about reads.
     pub(super) fn told_leader(&mut self, from: u8, body: Body, now_ms: u64) {
         if let Role::Leader(leading) = &mut self.role
             && let Some(progress) = leading.progress.get_mut(&from)
@@ -121,7 +118,7 @@ impl Raft {
         }
         match body {
             Body::Propose(proposal) => {
-                // What reaches a member that leads no longer is handed on, once.
+                // A former leader forwards the proposal once.
                 self.propose(proposal);
             }
             Body::AppendReply { index, reject: false, .. } => self.acknowledged(from, index),
@@ -163,7 +160,7 @@ impl Raft {
         let is_behind = leading.progress.get_mut(&from).is_some_and(|progress| {
             let is_behind = progress.matched < last;
             if is_behind {
-                // What was sent may have been lost: it goes again from where the logs are alike.
+                // Messages may have been lost: resend from where the logs match.
                 progress.next = progress.matched + 1;
             }
             is_behind
@@ -188,8 +185,8 @@ impl Raft {
         }
     }
 
-    /// A member wants to know up to where it must have applied the log before it answers a read.
-    /// Who does not lead hands the question on; it is asked again if nothing comes of it.
+    /// Starts a read: which index must be applied before it is answered? A follower forwards the
+    /// question, and it is repeated if there is no reply.
     pub(crate) fn read(&mut self, asked_by: u8, id: u64) {
         let (me, leader, index) = (self.me, self.leader, self.hard.commit);
         let is_alone = self.is_alone();
@@ -219,7 +216,7 @@ impl Raft {
         self.send_heartbeats(context);
     }
 
-    /// Commits what a majority has on disk, if it is of this term.
+    /// Commits entries of this term that a majority has on disk.
     pub(super) fn count_acknowledged(&mut self) {
         let (quorum, synced) = (self.quorum(), self.synced);
         let Role::Leader(leading) = &self.role else { return };

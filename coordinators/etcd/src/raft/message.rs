@@ -1,9 +1,9 @@
-//! What members say to each other to agree (`raftpb.Message`).
+//! Raft messages (`raftpb.Message`).
 
 use crate::state::Command;
 use serde::{Deserialize, Serialize};
 
-/// A change that a member wants made, and by which it knows it again.
+/// A proposed change, and the id by which its member recognizes it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Proposal {
     pub(crate) origin: u8,
@@ -11,56 +11,51 @@ pub(crate) struct Proposal {
     pub(crate) command: Command,
 }
 
-/// A place in the log. Its index is its position, from 1.
+/// A log entry. Its index is its position, from 1.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) term: u64,
     pub(crate) proposal: Proposal,
 }
 
-/// A message from one member to another.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Message {
     pub(crate) from: u8,
     pub(crate) to: u8,
-    /// 0 for what has no term: proposals, and questions about what is committed.
+    /// 0 for messages without a term: proposals and read indexes.
     pub(crate) term: u64,
     pub(crate) body: Body,
 }
 
-/// What a message says.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// `MsgVote`: a candidate asks for a vote, and says where its log ends.
+    /// `MsgVote`: a request for a vote, with the end of the candidate's log.
     Vote { index: u64, log_term: u64 },
     /// `MsgVoteResp`.
     VoteReply { reject: bool },
     /// `MsgApp`: entries that follow the one at `index`.
     Append { index: u64, log_term: u64, entries: Vec<Entry>, commit: u64 },
-    /// `MsgAppResp`: the log is alike up to `index`, or was not alike there and ends at `hint`.
+    /// `MsgAppResp`: the logs match up to `index`; or they do not, and this one ends at `hint`.
     AppendReply { index: u64, reject: bool, hint: u64 },
-    /// `MsgHeartbeat`: `context` numbers the reads that wait for its answer.
+    /// `MsgHeartbeat`: `context` numbers the reads that wait for the reply.
     Heartbeat { commit: u64, context: u64 },
     /// `MsgHeartbeatResp`.
     HeartbeatReply { context: u64 },
-    /// `MsgProp`: a follower hands on what a client wants.
+    /// `MsgProp`: a follower forwards a proposal.
     Propose(Proposal),
-    /// `MsgReadIndex`: up to where must be applied before the answer is not stale?
+    /// `MsgReadIndex`: which index must be applied before a linearizable read?
     ReadIndex { id: u64 },
     /// `MsgReadIndexResp`.
     ReadIndexReply { id: u64, index: u64 },
-    /// A lease is to be kept alive, or to be looked at: the leader knows when it ends.
+    /// Asks the leader, which tracks expiry, to renew or look up a lease.
     LeaseAsk { call: u64, lease: i64, renews: bool },
-    /// Its ttl, or how much of it is left; none if there is no such lease or it cannot be told
-    /// here.
+    /// Its ttl or remaining time; none if there is no such lease or this member cannot tell.
     LeaseTold { call: u64, told: LeaseTold },
 }
 
-/// What a leader says of a lease.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum LeaseTold {
     Seconds(i64),
     NotFound,
-    /// The one asked does not lead.
     NotLeader,
 }

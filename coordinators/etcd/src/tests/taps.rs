@@ -1,11 +1,10 @@
-//! What the judge is told of locks.
+//! Reports to the judge about locks.
 
 use super::world::World;
 use crate::config::Config;
 use fencepost_machine::KeyChange;
 use fencepost_testing::Crash;
 
-/// What was told: the change, the holder and its number.
 fn told(world: &mut World) -> Vec<(KeyChange, String, Option<u64>)> {
     let events = world.taps(0).into_iter().map(|event| {
         let value = String::from_utf8_lossy(&event.value.unwrap_or_default()).into_owned();
@@ -26,7 +25,7 @@ fn alone() -> World {
 fn the_first_of_a_queue_has_the_lock_until_its_lease_ends() {
     let mut world = alone();
     world.ask(0, ("lease/grant", "{\"TTL\":3,\"ID\":1}"), 20);
-    // `res/1`, `res/2` and a key that is no contender's.
+    // `res/1`, `res/2` and a key that is not a contender's.
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzE=\",\"lease\":1}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"cmVzLzI=\"}"), 20);
     world.ask(0, ("kv/put", "{\"key\":\"b3RoZXI=\"}"), 20);

@@ -1,13 +1,13 @@
 //! etcd servers in a small world.
 //!
-//! It uses only what everybody can use.
+//! Only uses the public API.
 
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
 use std::ops::{Deref, DerefMut};
 
-/// Servers of etcd, called from 1 on.
+/// etcd servers, numbered from 1.
 pub(super) struct World(fencepost_testing::World<Etcd>);
 
 impl Deref for World {
@@ -25,7 +25,6 @@ impl DerefMut for World {
 }
 
 impl World {
-    /// So many servers that are set up like this, which have been switched on.
     pub(super) fn of(count: usize, config: Config) -> World {
         let member = |id: usize| Member {
             id: u8::try_from(id + 1).unwrap(),
@@ -37,13 +36,12 @@ impl World {
         World(fencepost_testing::World::started(count, 1, Box::new(start)))
     }
 
-    /// What a client got and has not looked at.
     pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).into_owned()
     }
 
-    /// Asks a server on a new connection, and waits for so long.
+    /// Sends a request on a new connection and waits for `ms`.
     pub(super) fn ask(&mut self, at: usize, (path, body): (&str, &str), ms: u64) -> String {
         let connection = self.connect(at);
         self.post(connection, path, body);

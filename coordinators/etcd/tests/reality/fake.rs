@@ -5,9 +5,9 @@ use fencepost_etcd::{Config, Etcd};
 use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
-/// What passes between two requests.
+/// Time between two requests, in microseconds.
 const STEP_US: u64 = 1_000;
-/// After this a server that is alone leads.
+/// A standalone server leads after this time.
 const ELECTION_US: u64 = 2_000_000;
 
 pub(crate) struct Fake {
@@ -30,7 +30,6 @@ impl DerefMut for Fake {
 }
 
 impl Fake {
-    /// A server that leads.
     pub(crate) fn start() -> Fake {
         let mut bench = Bench::new(|disk, now| Etcd::new(Config::default(), disk, now));
         bench.pass(ELECTION_US);
@@ -44,7 +43,6 @@ impl Fake {
         }
     }
 
-    /// What was said on a connection since the last look.
     pub(crate) fn heard(&mut self, id: u32) -> Vec<u8> {
         let mut said = self.take(id);
         if self.is_closed(id) {

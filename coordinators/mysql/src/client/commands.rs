@@ -1,4 +1,4 @@
-//! The commands of the protocol.
+//! Commands of the protocol.
 
 use super::{Client, Core};
 use crate::error::SqlError;
@@ -22,7 +22,6 @@ const STATEMENT_FETCH: u8 = 0x1c;
 const RESET_CONNECTION: u8 = 0x1f;
 
 impl Client {
-    /// Carries out a command: one byte that says which, and what belongs to it.
     pub(super) fn command(&mut self, core: &mut Core, body: &Bytes) {
         let (command, rest) = match body.split_first() {
             Some((command, rest)) => (*command, rest),
@@ -31,7 +30,7 @@ impl Client {
         match command {
             QUIT => return self.leave(core),
             QUERY => return self.query(core, rest),
-            // These are not answered, and there is no statement that they could mean.
+            // These have no reply, and no prepared statement exists that they could refer to.
             STATEMENT_LONG_DATA | STATEMENT_CLOSE => {
                 let reply = Reply::new(self.number);
                 return self.finish(core, reply);
@@ -91,7 +90,7 @@ impl Client {
     }
 }
 
-/// A number of four bytes; those that are not there are zero.
+/// Reads four bytes; missing ones are zero.
 fn number(bytes: &[u8]) -> u32 {
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
     u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])

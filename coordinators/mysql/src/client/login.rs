@@ -1,5 +1,5 @@
-//! How a connection begins: the server greets, the client says who it is. Only `root` is let in,
-//! without a password, from everywhere.
+//! Start of a connection: the server sends a greeting, the client logs in. Only `root` may log in,
+//! from any host, without a password.
 
 use super::{Client, Core, Stage};
 use crate::VERSION;
@@ -12,7 +12,7 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 const USER: &str = "root";
 const PLUGIN: &[u8] = b"mysql_native_password";
-/// How long an answer with a password is.
+/// Length of a password response.
 const SCRAMBLE: usize = 20;
 
 const FOUND_ROWS: u32 = 1 << 1;
@@ -24,19 +24,17 @@ const SECURE_CONNECTION: u32 = 1 << 15;
 const MULTI_STATEMENTS: u32 = 1 << 16;
 const PLUGIN_AUTH: u32 = 1 << 19;
 const LENGTH_ENCODED: u32 = 1 << 21;
-/// What the server says that it can: what the real one says, without compression, files of the
-/// client, the tracking of sessions, results without EOF, and what MariaDB added to the protocol.
+/// The real server's capabilities, without compression, LOCAL INFILE, session tracking, results
+/// without EOF and MariaDB's extensions of the protocol.
 const CAPABILITIES: u32 = 0x807f_f75f;
 
-/// What is known of a client that has not been let in.
 #[derive(Clone, Debug)]
 pub(crate) struct Login {
     salt: [u8; 20],
-    /// What the client said, if it was asked to show its password in another way.
+    /// The client's login, if it was asked for another authentication method.
     said: Option<Said>,
 }
 
-/// The first thing that a client says.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Said {
     user: String,
@@ -53,10 +51,10 @@ impl Login {
     }
 }
 
-/// The first packet of a connection. The salt has no zero in it.
+/// First packet of a connection. The salt contains no zero.
 pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
     let mut body = vec![10];
-    // Old replicas know no version above 9, so that MariaDB puts another before its own.
+    // Old replicas know no version above 9, so MariaDB adds a prefix.
     body.put_slice(format!("5.5.5-{VERSION}\0").as_bytes());
     body.put_u32_le(id);
     body.put_slice(&salt[..8]);
@@ -77,7 +75,6 @@ pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
 }
 
 impl Client {
-    /// Reads what a client says of itself, and lets it in or not.
     pub(super) fn log_in(&mut self, core: &mut Core, body: &Bytes) {
         let Stage::Login(login) = &mut self.stage else { return };
         let (said, password) = match login.said.take() {
@@ -113,7 +110,7 @@ impl Client {
         }
     }
 
-    /// Lets a client in. Errors: 1043, 1045, 1049.
+    /// Errors: 1043, 1045, 1049.
     fn admit(&mut self, store: &Store, said: &Said, password: &[u8]) -> Outcome<()> {
         if !matches!(password.len(), 0 | SCRAMBLE) {
             return Err(SqlError::bad_handshake());
@@ -140,7 +137,7 @@ impl Client {
     }
 }
 
-/// What a client says of itself. Errors: 1043.
+/// Errors: 1043.
 fn read(body: &Bytes) -> Outcome<Said> {
     let bad = SqlError::bad_handshake;
     let head: [u8; 32] = body.get(..32).and_then(|head| head.try_into().ok()).ok_or_else(bad)?;
@@ -168,7 +165,6 @@ fn read(body: &Bytes) -> Outcome<Said> {
     Ok(Said { user, password, database, plugin, charset: head[8], capabilities })
 }
 
-/// Takes a text that a zero ends.
 fn until_zero(rest: &mut &[u8]) -> Option<Vec<u8>> {
     let end = rest.iter().position(|byte| *byte == 0)?;
     let text = rest[..end].to_vec();
@@ -176,10 +172,9 @@ fn until_zero(rest: &mut &[u8]) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// Takes a text with its length before it.
 fn counted(rest: &mut &[u8], is_length_encoded: bool) -> Option<Vec<u8>> {
     let (first, after) = rest.split_first()?;
-    // No password is so long that its length takes more than a byte.
+    // No password is long enough for a length of several bytes.
     if is_length_encoded && *first > 250 {
         return None;
     }

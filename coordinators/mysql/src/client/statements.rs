@@ -1,4 +1,4 @@
-//! Statements: one text may hold several, and each is answered by itself.
+//! Statements. One text may hold several; each gets its own reply.
 
 use super::{Client, Core, Wait, Wake};
 use crate::columns::{Shape, shape};
@@ -14,46 +14,40 @@ use crate::sql::{Parsed, parse, rest, wrong};
 use crate::value::Value;
 use crate::variables::Change;
 
-/// A text whose statements are carried out one by one.
+/// A text whose statements run one by one.
 #[derive(Debug)]
 pub(crate) struct Job {
     text: Vec<u8>,
-    /// Where in the text the next statement begins; at its end there is none.
     next: usize,
     reply: Reply,
     doing: Doing,
     answer: Answer,
-    /// Columns of a result that are told with its rows.
+    /// Column definitions that are sent together with the rows.
     later: Option<Vec<Vec<u8>>>,
-    /// Whether somebody has ended the statement: then it waits for nothing any more.
+    /// A killed statement no longer waits.
     pub(super) is_killed: bool,
 }
 
-/// What is being carried out.
 #[derive(Debug)]
 enum Doing {
     Values(Run),
     Rows(Box<execute::Run>),
 }
 
-/// How far a statement has come.
 enum Progress {
-    /// The values of a statement without a table.
     Done(Vec<Value>),
-    /// It stands in a queue, for so many microseconds at most, and perhaps in that of a row.
+    /// Waiting, for at most so many microseconds; `true` if for a row.
     Wait(i128, bool),
 }
 
-/// What a statement is answered with once it is carried out.
 #[derive(Debug)]
 enum Answer {
     Done,
     Changed(Changed),
-    /// Rows that are there already, and whether what is being worked out is one more.
+    /// Rows found already; `true` if the values being computed are one more row.
     Rows(Vec<Vec<Value>>, bool),
 }
 
-/// A row as it is sent.
 fn row(values: &[Value]) -> Vec<u8> {
     let mut body = Vec::new();
     for value in values {
@@ -83,7 +77,6 @@ impl Job {
         self.reply.packet(&row(values));
     }
 
-    /// Says what the statement came to.
     fn conclude(&mut self, session: &Session, values: &[Value]) {
         if let Some(columns) = self.later.take() {
             self.columns(&columns, session);
@@ -106,7 +99,6 @@ impl Job {
 }
 
 impl Client {
-    /// Carries out the statements of a text.
     pub(super) fn query(&mut self, core: &mut Core, text: &[u8]) {
         let last = text.iter().rposition(|byte| !matches!(byte, 0 | 9..=13 | b' ' | b';'));
         let text = text[..last.map_or(0, |last| last + 1)].trim_ascii_start().to_vec();
@@ -116,7 +108,6 @@ impl Client {
         self.begin(core, Box::new(job));
     }
 
-    /// Begins the next statement of a text.
     fn begin(&mut self, core: &mut Core, mut job: Box<Job>) {
         self.session.warnings = 0;
         self.session.no_index = false;
@@ -132,7 +123,6 @@ impl Client {
         }
     }
 
-    /// Reads the next statement, and carries it out as far as it does not need expressions.
     fn prepare(&mut self, core: &mut Core, job: &mut Job) -> Outcome<()> {
         let Parsed { statement, end } = parse(&job.text, job.next)?;
         let next = rest(&job.text, end);
@@ -177,7 +167,7 @@ impl Client {
         Ok(())
     }
 
-    /// Ends the transaction. What it did is in the log before the client is told of that.
+    /// Commits the transaction. Replies only after its log is on disk.
     fn commit(&mut self, core: &mut Core) {
         core.store.commit(self.session.id);
         self.session.end_transaction();
@@ -198,7 +188,6 @@ impl Client {
         Ok(())
     }
 
-    /// Begins a statement about tables.
     fn tables(
         &mut self,
         core: &mut Core,
@@ -246,7 +235,6 @@ impl Client {
         Ok(())
     }
 
-    /// Sets all variables, or none.
     fn set(&mut self, core: &mut Core, assignments: &[Assignment]) -> Outcome<()> {
         let variables = &self.session.variables;
         let changes: Outcome<Vec<Change>> = assignments
@@ -258,7 +246,7 @@ impl Client {
                 let message = format!("Truncated incorrect {name} value: '{wanted}'");
                 self.session.warn(1292, message);
             }
-            // Whoever turns it on commits what is open; to turn it on twice does nothing.
+            // Turning autocommit on commits the open transaction; turning it on again does nothing.
             if change == Change::Autocommit(true) && !self.session.variables.autocommit {
                 self.commit(core);
             }
@@ -283,7 +271,7 @@ impl Client {
         job.answer = Answer::Rows(rows.collect(), false);
     }
 
-    /// Errors: 1094; 1317 and 1927 for whoever ends itself.
+    /// Errors: 1094; 1317 and 1927 for killing itself.
     pub(super) fn order_kill(&mut self, core: &mut Core, id: i128, is_query: bool) -> Outcome<()> {
         let known = u32::try_from(id).ok().filter(|id| core.sessions.contains(id));
         let id = known.ok_or_else(|| SqlError::unknown_session(id))?;
@@ -297,7 +285,6 @@ impl Client {
         Ok(())
     }
 
-    /// Goes on with what is being done, until it is done or has to wait.
     pub(super) fn advance(&mut self, core: &mut Core) {
         let Some(mut job) = self.job.take() else { return };
         let came = self.step(core, &mut job);
@@ -306,7 +293,7 @@ impl Client {
                 let wait = Wait::new(core.now, micros, is_for_row);
                 let is_over = wait.is_none();
                 let gone_at = self.is_gone.then_some(core.now.wall.0);
-                // What is over when it begins ends like any other.
+                // A wait that is over immediately ends like any other.
                 let now = Wait { from: 0, until: 0, gone_at, is_for_row };
                 self.wait = Some(Wait { gone_at, ..wait.unwrap_or(now) });
                 self.job = Some(job);
@@ -346,7 +333,6 @@ impl Client {
         Ok(Progress::Done(Vec::new()))
     }
 
-    /// Answers a statement that is carried out, and goes on with the next of its text.
     pub(super) fn conclude(&mut self, core: &mut Core, values: &[Value]) {
         let Some(mut job) = self.job.take() else { return };
         job.conclude(&self.session, values);
@@ -356,7 +342,7 @@ impl Client {
         }
     }
 
-    /// What a wait came to is what its call does, or its statement.
+    /// Resumes the call, or the statement, with the result of its wait.
     pub(super) fn answer_wait(&mut self, core: &mut Core, wake: Wake) {
         let Some(mut job) = self.job.take() else { return };
         let outcome = match (&mut job.doing, wake) {
@@ -383,7 +369,7 @@ impl Client {
         }
     }
 
-    /// Takes back what a statement did that failed, or its whole transaction.
+    /// Undoes a failed statement, or its whole transaction.
     fn take_back(&mut self, core: &mut Core, loses_all: bool) {
         if loses_all || !self.session.in_transaction {
             if core.store.transactions.contains_key(&self.session.id) {
@@ -395,10 +381,8 @@ impl Client {
         }
     }
 
-    /// Tells the client of an error; what stands after it in the text is not carried out.
     fn fail(&mut self, core: &mut Core, mut job: Job, error: &SqlError) {
         let is_of_rows = matches!(job.doing, Doing::Rows(_));
-        // Rows are sent as they are found, whatever comes after them.
         if let Doing::Rows(run) = &mut job.doing {
             run.take_rows().iter().for_each(|values| job.reply.packet(&row(values)));
         }

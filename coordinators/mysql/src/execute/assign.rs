@@ -1,4 +1,4 @@
-//! Values become those of columns, or are refused as the server refuses them in its strict mode.
+//! Conversion of values to column types, with the errors of strict mode.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::table_ast::Kind;
@@ -6,10 +6,9 @@ use crate::store::schema::{Column, Definition};
 use crate::timestamp::{Instant, Wrong, read};
 use crate::value::Value;
 
-/// The first and the last second of a `TIMESTAMP`.
+/// Range of a `TIMESTAMP` in microseconds.
 const TIMESTAMPS: std::ops::Range<i64> = 1_000_000..2_147_483_648_000_000;
 
-/// The column that gets a value, and in which row of the statement.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot<'d> {
     pub(super) definition: &'d Definition,
@@ -23,7 +22,7 @@ impl Slot<'_> {
         &self.definition.columns[self.place]
     }
 
-    /// The value as the column has it. Errors: 1048, 1264, 1292, 1366, 1406, 1235.
+    /// Errors: 1048, 1264, 1292, 1366, 1406, 1235.
     pub(super) fn assign(&self, value: Value) -> Outcome<Value> {
         let column = self.column();
         match (value, column.kind) {

@@ -1,4 +1,4 @@
-//! Names of columns become places, and what cannot be compared here is refused.
+//! Binds column names to positions, and refuses comparisons that are not modelled.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Expression, Function, Inner, List, Named};
@@ -7,7 +7,6 @@ use crate::store::schema::Definition;
 use crate::timestamp::read;
 use crate::value::Value;
 
-/// What an expression comes to, besides NULL.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Class {
     Null,
@@ -16,18 +15,15 @@ pub(super) enum Class {
     Time,
 }
 
-/// The table whose columns can be named.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Scope<'t> {
     pub(super) definition: &'t Definition,
-    /// What stands before the name of a column.
     pub(super) called: &'t str,
-    /// Whether `VALUES(column)` means something.
     pub(super) has_inserted: bool,
 }
 
 impl Scope<'_> {
-    /// The place of a column. Errors: 1054.
+    /// Errors: 1054.
     pub(super) fn place(&self, named: &Named, clause: &str) -> Outcome<usize> {
         let is_called = named.before.as_ref().is_none_or(|before| before == self.called);
         let place = self.definition.column(&named.name).filter(|_| is_called);
@@ -45,7 +41,7 @@ impl Scope<'_> {
         }
     }
 
-    /// An expression whose columns are places. Errors: 1054, 1235.
+    /// Binds an expression. Errors: 1054, 1235.
     pub(super) fn bind(&self, expression: &Expression) -> Outcome<(Expression, Class)> {
         Ok(match expression {
             Expression::Literal(value) => (expression.clone(), class_of(value)?),
@@ -103,7 +99,7 @@ impl Scope<'_> {
         })
     }
 
-    /// What IN asks for, and its list. Error: 1235.
+    /// Binds the operand and the list of IN. Error: 1235.
     fn members(
         &self,
         one: &Expression,
@@ -113,7 +109,7 @@ impl Scope<'_> {
         let mut first = None;
         for other in others {
             let (one, other) = self.pair(one, other)?;
-            // A list of times and texts is compared in other ways.
+            // Lists that mix times and texts are compared differently.
             if matches!(one, Expression::Literal(_)) {
                 return Err(SqlError::unsupported("IN of a value"));
             }
@@ -141,7 +137,7 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Two sides that can be compared. A text beside a time is one.
+    /// Binds two comparable operands. A text compared with a time becomes a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {
@@ -153,7 +149,7 @@ impl Scope<'_> {
         }
     }
 
-    /// A condition. Errors: 1054, 1235.
+    /// Errors: 1054, 1235.
     pub(super) fn condition(&self, condition: Option<&Expression>) -> Outcome<Option<Expression>> {
         let Some(condition) = condition else { return Ok(None) };
         self.bind_as(condition, Class::Integer, "a condition that is no integer").map(Some)
@@ -180,7 +176,6 @@ fn time(text: Expression) -> Outcome<Expression> {
     }
 }
 
-/// The parts of a condition that must all be so.
 pub(super) fn conjuncts<'e>(condition: &'e Expression, out: &mut Vec<&'e Expression>) {
     match condition {
         Expression::And(parts) => parts.iter().for_each(|part| conjuncts(part, out)),
@@ -188,7 +183,6 @@ pub(super) fn conjuncts<'e>(condition: &'e Expression, out: &mut Vec<&'e Express
     }
 }
 
-/// The places of the columns of an expression.
 pub(super) fn fields(expression: &Expression, out: &mut Vec<usize>) {
     match expression {
         Expression::Field(place) => out.push(*place),

@@ -1,4 +1,4 @@
-//! Databases and tables are made and dropped. All of it ends the open transaction first.
+//! Creates and drops databases and tables. Every such statement commits the open transaction first.
 
 use super::assign::Slot;
 use super::{Context, whole};
@@ -9,7 +9,6 @@ use crate::store::TableName;
 use crate::store::schema::{Column, Default, Definition};
 use crate::timestamp::Instant;
 
-/// Whether a statement makes or drops something.
 pub(crate) fn is_definition(statement: &TableStatement) -> bool {
     matches!(
         statement,
@@ -19,8 +18,8 @@ pub(crate) fn is_definition(statement: &TableStatement) -> bool {
     )
 }
 
-/// Carries such a statement out; how many rows it says that it affected. Errors: 1007, 1046, 1049,
-/// 1050, 1051, 1060, 1068, 1072, 1235.
+/// Returns the number of affected rows. Errors: 1007, 1046, 1049, 1050, 1051, 1060, 1068, 1072,
+/// 1235.
 pub(super) fn define(statement: &TableStatement, context: &mut Context<'_>) -> Outcome<usize> {
     match statement {
         TableStatement::CreateDatabase { name, if_missing } => {
@@ -127,7 +126,7 @@ fn drop_table(name: &TableName, if_there: bool, context: &mut Context<'_>) -> Ou
         let error = SqlError::new(1051, "42S02", format!("Unknown table '{}.{}'", name.0, name.1));
         return context.session.note(error, if_there);
     };
-    // The real server waits until that transaction ends.
+    // The real server waits for that transaction to end.
     if context.store.is_used(id, context.session.id) {
         return Err(SqlError::unsupported("DROP TABLE of a table in use"));
     }

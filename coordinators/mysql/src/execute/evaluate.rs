@@ -1,4 +1,4 @@
-//! What an expression comes to for one row.
+//! Evaluates an expression for one row.
 
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::{Comparison, Expression};
@@ -7,21 +7,20 @@ use crate::timestamp::Instant;
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// Instants from the year 1 to the year 9999.
+/// Years 1 to 9999 in microseconds.
 const MICROS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
 
-/// What an expression can look at.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'r> {
     pub(super) values: &'r [Value],
-    /// The values of the row that could not be inserted.
+    /// Values of the row that could not be inserted.
     pub(super) inserted: &'r [Value],
     pub(super) now: Instant,
     pub(super) session: u32,
 }
 
 impl Row<'_> {
-    /// The value of an expression that was bound. Errors: 1235.
+    /// Evaluates a bound expression. Errors: 1235.
     pub(super) fn evaluate(&self, expression: &Expression) -> Outcome<Value> {
         Ok(match expression {
             Expression::Literal(value) => value.clone(),
@@ -70,7 +69,7 @@ impl Row<'_> {
         })
     }
 
-    /// Whether a condition is so; one that is NULL is not.
+    /// Returns whether a condition is true, which NULL is not.
     pub(super) fn holds(&self, condition: Option<&Expression>) -> Outcome<bool> {
         let Some(condition) = condition else { return Ok(true) };
         Ok(truth(&self.evaluate(condition)?) == Some(true))
@@ -125,7 +124,7 @@ fn sum(left: &Value, right: &Value, sign: i128) -> Outcome<Value> {
     }
 }
 
-/// A time some units later. Whoever counts in microseconds, or begins with some, has six places.
+/// Adds `count` units to a time. The result has six decimals if the unit is the microsecond.
 pub(crate) fn later(from: &Value, count: &Value, unit: i64) -> Outcome<Value> {
     let (Value::Time(from), Value::Integer(count)) = (from, count) else { return Ok(Value::Null) };
     let micros = i64::try_from(i128::from(from.micros) + count * i128::from(unit)).ok();

@@ -1,5 +1,5 @@
-//! Insertions: a row that is there already is locked and looked at, a new one waits until nobody
-//! has locked the gap that it goes into.
+//! Insertions. An existing row is locked and examined; a new one waits until no other transaction
+//! has locked its gap.
 
 use super::assign::Slot;
 use super::bind::Scope;
@@ -18,28 +18,24 @@ use crate::store::transaction::Answer;
 use crate::value::Value;
 use std::rc::Rc;
 
-/// Rows on their way into a table.
 #[derive(Debug)]
 pub(super) struct Insertion {
-    /// For each row, the values of all columns.
     rows: Vec<Vec<Expression>>,
     ignores: bool,
     on_duplicate: Vec<(usize, Expression)>,
-    /// How many rows are done.
     at: usize,
     inserted: usize,
     updated: usize,
-    /// How many rows were there already, changed or not.
+    /// Number of rows that existed, changed or not.
     touched: usize,
 }
 
-/// How far one row has come.
 enum Progress {
     Done,
     Wait(i128),
 }
 
-/// Binds the names and the values of an insertion. Errors: 1054, 1110, 1136, 1364, 1235.
+/// Errors: 1054, 1110, 1136, 1364, 1235.
 pub(super) fn prepare(
     insert: &Insert,
     target: &Target,
@@ -72,7 +68,6 @@ pub(super) fn prepare(
     Ok(Insertion { rows, ignores, on_duplicate, at: 0, inserted: 0, updated: 0, touched: 0 })
 }
 
-/// The places of the columns that get a value.
 fn places(insert: &Insert, scope: Scope<'_>) -> Outcome<Vec<usize>> {
     let Some(columns) = &insert.columns else {
         return Ok((0..scope.definition.columns.len()).collect());
@@ -89,7 +84,7 @@ fn places(insert: &Insert, scope: Scope<'_>) -> Outcome<Vec<usize>> {
     Ok(places)
 }
 
-/// The values of all columns of a row, with their defaults. Errors: 1364.
+/// Returns the values of all columns, defaults included. Errors: 1364.
 fn values(
     row: &[Option<Expression>],
     places: &[usize],
@@ -135,7 +130,6 @@ impl Insertion {
         Ok(self.conclude(context.session))
     }
 
-    /// The values of the next row.
     fn row(&self, target: &Target, session: &Session) -> Outcome<Vec<Value>> {
         let definition: &Definition = &target.definition;
         let mut values = Vec::new();
@@ -144,7 +138,7 @@ impl Insertion {
             let slot = Slot { definition, place, row: self.at + 1, now: target.now };
             let value = slot.assign(row.evaluate(expression)?);
             values.push(match value {
-                // It would go on with another value, and a warning.
+                // The real server would insert an adjusted value with a warning.
                 Err(_) if self.ignores => {
                     return Err(SqlError::unsupported("IGNORE of a value that does not fit"));
                 }
@@ -180,7 +174,6 @@ impl Insertion {
         Ok(Progress::Done)
     }
 
-    /// A row with that key is there, or was until it was deleted.
     fn replace(
         &mut self,
         key: Key,
@@ -198,7 +191,7 @@ impl Insertion {
         let rows = context.store.tables.get(&table).map(|table| &table.rows);
         let there = rows.and_then(|rows| rows.newest(&key)).and_then(|one| one.values.clone());
         let Some(there) = there else {
-            // The place of the deleted row is taken, which others may have locked too.
+            // The deleted row's place is reused; others may have locked it too.
             let mut wanted = Wanted { mode: Mode::Exclusive, ..wanted };
             if let Answer::Hindered(other) = context.store.ask(&mut wanted)
                 && let Locked::Wait(micros) = target.wait(context.store, wanted, other)?

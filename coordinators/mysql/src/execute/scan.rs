@@ -1,5 +1,5 @@
-//! Queries, updates and deletions: they go from row to row in the order of the primary key, or look
-//! at the one row that their condition names.
+//! Queries, updates and deletes: they visit rows in primary key order, or the one row that their
+//! condition names.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -18,16 +18,13 @@ use crate::store::transaction::Isolation;
 use crate::value::Value;
 use std::rc::Rc;
 
-/// A statement on its way through the rows of a table.
 #[derive(Debug)]
 pub(super) struct Scan {
-    /// The one row that it looks at; `None` for all.
     only: Option<Key>,
     condition: Option<Expression>,
-    /// `None` for a read that locks nothing.
+    /// `None` for a consistent read, which locks nothing.
     mode: Option<Mode>,
     action: Action,
-    /// The last row that it is done with.
     at: Option<Key>,
     is_over: bool,
     found: usize,
@@ -39,16 +36,15 @@ pub(super) struct Scan {
 enum Action {
     Read {
         items: Vec<Expression>,
-        /// Whether the result is the number of rows.
         counts: bool,
-        /// How many rows at most, after how many.
+        /// Maximum number of rows, and the offset.
         limit: Option<(u64, u64)>,
     },
     Change(Vec<(usize, Expression)>),
     Delete,
 }
 
-/// The columns of a result, and the scan. Errors: 1054, 1235.
+/// Errors: 1054, 1235.
 pub(super) fn prepare(
     statement: &TableStatement,
     target: &mut Target,
@@ -192,7 +188,6 @@ impl Scan {
         Ok(self.conclude(context))
     }
 
-    /// The next row to look at.
     fn next(&self, target: &Target, store: &Store) -> Option<Key> {
         let rows = &store.tables.get(&target.id)?.rows;
         match &self.only {
@@ -201,7 +196,7 @@ impl Scan {
         }
     }
 
-    /// There is no further row: the gap is locked in which one could come.
+    /// Locks the gap behind the last row.
     fn end(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<()> {
         let Some(mode) = self.mode.filter(|_| self.isolation(context).locks_gaps()) else {
             return Ok(());
@@ -218,8 +213,8 @@ impl Scan {
         Isolation::named(context.session.isolation)
     }
 
-    /// Locks a row, and reads the newest version of it; none if it is deleted or passed over, or if
-    /// it does not fulfil the condition.
+    /// Locks a row and reads its newest version. Returns none if it is deleted, skipped, or does
+    /// not match the condition.
     fn lock(
         &mut self,
         key: &Key,
@@ -234,7 +229,7 @@ impl Scan {
         };
         let place = Place::Row(key.clone());
         let wanted = Wanted { by: context.session.id, table: target.id, place, mode, extent };
-        // Without gaps to lock, a row whose deletion was committed is no row.
+        // Without gap locks, a row whose deletion is committed does not exist.
         if !locks_gaps
             && context.store.changer(target.id, &wanted.place).is_none()
             && context.store.committed(target.id, key).is_none()
@@ -243,8 +238,8 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // What was committed last is looked at first, and nobody waits for a row that does not
-            // fulfil the condition.
+            // Semi-consistent read: the last committed version is checked first, and a row that
+            // does not match is not waited for.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Hindered(_)
@@ -264,8 +259,8 @@ impl Scan {
             Locked::Had { is_new } => is_new,
             Locked::Wait(micros) => return Ok(Read::Wait(micros)),
             Locked::Passed => {
-                // Whoever looks for one row goes on to the next then, finds that it is another, and
-                // locks the gap before it.
+                // A search for one row moves on to the next, finds that it differs, and locks the
+                // gap before it.
                 if self.only.is_some() {
                     self.end(target, context)?;
                 }
@@ -280,7 +275,7 @@ impl Scan {
             }
             other => other,
         };
-        // A query of one row does not let go of it.
+        // A query of one row keeps its lock.
         let keeps = self.only.is_some() && matches!(self.action, Action::Read { .. });
         let is_kept = keeps && values.is_some();
         let is_own = context.store.changer(target.id, &wanted.place) == Some(wanted.by);
@@ -295,7 +290,6 @@ impl Scan {
         row(values, target, context).holds(self.condition.as_ref())
     }
 
-    /// Does with a row what is to be done.
     fn take(
         &mut self,
         key: &Key,
@@ -333,7 +327,6 @@ impl Scan {
         Ok(())
     }
 
-    /// Whether a limit is reached.
     fn is_full(&self) -> bool {
         match &self.action {
             Action::Read { limit: Some((count, _)), counts: false, .. } => {
@@ -362,7 +355,6 @@ impl Scan {
     }
 }
 
-/// What came of locking a row and reading it.
 enum Read {
     Values(Option<Values>),
     Wait(i128),
@@ -372,7 +364,7 @@ fn row<'r>(values: &'r [Value], target: &Target, context: &Context<'_>) -> Row<'
     Row { values, inserted: &[], now: target.now, session: context.session.id }
 }
 
-/// A row whose columns were set one after another. Errors: those of a value that does not fit.
+/// Applies assignments in order. Errors: those of a value that does not fit.
 pub(super) fn changed(
     set: &[(usize, Expression)],
     values: &[Value],
@@ -386,7 +378,7 @@ pub(super) fn changed(
         let value = row.evaluate(expression)?;
         let slot =
             Slot { definition: &target.definition, place: *place, row: number, now: target.now };
-        // A change takes no default for NULL.
+        // An update does not replace NULL with the default.
         if value == Value::Null && !target.definition.columns[*place].is_nullable {
             let column = &target.definition.columns[*place].name;
             let message = format!("Column '{column}' cannot be null");
@@ -397,9 +389,9 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// The one row that a condition names by its whole primary key. Refused is what the optimizer of
-/// the real server would look at: ranges of the key, and conditions that it finds to be always or
-/// never so. Errors: 1235.
+/// Returns the one row whose whole primary key a condition fixes. Refuses conditions that the real
+/// server's optimizer would transform: key ranges, and conditions that are always or never true.
+/// Errors: 1235.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();
@@ -435,7 +427,7 @@ fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Opti
     Ok(None)
 }
 
-/// Whether it is known of a condition what it comes to, whatever the row is.
+/// Returns whether a condition has the same result for every row.
 fn is_known(condition: &Expression, definition: &Definition) -> bool {
     let is_null = |one: &Expression| *one == Expression::Literal(Value::Null);
     match condition {
@@ -457,7 +449,6 @@ fn is_known(condition: &Expression, definition: &Definition) -> bool {
     }
 }
 
-/// The column and the value of which a condition says that they are equal.
 fn equality(condition: &Expression) -> Option<(usize, &Value)> {
     let Expression::Compare(Comparison::Equal, left, right) = condition else {
         return match condition {

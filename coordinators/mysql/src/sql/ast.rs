@@ -1,20 +1,19 @@
-//! What statements say.
+//! Syntax tree of statements.
 
 use super::expression::{Assignment, Expression, Item};
 use super::table_ast::TableStatement;
 use crate::charset::Charset;
 
-/// One statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Statement {
-    /// `SELECT`: its columns, and whether its one row is asked for.
+    /// `SELECT` of expressions; `false` if its LIMIT drops the one row.
     Select(Vec<Item>, bool),
     Do(Vec<Expression>),
     Set(Vec<Assignment>),
     Names(Charset),
     Isolation {
         level: &'static str,
-        /// Whether it is said for the session; else for the next transaction.
+        /// `true` for the session, `false` for the next transaction.
         is_session: bool,
     },
     Use(String),
@@ -24,11 +23,9 @@ pub(crate) enum Statement {
     ShowWarnings,
     Kill {
         id: i128,
-        /// Whether only the statement is ended, and not the session.
+        /// `true` kills only the statement, not the session.
         is_query: bool,
     },
-    /// One that names tables.
     Tables(Box<TableStatement>),
-    /// Nothing but a comment.
     Nothing,
 }

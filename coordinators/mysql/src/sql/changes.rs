@@ -1,4 +1,4 @@
-//! What reads and changes rows.
+//! Parses statements that read and change rows.
 
 use super::ast::Statement;
 use super::definitions::tables;
@@ -12,7 +12,6 @@ use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 
 impl Parser<'_> {
-    /// The rest of a query after FROM.
     pub(super) fn select_from(&mut self, items: Option<Vec<Item>>) -> Outcome<Statement> {
         let from = self.source()?;
         let condition = self.condition()?;
@@ -130,7 +129,7 @@ impl Parser<'_> {
         Ok(row)
     }
 
-    /// A value of a row; None is its default.
+    /// Parses a value; `None` is the default.
     fn value(&mut self) -> Outcome<Option<Expression>> {
         if self.accepts_word("default") {
             return Ok(None);

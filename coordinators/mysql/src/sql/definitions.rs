@@ -1,4 +1,4 @@
-//! What makes and drops databases and tables.
+//! Parses statements that create and drop databases and tables.
 
 use super::ast::Statement;
 use super::expression::Expression;
@@ -7,9 +7,8 @@ use super::table_ast::{ColumnSpec, CreateTable, Kind as ColumnKind, TableStateme
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 
-/// The longest `CHAR`, in characters.
 const CHAR_MAX: u64 = 255;
-/// The longest `VARCHAR` here. The real server knows longer ones.
+/// Maximum length of a `VARCHAR`. The real server allows more.
 const VARCHAR_MAX: u64 = 8_000;
 
 impl Parser<'_> {
@@ -52,7 +51,6 @@ impl Parser<'_> {
         Ok(tables(TableStatement::DropTable { table, if_there }))
     }
 
-    /// A statement of that kind that is not modelled, or none.
     fn other(&self, what: &str) -> SqlError {
         match self.peek().kind {
             Kind::Word(_) => SqlError::unsupported(what),
@@ -60,7 +58,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Whether `IF` and these words stand there.
     fn if_words(&mut self, words: &[&str]) -> Outcome<bool> {
         if !self.accepts_word("if") {
             return Ok(false);
@@ -69,7 +66,6 @@ impl Parser<'_> {
         Ok(true)
     }
 
-    /// A column or a key.
     fn definition(&mut self, made: &mut CreateTable) -> Outcome<()> {
         if self.is_word("constraint") || self.is_word("unique") || self.is_word("index") {
             return Err(SqlError::unsupported("a key that is not the primary one"));
@@ -116,7 +112,6 @@ impl Parser<'_> {
         }
     }
 
-    /// A value that is known when the table is made, or the time of the row.
     fn default(&mut self) -> Outcome<Expression> {
         match self.expression()? {
             Expression::Truth(is_true) => {
@@ -183,7 +178,7 @@ impl Parser<'_> {
         Ok(Some(length))
     }
 
-    /// What may stand after a table: the engine, and the character set that it has anyway.
+    /// Parses table options: the engine, and the default character set.
     fn options(&mut self) -> Outcome<()> {
         while let Kind::Word(word) = self.peek().kind.clone() {
             self.next();

@@ -1,10 +1,9 @@
-//! What an expression is made of.
+//! Syntax tree of expressions.
 
 use crate::error::{Outcome, SqlError};
 use crate::value::Value;
 use std::ops::Deref;
 
-/// A column of a result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Item {
     pub(crate) expression: Expression,
@@ -12,7 +11,6 @@ pub(crate) struct Item {
 }
 
 impl Item {
-    /// A column that `*` stands for.
     pub(crate) fn column(name: &str) -> Item {
         let named = Named { before: None, name: name.to_owned() };
         let expression = Expression::Column(named, "SELECT");
@@ -20,50 +18,42 @@ impl Item {
     }
 }
 
-/// A variable that gets a value; `None` is its default.
+/// Assignment of a variable; `None` is its default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
     pub(crate) value: Option<Value>,
 }
 
-/// The deepest expression: as deep as one that the real server gets to with its `thread_stack`.
-/// Everything that descends into one (shapes, binding, evaluation, drop) recurses per level;
-/// `tests/depth.rs` measures that the deepest one fits the stack.
+/// Maximum depth of an expression, as measured on the real server with its `thread_stack`.
+/// Everything that descends (shapes, binding, evaluation, drop) recurses once per level;
+/// `tests/depth.rs` verifies that the deepest one fits the stack.
 const DEPTH_MAX: u32 = 593;
 
-/// What can be worked out. None is deeper than [`DEPTH_MAX`].
+/// An expression, no deeper than [`DEPTH_MAX`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Expression {
     Literal(Value),
-    /// `TRUE` and `FALSE`.
     Truth(bool),
-    /// A variable of the server, and whether its global value is meant.
+    /// A server variable; `true` for its global value.
     Variable(String, bool),
     Call(Function, List),
-    /// A column as it is named, and the clause that names it. Where there is no table there is no
-    /// column.
+    /// A named column and its clause. Without a table there are no columns.
     Column(Named, &'static str),
-    /// A column of the row that is looked at, by its place.
     Field(usize),
-    /// The value that the row would have had that could not be inserted.
+    /// The column's value in the row that could not be inserted.
     Inserted(usize),
-    /// `COUNT(*)`.
     Count,
-    /// The instant at which the statement began, with so many places, and whether it is told in
-    /// UTC.
+    /// Start time of the statement with this many decimals; `true` in UTC.
     Now(u8, bool),
-    /// A time, and a number of microseconds times a whole number after it.
+    /// A time plus a number of units; the last field is the unit in microseconds, with its sign.
     Later(Inner, Inner, i64),
-    /// All parts of `a AND b AND c`.
     And(List),
     Or(List),
-    /// Whether the first is one of the others.
     In(Inner, List),
     Add(Inner, Inner),
     Subtract(Inner, Inner),
     Compare(Comparison, Inner, Inner),
-    /// Whether it is NULL, or with `false` is not.
     IsNull(Inner, bool),
     Not(Inner),
 }
@@ -90,7 +80,6 @@ impl Expression {
     }
 }
 
-/// An expression within another, which knows how deep it is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Inner {
     expression: Box<Expression>,
@@ -98,7 +87,7 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Errors: 1436 if nothing can be around it.
+    /// Errors: 1436 if it is too deep to be nested.
     pub(crate) fn new(expression: Expression) -> Outcome<Inner> {
         let depth = expression.depth();
         match depth < DEPTH_MAX {
@@ -116,7 +105,6 @@ impl Deref for Inner {
     }
 }
 
-/// Expressions within another.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct List {
     all: Vec<Expression>,
@@ -124,7 +112,7 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Errors: 1436 if nothing can be around them.
+    /// Errors: 1436 if it is too deep to be nested.
     pub(crate) fn new(all: Vec<Expression>) -> Outcome<List> {
         let depth = all.iter().map(Expression::depth).max().unwrap_or(0);
         match depth < DEPTH_MAX {
@@ -146,7 +134,6 @@ impl Deref for List {
     }
 }
 
-/// A column or a table, with what stands before its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Named {
     pub(crate) before: Option<String>,
@@ -154,7 +141,6 @@ pub(crate) struct Named {
 }
 
 impl Named {
-    /// As an error quotes it.
     pub(crate) fn shown(&self) -> String {
         let before = self.before.as_ref().map(|before| format!("{before}."));
         format!("{}{}", before.unwrap_or_default(), self.name)
@@ -169,11 +155,10 @@ pub(crate) enum Comparison {
     LessOrEqual,
     Greater,
     GreaterOrEqual,
-    /// `<=>`, for which NULL is a value like others.
+    /// `<=>`, which treats NULL as a value.
     Same,
 }
 
-/// The functions that there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Function {
     GetLock,
@@ -189,7 +174,6 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// By its name in lower case.
     pub(crate) fn named(name: &str) -> Option<Function> {
         Some(match name {
             "get_lock" => Function::GetLock,
@@ -206,7 +190,7 @@ impl Function {
         })
     }
 
-    /// How many arguments it takes; `None` for any number but none.
+    /// Number of arguments; `None` for one or more.
     pub(crate) fn arguments(self) -> Option<usize> {
         match self {
             Function::GetLock => Some(2),
@@ -220,7 +204,6 @@ impl Function {
         }
     }
 
-    /// Whether its only or first argument is the name of a lock.
     pub(crate) fn names_lock(self) -> Option<&'static str> {
         match self {
             Function::GetLock => Some("get_lock"),

@@ -1,4 +1,4 @@
-//! Expressions: literals, variables, calls, and what compares them.
+//! Parses expressions: literals, variables, calls and comparisons.
 
 use super::expression::{Comparison, Expression, Function, Inner, List, Named};
 use super::parser::Parser;
@@ -7,9 +7,7 @@ use crate::error::{Outcome, SqlError};
 use crate::number::Decimal;
 use crate::value::Value;
 
-/// How deep brackets and calls may be nested.
 const DEPTH_MAX: usize = 64;
-/// Words that cannot be the name of a column.
 pub(super) const RESERVED: &[&str] = &[
     "select",
     "from",
@@ -94,14 +92,14 @@ pub(super) const RESERVED: &[&str] = &[
     "cross",
     "inner",
 ];
-/// What can follow an expression in the real server's language, and not in this one's.
+/// Operators of the real server that are not modelled.
 const OPERATORS: &[&str] = &[
     "xor", "like", "between", "regexp", "rlike", "div", "mod", "collate", "not", "*", "/", "%",
     "&", "|", "^", "<<", ">>", "||", "&&",
 ];
 
 impl Parser<'_> {
-    /// An expression. Errors: 1064, 1235, and what is said of functions and columns.
+    /// Errors: 1064, 1235, and those of functions and columns.
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
         self.deeper()?;
         let mut parts = match self.conjunction()? {
@@ -168,7 +166,6 @@ impl Parser<'_> {
         Ok(left)
     }
 
-    /// A sum, or whether it is in a list.
     fn predicate(&mut self) -> Outcome<Expression> {
         let left = self.sum()?;
         let start = self.at;
@@ -208,7 +205,6 @@ impl Parser<'_> {
         }
     }
 
-    /// A time some units later; the word INTERVAL has been read.
     fn interval(&mut self, from: Expression, sign: i64) -> Outcome<Expression> {
         self.deeper()?;
         let count = self.sum()?;
@@ -217,7 +213,7 @@ impl Parser<'_> {
         Ok(Expression::Later(Inner::new(from)?, Inner::new(count)?, sign * unit))
     }
 
-    /// The length of a unit of time in microseconds.
+    /// Returns the length of a unit in microseconds.
     fn unit(&mut self) -> Outcome<i64> {
         let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
         let micros = match word.to_ascii_lowercase().as_str() {
@@ -273,7 +269,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Texts that stand beside each other are one.
+    /// Adjacent texts are concatenated.
     fn texts(&mut self) -> Vec<u8> {
         let mut whole = Vec::new();
         while let Kind::Text(text) = self.peek().kind.clone() {
@@ -312,7 +308,6 @@ impl Parser<'_> {
         Ok(Expression::Variable(name, is_global))
     }
 
-    /// A word: a literal, a call or the name of a column, of which there is none.
     fn named(&mut self, word: &str) -> Outcome<Expression> {
         let lower = word.to_ascii_lowercase();
         let literal = match lower.as_str() {
@@ -328,7 +323,7 @@ impl Parser<'_> {
         if let Some(time) = self.time_function(&lower)? {
             return Ok(time);
         }
-        // These are reserved, and still the names of functions.
+        // Reserved words that are also function names.
         let is_database = matches!(lower.as_str(), "database" | "schema");
         if RESERVED.contains(&lower.as_str()) && !is_database {
             return Err(self.wrong());
@@ -348,7 +343,6 @@ impl Parser<'_> {
         Ok(Expression::Column(named, self.clause))
     }
 
-    /// A name, perhaps with another before it.
     pub(super) fn qualified(&mut self) -> Outcome<Named> {
         let name = self.word()?;
         if !self.accepts(".") {
@@ -361,7 +355,7 @@ impl Parser<'_> {
         Ok(Named { before, name })
     }
 
-    /// What tells or moves a time, or counts rows; nothing is read if the word is none of these.
+    /// Parses a function of time or `COUNT(*)`; consumes nothing for other words.
     fn time_function(&mut self, lower: &str) -> Outcome<Option<Expression>> {
         let has_bracket = self.is_called();
         match lower {
@@ -402,7 +396,6 @@ impl Parser<'_> {
         Ok(Some(value))
     }
 
-    /// The number of digits after the point, if it is told.
     fn places(&mut self) -> Outcome<u8> {
         let Kind::Number(text) = self.peek().kind.clone() else { return Ok(0) };
         self.next();
@@ -439,7 +432,6 @@ impl Parser<'_> {
     }
 }
 
-/// The only part, or what several make together.
 fn one_or(mut parts: Vec<Expression>, all: fn(List) -> Expression) -> Outcome<Expression> {
     match (parts.pop(), parts.is_empty()) {
         (Some(only), true) => Ok(only),
@@ -450,7 +442,6 @@ fn one_or(mut parts: Vec<Expression>, all: fn(List) -> Expression) -> Outcome<Ex
     }
 }
 
-/// The value of a number as it is written.
 fn number(text: &str) -> Value {
     let integer = text.parse::<u64>().ok().map(|number| Value::Integer(i128::from(number)));
     integer.unwrap_or_else(|| Value::Decimal(Decimal::written(text)))

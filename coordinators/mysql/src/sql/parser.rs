@@ -1,4 +1,4 @@
-//! How far a text has been read.
+//! Parser state.
 
 use super::token::Token;
 
@@ -7,6 +7,6 @@ pub(super) struct Parser<'t> {
     pub(super) tokens: Vec<Token>,
     pub(super) at: usize,
     pub(super) depth: usize,
-    /// What a message calls the statement.
+    /// The clause's name in messages.
     pub(super) clause: &'static str,
 }

@@ -1,4 +1,4 @@
-//! What sets something: SET in its forms.
+//! Parses SET.
 
 use super::ast::Statement;
 use super::expression::{Assignment, Expression};
@@ -95,7 +95,6 @@ impl Parser<'_> {
         Ok(Assignment { name, value })
     }
 
-    /// The value that a variable gets: a literal, a word, or its default.
     fn assigned(&mut self) -> Outcome<Option<Value>> {
         if let Kind::Word(word) = self.peek().kind.clone() {
             let lower = word.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Statements.
+//! Parses statements.
 
 use super::ast::Statement;
 use super::expression::{Expression, Item};
@@ -8,7 +8,6 @@ use super::token::{Kind, Token, tokens, wrong};
 use crate::error::{Outcome, SqlError};
 use crate::value::Value;
 
-/// Words that begin a statement of the real server, and none of this one.
 const OTHERS: &[&str] = &[
     "replace",
     "alter",
@@ -44,21 +43,19 @@ const OTHERS: &[&str] = &[
     "uninstall",
     "help",
 ];
-/// What can follow the columns of a query in the real server's language, and not in this one's.
+/// Clauses after the columns of a query that are not modelled.
 const CLAUSES: &[&str] = &["group", "having", "order", "union", "into", "procedure"];
 
-/// A statement, and where in the text it ends.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Parsed {
     pub(crate) statement: Statement,
     pub(crate) end: usize,
 }
 
-/// The statement of a text that begins there. What stands after it is looked at by whoever carries
-/// it out.
+/// Parses the statement at `at`. The caller handles what follows it.
 ///
-/// Errors: 1064 for what is no statement, 1065 for an empty text, 1235 for what the model does not
-/// have, and what is said of names in the statement.
+/// Errors: 1064 for an invalid statement, 1065 for an empty text, 1235 for one that is not
+/// modelled, and those of names in the statement.
 pub(crate) fn parse(text: &[u8], at: usize) -> Outcome<Parsed> {
     let (tokens, has_comment) = tokens(text, at)?;
     let mut parser = Parser { text, tokens, at: 0, depth: 0, clause: "SELECT" };
@@ -77,7 +74,6 @@ pub(crate) fn parse(text: &[u8], at: usize) -> Outcome<Parsed> {
 }
 
 impl Parser<'_> {
-    /// The next token; the last is [`Kind::End`].
     pub(super) fn peek(&self) -> &Token {
         &self.tokens[self.at.min(self.tokens.len() - 1)]
     }
@@ -86,7 +82,6 @@ impl Parser<'_> {
         self.at += 1;
     }
 
-    /// Whether a bracket stands after the next token.
     pub(super) fn is_called(&self) -> bool {
         let next = self.tokens.get(self.at + 1);
         next.is_some_and(|token| token.kind == Kind::Symbol("("))
@@ -127,7 +122,6 @@ impl Parser<'_> {
         if self.accepts_word(word) { Ok(()) } else { Err(self.wrong()) }
     }
 
-    /// A word or a name in backquotes.
     pub(super) fn word(&mut self) -> Outcome<String> {
         let word = match &self.peek().kind {
             Kind::Word(word) if !is_reserved(word) => word.clone(),
@@ -138,10 +132,9 @@ impl Parser<'_> {
         Ok(word)
     }
 
-    /// What is wrong is the next token.
     pub(super) fn wrong(&self) -> SqlError {
         let token = self.peek();
-        // The real reader of tokens has passed a comma when it tells where it is.
+        // The real tokenizer is already past a comma when it reports a position.
         let is_comma = token.kind == Kind::Symbol(",");
         wrong(self.text, if is_comma { token.end } else { token.start })
     }
@@ -188,7 +181,6 @@ impl Parser<'_> {
         }
     }
 
-    /// The rest of a statement about transactions.
     fn ended(&mut self, statement: Statement) -> Outcome<Statement> {
         self.accepts_word("work");
         match self.is_at_end() || self.symbol() == Some(";") {
@@ -230,7 +222,6 @@ impl Parser<'_> {
         Ok(Statement::Select(items, has_row))
     }
 
-    /// What a query of this model does not have.
     pub(super) fn refuse_clauses(&self, more: &[&str]) -> Outcome<()> {
         match CLAUSES.iter().chain(more).find(|clause| self.is_word(clause)) {
             Some(clause) => Err(SqlError::unsupported(&clause.to_ascii_uppercase())),
@@ -238,7 +229,7 @@ impl Parser<'_> {
         }
     }
 
-    /// How many rows a limit lets through, and how many it passes over before.
+    /// Parses LIMIT: maximum number of rows, and the offset.
     pub(super) fn limit(&mut self) -> Outcome<(u64, u64)> {
         let first = self.count()?;
         if self.accepts(",") {
@@ -302,7 +293,6 @@ pub(super) fn is_reserved(word: &str) -> bool {
     RESERVED.contains(&word.to_ascii_lowercase().as_str())
 }
 
-/// The name of a column that has no other.
 fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
     match expression {
         Expression::Literal(Value::Null) => b"NULL".to_vec(),
@@ -310,7 +300,7 @@ fn named(expression: &Expression, written: &[u8]) -> Vec<u8> {
         Expression::Truth(false) => b"FALSE".to_vec(),
         Expression::Literal(Value::Text(text)) => text.clone(),
         Expression::Column(named, _) => named.name.clone().into_bytes(),
-        // Brackets around a number are not part of its name, unless it has a sign.
+        // Brackets around a number are not part of its name unless it has a sign.
         Expression::Literal(_) if !written.contains(&b'-') => {
             let is_digit = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
             written.iter().copied().filter(is_digit).collect()

@@ -1,8 +1,7 @@
-//! What statements about tables say.
+//! Syntax tree of statements about tables.
 
 use super::expression::{Expression, Item, Named};
 
-/// One statement that names databases or tables.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TableStatement {
     CreateDatabase { name: String, if_missing: bool },
@@ -19,7 +18,7 @@ pub(crate) struct CreateTable {
     pub(crate) table: Named,
     pub(crate) if_missing: bool,
     pub(crate) columns: Vec<ColumnSpec>,
-    /// The names of the columns of the primary key, if it is told apart from them.
+    /// Columns of primary keys that are defined separately.
     pub(crate) keys: Vec<Vec<String>>,
 }
 
@@ -27,41 +26,35 @@ pub(crate) struct CreateTable {
 pub(crate) struct ColumnSpec {
     pub(crate) name: String,
     pub(crate) kind: Kind,
-    /// Whether `NOT NULL` or `NULL` was said.
     pub(crate) nullable: Option<bool>,
     pub(crate) default: Option<Expression>,
     pub(crate) is_key: bool,
 }
 
-/// The type of a column.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// So many bytes, and so many characters as a client is told.
+    /// Size in bytes, and the display width.
     Integer { bytes: u8, width: u32 },
-    /// So many characters at most; of a `CHAR`, blanks at the end are not kept.
+    /// Maximum number of characters. A `CHAR` drops trailing spaces.
     Text { characters: u32, is_char: bool },
-    /// So many digits after the point. A `TIMESTAMP` has bounds that a `DATETIME` has not.
+    /// Decimals. A `TIMESTAMP` has a smaller range than a `DATETIME`.
     Time { places: u8, is_timestamp: bool },
 }
 
-/// How a statement reads rows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Strength {
     Share,
     Update,
 }
 
-/// How long a statement waits for a row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Patience {
-    /// As long as the session's variable says.
+    /// The session's variable.
     Usual,
     Seconds(u64),
-    /// Rows that others have are passed over.
     Skip,
 }
 
-/// A table as a statement names it, and what else the statement may call it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Source {
     pub(crate) table: Named,
@@ -70,11 +63,10 @@ pub(crate) struct Source {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Select {
-    /// None for `*`.
     pub(crate) items: Option<Vec<Item>>,
     pub(crate) from: Source,
     pub(crate) condition: Option<Expression>,
-    /// How many rows at most, from which on.
+    /// Maximum number of rows, and the offset.
     pub(crate) limit: Option<(u64, u64)>,
     pub(crate) lock: Option<(Strength, Patience)>,
 }
@@ -83,11 +75,9 @@ pub(crate) struct Select {
 pub(crate) struct Insert {
     pub(crate) table: Named,
     pub(crate) ignores: bool,
-    /// None for all.
     pub(crate) columns: Option<Vec<Named>>,
-    /// The values; None for a default.
+    /// `None` for a default.
     pub(crate) rows: Vec<Vec<Option<Expression>>>,
-    /// What is set in a row that is there already.
     pub(crate) on_duplicate: Vec<(Named, Expression)>,
 }
 

@@ -1,8 +1,7 @@
-//! A text as tokens.
+//! The tokenizer.
 
 use crate::error::{Outcome, SqlError};
 
-/// One token, and where it begins and ends in the text.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Token {
     pub(crate) kind: Kind,
@@ -12,12 +11,9 @@ pub(crate) struct Token {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// A keyword or a name, as it was written.
     Word(String),
-    /// A name in backquotes.
     Name(Vec<u8>),
     Text(Vec<u8>),
-    /// Digits, perhaps with a point.
     Number(String),
     Symbol(&'static str),
     End,
@@ -28,10 +24,10 @@ const SYMBOLS: &[&str] = &[
     "<", ">", "!", "-", "+", "*", "/", "%", "&", "|", "^", "~", ".", "@", "?", "{", "}", ":",
 ];
 
-/// The tokens of the statement that begins there, with the semicolon after it; whether it has a
-/// comment comes with them.
+/// Returns the tokens of the statement at `at`, with its semicolon, and whether it contains a
+/// comment.
 ///
-/// Errors: 1064 for what is no token, 1235 for what the model does not read.
+/// Errors: 1064 for an invalid token, 1235 for one that is not modelled.
 pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
     let mut reader = Reader { text, at, has_comment: false };
     let mut tokens = Vec::new();
@@ -51,15 +47,13 @@ pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
     }
 }
 
-/// Where something begins that is neither blank nor a comment; the end of the text if nothing does.
 pub(crate) fn rest(text: &[u8], at: usize) -> usize {
     let mut reader = Reader { text, at, has_comment: false };
-    // What is wrong there is found when it is read.
+    // The error is reported when the token is read.
     let _ = reader.skip_blanks();
     reader.at
 }
 
-/// What is wrong with a text from there on.
 pub(crate) fn wrong(text: &[u8], at: usize) -> SqlError {
     let lines = text[..at].iter().filter(|byte| **byte == b'\n').count();
     SqlError::syntax(&text[at..], lines + 1)
@@ -138,7 +132,6 @@ impl Reader<'_> {
             self.at += 1;
             self.at += digits(self.rest());
         }
-        // A number with an exponent, in base 16 or 2, or a name that begins with digits.
         if self.rest().first().is_some_and(|byte| is_word(*byte)) {
             return Err(SqlError::unsupported("a number with letters"));
         }
@@ -146,8 +139,8 @@ impl Reader<'_> {
         Ok(Kind::Number(text))
     }
 
-    /// What stands between two quotes. A doubled quote is one, and so is one with a backslash, if
-    /// that escapes.
+    /// Parses a quoted text. A doubled quote stands for one, and so does an escaped one if
+    /// backslashes escape.
     fn quoted(&mut self, quote: u8, escapes: bool) -> Outcome<Vec<u8>> {
         let start = self.at;
         let mut text = Vec::new();
@@ -177,7 +170,6 @@ impl Reader<'_> {
     }
 }
 
-/// What a backslash and a letter stand for.
 fn escaped(text: &mut Vec<u8>, letter: u8) {
     match letter {
         b'0' => text.push(0),
@@ -186,7 +178,7 @@ fn escaped(text: &mut Vec<u8>, letter: u8) {
         b'r' => text.push(b'\r'),
         b't' => text.push(b'\t'),
         b'Z' => text.push(26),
-        // These mean something to LIKE, and keep their backslash.
+        // LIKE interprets these, so they keep their backslash.
         b'%' | b'_' => text.extend([b'\\', letter]),
         _ => text.push(letter),
     }

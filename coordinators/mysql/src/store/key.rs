@@ -1,6 +1,5 @@
-//! Keys of rows.
+//! Row keys.
 
-/// The primary key of a row, as it is compared.
 pub(crate) type Key = Vec<Part>;
 
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]

@@ -1,11 +1,10 @@
-//! The locks of rows and of the gaps before them.
+//! Locks on rows and on the gaps before them.
 //!
-//! As InnoDB keeps them: a lock belongs to a transaction, is shared or exclusive, and is for a row,
-//! for the gap before it, or for both. One lock may be for several rows, since those of one kind
-//! are kept together; how many there are counts when somebody is chosen to be refused. A lock
-//! waits for those before it in the queue of its row that it conflicts with, whether these have
-//! been granted or not, and remembers one of them. Behind the last row there is a place whose gap
-//! can be locked.
+//! As in InnoDB, a lock belongs to a transaction, is shared or exclusive, and covers a row, the gap
+//! before it, or both. One lock object may cover several rows, since locks of one kind are merged;
+//! the number of objects matters for choosing a deadlock victim. A lock waits for the conflicting
+//! locks before it in its row's queue, granted or not, and remembers one of them. The place behind
+//! the last row (the supremum) has a lockable gap.
 
 use super::TableId;
 use super::key::Key;
@@ -18,25 +17,22 @@ pub(crate) enum Mode {
     Exclusive,
 }
 
-/// What of a place is locked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The row and the gap before it.
+    /// The row and the gap before it (next-key lock).
     Both,
     Gap,
     Row,
-    /// A wish to insert into the gap.
+    /// Insert intention.
     Insertion,
 }
 
-/// Where a lock is: at a row, or behind the last.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Place {
     Row(Key),
     End,
 }
 
-/// What somebody asks for.
 #[derive(Clone, Debug)]
 pub(crate) struct Wanted {
     pub(crate) by: SessionId,
@@ -56,15 +52,14 @@ struct Lock {
     is_waiting: bool,
 }
 
-/// All locks, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(crate) struct RowLocks {
     locks: Vec<Lock>,
-    /// For whom each session waits.
+    /// The session that each session waits for.
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// What sessions mean to do with tables: they do not keep each other from it, but they count.
+/// Intention locks on tables: they never conflict, but count for deadlocks.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {
@@ -72,7 +67,6 @@ impl Lock {
         self.table == table && self.places.contains(place)
     }
 
-    /// Whether somebody who wants that has to wait for this.
     fn hinders(&self, wanted: &Wanted) -> bool {
         use Extent::{Both, Gap, Insertion, Row};
         let is_end = wanted.place == Place::End;
@@ -87,7 +81,6 @@ impl Lock {
         }
     }
 
-    /// Whether whoever has this has that too.
     fn covers(&self, wanted: &Wanted) -> bool {
         use Extent::{Both, Gap, Insertion, Row};
         let is_wide = match self.extent {
@@ -101,7 +94,7 @@ impl Lock {
 }
 
 impl Wanted {
-    /// Behind the last row there is only a gap.
+    /// The supremum has only a gap.
     fn normal(mut self) -> Wanted {
         if self.place == Place::End && self.extent != Extent::Insertion {
             self.extent = Extent::Both;
@@ -111,21 +104,20 @@ impl Wanted {
 }
 
 impl RowLocks {
-    /// Whether somebody has it already.
     pub(crate) fn has(&self, wanted: &Wanted) -> bool {
         let wanted = wanted.clone().normal();
         let mut there = self.locks.iter().filter(|one| one.is_at(wanted.table, &wanted.place));
         there.any(|one| one.covers(&wanted))
     }
 
-    /// For whom somebody who wants that would wait.
+    /// Returns a session whose lock conflicts with the request.
     pub(crate) fn hindrance(&self, wanted: &Wanted) -> Option<SessionId> {
         let wanted = wanted.clone().normal();
         let mut there = self.locks.iter().filter(|one| one.is_at(wanted.table, &wanted.place));
         there.find(|one| one.hinders(&wanted)).map(|one| one.by)
     }
 
-    /// Gives a lock that nothing hinders, or that a row inherits.
+    /// Adds a lock that conflicts with none, or that a row inherits.
     pub(crate) fn give(&mut self, wanted: Wanted) {
         let wanted = wanted.normal();
         let is_awaited = |one: &Lock| one.is_waiting && one.is_at(wanted.table, &wanted.place);
@@ -150,13 +142,11 @@ impl RowLocks {
         self.locks.push(Lock { by, table, places, mode, extent, is_waiting });
     }
 
-    /// Puts somebody into the queue behind somebody else.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) {
         self.waits.insert(wanted.by, behind);
         self.push(wanted.normal(), true);
     }
 
-    /// Those who wait for each other, from this one on; none if that is no circle.
     pub(crate) fn circle(&self, session: SessionId) -> Vec<SessionId> {
         let (mut at, mut circle) = (session, vec![session]);
         while let Some(next) = self.waits.get(&at) {
@@ -172,12 +162,10 @@ impl RowLocks {
         Vec::new()
     }
 
-    /// How many locks a session has and waits for.
     pub(crate) fn count(&self, session: SessionId) -> usize {
         self.locks.iter().filter(|one| one.by == session).count()
     }
 
-    /// Takes a session out of the queue in which it stands.
     pub(crate) fn give_up(&mut self, session: SessionId) {
         self.waits.remove(&session);
         self.locks.retain(|one| one.by != session || !one.is_waiting);
@@ -188,8 +176,8 @@ impl RowLocks {
         self.locks.retain(|one| one.by != session);
     }
 
-    /// Gives back what somebody has at a row: the first that it got in that mode. The lock stays,
-    /// even if it is for no row any more.
+    /// Releases a session's first lock of that mode on a row. The lock object remains even if it
+    /// covers no row any more.
     pub(crate) fn release(&mut self, wanted: &Wanted) {
         let own = self.locks.iter_mut().find(|one| {
             one.by == wanted.by && one.mode == wanted.mode && one.is_at(wanted.table, &wanted.place)
@@ -199,8 +187,8 @@ impl RowLocks {
         }
     }
 
-    /// Lets everybody have what nothing hinders any more, in the order of the queues. Says who
-    /// got something, and who now waits for another than before.
+    /// Grants locks without conflicts, in queue order. Returns the sessions that were granted one,
+    /// and those that now wait for another session.
     pub(crate) fn grant(&mut self) -> (Vec<SessionId>, Vec<SessionId>) {
         let (mut granted, mut turned) = (Vec::new(), Vec::new());
         for at in 0..self.locks.len() {
@@ -226,14 +214,14 @@ impl RowLocks {
         (granted, turned)
     }
 
-    /// A row came into the gap before another: whoever has the gap has the new one too.
+    /// Extends the locks on a gap to a row inserted into it.
     pub(crate) fn split(&mut self, table: TableId, new: &Place, next: &Place) {
         let is_wide = |one: &&Lock| !matches!(one.extent, Extent::Insertion | Extent::Row);
         self.inherit(table, next, new, |one| is_wide(&one));
     }
 
-    /// A row is gone: whoever had or wanted it has the gap that is there now, and nobody waits for
-    /// it. `keeps` says of a session and a mode whether it leaves a gap.
+    /// Moves the locks and waits on a removed row to the gap that remains, where no one waits.
+    /// `keeps` decides by session and mode whether a gap lock remains.
     pub(crate) fn merge(
         &mut self,
         table: TableId,
@@ -269,7 +257,7 @@ impl RowLocks {
         }
     }
 
-    /// Who has locked a row against all others.
+    /// Returns the session with an exclusive lock on the row.
     pub(crate) fn holder(&self, table: TableId, key: &Key) -> Option<SessionId> {
         let place = Place::Row(key.clone());
         let is_held = |one: &&Lock| {
@@ -283,7 +271,6 @@ impl RowLocks {
 }
 
 impl Lock {
-    /// What it waits for.
     fn waiting(&self) -> Option<Wanted> {
         let place = self.places.first().filter(|_| self.is_waiting)?.clone();
         let Lock { by, table, mode, extent, .. } = *self;

@@ -1,5 +1,5 @@
-//! The log of what was committed, in a format of our own: groups of records, one for each commit. A
-//! group whose end is missing was never committed.
+//! The log of commits, in our own format: groups of records, one for each commit. A group without
+//! its end was never committed.
 
 use super::key::{Key, Part};
 use super::rows::Version;
@@ -13,7 +13,6 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::journal;
 use std::rc::Rc;
 
-/// Something that a commit did.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Record {
     Database(String),
@@ -115,7 +114,6 @@ fn put_record(out: &mut BytesMut, record: &Record) {
     }
 }
 
-/// What a commit appends to the log.
 pub(crate) fn group(records: &[Record]) -> Bytes {
     let mut body = BytesMut::new();
     body.put_u32(records.len() as u32);
@@ -123,7 +121,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
-/// Reads the log. Each reader says `None` for what is not whole.
+/// Parses the log. Each method returns `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {
@@ -208,11 +206,11 @@ impl Reader {
     }
 }
 
-/// What a server holds that finds these commits.
+/// Restores a store from commits.
 ///
 /// # Panics
 ///
-/// If no server has written one: its checksum says that one has.
+/// If a group is malformed, which its checksum rules out.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {
@@ -223,7 +221,7 @@ pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     store
 }
 
-/// Rows as the log has them were committed before all that runs now.
+/// Rows in the log were committed before every running transaction.
 const BEFORE: Xid = Xid(0);
 
 fn restore(store: &mut Store, record: Record) {
@@ -249,7 +247,7 @@ fn restore(store: &mut Store, record: Record) {
     }
 }
 
-/// The whole of the tables as one group, for a log that has grown.
+/// Encodes all tables as one group, to replace a long log.
 pub(crate) fn checkpoint(store: &Store) -> Bytes {
     let mut records: Vec<Record> = store.databases.iter().cloned().map(Record::Database).collect();
     for table in store.tables.values() {

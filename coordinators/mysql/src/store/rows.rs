@@ -1,4 +1,4 @@
-//! The rows of a table in the order of their keys, each with its versions.
+//! Rows of a table by key, each with its versions.
 
 use super::key::{Key, Part};
 use super::schema::folded;
@@ -8,26 +8,22 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::rc::Rc;
 
-/// The values of a row.
 pub(crate) type Values = Rc<Vec<Value>>;
 
-/// What a transaction made of a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) by: Xid,
-    /// `None` if it was deleted.
     pub(crate) values: Option<Values>,
 }
 
-/// Versions, the oldest first. There is at least one.
+/// Versions from oldest to newest; never empty.
 pub(crate) type Versions = Vec<Version>;
 
-/// All rows of a table, with those that are deleted and that somebody may still look at.
+/// Rows, including deleted ones that may still be visible to a view.
 #[derive(Debug, Default)]
 pub(crate) struct Rows(pub(crate) BTreeMap<Key, Versions>);
 
 impl Rows {
-    /// The key of the first row after another, or of the first of all.
     pub(crate) fn after(&self, key: Option<&Key>) -> Option<&Key> {
         let from = key.map_or(Bound::Unbounded, Bound::Excluded);
         self.0.range::<Key, _>((from, Bound::Unbounded)).next().map(|(key, _)| key)
@@ -38,7 +34,6 @@ impl Rows {
     }
 }
 
-/// The key of a row whose key is one text.
 pub(crate) fn text_key(text: &str) -> Option<Key> {
     folded(text.as_bytes()).ok().map(|text| vec![Part::Text(text)])
 }

@@ -1,4 +1,4 @@
-//! Transactions: what each sees, what it did and would take back, and how it ends.
+//! Transactions: views, undo, commit and rollback.
 
 use super::key::Key;
 use super::locks::{Extent, Mode, Place, Wanted};
@@ -9,7 +9,6 @@ use super::{Store, TableId};
 use crate::locks::SessionId;
 use std::collections::BTreeSet;
 
-/// How a transaction is kept apart from others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Isolation {
     ReadUncommitted,
@@ -19,7 +18,6 @@ pub(crate) enum Isolation {
 }
 
 impl Isolation {
-    /// By the name that the variable has.
     pub(crate) fn named(name: &str) -> Isolation {
         match name {
             "READ-UNCOMMITTED" => Isolation::ReadUncommitted,
@@ -29,13 +27,12 @@ impl Isolation {
         }
     }
 
-    /// Whether gaps are locked.
     pub(crate) fn locks_gaps(self) -> bool {
         self > Isolation::ReadCommitted
     }
 }
 
-/// What a consistent read sees: all that was committed when the view was made.
+/// Visible to a consistent read: everything committed when the view was created.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     next: Xid,
@@ -48,33 +45,28 @@ impl View {
     }
 }
 
-/// A transaction of a session.
 #[derive(Debug)]
 pub(crate) struct Transaction {
-    /// From the first lock for a change on.
+    /// Set at the first lock for a change.
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
     pub(crate) view: Option<View>,
-    /// The rows that got a version, in their order.
+    /// Rows that got a version, in order.
     undo: Vec<(TableId, Key)>,
-    /// How many there were when the statement began.
     mark: usize,
     pub(crate) tables: BTreeSet<TableId>,
-    /// Whether the statement changes what is there already.
+    /// The statement replaces existing rows.
     pub(crate) replaces: bool,
 }
 
-/// What came of asking for a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// It has it, and perhaps did not have it before.
     Had { is_new: bool },
-    /// It would wait for another.
     Hindered(SessionId),
 }
 
 impl Store {
-    /// Begins a statement about a table, and the transaction if it is the first.
+    /// Begins a statement about a table, and a transaction if none is open.
     pub(crate) fn begin(&mut self, session: SessionId, isolation: Isolation, table: TableId) {
         let transaction = self.transactions.entry(session).or_insert_with(|| Transaction {
             xid: None,
@@ -90,14 +82,13 @@ impl Store {
         transaction.tables.insert(table);
     }
 
-    /// From here on a statement that fails takes back what it did.
+    /// Marks where the undo of a failed statement stops.
     pub(crate) fn mark(&mut self, session: SessionId) {
         if let Some(transaction) = self.transactions.get_mut(&session) {
             transaction.mark = transaction.undo.len();
         }
     }
 
-    /// Says what a session means to do with a table.
     pub(crate) fn intend(&mut self, session: SessionId, table: TableId, mode: Mode) {
         let has = |mode| self.intents.contains(&(session, table, mode));
         if !has(Mode::Exclusive) && !has(mode) {
@@ -118,8 +109,8 @@ impl Store {
         })
     }
 
-    /// Asks for a lock. Whoever changed a row and has not ended has it locked, even if it never
-    /// asked for that. Whoever has a row already asks only for the gap before it.
+    /// Requests a lock. A row changed by an active transaction is implicitly locked by it. A
+    /// request for a row that the session has already locked is reduced to the gap before it.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {
@@ -150,15 +141,13 @@ impl Store {
         }
     }
 
-    /// Who has made the newest version of a row, if its transaction is not over.
     pub(crate) fn changer(&self, table: TableId, place: &Place) -> Option<SessionId> {
         let Place::Row(key) = place else { return None };
         let newest = self.tables.get(&table)?.rows.newest(key)?;
         self.active.get(&newest.by).copied()
     }
 
-    /// Puts a session into a queue. If all of them would wait for each other then, one of them is
-    /// refused: `false` if it is this one.
+    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -180,7 +169,7 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Of those who wait for each other, whoever has done least; of several, whoever came last.
+    /// Selects the session in the cycle that has done the least, and among several the last one.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.circle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))
@@ -192,7 +181,6 @@ impl Store {
         changes + intents + self.locks.count(session)
     }
 
-    /// Gives others what is free now.
     pub(crate) fn wake(&mut self) {
         let (granted, turned) = self.locks.grant();
         self.woken.extend(granted);
@@ -203,7 +191,7 @@ impl Store {
         }
     }
 
-    /// Adds a version to a row, which may be new.
+    /// Adds a version to a row, which it creates if needed.
     pub(crate) fn write(
         &mut self,
         session: SessionId,
@@ -223,13 +211,11 @@ impl Store {
         }
     }
 
-    /// The place after a row, or after where it would be.
     pub(crate) fn next_place(&self, table: TableId, key: &Key) -> Place {
         let next = self.tables.get(&table).and_then(|table| table.rows.after(Some(key)));
         next.map_or(Place::End, |next| Place::Row(next.clone()))
     }
 
-    /// A row is gone for good.
     fn remove(&mut self, table: TableId, key: &Key) {
         if let Some(table) = self.tables.get_mut(&table) {
             table.rows.0.remove(key);
@@ -246,7 +232,6 @@ impl Store {
         self.woken.extend(woken);
     }
 
-    /// Takes back what the statement did.
     pub(crate) fn undo_statement(&mut self, session: SessionId) {
         let mark = self.transactions.get(&session).map_or(0, |one| one.mark);
         self.undo(session, mark);
@@ -268,13 +253,12 @@ impl Store {
         }
     }
 
-    /// Ends a transaction, and takes back what it did.
     pub(crate) fn roll_back(&mut self, session: SessionId) {
         self.undo(session, 0);
         self.end(session);
     }
 
-    /// Ends a transaction, and keeps what it did; whether it did something.
+    /// Commits. Returns whether the transaction changed anything.
     pub(crate) fn commit(&mut self, session: SessionId) -> bool {
         let undo = self.transactions.get_mut(&session).map(|one| std::mem::take(&mut one.undo));
         let changed: BTreeSet<(TableId, Key)> = undo.unwrap_or_default().into_iter().collect();
@@ -302,7 +286,6 @@ impl Store {
         self.wake();
     }
 
-    /// What a consistent read of a session sees of a row.
     pub(crate) fn seen(&self, session: SessionId, table: TableId, key: &Key) -> Option<Values> {
         let transaction = self.transactions.get(&session)?;
         let versions = self.tables.get(&table)?.rows.0.get(key)?;
@@ -313,14 +296,13 @@ impl Store {
         versions.iter().rev().find(is_seen)?.values.clone()
     }
 
-    /// The newest version of a row that was committed.
     pub(crate) fn committed(&self, table: TableId, key: &Key) -> Option<Values> {
         let versions = self.tables.get(&table)?.rows.0.get(key)?;
         let is_over = |version: &&Version| !self.active.contains_key(&version.by);
         versions.iter().rev().find(is_over)?.values.clone()
     }
 
-    /// Makes the view of a consistent read, unless the transaction goes on with the one it has.
+    /// Creates the view of a consistent read unless the transaction keeps an earlier one.
     pub(crate) fn look(&mut self, session: SessionId) {
         let view = View {
             next: Xid(self.next_transaction + 1),
@@ -334,7 +316,6 @@ impl Store {
         }
     }
 
-    /// Drops the versions that nobody can look at any more.
     pub(crate) fn purge(&mut self) {
         let history: BTreeSet<(TableId, Key)> =
             std::mem::take(&mut self.history).into_iter().collect();

@@ -1,5 +1,4 @@
-//! Numbers of transactions.
+//! Ids of transactions that lock or write.
 
-/// Names a transaction that locks or writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Xid(pub(crate) u64);

@@ -1,11 +1,10 @@
-//! Whatever bytes arrive, in whatever pieces.
+//! Arbitrary bytes in arbitrary pieces.
 
 use super::world::{World, login, packet, query};
 use crate::{Config, Mysql};
 use fencepost_testing::disks;
 use proptest::prelude::*;
 
-/// All that a new server sends in answer to these pieces.
 fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     let schema = "CREATE DATABASE d; USE d; CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(3))";
     let mut world = World::of(Config { schema: schema.to_owned(), ..Config::default() });
@@ -16,7 +15,6 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     world.take(id)
 }
 
-/// Words of statements.
 const WORDS: &[&str] = &[
     "SELECT",
     "DO",
@@ -103,12 +101,10 @@ const WORDS: &[&str] = &[
     ".",
 ];
 
-/// Statements that are often almost right.
 fn statement() -> impl Strategy<Value = String> {
     prop::collection::vec(prop::sample::select(WORDS), 0..12).prop_map(|words| words.join(" "))
 }
 
-/// Bytes that are often almost packets.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let odd = (any::<u8>(), prop::collection::vec(any::<u8>(), 0..24), 0_u8..2);
     let piece = prop_oneof![

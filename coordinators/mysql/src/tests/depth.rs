@@ -1,18 +1,18 @@
-//! Expressions of any depth: a result, or the error of the real server, and never a dead server.
+//! Expressions of any depth get a result or the real server's error, and never crash the server.
 
 use super::world::World;
 use crate::Config;
 
 const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
-/// The parser has a limit of its own for what it recurses for.
+/// The parser has its own limit for nested recursion.
 const TOO_NESTED: &str = "ERROR 1235: ";
-/// Half of what a thread has unless it asks for more.
+/// Half of a thread's default stack.
 const STACK_BYTES: usize = 1 << 20;
-/// Statements of the nightly test, and of the one that runs always.
+/// Number of statements in the nightly test.
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
 
-/// A way to make an expression one level deeper, with an expression to begin with.
+/// A way to nest an expression one level deeper, with an innermost expression.
 #[derive(Clone, Copy)]
 struct Level {
     start: &'static str,
@@ -50,7 +50,7 @@ const DEEPER: &[Level] = &[
     level("1", "1 + (", ")"),
 ];
 
-/// Lists of any length, which deepen nothing.
+/// Lists of any length, which do not deepen it.
 const WIDER: &[Level] = &[
     level("n = 1", "", " or n = 1"),
     level("n = 0", "", " and n = 0"),
@@ -62,7 +62,6 @@ fn deep(level: Level, depth: usize) -> String {
     format!("{}{start}{}", before.repeat(depth), after.repeat(depth))
 }
 
-/// What a server on a small stack says to these statements.
 fn answers(statements: Vec<String>) -> Vec<String> {
     let ask = move || {
         let schema = "CREATE DATABASE d; USE d;
@@ -76,7 +75,6 @@ fn answers(statements: Vec<String>) -> Vec<String> {
     thread.expect("a thread").join().expect("the server lives")
 }
 
-/// Everywhere that an expression can be.
 fn statements(expression: &str) -> Vec<String> {
     vec![
         format!("SELECT {expression}"),
@@ -128,7 +126,6 @@ fn the_deepest_expressions_fit_the_stack() {
     }
 }
 
-/// Statements that deepen level by level, each level drawn.
 fn drawn(statements: u32) {
     let mut state = 1_u64;
     let mut draw = move |below: usize| {

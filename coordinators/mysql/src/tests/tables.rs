@@ -1,5 +1,4 @@
-//! Tables, their rows and the locks of these, where time passes, somebody goes, or the server
-//! starts again.
+//! Tables and row locks over time, disconnects and restarts.
 
 use super::world::World;
 use crate::Config;
@@ -17,7 +16,6 @@ fn world() -> World {
     World::of(Config { schema, watch, ..Config::default() })
 }
 
-/// A session that has chosen the database.
 fn session(world: &mut World) -> u32 {
     let id = world.session();
     assert_eq!(world.ask(id, "USE d"), "OK");

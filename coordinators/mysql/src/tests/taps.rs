@@ -1,4 +1,4 @@
-//! What the judge is told of a user lock.
+//! Reports to the judge about a user lock.
 
 use super::world::World;
 use crate::Config;
@@ -8,7 +8,6 @@ fn world() -> World {
     World::of(Config { watch: Some("lock".to_owned()), ..Config::default() })
 }
 
-/// What was told: what happened, to whose lock, and who did it.
 fn told(world: &mut World) -> Vec<(KeyChange, String, Option<u32>)> {
     let taps = std::mem::take(&mut world.taps);
     let line = |tap: fencepost_machine::TapEvent| {

@@ -1,4 +1,4 @@
-//! What happens when time passes, or when somebody goes.
+//! Timeouts and disconnects.
 
 use super::world::{World, query};
 use crate::Config;

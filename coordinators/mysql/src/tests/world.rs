@@ -20,7 +20,6 @@ impl DerefMut for World {
     }
 }
 
-/// A packet of a client.
 pub(super) fn packet(number: u8, body: &[u8]) -> Vec<u8> {
     let length = body.len() as u32;
     [&length.to_le_bytes()[..3], &[number], body].concat()
@@ -30,7 +29,7 @@ pub(super) fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()].concat())
 }
 
-/// What root says of itself. It has no password.
+/// Root's login packet. It has no password.
 pub(super) fn login() -> Vec<u8> {
     let capabilities: u32 = 1 << 9 | 1 << 15;
     let head = [&capabilities.to_le_bytes()[..], &[0, 0, 0, 1, 45], &[0; 23]].concat();
@@ -46,7 +45,6 @@ impl World {
         World(Bench::new(|disk, _| Mysql::new(config, disk)))
     }
 
-    /// Another process, which finds what is on the disk. Nobody is connected to it.
     pub(super) fn start_again(&mut self, config: Config) {
         self.restart(|disk, _| Mysql::new(config, disk));
     }
@@ -58,7 +56,7 @@ impl World {
         id
     }
 
-    /// What is said to a statement, in words; empty while it waits.
+    /// Sends a statement. Returns the reply as text, empty while it waits.
     pub(super) fn ask(&mut self, id: u32, sql: &str) -> String {
         self.send(id, &query(sql));
         self.take_words(id)

@@ -5,7 +5,7 @@ use fencepost_mysql::{Config, Mysql};
 use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
-/// What passes between two packets of clients.
+/// Time between two packets of clients, in microseconds.
 const STEP_US: u64 = 10;
 
 pub(crate) struct Fake(Bench<Mysql>);
@@ -25,7 +25,6 @@ impl DerefMut for Fake {
 }
 
 impl Fake {
-    /// A server whose next session has that number.
     pub(crate) fn start(next_session: u32) -> Fake {
         let mut fake = Fake(Bench::new(|disk, _| Mysql::new(Config::default(), disk)));
         fake.peer = "127.0.0.1:50000";
@@ -36,14 +35,12 @@ impl Fake {
         fake
     }
 
-    /// A connection that has been greeted.
     pub(crate) fn connect(&mut self) -> u32 {
         let id = self.0.connect();
         self.take(id);
         id
     }
 
-    /// A session that is ready.
     pub(crate) fn session(&mut self) -> u32 {
         let id = self.connect();
         self.send(id, &root());
@@ -56,7 +53,6 @@ impl Fake {
         self.0.send(id, bytes);
     }
 
-    /// What was said to a session, if that is a whole answer.
     pub(crate) fn answer(&mut self, id: u32) -> Option<Vec<u8>> {
         let is_answered = is_whole(self.unread(id)) || self.is_closed(id);
         is_answered.then(|| self.take(id))

@@ -1,4 +1,4 @@
-//! Odd packets: what a server says to them, and whether it goes on.
+//! Invalid packets: the reply, and whether the connection stays open.
 
 use super::fake::Fake;
 use super::packets::{
@@ -9,12 +9,10 @@ use super::real::Real;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
-/// What the real one says after its greeting until it ends the connection, or has answered and sees
-/// its end.
 fn real_answer(real: &Real, bytes: &[u8]) -> Vec<u8> {
     let mut stream = real.connect();
     let (mut said, mut buffer) = (Vec::new(), [0; 4_096]);
-    // Whoever ends the connection before the greeting is perhaps not greeted.
+    // A client that disconnects before the greeting may never get it.
     while split(&said).is_empty() {
         let length = stream.read(&mut buffer).unwrap();
         said.extend_from_slice(&buffer[..length]);

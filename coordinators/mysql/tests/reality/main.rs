@@ -1,8 +1,8 @@
-//! Random statements over several connections, and odd packets, against a real MariaDB and against
-//! ours: what is answered, byte by byte, and who has to wait, must be the same.
+//! Random statements on several connections, and invalid packets, against a real MariaDB and
+//! against ours: replies must be byte-identical, and the same sessions must wait.
 //!
-//! Runs if MariaDB is found; `FENCEPOST_REAL_MYSQL=1` demands it. `FENCEPOST_DIFFERENTIAL_CASES` is
-//! the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` from which they follow.
+//! Skipped without MariaDB unless `FENCEPOST_REAL_MYSQL=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the
+//! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

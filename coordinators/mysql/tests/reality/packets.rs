@@ -1,6 +1,5 @@
-//! Packets of the protocol: written, and taken apart.
+//! Encodes and decodes packets.
 
-/// A packet of a client.
 pub(crate) fn packet(number: u8, body: &[u8]) -> Vec<u8> {
     let length = body.len() as u32;
     [&length.to_le_bytes()[..3], &[number], body].concat()
@@ -14,10 +13,8 @@ pub(crate) const CONNECT_WITH_DB: u32 = 1 << 3;
 pub(crate) const PROTOCOL_41: u32 = 1 << 9;
 pub(crate) const SECURE_CONNECTION: u32 = 1 << 15;
 pub(crate) const PLUGIN_AUTH: u32 = 1 << 19;
-/// What a plain client can.
 pub(crate) const PLAIN: u32 = 1 | PROTOCOL_41 | 1 << 13 | SECURE_CONNECTION | PLUGIN_AUTH;
 
-/// What a client says of itself: its capabilities, its character set, and the rest.
 pub(crate) fn login(capabilities: u32, charset: u8, rest: &[u8]) -> Vec<u8> {
     let mut body = capabilities.to_le_bytes().to_vec();
     body.extend([0, 0, 0, 1, charset]);
@@ -26,12 +23,11 @@ pub(crate) fn login(capabilities: u32, charset: u8, rest: &[u8]) -> Vec<u8> {
     packet(1, &body)
 }
 
-/// The login of root, who has no password.
+/// Root's login. It has no password.
 pub(crate) fn root() -> Vec<u8> {
     login(PLAIN, 45, b"root\0\0mysql_native_password\0")
 }
 
-/// The whole packets of a server: numbers and bodies.
 pub(crate) fn split(bytes: &[u8]) -> Vec<(u8, &[u8])> {
     let (mut rest, mut packets) = (bytes, Vec::new());
     while let [a, b, c, number, after @ ..] = rest {
@@ -43,7 +39,6 @@ pub(crate) fn split(bytes: &[u8]) -> Vec<(u8, &[u8])> {
     packets
 }
 
-/// Whether an answer is whole: nothing more comes before the next command.
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     let mut ends = 0;
     let mut is_whole = false;
@@ -56,7 +51,7 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
             }
             (Some(0), 0) => !has_more(&body[3..]),
             (Some(0xfe), 0) if body.len() == 5 => !has_more(&body[3..]),
-            // The number of columns: the result ends with the second EOF from here.
+            // A column count: the result ends with the second EOF from here.
             (_, 0) => {
                 ends = 2;
                 false
@@ -71,7 +66,7 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     is_whole
 }
 
-/// Bytes as text, without the salt of a server that asks for a password once more.
+/// Renders bytes as text, without the salt in a request for another authentication.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let ask = b"\xfemysql_native_password\0";
     let mut shown = bytes.to_vec();
@@ -83,12 +78,11 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     shown.escape_ascii().to_string()
 }
 
-/// Whether a server says that it does not have something, which is no answer to be compared.
+/// Returns whether the server refused something as not modelled, which is not compared.
 pub(crate) fn is_refused(bytes: &[u8]) -> bool {
     split(bytes).iter().any(|(_, body)| body.starts_with(b"\xff\xd3\x04#42000"))
 }
 
-/// Whether a server could not read a statement.
 pub(crate) fn is_misread(bytes: &[u8]) -> bool {
     split(bytes).first().is_some_and(|(_, body)| body.starts_with(b"\xff\x28\x04#42000"))
 }

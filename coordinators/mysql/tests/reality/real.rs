@@ -1,4 +1,4 @@
-//! A real MariaDB, started in a folder of its own, on the loopback only.
+//! A real MariaDB in its own folder, on the loopback only.
 
 use super::packets::{is_whole, query, root, split};
 use fencepost_testing::{free_port, skip, wait_until_ready};
@@ -11,7 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// MariaDB refuses to run as root: then it runs as nobody.
+/// MariaDB refuses to run as root, so root runs it as nobody.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -21,7 +21,6 @@ pub(crate) struct Real {
     observer: Option<Connection>,
 }
 
-/// Where a program is: in PATH, or where Debian puts servers.
 fn program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let mut folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
@@ -29,7 +28,7 @@ fn program(name: &str) -> Option<PathBuf> {
     folders.into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
-/// The program that prepares a folder and the server, if they are of the version that is modelled.
+/// Returns the setup program and the server, if their version is the modelled one.
 fn programs() -> Option<(PathBuf, PathBuf)> {
     let (install, server) = (program("mariadb-install-db")?, program("mariadbd")?);
     let said = Command::new(&server).arg("--version").output().ok()?;
@@ -37,9 +36,9 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Whether the installed server is of the very release that is modelled. Releases of 10.11 differ
-/// in what they call themselves and in how wide they say that `TRUE` is: 10.11.14 one digit,
-/// 10.11.19 five.
+/// Returns whether the installed release is exactly the modelled one. Releases of 10.11 differ in
+/// their version string and in the display width of `TRUE`: one digit in 10.11.14, five in
+/// 10.11.19.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -52,7 +51,7 @@ fn command(program: &Path, folder: &Path) -> Command {
     let mut command = Command::new(program);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command.arg("--no-defaults").arg(format!("--datadir={}", folder.join("data").display()));
-    // A server that starts deletes the temporary tables it finds, also those of its neighbours.
+    // A starting server deletes the temporary tables it finds, including other servers'.
     command.env("TMPDIR", folder);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
@@ -64,7 +63,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Makes the tables of a server, which takes a server: only one test does that at a time.
+/// Creates the system tables. Needs a server, so only one test does it at a time.
 fn prepare(install: &Path, folder: &Path) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -99,12 +98,11 @@ fn session(port: u16) -> Option<Connection> {
 }
 
 impl Real {
-    /// A server of its own, or nothing if there is no MariaDB and none is demanded.
+    /// Starts a server; `None` if MariaDB is missing and not required.
     pub(crate) fn start() -> Option<Real> {
         Real::start_with(&[])
     }
 
-    /// The same, with more arguments.
     pub(crate) fn start_with(more: &[&str]) -> Option<Real> {
         let Some((install, server)) = programs() else {
             skip("FENCEPOST_REAL_MYSQL", "MariaDB 10.11");
@@ -139,14 +137,13 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// The sessions that there are. (The table of the same in information_schema is a temporary
-    /// one, over which MariaDB 10.11.19 can crash.)
+    /// Lists the sessions. (The table in information_schema is a temporary one, over which MariaDB
+    /// 10.11.19 can crash.)
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.say("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()
     }
 
-    /// Asks which sessions there are, until somebody is content with them.
     fn watch(&mut self, mut is_enough: impl FnMut(&[Seen]) -> bool) -> bool {
         let deadline = instant() + patience();
         while instant() < deadline {
@@ -160,7 +157,7 @@ impl Real {
         false
     }
 
-    /// Waits until a session waits for a lock; `false` if it answers instead.
+    /// Waits until a session waits for a lock; `false` if it replies instead.
     pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
         let mut has_answer = false;
         let own = Seen { id: connection.id, waits: true };
@@ -170,12 +167,10 @@ impl Real {
         }) && !has_answer
     }
 
-    /// Says something as somebody whom the test does not look at.
     pub(crate) fn say(&mut self, sql: &str) -> Vec<u8> {
         self.observer.as_mut().unwrap().ask(&query(sql))
     }
 
-    /// The sessions that wait for a row.
     fn wait_for_rows(&mut self) -> Vec<u32> {
         let status = self.say("SHOW ENGINE INNODB STATUS");
         let status = String::from_utf8_lossy(&status).into_owned();
@@ -188,7 +183,7 @@ impl Real {
         waiting.filter_map(id).collect()
     }
 
-    /// Waits until the server has noticed that a session is gone, and whose it was.
+    /// Waits until the server has noticed that a session is gone.
     pub(crate) fn is_gone(&mut self, id: u32) -> bool {
         let deadline = instant() + patience();
         while instant() < deadline {
@@ -200,13 +195,11 @@ impl Real {
         false
     }
 
-    /// Waits until nobody is connected but who asks.
     pub(crate) fn is_alone(&mut self) -> bool {
         self.watch(|all| all.len() == 1)
     }
 }
 
-/// A session as the server lists it: its number, and whether it waits for a user lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Seen {
     id: u32,
@@ -219,7 +212,7 @@ impl Seen {
     }
 }
 
-/// A row of the list of sessions; `None` for other packets, and for the server's own sessions.
+/// Parses a row of the list; `None` for other packets and for the server's own sessions.
 fn seen(body: &[u8]) -> Option<Seen> {
     let (mut values, mut rest) = (Vec::new(), body);
     while let Some((length, after)) = rest.split_first() {
@@ -239,7 +232,6 @@ impl Drop for Real {
     }
 }
 
-/// A session with a real server.
 pub(crate) struct Connection {
     stream: TcpStream,
     pub(crate) id: u32,
@@ -250,7 +242,6 @@ impl Connection {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// Reads up to the end of an answer, or of the connection.
     pub(crate) fn read(&mut self) -> Vec<u8> {
         self.read_packets(is_whole)
     }
@@ -275,7 +266,6 @@ impl Connection {
         self.read()
     }
 
-    /// Whether something is there to be read.
     fn has_answer(&mut self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let outcome = self.stream.peek(&mut [0]);
@@ -284,7 +274,7 @@ impl Connection {
     }
 }
 
-/// How long somebody waits for what is to come; less of it makes a failure small sooner.
+/// Longest wait for a reply; a shorter one shrinks failures faster.
 fn patience() -> Duration {
     let ms = std::env::var("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").ok();
     Duration::from_millis(ms.and_then(|ms| ms.parse().ok()).unwrap_or(10_000))

@@ -8,20 +8,16 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
-/// How many sequences are tried.
 const CASES: u32 = 600;
-/// How many statements are tried alone, besides the odd ones.
+/// Number of statements tested alone, besides the odd ones.
 const ALONE: u32 = 3_000;
-/// Longer than the short waits, and much shorter than the long ones.
+/// Longer than the short timeouts, much shorter than the long ones.
 const SHORT_US: u64 = 30_000;
 
-/// What one session does next.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     Say(String),
-    /// It closes its connection.
     Leave,
-    /// It ends the statement or the session of another.
     Kill(usize, bool),
 }
 
@@ -33,7 +29,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// A session of both.
 struct Pair {
     real: Connection,
     fake: u32,
@@ -41,7 +36,6 @@ struct Pair {
     is_over: bool,
 }
 
-/// Both servers, with the same sessions.
 struct World<'r> {
     real: &'r mut Real,
     fake: Fake,
@@ -50,7 +44,7 @@ struct World<'r> {
 }
 
 impl World<'_> {
-    /// Both say the same to whoever has asked something, or it waits in both.
+    /// Asserts that both servers reply alike, or that the statement waits on both.
     fn compare(&mut self) -> Result<(), TestCaseError> {
         for (index, pair) in self.pairs.iter_mut().enumerate().filter(|(_, pair)| pair.waits) {
             let log = self.log.join("\n");
@@ -83,7 +77,6 @@ impl World<'_> {
         let pair = &mut self.pairs[index];
         pair.is_over = true;
         self.fake.hang_up(pair.fake);
-        // What is dropped is closed.
         let gone = std::mem::replace(&mut pair.real, self.real.session());
         let id = gone.id;
         drop(gone);
@@ -95,7 +88,7 @@ impl World<'_> {
         let id = self.pairs[other].real.id;
         let is_own = other == index;
         let (was_waiting, was_over) = (self.pairs[other].waits, self.pairs[other].is_over);
-        // A statement that is over already is not killed, but perhaps the next one.
+        // Killing a finished statement may hit the next one instead.
         if was_over || is_query && !was_waiting && !is_own {
             return Ok(());
         }
@@ -121,7 +114,7 @@ impl World<'_> {
         }
     }
 
-    /// Ends the wait of a session, if another waits too.
+    /// Ends a session's wait if another session waits too.
     fn thin_out(&mut self, index: usize) -> Result<(), TestCaseError> {
         let waiting = self.pairs.iter().filter(|pair| pair.waits).count();
         if waiting < 2 || !self.pairs[index].waits {
@@ -137,16 +130,12 @@ impl World<'_> {
     }
 }
 
-/// What is said before and after a sequence.
 #[derive(Clone, Debug)]
 pub(crate) struct Frame {
-    /// What makes the tables, said by a session of its own.
     pub(crate) setup: Vec<String>,
-    /// What each session says first.
     pub(crate) first: Vec<String>,
-    /// What gives back all that a session has.
     pub(crate) last: &'static [&'static str],
-    /// Whether at most one waits at a time. Two who may go on at once do so in any order there.
+    /// At most one session waits at a time: MariaDB resumes two in any order.
     pub(crate) one_waits: bool,
 }
 
@@ -182,7 +171,7 @@ pub(crate) fn check(
             world.thin_out(*index)?;
         }
     }
-    // Whoever can gives back what it has, until nobody waits.
+    // Every session that can releases its locks, until none waits.
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
             for sql in frame.last {
@@ -204,7 +193,6 @@ pub(crate) fn runner(cases: u32, seed: u8) -> TestRunner {
     TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &[seed; 32]))
 }
 
-/// As many sequences as are wanted, or that many.
 pub(crate) fn wanted(cases: u32) -> TestRunner {
     let number = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let cases = number("FENCEPOST_DIFFERENTIAL_CASES").unwrap_or(cases);
@@ -224,15 +212,14 @@ fn replies_and_waits_are_those_of_a_real_mariadb() {
     }
 }
 
-/// Whether releases of 10.11 answer it differently.
+/// Returns whether the reply depends on the release of 10.11.
 fn is_of_a_release(sql: &str) -> bool {
     let sql = sql.to_ascii_uppercase();
     ["VERSION", "TRUE", "FALSE"].iter().any(|word| sql.contains(word))
 }
 
-/// Each statement alone, and the warnings that it left: all that differs is told at once. What ours
-/// refuses because it is not modelled is passed over, and so is where words without sense have
-/// their error.
+/// Compares each statement and its warnings alone and reports all differences at the end. Skips
+/// statements that ours refuses as not modelled, and positions of syntax errors in random words.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };
@@ -265,7 +252,7 @@ fn statements_alone_are_answered_as_by_a_real_mariadb() {
                 break;
             }
         }
-        // MariaDB frees the locks of a session some time after its connection is closed.
+        // MariaDB frees a session's locks some time after its connection is closed.
         let id = session.id;
         drop(session);
         assert!(real.is_gone(id), "{sql}: its session is still there");

@@ -10,7 +10,6 @@ fn name() -> impl Strategy<Value = String> {
     pick(&["'a'", "'a'", "'b'", "'b'", "'c'"])
 }
 
-/// One expression that waits for nothing.
 fn quick() -> impl Strategy<Value = String> {
     let wait = pick(&["0", "0", "0.0", "-0.5", "'0'"]);
     prop_oneof![
@@ -23,7 +22,6 @@ fn quick() -> impl Strategy<Value = String> {
     ]
 }
 
-/// A statement of a session that may have to wait for another.
 pub(crate) fn locking() -> impl Strategy<Value = String> {
     let waiting = (name(), pick(&["30", "60.5", "9999999999", "999999999999", "0.02"]))
         .prop_map(|(name, wait)| format!("GET_LOCK({name}, {wait})"));
@@ -40,7 +38,6 @@ pub(crate) fn locking() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Words in an order that is often wrong.
 pub(crate) fn words() -> impl Strategy<Value = String> {
     let word = pick(&[
         "SELECT",
@@ -111,7 +108,6 @@ pub(crate) fn words() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Statements that look at one thing each.
 pub(crate) const ODD: &[&str] = &[
     "",
     ";",

@@ -1,7 +1,7 @@
 //! Sequences of statements about a table of locks.
 //!
-//! The real server drops old versions of rows about once a second. It runs here without its
-//! background threads, and ours is not so slow that it would come to that.
+//! The real server purges old row versions about once a second. It runs here without background
+//! threads, and ours finishes before its first purge.
 
 use super::fake::Fake;
 use super::packets::{is_refused, query, shown};
@@ -11,10 +11,9 @@ use super::statements::pick;
 use proptest::prelude::*;
 use std::cell::Cell;
 
-/// How many sequences are tried.
 const CASES: u32 = 600;
 
-/// Old versions of rows stay, and nothing waits for the disk.
+/// Keeps old row versions, and never waits for the disk.
 const ARGUMENTS: &[&str] =
     &["--innodb-force-recovery=2", "--innodb-flush-method=nosync", "--sync-frm=0"];
 
@@ -22,7 +21,6 @@ fn key() -> impl Strategy<Value = String> + Clone {
     pick(&["'a'", "'b'", "'b'", "'c'", "'d'", "'e'", "'B '"])
 }
 
-/// Which rows are meant.
 fn condition() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => key().prop_map(|key| format!(" WHERE name = {key}")),
@@ -105,7 +103,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Statements about a table, one after another, whose answers have no time of their own.
+/// Statements whose replies do not depend on time.
 const FIXED: &[&str] = &[
     "CREATE DATABASE e",
     "CREATE DATABASE e",
@@ -244,7 +242,7 @@ fn tables_and_their_locks_are_those_of_a_real_mariadb() {
     }
 }
 
-/// Two who wait for each other, one for a row and one for a user lock, wait until somebody ends it.
+/// A deadlock between a row and a user lock lasts until a timeout or a kill.
 #[test]
 fn a_circle_of_a_row_and_a_user_lock_is_noticed_by_neither() {
     let Some(mut real) = Real::start() else { return };

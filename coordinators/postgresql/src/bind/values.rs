@@ -1,4 +1,4 @@
-//! Turning expressions into other types: what is unknown, casts, and what is stored in a column.
+//! Type conversion of expressions: unknown types, casts, and assignments to columns.
 
 use super::Binder;
 use crate::bound::{Bound, Typed};
@@ -7,7 +7,6 @@ use crate::sql::ast::Expression;
 use crate::store::table::Column;
 use crate::types::{Type, Value};
 
-/// A type without its length.
 pub(super) fn base(kind: Type) -> Type {
     match kind {
         Type::Varchar(_) => Type::Varchar(None),
@@ -17,7 +16,7 @@ pub(super) fn base(kind: Type) -> Type {
 }
 
 impl Binder<'_> {
-    /// Gives what is unknown a type. What has one keeps it.
+    /// Gives an expression of unknown type this type; others keep theirs.
     pub(crate) fn coerce(&mut self, typed: Typed, to: Type) -> Outcome<Typed> {
         if typed.kind != Type::Unknown {
             return Ok(typed);
@@ -32,7 +31,7 @@ impl Binder<'_> {
                 if self.parameters[index].is_none() {
                     self.parameters[index] = Some(base(to));
                 }
-                // Named twice in one expression: the first use has settled it.
+                // If a parameter occurs twice in an expression, its first use decides the type.
                 match self.parameters[index] {
                     Some(known) if known != base(to) => {
                         let value = Box::new(Bound::Parameter(index));
@@ -68,7 +67,7 @@ impl Binder<'_> {
         Ok(Typed { bound, kind: to, position })
     }
 
-    /// An expression as a value of a column. Errors: 42804.
+    /// Errors: 42804.
     pub(crate) fn stored(&mut self, expression: &Expression, column: &Column) -> Outcome<Bound> {
         let typed = self.bind(expression)?;
         let (from, to, position) = (typed.kind, column.kind, typed.position);

@@ -1,5 +1,4 @@
-//! How a connection begins: requests for encryption are declined, one to cancel is carried out, and
-//! everybody is let in.
+//! Start of a connection: declines encryption, executes cancel requests, and accepts every user.
 
 use super::{Client, Stage};
 use crate::core::{Core, Signal};
@@ -15,7 +14,7 @@ const SSL: u32 = (1_234 << 16) + 5_679;
 const GSS: u32 = (1_234 << 16) + 5_680;
 
 impl Client {
-    /// Takes one of the first messages; whether there was one.
+    /// Takes a startup message. Returns whether there was one.
     pub(super) fn start_up(&mut self, core: &mut Core) -> bool {
         let (version, body) = match wire::startup(&mut self.input) {
             Startup::More => return false,
@@ -40,7 +39,7 @@ impl Client {
                 self.out.put_u8(b'N');
             }
             version if version >> 16 < 3 => {
-                // As protocol 2 has it: a text that a zero ends.
+                // As in protocol 2: a zero-terminated text.
                 let (major, minor) = (version >> 16, version & 0xffff);
                 let text = format!(
                     "EFATAL:  unsupported frontend protocol {major}.{minor}: server supports 3.0 \
@@ -134,12 +133,11 @@ impl Client {
     }
 }
 
-/// Whether a setting is a true value.
+/// Returns whether a setting is a boolean true.
 fn is_on(value: &str) -> bool {
     ["true", "on", "yes", "1"].contains(&value)
 }
 
-/// The names and values of a startup packet.
 fn options(body: &Bytes) -> Outcome<Vec<(String, String)>> {
     let mut texts = Vec::new();
     let mut rest = body.as_ref();

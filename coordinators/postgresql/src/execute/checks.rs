@@ -1,4 +1,4 @@
-//! What is checked of a plan before it is carried out, and of a row before it is stored.
+//! Checks of a plan before execution and of a row before it is stored.
 
 use super::plan::{InsertPlan, Plan, Planned};
 use crate::bound::Bound;
@@ -7,7 +7,7 @@ use crate::store::table::{Column, Definition};
 use crate::types::Value;
 
 impl Planned {
-    /// Errors: 42P10 if a conflict is to be found by columns that no index has.
+    /// Errors: 42P10 for ON CONFLICT columns without a unique index.
     pub(crate) fn check_conflict(&self) -> Outcome<()> {
         let Plan::Insert(InsertPlan { conflict: Some(conflict), .. }) = &self.plan else {
             return Ok(());
@@ -20,7 +20,6 @@ impl Planned {
         Err(SqlError::new("42P10", message))
     }
 
-    /// Every expression of the plan.
     pub(crate) fn expressions(&self) -> Vec<&Bound> {
         let mut all: Vec<&Bound> =
             self.outputs.iter().flatten().map(|output| &output.bound).collect();
@@ -38,7 +37,7 @@ impl Planned {
     }
 }
 
-/// Refuses a row that lacks what a column demands. Errors: 23502.
+/// Errors: 23502.
 pub(crate) fn check_not_null(table: &Definition, values: &[Value]) -> Outcome<()> {
     let lacks = |(column, value): &(&Column, &Value)| column.not_null && value.is_null();
     let Some((column, _)) = table.columns.iter().zip(values).find(lacks) else { return Ok(()) };
@@ -55,7 +54,7 @@ pub(crate) fn check_not_null(table: &Definition, values: &[Value]) -> Outcome<()
     Err(SqlError::new("23502", message).detail(detail).about(about))
 }
 
-/// The values of a row as errors show them.
+/// The row as shown in errors.
 fn shown(table: &Definition, values: &[Value]) -> String {
     let text = |(column, value): (&Column, &Value)| {
         let text = value.text(column.kind).unwrap_or_else(|| "null".to_owned());

@@ -1,4 +1,4 @@
-//! Getting hold of tables, rows and transactions.
+//! Locks on tables, rows and transactions.
 
 use super::{Execution, Stop};
 use crate::error::SqlError;
@@ -10,7 +10,6 @@ use crate::store::transaction::Undo;
 use crate::store::{TableId, VersionId, Xid};
 
 impl Execution<'_> {
-    /// Locks the table of a statement as it is used.
     pub(super) fn lock_tables(&mut self, statement: &Statement) -> Result<(), Stop> {
         let (named, mode) = match statement {
             Statement::Select(select) => {
@@ -28,7 +27,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Refuses what a read-only transaction cannot do. Errors: 25006.
+    /// Refuses writes in a read-only transaction. Errors: 25006.
     pub(super) fn refuse_writes(&self, statement: &Statement) -> Result<(), SqlError> {
         if !self.session.transaction.as_ref().is_some_and(|open| open.read_only) {
             return Ok(());
@@ -50,7 +49,7 @@ impl Execution<'_> {
         Err(SqlError::new("25006", message))
     }
 
-    /// Errors: 0A000 for a snapshot that a standby cannot take.
+    /// Errors: 0A000 for SERIALIZABLE on a standby.
     pub(super) fn refuse_serializable(&self) -> Result<(), SqlError> {
         let open = self.session.transaction.as_ref();
         let is_asked = open.is_some_and(|open| open.isolation == Isolation::Serializable);
@@ -64,7 +63,6 @@ impl Execution<'_> {
             .hint(hint))
     }
 
-    /// Locks a table until the transaction ends.
     pub(super) fn lock_table(&mut self, named: &Named, mode: LockMode) -> Result<TableId, Stop> {
         let table = self.core.table(named, self.session.xid())?.id;
         let (backend, tag) = (self.session.backend, Tag::Table(table));
@@ -78,7 +76,7 @@ impl Execution<'_> {
         if answer == Answer::Waits { Err(Stop::Wait) } else { Ok(table) }
     }
 
-    /// The id of the own transaction, from its first write.
+    /// The transaction's id, assigned at its first write.
     pub(super) fn own_xid(&mut self) -> Xid {
         if let Some(xid) = self.session.xid() {
             return xid;
@@ -95,15 +93,14 @@ impl Execution<'_> {
         xid
     }
 
-    /// Waits until a transaction has ended.
     pub(super) fn await_end(&mut self, xid: Xid) -> Stop {
         let (backend, tag) = (self.session.backend, Tag::Transaction(xid));
         self.core.locks.acquire(backend, tag, LockMode::Share, Span::Transaction);
         Stop::Wait
     }
 
-    /// How a version stands, once nobody has it who forbids it. The policies that do not wait leave
-    /// it [`Standing::Taken`], or refuse.
+    /// Waits until no other transaction blocks a version and returns its state. Policies that do
+    /// not wait return [`Standing::Taken`] or an error.
     pub(super) fn have(
         &mut self,
         (table, version): (TableId, VersionId),
@@ -140,7 +137,7 @@ impl Execution<'_> {
         Ok(now)
     }
 
-    /// Locks a version that nobody forbids.
+    /// Locks a version that no other transaction blocks.
     pub(super) fn lock_version(&mut self, table: TableId, version: VersionId, strength: Strength) {
         let xid = self.own_xid();
         let Some(held) = self.core.heap.version_mut(table, version) else { return };
@@ -153,14 +150,14 @@ impl Execution<'_> {
         }
     }
 
-    /// Whether a change by others since the snapshot spoils the transaction.
+    /// Returns whether a concurrent change since the snapshot aborts the transaction.
     pub(super) fn is_strict(&self) -> bool {
         let open = self.session.transaction.as_ref();
         open.is_some_and(|open| open.isolation >= Isolation::RepeatableRead)
     }
 }
 
-/// What a transaction gets that sees an older state than it would have to change.
+/// The error for a row that changed since the snapshot.
 pub(super) fn serialization(what: &str) -> SqlError {
     let message = format!("could not serialize access due to concurrent {what}");
     SqlError::new("40001", message)

@@ -1,5 +1,5 @@
-//! UPDATE and DELETE. A row that another transaction changed meanwhile is looked at anew, in its
-//! latest version: the filter decides again.
+//! UPDATE and DELETE. A row that was changed concurrently is checked again in its latest version:
+//! the filter decides anew.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;
@@ -39,13 +39,11 @@ impl Execution<'_> {
         Ok(Done { tag: format!("{word} {}", self.run.progress.count) })
     }
 
-    /// The versions of a table that the statement sees.
     pub(super) fn seen(&self, table: TableId) -> Vec<VersionId> {
         let snapshot = self.run.snapshot.as_ref();
         snapshot.map_or(Vec::new(), |snapshot| self.core.heap.visible(table, snapshot))
     }
 
-    /// The version that is to be looked at next.
     pub(super) fn target(&self) -> Option<VersionId> {
         let progress = &self.run.progress;
         progress.targets.as_ref()?.get(progress.at).copied()
@@ -81,7 +79,7 @@ impl Execution<'_> {
         self.give(outputs, Row::of(&values))
     }
 
-    /// Finds the version of a row that may be changed now; `None` if the row is passed over.
+    /// Finds the version of a row to change; `None` skips the row.
     fn settle(&mut self, plan: &ModifyPlan, target: VersionId) -> Result<Option<VersionId>, Stop> {
         let table = plan.table;
         let mut version = match self.run.progress.current {
@@ -92,7 +90,7 @@ impl Execution<'_> {
                     return Ok(None);
                 }
                 self.touch_until(table, Some(target))?;
-                // What is wrong with the new row is found before anybody is waited for.
+                // Errors in the new row are reported before any wait.
                 if let Some(assignments) = &plan.assignments {
                     self.assigned(table, assignments, Row::of(&values))?;
                 }
@@ -128,7 +126,6 @@ impl Execution<'_> {
         Ok(Some(version))
     }
 
-    /// A row with some columns set anew.
     pub(super) fn assigned(
         &mut self,
         table: TableId,
@@ -148,8 +145,7 @@ impl Execution<'_> {
         Ok(values)
     }
 
-    /// Ends a version and makes the one that replaces it, which the indexes do not know yet unless
-    /// their keys are the same.
+    /// Replaces a version. The new one is in no index yet unless its keys are unchanged.
     pub(super) fn replace(
         &mut self,
         table: TableId,
@@ -191,7 +187,6 @@ impl Execution<'_> {
         transaction.undo.push(Undo::Ended(table, version));
     }
 
-    /// Gives the client what it asked to see of a row.
     pub(super) fn give(&mut self, outputs: Option<&[Output]>, row: Row<'_>) -> Result<(), Stop> {
         let Some(outputs) = outputs else { return Ok(()) };
         let mut shown = Vec::new();
@@ -202,7 +197,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// A version that has entered all indexes.
+    /// Enters a version into all indexes.
     pub(super) fn enter(&mut self, table: TableId) -> Result<Entered, Stop> {
         let Some(version) = self.run.progress.entering else {
             return Err(SqlError::new("XX000", "no version enters").into());

@@ -1,4 +1,4 @@
-//! Plans: statements whose names are looked up in the tables that there are.
+//! Plans: statements with resolved names.
 
 use crate::bind::Binder;
 use crate::bound::{Bound, Output};
@@ -12,16 +12,15 @@ use crate::store::table::{Column, Definition};
 use crate::store::{TableId, Xid};
 use crate::types::{Type, Value};
 
-/// A plan, what it returns, and the types of its parameters.
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
-    /// `None` for a statement that returns no rows.
+    /// `None` for a statement without rows.
     pub(crate) outputs: Option<Vec<Output>>,
     pub(crate) parameters: Vec<Type>,
 }
 
-/// Columns, and what each is set to: `None` for its default.
+/// Columns with new values; `None` for the default.
 pub(crate) type Assignments = Vec<(usize, Option<Bound>)>;
 
 #[derive(Debug)]
@@ -29,7 +28,6 @@ pub(crate) enum Plan {
     Select(SelectPlan),
     Insert(InsertPlan),
     Modify(ModifyPlan),
-    /// A statement that needs none.
     None,
 }
 
@@ -39,40 +37,39 @@ pub(crate) struct SelectPlan {
     pub(crate) filter: Option<Bound>,
     pub(crate) order: Vec<(Bound, bool)>,
     pub(crate) locking: Option<Locking>,
-    /// What is counted, where the select counts.
+    /// Arguments of COUNT.
     pub(crate) counts: Vec<Option<Bound>>,
 }
 
 #[derive(Debug)]
 pub(crate) struct InsertPlan {
     pub(crate) table: TableId,
-    /// One value for each column of the table; `None` for its default.
+    /// A value for each column; `None` for the default.
     pub(crate) rows: Vec<Vec<Option<Bound>>>,
     pub(crate) conflict: Option<ConflictPlan>,
 }
 
 #[derive(Debug)]
 pub(crate) struct ConflictPlan {
-    /// The indexes that matter.
+    /// Indexes that detect the conflict.
     pub(crate) indexes: Vec<usize>,
-    /// Whether there is no index of the columns that were named.
+    /// No index matches the named columns.
     pub(crate) lacks_index: bool,
     /// `None` for `DO NOTHING`.
     pub(crate) update: Option<(Assignments, Option<Bound>)>,
     pub(crate) strength: Strength,
 }
 
-/// An UPDATE or a DELETE.
 #[derive(Debug)]
 pub(crate) struct ModifyPlan {
     pub(crate) table: TableId,
     pub(crate) filter: Option<Bound>,
-    /// The columns that are set, and to what (`None` for the default); `None` for a DELETE.
+    /// `None` for a DELETE.
     pub(crate) assignments: Option<Assignments>,
     pub(crate) strength: Strength,
 }
 
-/// Plans a statement. `types` are those of the parameters, as far as a client has said.
+/// `types` are the parameter types that the client declared.
 pub(crate) fn plan(
     core: &Core,
     own: Option<Xid>,
@@ -167,7 +164,7 @@ fn filter(
     expression.map(|expression| binder.boolean(expression, "WHERE")).transpose()
 }
 
-/// Where columns of a statement are in their table. Errors: 42703, 42701.
+/// Errors: 42703, 42701.
 fn columns_of(table: &Definition, named: &[Named]) -> Outcome<Vec<usize>> {
     let mut found = Vec::new();
     for column in named {
@@ -322,7 +319,7 @@ fn plan_assignments(
     Ok(planned)
 }
 
-/// Refuses to set a column twice. Errors: 42601.
+/// Errors: 42601 for a column that is set twice.
 fn refuse_twice(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Outcome<()> {
     for (at, (column, _)) in assignments.iter().enumerate() {
         if assignments[..at].iter().any(|(other, _)| other == column) {
@@ -334,7 +331,7 @@ fn refuse_twice(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> O
     Ok(())
 }
 
-/// Who may change a key locks the row more strongly.
+/// An update that may change a key takes the stronger row lock.
 fn strength_of(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Strength {
     let keys = || table.indexes.iter();
     let touches =

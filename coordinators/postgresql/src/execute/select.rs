@@ -1,4 +1,4 @@
-//! SELECT, with or without locking what it finds.
+//! SELECT, with or without row locks.
 
 use super::evaluate::Row;
 use super::locking::serialization;
@@ -45,7 +45,7 @@ impl Execution<'_> {
         Ok(Done { tag: format!("SELECT {}", self.run.progress.count) })
     }
 
-    /// A SELECT without a table has one row.
+    /// A SELECT without a table returns one row.
     fn select_nothing(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
         let is_one = self.passes(plan.filter.as_ref(), Row::default())?;
         let counts = vec![i64::from(is_one); plan.counts.len()];
@@ -56,7 +56,7 @@ impl Execution<'_> {
         Ok(Done { tag: format!("SELECT {}", u8::from(shows)) })
     }
 
-    /// The rows that pass the filter, in the order that is asked for.
+    /// Returns the rows that pass the filter, in order.
     fn find(&mut self, plan: &SelectPlan, table: TableId) -> Result<Vec<VersionId>, Stop> {
         let mut found = Vec::new();
         for version in self.look_up(table, plan.filter.as_ref())? {
@@ -105,7 +105,7 @@ impl Execution<'_> {
         Ok(Done { tag: "SELECT 1".to_owned() })
     }
 
-    /// Locks a row that was found; `None` if it is passed over.
+    /// Locks a row; `None` skips it.
     fn lock_target(
         &mut self,
         plan: &SelectPlan,
@@ -119,7 +119,7 @@ impl Execution<'_> {
             match self.have((table, version), locking.strength, locking.policy)? {
                 Standing::Free => break,
                 Standing::Own | Standing::Taken(_) => return Ok(None),
-                // A row that is deleted is called updated here, other than by UPDATE and DELETE.
+                // PostgreSQL reports a deleted row as updated here, unlike in UPDATE and DELETE.
                 Standing::Deleted | Standing::Replaced(_) if self.is_strict() => {
                     return Err(serialization("update").into());
                 }

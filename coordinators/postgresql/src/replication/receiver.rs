@@ -1,5 +1,5 @@
-//! The standby's end of the connection with its primary (`walreceiver`): it writes what it gets to
-//! its disk, says so, and replays it.
+//! The standby's end of replication (`walreceiver`): it writes the log to disk, acknowledges it,
+//! and replays it.
 
 use super::replay::replay;
 use super::sender::stamp;
@@ -9,28 +9,26 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// How often a standby says how far it is (`wal_receiver_status_interval`).
+/// Interval between progress reports (`wal_receiver_status_interval`).
 const STATUS_US: u64 = 10_000_000;
-/// After how long a silence it gives the primary up (`wal_receiver_timeout`); after half of that it
-/// asks for a sign of life.
+/// Silence after which it disconnects (`wal_receiver_timeout`); after half of it, it requests a
+/// reply.
 const SILENCE_US: u64 = 60_000_000;
-/// At least this long after an attempt to connect begins the next (`wal_retrieve_retry_interval`).
+/// Minimum time between connection attempts (`wal_retrieve_retry_interval`).
 const RETRY_US: u64 = 5_000_000;
 /// Longer than any commit.
 const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 
-/// How far a connection has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Connecting,
-    /// The primary is to say that it can be asked.
+    /// Waiting for the primary to accept queries.
     Greeting,
     Identifying,
     Starting,
     Streaming,
 }
 
-/// What a standby has of its primary's log.
 #[derive(Debug)]
 pub(crate) struct Receiver {
     primary: (String, u16),
@@ -38,21 +36,19 @@ pub(crate) struct Receiver {
     input: BytesMut,
     next_connection: u32,
     tried_at: u64,
-    /// When the next attempt is due.
     retry_at: Option<u64>,
     heard_at: u64,
     told_at: u64,
     has_asked: bool,
-    /// Up to where the log has been written.
+    /// End of the written log.
     written: u64,
-    /// What is written and not yet safe: the sync that is waited for, where it ends, the part.
+    /// Parts written but not synced: the sync to wait for, their end, their bytes.
     syncing: VecDeque<(u64, u64, Bytes)>,
-    /// Up to where it is safe and replayed.
+    /// End of the synced and replayed log.
     flushed: u64,
 }
 
 impl Receiver {
-    /// Begins as soon as the server does.
     pub(crate) fn new(primary: (String, u16), core: &Core) -> Receiver {
         let now = core.now.monotonic.0;
         Receiver {
@@ -71,7 +67,6 @@ impl Receiver {
         }
     }
 
-    /// Whether this is its connection.
     pub(crate) fn owns(&self, connection: ConnectionId) -> bool {
         self.connection.is_some_and(|(own, _)| own == connection)
     }
@@ -80,7 +75,6 @@ impl Receiver {
         matches!(self.connection, Some((_, Stage::Streaming)))
     }
 
-    /// When it has something to do by itself.
     pub(crate) fn next_timer(&self) -> Option<u64> {
         if !self.is_streaming() {
             return self.retry_at;
@@ -89,7 +83,7 @@ impl Receiver {
         Some((self.told_at + STATUS_US).min(self.heard_at + silence))
     }
 
-    /// Does what is due: connects, says how far it is, or gives a silent primary up.
+    /// Runs what is due: connecting, progress reports, and disconnecting from a silent primary.
     pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
         let now = core.now.monotonic.0;
         if self.retry_at.is_some_and(|at| at <= now) {
@@ -120,20 +114,18 @@ impl Receiver {
         core.wants.push(Output::Connect { connection, host, port });
     }
 
-    /// Tries again, but not sooner than some time after the last attempt.
+    /// Schedules the next attempt, at least [`RETRY_US`] after the last one.
     pub(crate) fn retry(&mut self, core: &Core) {
         self.connection = None;
         self.retry_at = Some(core.now.monotonic.0.max(self.tried_at + RETRY_US));
     }
 
-    /// Closes the connection, if there is one.
     fn close(&mut self, core: &mut Core) {
         if let Some((connection, _)) = self.connection.take() {
             core.wants.push(Output::Close { connection });
         }
     }
 
-    /// The connection is open.
     pub(crate) fn connected(&mut self, core: &mut Core) {
         let body = b"\0\x03\0\0user\0replicator\0database\0replication\0replication\0true\0\
                      application_name\0walreceiver\0\0";
@@ -152,7 +144,6 @@ impl Receiver {
         self.send(core, next, [b"Q", &length[..], text.as_bytes(), b"\0"].concat());
     }
 
-    /// Says how far it is.
     fn report(&mut self, core: &mut Core) {
         let mut body = BytesMut::new();
         body.put_u8(b'd');
@@ -165,7 +156,6 @@ impl Receiver {
         self.send(core, Stage::Streaming, body.to_vec());
     }
 
-    /// Hears what the primary says.
     pub(crate) fn hear(&mut self, core: &mut Core, bytes: &[u8]) {
         self.input.extend_from_slice(bytes);
         (self.heard_at, self.has_asked) = (core.now.monotonic.0, false);
@@ -208,7 +198,7 @@ impl Receiver {
         }
     }
 
-    /// Takes a part of the log, if it is the next.
+    /// Writes a part of the log if it is the next one.
     fn take(&mut self, core: &mut Core, mut body: Bytes) {
         if body.first() != Some(&b'w') {
             return;
@@ -225,7 +215,7 @@ impl Receiver {
         self.advance(core);
     }
 
-    /// Replays what the disk has, and says so.
+    /// Replays what is synced and reports it.
     pub(crate) fn advance(&mut self, core: &mut Core) {
         let before = self.flushed;
         while self.syncing.front().is_some_and(|(sync, _, _)| *sync <= core.done_syncs) {
@@ -239,7 +229,7 @@ impl Receiver {
         }
     }
 
-    /// The standby follows nobody any more: it replays all that it has.
+    /// Ends replication: replays everything received.
     pub(crate) fn end(mut self, core: &mut Core) {
         self.close(core);
         for (_, _, part) in self.syncing {

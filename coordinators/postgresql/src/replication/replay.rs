@@ -1,5 +1,5 @@
-//! What a standby does with the log of its primary: each commit in it is a transaction here, so
-//! that whoever reads sees all of it or nothing.
+//! Replay on a standby. Each commit is replayed as one transaction, so readers see all of it or
+//! nothing.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;
@@ -9,7 +9,6 @@ use crate::wal::{self, Record};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 
-/// Carries out the commits of a part of the log.
 pub(crate) fn replay(core: &mut Core, part: &Bytes) {
     for records in wal::groups(part) {
         let xid = core.transactions.start();

@@ -1,4 +1,4 @@
-//! The primary's end of a connection with a standby (`walsender`).
+//! The primary's end of replication (`walsender`).
 
 use crate::bound::{Bound, Output};
 use crate::client::Client;
@@ -10,17 +10,17 @@ use crate::wire::{self, Body};
 use bytes::{BufMut, Bytes};
 use fencepost_machine::WallTime;
 
-/// 2000-01-01, from which the protocol counts time, after the Unix epoch.
+/// 2000-01-01, the protocol's epoch, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
-/// Names the cluster: a standby of another one would be refused.
+/// System identifier of the cluster, which a standby must share.
 const SYSTEM: &str = "7338219457620161536";
 
-/// Time as the protocol has it.
+/// Converts to the protocol's epoch.
 pub(super) fn stamp(wall: WallTime) -> i64 {
     wall.0 - EPOCH_US
 }
 
-/// The place that `X/X` names.
+/// Parses a log position `X/X`.
 fn position(text: &str) -> Option<u64> {
     let (high, low) = text.split_once('/')?;
     let part = |text| u64::from_str_radix(text, 16).ok().filter(|part| *part <= 0xffff_ffff);
@@ -28,7 +28,6 @@ fn position(text: &str) -> Option<u64> {
 }
 
 impl Client {
-    /// Serves a message of a standby.
     pub(crate) fn hear_standby(&mut self, core: &mut Core, kind: u8, body: Bytes) {
         if let Some(sender) = &mut self.sender {
             sender.heard_at = core.now.monotonic.0;
@@ -47,7 +46,7 @@ impl Client {
         }
     }
 
-    /// Errors: 42601, 58P01 and others for what cannot be sent.
+    /// Errors: 42601, 58P01 and others for requests that cannot be served.
     fn answer_standby(&mut self, core: &Core, body: Bytes) -> Outcome<()> {
         let text = Body::new(body).string()?;
         let words: Vec<&str> = text.trim_end_matches(';').split_whitespace().collect();
@@ -80,7 +79,7 @@ impl Client {
         let end = Value::Text(shown(core.log.flushed()));
         let row = [Value::Text(SYSTEM.to_owned()), Value::Integer(1), end, Value::Null];
         wire::row_description(&mut self.out, &columns, &[]);
-        // Text is possible for every type.
+        // Every type has a text form.
         let _ = wire::data_row(&mut self.out, &row, &columns, &[]);
         wire::text(&mut self.out, b'C', "IDENTIFY_SYSTEM");
         self.ready(core);
@@ -98,12 +97,12 @@ impl Client {
         if let Some(sender) = &mut self.sender {
             sender.sent = Some(from);
         }
-        // CopyBothResponse: no columns, and all of it text.
+        // CopyBothResponse: no columns, all text.
         wire::message(&mut self.out, b'W', |out| out.put_slice(&[0, 0, 0]));
         Ok(())
     }
 
-    /// The standby says how far it has written, flushed and replayed.
+    /// Handles a standby's written, flushed and replayed positions.
     fn hear_progress(&mut self, core: &mut Core, body: &Bytes) {
         let [b'r', fields @ ..] = body.as_ref() else { return };
         let Some(flushed) = fields.get(8..16).and_then(|bytes| bytes.try_into().ok()) else {
@@ -121,7 +120,7 @@ impl Client {
         }
     }
 
-    /// Sends the standby what is new.
+    /// Sends the standby new parts of the log.
     pub(crate) fn stream(&mut self, core: &Core) {
         let Some(Sender { sent: Some(sent), .. }) = &mut self.sender else { return };
         while let Some((start, part)) = core.log.after(*sent) {

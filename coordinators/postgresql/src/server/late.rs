@@ -1,4 +1,4 @@
-//! What becomes too late: timeouts, and waiting for oneself.
+//! Timeouts and deadlock detection.
 
 use super::Postgresql;
 use crate::error::SqlError;
@@ -8,7 +8,6 @@ use crate::stream::Sender;
 use fencepost_machine::ConnectionId;
 
 impl Postgresql {
-    /// Ends what has become too late, and looks for deadlocks.
     pub(super) fn look_at_clock(&mut self) {
         let now = self.core.now.monotonic.0;
         let ids: Vec<ConnectionId> = self.clients.keys().copied().collect();
@@ -30,7 +29,7 @@ impl Postgresql {
             } else if client.sender.as_ref().and_then(Sender::ends_at).is_some_and(|at| at <= now) {
                 client.leave(&mut self.core);
             } else if matches!(client.blocked, None | Some(Stop::Flush(_) | Stop::Standby(_))) {
-                // Nothing that could be too late.
+                // No timeout is set.
             } else if is_due(timers.lock) {
                 let message = "canceling statement due to lock timeout";
                 client.interrupt(&mut self.core, &SqlError::new("55P03", message));
@@ -41,7 +40,8 @@ impl Postgresql {
         }
     }
 
-    /// Whether a session waits for itself in the end; then its statement fails.
+    /// Fails a session's statement if the session waits, indirectly, for itself. Returns whether it
+    /// did.
     fn is_deadlocked(&mut self, id: ConnectionId) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         client.timers.deadlock = None;
@@ -55,7 +55,6 @@ impl Postgresql {
     }
 }
 
-/// One line of the detail of a deadlock.
 fn line(link: &Link) -> String {
     let what = match link.tag {
         Tag::Table(table) => format!("relation {} of database 5", table.0),

@@ -1,31 +1,24 @@
-//! The tokens of a query.
+//! The tokenizer.
 
 use crate::error::{Outcome, SqlError};
 
-/// What a token is.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// An unquoted word, in small letters.
+    /// An unquoted word, in lowercase.
     Word(String),
     /// A name in double quotes.
     Quoted(String),
-    /// A string constant.
     Text(String),
-    /// An integer constant.
     Integer(String),
     /// A constant with a point or an exponent.
     Decimal(String),
-    /// `$n`.
     Parameter(u16),
-    /// An operator, a bracket, a comma.
     Symbol(String),
 }
 
-/// A token, and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Token {
     pub(super) kind: Kind,
-    /// As it was written.
     pub(super) raw: String,
     /// In characters from 1.
     pub(super) position: usize,
@@ -41,10 +34,10 @@ impl Token {
     }
 }
 
-/// The longest name, in bytes; what is longer is cut.
+/// Maximum length of a name in bytes; longer names are truncated.
 const NAME_MAX: usize = 63;
 
-/// Operators of more than one character, the longest first.
+/// Operators of several characters, longest first.
 const LONG_SYMBOLS: &[&str] = &["::", "<=", ">=", "<>", "!=", "||", ":=", "=>"];
 
 struct Reader {
@@ -52,7 +45,6 @@ struct Reader {
     at: usize,
 }
 
-/// Every token of a query.
 pub(super) fn tokens(query: &str) -> Outcome<Vec<Token>> {
     let mut reader = Reader { characters: query.chars().collect(), at: 0 };
     let mut tokens = Vec::new();
@@ -82,7 +74,6 @@ impl Reader {
         }
     }
 
-    /// Passes blanks and comments.
     fn skip_blank(&mut self) -> Outcome<()> {
         loop {
             self.skip_while(|c| c.is_ascii_whitespace() || c == '\u{b}');
@@ -94,7 +85,7 @@ impl Reader {
         }
     }
 
-    /// Passes a comment, and those within it.
+    /// Skips a comment and those nested in it.
     fn skip_comment(&mut self) -> Outcome<()> {
         let (start, mut depth) = (self.at, 0_u32);
         loop {
@@ -146,7 +137,7 @@ impl Reader {
         Kind::Symbol(first.to_string())
     }
 
-    /// A string, which goes on after a line break if another follows.
+    /// Parses a string, which may continue after a line break.
     fn string(&mut self, escapes: bool) -> Outcome<String> {
         let (start, mut text) = (self.at, String::new());
         self.at += 1;
@@ -233,7 +224,7 @@ impl Reader {
         let starts_name = |c: char| c.is_alphabetic() || c == '_';
         if self.peek(0).is_some_and(starts_name) {
             self.skip_while(|c| c.is_alphanumeric() || c == '_');
-            // The real one names as much of the junk as its scanner has seen: one more character.
+            // The real server quotes the text up to one character past the error.
             let raw: String = self.characters[start..self.at].iter().collect();
             let message = format!("trailing junk after numeric literal at or near \"{raw}\"");
             return Err(SqlError::new("42601", message).at(start + 1));
@@ -243,7 +234,7 @@ impl Reader {
     }
 }
 
-/// A name of a length that the server keeps.
+/// Truncates a name at a character boundary.
 fn cut(mut name: String) -> String {
     let mut end = name.len().min(NAME_MAX);
     while !name.is_char_boundary(end) {

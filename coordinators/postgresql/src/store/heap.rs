@@ -1,4 +1,4 @@
-//! The tables by their names, and the versions of their rows.
+//! Tables by name, and row versions.
 
 use super::snapshot::Snapshot;
 use super::table::{Definition, Ended, Index, Version};
@@ -12,7 +12,6 @@ use std::rc::Rc;
 /// The first id of a user's table.
 const FIRST_TABLE: u32 = 16_384;
 
-/// All tables.
 #[derive(Clone, Debug)]
 pub(crate) struct Heap {
     tables: BTreeMap<TableId, Definition>,
@@ -42,7 +41,7 @@ impl Heap {
         self.tables.get_mut(&id)
     }
 
-    /// A table by its name, as a transaction sees it.
+    /// Returns the table of this name that the transaction sees.
     pub(crate) fn named(&self, name: &str, own: Option<Xid>) -> Option<&Definition> {
         let is_seen = |table: &&Definition| {
             let is_there = table.creator.is_none() || table.creator == own;
@@ -51,12 +50,12 @@ impl Heap {
         self.tables.values().filter(is_seen).find(|table| table.name == name)
     }
 
-    /// Who is creating a table of that name.
+    /// The transaction that is creating a table of this name.
     pub(crate) fn creator_of(&self, name: &str) -> Option<Xid> {
         self.tables.values().find(|table| table.name == name)?.creator
     }
 
-    /// Whether an index has the name, and of which table.
+    /// The table with an index of this name.
     pub(crate) fn index_named(&self, name: &str) -> Option<&Definition> {
         self.tables.values().find(|table| table.indexes.iter().any(|index| index.name == name))
     }
@@ -89,7 +88,6 @@ impl Heap {
         id
     }
 
-    /// Enters a version under a given id.
     pub(crate) fn put(
         &mut self,
         table: TableId,
@@ -145,14 +143,14 @@ impl Heap {
         }
     }
 
-    /// The versions that a snapshot sees, in the order in which they were made.
+    /// Returns the versions in a snapshot, in order of creation.
     pub(crate) fn visible(&self, table: TableId, snapshot: &Snapshot) -> Vec<VersionId> {
         let Some(table) = self.tables.get(&table) else { return Vec::new() };
         let seen = |(_, version): &(&VersionId, &Version)| version.is_seen(snapshot);
         table.versions.iter().filter(seen).map(|(id, _)| *id).collect()
     }
 
-    /// Drops the versions of a table that nobody can see any more.
+    /// Drops versions that no snapshot can see any more.
     pub(crate) fn vacuum(&mut self, table: TableId, transactions: &Transactions) {
         let horizon = transactions.horizon();
         if let Some(table) = self.tables.get_mut(&table) {
@@ -162,7 +160,7 @@ impl Heap {
         }
     }
 
-    /// Versions that an index knows with the same key, other than this one.
+    /// Returns other versions with the same key in an index.
     pub(crate) fn rivals(
         &self,
         table: &Definition,

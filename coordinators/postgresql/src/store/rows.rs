@@ -1,28 +1,27 @@
-//! Who may change or lock a version of a row now.
+//! Access of transactions to row versions.
 
 use super::heap::Heap;
 use super::transactions::Transactions;
 use super::{TableId, VersionId, Xid};
 use crate::sql::ast::{LockMode, Strength};
 
-/// How a version stands to somebody who wants to change or lock it.
+/// State of a version for a transaction that wants to change or lock it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
-    /// It may be had.
     Free,
-    /// A running transaction has it.
+    /// A running transaction has locked or changed it.
     Taken(Xid),
     /// A committed transaction replaced it.
     Replaced(VersionId),
     /// A committed transaction deleted it.
     Deleted,
-    /// The own transaction replaced or deleted it.
+    /// This transaction replaced or deleted it.
     Own,
 }
 
 impl Strength {
-    /// Whether two transactions cannot have a row in both ways. Source: PostgreSQL's documentation,
-    /// "Row-Level Locks".
+    /// Returns whether two row locks conflict. Source: PostgreSQL's documentation, "Row-Level
+    /// Locks".
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,
@@ -32,7 +31,7 @@ impl Strength {
         }
     }
 
-    /// The lock that orders those who wait for a row in this way.
+    /// The heavyweight lock that orders the waiters for this row lock.
     pub(crate) fn turn(self) -> LockMode {
         match self {
             Strength::KeyShare => LockMode::AccessShare,
@@ -43,7 +42,6 @@ impl Strength {
     }
 }
 
-/// Whether a transaction may have a version in some way.
 pub(crate) fn standing(
     heap: &Heap,
     transactions: &Transactions,

@@ -1,17 +1,17 @@
-//! Serializable snapshot isolation: which transactions could not have run one after the other.
+//! Serializable snapshot isolation: detects transactions without a serial order.
 //!
-//! A SERIALIZABLE transaction reads from its snapshot, as REPEATABLE READ does, and what it reads
-//! is remembered (`sireads.rs`). A write finds the readers before it, a read finds the writers
-//! whose change it does not see: in both cases the reader has to come first in any order, which is
-//! a conflict from the reader to the writer. Two conflicts in a row, of which the last writer was
-//! committed first, may be part of a circle (`conflicts.rs`): then one of the three is cancelled,
-//! which a transaction finds out when it reads, writes or commits next. What was read stays known
-//! after the commit, until every transaction that ran at the same time has ended (`ending.rs`).
+//! A SERIALIZABLE transaction reads from its snapshot, as in REPEATABLE READ, and its reads are
+//! recorded (`sireads.rs`). A write finds earlier readers, and a read finds writers whose changes
+//! it does not see. Either way the reader must precede the writer: a read-write conflict from
+//! reader to writer. Two consecutive conflicts, of which the last writer committed first, may be
+//! part of a cycle (`conflicts.rs`). Then one of the three transactions is canceled; it finds out
+//! at its next read, write or commit. Reads stay recorded after the commit until every concurrent
+//! transaction has ended (`ending.rs`).
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
 //! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
-//! old transactions that a server makes when it has no room for more; locks of several pages of a
-//! table or an index, as the tables of locks have one.
+//! old transactions that a server makes when it runs out of space; locks on several pages of a
+//! table or an index, since lock tables have one page.
 
 mod conflicts;
 mod ending;
@@ -24,84 +24,84 @@ use super::snapshot::Snapshot;
 use crate::error::SqlError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Names a serializable transaction whose reads and writes are tracked.
+/// Id of a tracked serializable transaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracked(u64);
 
-/// Counts the prepared and the committed transactions: orders what happened.
+/// A counter of prepared and committed transactions, which orders events.
 type Moment = u64;
 
-/// Why a transaction is cancelled, in the words of the server.
+/// Why a transaction is canceled, as in the server's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reason {
-    /// Another transaction had decided it, which is found out by a read.
+    /// Doomed by another transaction; found by a read.
     DuringRead,
-    /// The same, found out by a write.
+    /// Doomed by another transaction; found by a write.
     DuringWrite,
-    /// The same, found out by COMMIT.
+    /// Doomed by another transaction; found by COMMIT.
     DuringCommit,
-    /// Its write completes the structure.
+    /// Its write completes a dangerous structure.
     Write,
-    /// Its read completes the structure, whose pivot can no longer be cancelled.
+    /// Its read completes a dangerous structure whose pivot can no longer be canceled.
     Read(Option<Xid>),
-    /// Its commit completes the structure, whose pivot can no longer be cancelled.
+    /// Its commit completes a dangerous structure whose pivot can no longer be canceled.
     Commit,
 }
 
-/// A transaction that is tracked, or was and is still of interest.
+/// A tracked transaction, running or committed.
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// From its first write.
+    /// Set at its first write.
     xid: Option<Xid>,
-    /// The oldest transaction that was running when it took its snapshot.
+    /// The oldest transaction running at its snapshot.
     xmin: u64,
     /// The last moment before its snapshot.
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// The first of those that committed before it and whose writes it did not see.
+    /// The earliest commit among the transactions that committed before it and whose writes it did
+    /// not see.
     earliest_out: Option<Moment>,
-    /// The transaction id that was next when it ended.
+    /// The next transaction id when it ended.
     finished_before: u64,
-    /// Declared so, or committed without a write.
+    /// Declared read-only, or committed without a write.
     is_read_only: bool,
-    /// It has to roll back, and so conflicts with nobody.
+    /// It must roll back, so it conflicts with no other.
     is_doomed: bool,
     has_written: bool,
-    /// It is read-only, and nothing can go wrong with it any more.
+    /// It is read-only and can no longer be part of a cycle.
     is_safe: bool,
-    /// To whom it has conflicts, as a reader.
+    /// Conflicts out, as a reader.
     outs: Vec<Tracked>,
-    /// From whom it has conflicts, as a writer.
+    /// Conflicts in, as a writer.
     ins: Vec<Tracked>,
-    /// Of one declared read-only: the writers whose end decides whether it is safe. Of a writer:
-    /// those whose safety it decides.
+    /// For a declared read-only transaction: the writers whose end decides whether it is safe. For
+    /// a writer: the transactions whose safety it decides.
     undecided: Vec<Tracked>,
     sireads: BTreeSet<Target>,
 }
 
-/// All serializable transactions.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Serializable {
     all: BTreeMap<Tracked, Entry>,
     next: u64,
     by_xid: BTreeMap<Xid, Tracked>,
-    /// Who has read what, in the order in which they did.
+    /// Readers of each target, in order.
     readers: BTreeMap<Target, Vec<Tracked>>,
-    /// The committed ones that are still of interest, in the order of their commits.
+    /// Committed transactions still of interest, in commit order.
     finished: VecDeque<Tracked>,
     last: Moment,
-    /// How many are running that were not declared read-only.
+    /// Number of running transactions not declared read-only.
     writable: usize,
-    /// The oldest `xmin` of the running ones, and how many have it.
+    /// The oldest `xmin` of running transactions, and how many share it.
     global_xmin: Option<(u64, usize)>,
-    /// Up to which commit what only matters to writers may be forgotten, and is.
+    /// The last commit up to which everything was cleared that only matters to writers.
     clearable: Moment,
     cleared: Moment,
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on; `None` for a read-only one that is safe.
+    /// Tracks a transaction from its snapshot on; `None` if it is read-only and safe.
     pub(crate) fn begin(
         &mut self,
         snapshot: &Snapshot,
@@ -141,7 +141,6 @@ impl Serializable {
         Some(id)
     }
 
-    /// A transaction has got its id.
     pub(crate) fn register(&mut self, id: Tracked, xid: Xid) {
         if let Some(entry) = self.all.get_mut(&id) {
             entry.xid = Some(xid);
@@ -149,12 +148,11 @@ impl Serializable {
         }
     }
 
-    /// Whether a transaction is read-only and nothing can go wrong with it any more.
     pub(crate) fn is_safe(&self, id: Tracked) -> bool {
         self.get(id).is_some_and(|entry| entry.is_safe)
     }
 
-    /// Errors: the given reason, if another transaction has decided that this one cannot commit.
+    /// Errors: `reason` if another transaction has doomed this one.
     pub(crate) fn check_doomed(&self, id: Tracked, reason: Reason) -> Result<(), Reason> {
         match self.get(id) {
             Some(entry) if entry.is_doomed => Err(reason),
@@ -162,7 +160,6 @@ impl Serializable {
         }
     }
 
-    /// Whether nothing is remembered.
     #[cfg(test)]
     pub(crate) fn is_empty(&self) -> bool {
         self.all.is_empty() && self.readers.is_empty() && self.by_xid.is_empty()

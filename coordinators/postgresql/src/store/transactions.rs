@@ -1,10 +1,9 @@
-//! Which transactions are running, and what they see.
+//! Running transactions and their snapshots.
 
 use super::snapshot::Snapshot;
 use super::{Backend, Xid};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Which transactions are running, and what they see.
 #[derive(Clone, Debug)]
 pub(crate) struct Transactions {
     next: Xid,
@@ -13,7 +12,7 @@ pub(crate) struct Transactions {
     seen: BTreeMap<Backend, Xid>,
 }
 
-/// The first transaction of a cluster that `initdb` made.
+/// The first transaction id after `initdb`.
 const FIRST: u64 = 731;
 
 impl Transactions {
@@ -28,7 +27,6 @@ impl Transactions {
         xid
     }
 
-    /// The id that the next transaction gets.
     pub(crate) fn next(&self) -> Xid {
         self.next
     }
@@ -53,12 +51,11 @@ impl Transactions {
         Snapshot { next: self.next, running: self.running.clone(), own, command }
     }
 
-    /// A backend looks at nothing any more.
     pub(crate) fn forget(&mut self, backend: Backend) {
         self.seen.remove(&backend);
     }
 
-    /// What ended before this is seen as ended by all.
+    /// Transactions that ended before this are ended in every snapshot.
     pub(crate) fn horizon(&self) -> Xid {
         let running = self.running.first().copied().unwrap_or(self.next);
         self.seen.values().copied().min().map_or(running, |seen| seen.min(running))

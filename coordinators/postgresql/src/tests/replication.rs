@@ -1,11 +1,11 @@
-//! A primary and a standby, with a network between them that passes on what it is told to.
+//! A primary and a standby with a network under the test's control.
 
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Replication, Watch};
 use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, OperatorAction};
 
 const SECOND: u64 = 1_000_000;
-/// The connection at the primary; at the standby it is the first that this asks for.
+/// Connection id at the primary; at the standby it is the first one requested.
 const AT_PRIMARY: u32 = 900;
 
 struct Both {
@@ -34,7 +34,6 @@ impl Both {
         both
     }
 
-    /// Opens the connection that the standby asks for.
     fn link(&mut self) {
         self.link = self.standby.asked.pop().expect("the standby connects");
         let connection = ConnectionId(AT_PRIMARY);
@@ -42,7 +41,6 @@ impl Both {
         self.standby.input(Input::Connected { connection: self.link });
     }
 
-    /// Passes on what they have said, until they are silent.
     fn pass(&mut self) {
         loop {
             let to_primary = self.standby.take(self.link.0);

@@ -1,12 +1,12 @@
-//! SERIALIZABLE transactions that could not have run one after the other. What is said is what
-//! PostgreSQL 15.18 says; `tests/reality/serializable.rs` compares the same cases with it.
+//! SERIALIZABLE transactions without a serial order. The messages are those of PostgreSQL 15.18;
+//! `tests/reality/serializable.rs` compares the same cases with it.
 
 use super::world::{World, query};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
 
-/// Says statements, each by one of three sessions, and what the last was answered: its command tag,
-/// or the code of its error with the reason.
+/// Runs statements in three sessions. Returns the last reply: its command tag, or the error code
+/// with its reason.
 fn last_of(steps: &[(usize, &str)]) -> String {
     let mut world = World::new();
     let ids = [world.session(), world.session(), world.session()];
@@ -134,7 +134,7 @@ fn rejects_a_second_insert_of_a_key_that_both_had_looked_for() {
     assert!(last_of(&steps(false)).contains("23505"), "nobody has looked");
 }
 
-/// As in 15.20: 15.18 spoke of a concurrent update in both cases.
+/// As in 15.20; 15.18 reports a concurrent update in both cases.
 #[test]
 fn rejects_doing_nothing_because_of_a_row_of_a_pivot() {
     let steps = |looks: bool| {
@@ -189,7 +189,7 @@ fn a_commit_that_waits_for_the_disk_can_no_longer_be_cancelled() {
     assert_eq!(world.take_words(first), "COMMIT");
 }
 
-/// What is remembered of a committed transaction is forgotten once nobody overlaps it.
+/// Committed transactions are forgotten once none overlaps them.
 #[test]
 fn nothing_is_remembered_once_all_have_ended() {
     let mut world = World::new();

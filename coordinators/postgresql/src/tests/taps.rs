@@ -1,4 +1,4 @@
-//! What the judge is told of a lock that is a row, a row lock or an advisory lock.
+//! Reports to the judge about row, row-lock and advisory locks.
 
 use super::world::World;
 use crate::{Config, HeldWhen, LockTable, Watch};
@@ -19,7 +19,6 @@ fn world() -> World {
     World::of(Config { schema: schema.to_owned(), watch, ..Config::default() })
 }
 
-/// What was told: what happened, to whose lock, and who did it.
 fn told(world: &mut World) -> Vec<(KeyChange, String, Option<u32>)> {
     let taps = std::mem::take(&mut world.taps);
     let line = |tap: fencepost_machine::TapEvent| {

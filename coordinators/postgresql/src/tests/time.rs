@@ -1,10 +1,10 @@
-//! What becomes too late, by the monotonic clock, and what the wall clock says.
+//! Timeouts by the monotonic clock, and the wall clock.
 
 use super::world::{World, message};
 
 const SECOND: u64 = 1_000_000;
 
-/// Two sessions, of which the second waits for the first under a setting.
+/// Two sessions: the second waits for the first under a setting.
 fn waiting(setting: &str) -> (World, u32, u32) {
     let mut world = World::new();
     let (first, second) = (world.session(), world.session());

@@ -58,13 +58,12 @@ impl World {
         id
     }
 
-    /// What is said to a statement, in words; empty while it waits.
+    /// Sends a statement. Returns the reply as text, empty while it waits.
     pub(super) fn ask(&mut self, id: u32, sql: &str) -> String {
         self.send(id, &query(sql));
         self.take_words(id)
     }
 
-    /// A new process on the same disk; nobody is connected to it.
     pub(super) fn restart(&mut self) {
         let config = self.config.clone();
         self.bench.restart(|disk, now| Postgresql::new(config, disk, now));

@@ -1,8 +1,8 @@
-//! Spans of time: months, days and microseconds, which are kept apart.
+//! Intervals: months, days and microseconds, kept separately.
 
 use super::timestamp::{self, Wrong};
 
-/// A span. A month has no fixed length.
+/// A month has no fixed length.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Interval {
     pub(crate) months: i64,
@@ -18,7 +18,7 @@ impl Interval {
         Interval { months: 0, days: 0, micros }
     }
 
-    /// The span between two instants, in days and less.
+    /// Returns the difference in days and microseconds.
     pub(crate) fn between(later: i64, earlier: i64) -> Option<Interval> {
         let span = later.checked_sub(earlier)?;
         Some(Interval { months: 0, days: span / DAY, micros: span % DAY })
@@ -44,7 +44,6 @@ impl Interval {
         })
     }
 
-    /// The instant so much later than another.
     pub(crate) fn after(self, at: i64) -> Option<i64> {
         if at == timestamp::MAX || at == timestamp::MIN {
             return Some(at);
@@ -59,7 +58,7 @@ impl Interval {
         days * i128::from(DAY) + i128::from(self.micros)
     }
 
-    /// Writes it as `1 mon 2 days 03:04:05`.
+    /// Formats as `1 mon 2 days 03:04:05`.
     pub(crate) fn text(self) -> String {
         let mut words = Vec::new();
         let mut count = |number: i64, unit: &str| {
@@ -78,7 +77,7 @@ impl Interval {
         words.join(" ")
     }
 
-    /// Reads `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S`, `10`.
+    /// Parses `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S`, `10`.
     pub(crate) fn read(text: &str) -> Result<Interval, Wrong> {
         let text = text.trim().to_ascii_lowercase();
         if let Some(iso) = text.strip_prefix("pt") {
@@ -108,7 +107,6 @@ impl Interval {
     }
 }
 
-/// Puts a blank between a number and the unit that is written right after it.
 fn spaced(text: &str) -> String {
     let mut spaced = String::new();
     let mut before = ' ';
@@ -122,7 +120,6 @@ fn spaced(text: &str) -> String {
     spaced
 }
 
-/// `10` and `seconds`.
 fn one(digits: &str, unit: &str) -> Result<Interval, Wrong> {
     let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
     let is_number = !digits.is_empty() && whole.bytes().all(|byte| byte.is_ascii_digit());
@@ -159,7 +156,7 @@ fn one(digits: &str, unit: &str) -> Result<Interval, Wrong> {
     }
 }
 
-/// What follows `PT` in a duration of ISO 8601.
+/// Parses an ISO 8601 duration after `PT`.
 fn read_iso(text: &str) -> Result<Interval, Wrong> {
     let (mut total, mut digits, mut any) = (Interval::default(), String::new(), false);
     for c in text.chars() {

@@ -1,11 +1,8 @@
-//! Instants: microseconds since the Unix epoch, in the proleptic Gregorian calendar. The time zone
-//! is UTC.
+//! Instants: microseconds since the Unix epoch, in the proleptic Gregorian calendar and UTC.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 
-/// `-infinity`.
 pub(crate) const MIN: i64 = i64::MIN;
-/// `infinity`.
 pub(crate) const MAX: i64 = i64::MAX;
 
 const SECOND: i64 = 1_000_000;
@@ -14,7 +11,7 @@ const DAY: i64 = 86_400 * SECOND;
 /// Years beyond these are refused. The real server goes on to 294276.
 const YEARS: std::ops::RangeInclusive<i64> = 1..=9_999;
 
-/// An instant some months later, on the same day of the month if there is one.
+/// Adds months, clamping the day to the end of the month.
 pub(super) fn plus_months(at: i64, months: i64) -> Option<i64> {
     let (days, time) = (at.div_euclid(DAY), at.rem_euclid(DAY));
     let (year, month, day) = date_of(days);
@@ -27,7 +24,7 @@ pub(super) fn plus_months(at: i64, months: i64) -> Option<i64> {
     days_from(year, month, day).checked_mul(DAY)?.checked_add(time)
 }
 
-/// Writes an instant as `2026-01-31 12:00:00.5`.
+/// Formats as `2026-01-31 12:00:00.5`.
 pub(crate) fn text(at: i64) -> String {
     match at {
         MAX => return "infinity".to_owned(),
@@ -39,7 +36,7 @@ pub(crate) fn text(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {time}")
 }
 
-/// Writes a span of less than a day or more as `hh:mm:ss.ffffff`.
+/// Formats as `hh:mm:ss.ffffff`; the hours may exceed a day.
 pub(super) fn time_text(micros: i64) -> String {
     let seconds = micros / SECOND;
     let (hours, minutes, rest) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -49,15 +46,13 @@ pub(super) fn time_text(micros: i64) -> String {
     format!("{hours:02}:{minutes:02}:{rest:02}{point}{fraction}")
 }
 
-/// Why a text is no instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wrong {
     Syntax,
-    /// A field that is too large.
     Range,
 }
 
-/// Reads an instant. A zone is passed over where it means nothing.
+/// Parses an instant. Ignores the zone unless `heeds_zone`.
 pub(crate) fn read(text: &str, heeds_zone: bool) -> Result<i64, Wrong> {
     let text = text.trim();
     match text.to_ascii_lowercase().as_str() {
@@ -93,7 +88,7 @@ fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Result<i64, 
     }
 }
 
-/// Parts a time from its zone, and says how far that is ahead of UTC.
+/// Splits off the zone. Returns its offset from UTC.
 fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
     for utc in ["Z", "z", "UTC", "utc"] {
         if let Some(time) = rest.strip_suffix(utc) {
@@ -113,7 +108,7 @@ fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
     Ok((time, sign * (hours * 3_600 + minutes * 60) * SECOND))
 }
 
-/// Reads `hh:mm[:ss[.ffffff]]`.
+/// Parses `hh:mm[:ss[.ffffff]]`.
 pub(super) fn time_of(text: &str) -> Result<i64, Wrong> {
     let parts: Vec<&str> = text.split(':').collect();
     let (hours, minutes, seconds) = match parts[..] {
@@ -130,7 +125,7 @@ pub(super) fn time_of(text: &str) -> Result<i64, Wrong> {
     Ok((hours * 3_600 + minutes * 60 + whole) * SECOND + micros_of(fraction)?)
 }
 
-/// The digits after the point, rounded to microseconds.
+/// Rounds decimals to microseconds.
 pub(super) fn micros_of(fraction: &str) -> Result<i64, Wrong> {
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Syntax);

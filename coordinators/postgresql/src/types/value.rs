@@ -1,4 +1,4 @@
-//! Values: read from text or from their binary form, written, compared.
+//! Values: parsing, formatting, binary form, comparison.
 
 use super::interval::Interval;
 use super::timestamp::{self, Wrong};
@@ -6,13 +6,13 @@ use super::{TIME_MAX, TIME_MIN, Type};
 use crate::error::{Outcome, SqlError};
 use std::cmp::Ordering;
 
-/// A value of some type, which is kept beside it.
+/// A value, without its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     Null,
     Boolean(bool),
     Integer(i64),
-    /// A number with a point, as it was written.
+    /// As written.
     Decimal(String),
     Text(String),
     /// Microseconds since the Unix epoch.
@@ -21,7 +21,7 @@ pub(crate) enum Value {
     Void,
 }
 
-/// Between the Unix epoch and 2000-01-01, from which the binary form counts.
+/// 2000-01-01, the epoch of the binary form, in microseconds since the Unix epoch.
 const EPOCH: i64 = 946_684_800_000_000;
 
 fn invalid(kind: Type, text: &str) -> SqlError {
@@ -37,7 +37,6 @@ fn out_of_range(kind: Type, text: &str) -> SqlError {
     SqlError::new("22003", format!("value \"{text}\" is out of range for type {kind}"))
 }
 
-/// The least and the greatest value of an integer type.
 fn bounds(kind: Type) -> std::ops::RangeInclusive<i64> {
     match kind {
         Type::Int2 => i64::from(i16::MIN)..=i64::from(i16::MAX),
@@ -51,7 +50,6 @@ impl Value {
         *self == Value::Null
     }
 
-    /// Reads a text as a value of a type.
     pub(crate) fn read(text: &str, kind: Type) -> Outcome<Value> {
         let wrong = |why| match why {
             Wrong::Syntax => invalid(kind, text),
@@ -83,8 +81,8 @@ impl Value {
         }
     }
 
-    /// A text of the length that a type allows: blanks at the end that are too many are dropped,
-    /// and if it is cast, whatever is too long.
+    /// Fits a text to the length of its type: drops excess spaces at the end and, in a cast, any
+    /// excess.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),
@@ -105,7 +103,7 @@ impl Value {
         Ok(Value::Text(text + &" ".repeat(blanks)))
     }
 
-    /// An integer of a type. Errors: 22003.
+    /// Errors: 22003.
     pub(crate) fn narrowed(value: i64, kind: Type) -> Outcome<Value> {
         if bounds(kind).contains(&value) {
             return Ok(Value::Integer(value));
@@ -113,7 +111,6 @@ impl Value {
         Err(SqlError::new("22003", format!("{kind} out of range")))
     }
 
-    /// Reads the binary form of a parameter.
     pub(crate) fn read_binary(bytes: &[u8], kind: Type, number: usize) -> Outcome<Value> {
         let wrong = || {
             let message = format!("incorrect binary data format in bind parameter {number}");
@@ -161,7 +158,7 @@ impl Value {
         }
     }
 
-    /// As a client sees it; `None` for NULL.
+    /// The text form; `None` for NULL.
     pub(crate) fn text(&self, kind: Type) -> Option<String> {
         Some(match self {
             Value::Null => return None,
@@ -204,7 +201,6 @@ impl Value {
     }
 }
 
-/// A number of up to eight bytes, with its sign.
 fn big_endian(bytes: &[u8]) -> i64 {
     let filler = if bytes.first().is_some_and(|byte| *byte >= 0x80) { -1 } else { 0 };
     bytes.iter().fold(filler, |number, byte| (number << 8) | i64::from(*byte))
@@ -230,8 +226,8 @@ fn integer(text: &str, kind: Type) -> Outcome<Value> {
     }
 }
 
-/// Orders two values of comparable types; NULL is greater than all, as in `ORDER BY`. Strings are
-/// ordered by their bytes (collation "C").
+/// Compares values of comparable types; NULL is greater than all, as in `ORDER BY`. Strings are
+/// ordered by bytes (collation "C").
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,

@@ -5,7 +5,7 @@ use fencepost_postgresql::{Config, Postgresql};
 use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
-/// What passes between two messages of clients.
+/// Time between two messages of clients, in microseconds.
 const STEP_US: u64 = 1_000;
 
 pub(crate) struct Fake(Bench<Postgresql>);
@@ -33,7 +33,6 @@ impl Fake {
         Fake(Bench::new(|disk, now| Postgresql::new(config, disk, now)))
     }
 
-    /// A session that is ready.
     pub(crate) fn session(&mut self) -> u32 {
         let id = self.connect();
         self.send(id, &startup());
@@ -45,7 +44,6 @@ impl Fake {
         self.0.send(id, bytes);
     }
 
-    /// What was said to a session, if that is a whole answer.
     pub(crate) fn answer(&mut self, id: u32) -> Option<Vec<u8>> {
         let is_answered = is_whole(self.unread(id)) || self.is_closed(id);
         is_answered.then(|| self.take(id))

@@ -1,4 +1,4 @@
-//! Odd bytes: what a server says to them, and whether it goes on.
+//! Invalid bytes: the reply, and whether the connection stays open.
 
 use super::fake::Fake;
 use super::messages::{message, query, shown, startup};
@@ -6,7 +6,7 @@ use super::real::Real;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
-/// What the real one says until it ends the connection, or has answered and sees its end.
+/// Returns the real server's output until it closes the connection or has replied.
 fn real_answer(real: &Real, bytes: &[u8]) -> Vec<u8> {
     let mut stream = real.connect();
     let _ = stream.write_all(bytes);
@@ -28,7 +28,7 @@ fn fake_answer(bytes: &[u8], piece: usize) -> Vec<u8> {
     fake.take(id)
 }
 
-/// What a session is sent whose bytes after the startup are these.
+/// Compares the replies to bytes sent after the startup.
 fn check(real: &Real, name: &str, bytes: &[u8]) {
     let all = [&startup()[..], bytes].concat();
     real.session().ask(&query("DROP TABLE IF EXISTS x"));

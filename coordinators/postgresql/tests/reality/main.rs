@@ -1,9 +1,8 @@
-//! Random statements over several connections, and odd frames, against a real PostgreSQL and
-//! against ours: what is answered, and who has to wait, must be the same.
+//! Random statements on several connections, and invalid frames, against a real PostgreSQL and
+//! against ours: replies must be equal, and the same sessions must wait.
 //!
-//! Runs if PostgreSQL is found; `FENCEPOST_REAL_POSTGRESQL=1` demands it.
-//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` from
-//! which they follow.
+//! Skipped without PostgreSQL unless `FENCEPOST_REAL_POSTGRESQL=1`. `FENCEPOST_DIFFERENTIAL_CASES`
+//! sets the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

@@ -1,6 +1,5 @@
-//! Messages of the protocol: written, and shown with what differs from server to server left out.
+//! Encodes messages, and renders replies without the parts that differ between servers.
 
-/// A message of a client.
 pub(crate) fn message(kind: u8, body: &[u8]) -> Vec<u8> {
     let length = (body.len() + 4) as u32;
     [&[kind][..], &length.to_be_bytes(), body].concat()
@@ -10,13 +9,11 @@ pub(crate) fn query(sql: &str) -> Vec<u8> {
     message(b'Q', &[sql.as_bytes(), b"\0"].concat())
 }
 
-/// The first message of a session.
 pub(crate) fn startup() -> Vec<u8> {
     let body = b"\0\x03\0\0user\0postgres\0database\0postgres\0\0";
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// The whole messages of a server: kind and body.
 pub(crate) fn split(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     let (mut rest, mut messages) = (bytes, Vec::new());
     while rest.len() >= 5 {
@@ -30,13 +27,12 @@ pub(crate) fn split(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     messages
 }
 
-/// Whether an answer is whole: the server is ready for the next query.
+/// Returns whether a reply is complete (ReadyForQuery).
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     split(bytes).last().is_some_and(|(kind, _)| *kind == b'Z')
 }
 
-/// Messages as text, without process ids, ids of tables, the release of a server, and where in its
-/// source it is.
+/// Renders messages without process ids, table ids, the server's release, and source positions.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let messages = split(bytes);
     let length: usize = messages.iter().map(|(_, body)| body.len() + 5).sum();
@@ -56,8 +52,8 @@ fn one(kind: u8, body: &[u8]) -> String {
     format!("{} {text:?}", kind as char)
 }
 
-/// A parameter and its value. Of the server's version the first number counts: Debian brings newer
-/// releases of the same major version, which the model follows in all but the name.
+/// Renders a parameter. Of the server's version only the major number counts: Debian's newer minor
+/// releases differ from the model only in name.
 fn parameter(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).into_owned();
     match text.strip_prefix("server_version\0").and_then(|version| version.split_once('.')) {
@@ -66,7 +62,7 @@ fn parameter(body: &[u8]) -> String {
     }
 }
 
-/// The fields of an error. A context is left out, and the detail of a deadlock.
+/// Renders an error without its context and the detail of a deadlock.
 fn error(body: &[u8]) -> String {
     let fields: Vec<String> = body
         .split(|byte| *byte == 0)
@@ -78,7 +74,7 @@ fn error(body: &[u8]) -> String {
     without_pivot(&kept.collect::<Vec<_>>().join(" "))
 }
 
-/// The reason why a transaction is cancelled without the id of another.
+/// Removes the other transaction's id from the reason for a cancellation.
 fn without_pivot(text: &str) -> String {
     match text.split_once("out to pivot ") {
         Some((before, after)) => {
@@ -91,7 +87,6 @@ fn without_pivot(text: &str) -> String {
     }
 }
 
-/// A description of rows without the ids of tables.
 fn columns(body: &[u8]) -> String {
     let mut shown = Vec::new();
     let mut rest = &body[2..];

@@ -1,4 +1,4 @@
-//! A real PostgreSQL, started in a folder of its own, on the loopback only.
+//! A real PostgreSQL in its own folder, on the loopback only.
 
 use super::messages::{is_whole, query, shown, split, startup};
 use fencepost_testing::{free_port, skip, wait_until_ready};
@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// A folder that the server may write to.
 fn folder() -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     if is_root() {
@@ -19,7 +18,7 @@ fn folder() -> tempfile::TempDir {
     folder
 }
 
-/// PostgreSQL refuses to run as root: then it runs as nobody.
+/// PostgreSQL refuses to run as root, so root runs it as nobody.
 const NOBODY: u32 = 65_534;
 
 pub(crate) struct Real {
@@ -29,7 +28,7 @@ pub(crate) struct Real {
     observer: Option<Connection>,
 }
 
-/// Where the programs of a server are, if there is one.
+/// Finds the folder of the server's programs.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let folders = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
@@ -75,7 +74,7 @@ fn session(port: u16) -> Option<Connection> {
 }
 
 impl Real {
-    /// A server of its own, or nothing if there is no PostgreSQL and none is demanded.
+    /// Starts a server; `None` if PostgreSQL is missing and not required.
     pub(crate) fn start() -> Option<Real> {
         let Some(programs) = programs() else {
             skip("FENCEPOST_REAL_POSTGRESQL", "PostgreSQL 15");
@@ -91,7 +90,6 @@ impl Real {
         Some(Real::launch(&programs, folder))
     }
 
-    /// A standby that streams from this one.
     pub(crate) fn standby(&self) -> Real {
         let (programs, folder) = (programs().unwrap(), folder());
         let made = command(&programs.join("pg_basebackup"), folder.path())
@@ -103,7 +101,6 @@ impl Real {
         Real::launch(&programs, folder)
     }
 
-    /// A server on the data of a folder.
     fn launch(programs: &Path, folder: tempfile::TempDir) -> Real {
         let port = free_port();
         let mut settings = vec![format!("port={port}")];
@@ -117,7 +114,7 @@ impl Real {
             .map(str::to_owned),
         );
         settings.extend(["deadlock_timeout=10ms", "TimeZone=UTC"].map(str::to_owned));
-        // A standby whose primary is gone looks at it that often, also when it is promoted.
+        // Interval at which a standby looks for its lost primary, also when promoted.
         settings.push("wal_retrieve_retry_interval=50ms".to_owned());
         let mut server = command(&programs.join("postgres"), folder.path());
         server.arg("-D").arg(folder.path().join("data"));
@@ -131,7 +128,7 @@ impl Real {
         real
     }
 
-    /// Kills it as a power loss would: at once.
+    /// Kills it immediately, as a power loss would.
     pub(crate) fn kill(mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -145,7 +142,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Waits until no session is left but the one that looks.
+    /// Waits until only the polling session is connected.
     pub(crate) fn wait_alone(&mut self) {
         let ask = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
         let deadline = instant() + Duration::from_secs(10);
@@ -155,7 +152,7 @@ impl Real {
         }
     }
 
-    /// Waits until a session waits for a lock; `false` if it answers instead.
+    /// Waits until a session waits for a lock; `false` if it replies instead.
     pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
         let pid = connection.pid;
         let ask = format!(
@@ -165,7 +162,7 @@ impl Real {
         while instant() < deadline {
             let answer = shown(&self.observer.as_mut().unwrap().ask(&query(&ask)));
             if answer.contains("\\u{1}1\"") {
-                // As long as a look for deadlocks takes.
+                // Duration of a deadlock check.
                 rest(25);
                 return !connection.has_answer();
             }
@@ -184,7 +181,6 @@ impl Drop for Real {
     }
 }
 
-/// A session with a real server.
 pub(crate) struct Connection {
     stream: TcpStream,
     pid: u32,
@@ -196,7 +192,7 @@ impl Connection {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// Reads up to the end of an answer, or of the connection.
+    /// Reads to the end of a reply or of the connection.
     pub(crate) fn read(&mut self) -> Vec<u8> {
         let (mut said, mut buffer) = (Vec::new(), [0; 16_384]);
         while !is_whole(&said) {
@@ -217,7 +213,6 @@ impl Connection {
         self.read()
     }
 
-    /// The first value of an answer, as text.
     pub(crate) fn value(&mut self, sql: &str) -> String {
         let answer = split(&self.ask(&query(sql)));
         let row = answer.into_iter().find(|(kind, _)| *kind == b'D');
@@ -228,7 +223,6 @@ impl Connection {
         self.pid
     }
 
-    /// Whether something is there to be read.
     pub(crate) fn has_answer(&mut self) -> bool {
         self.stream.set_nonblocking(true).unwrap();
         let outcome = self.stream.peek(&mut [0]);

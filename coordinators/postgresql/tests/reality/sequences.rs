@@ -9,33 +9,31 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 
-/// How many sequences are tried.
 const CASES: u32 = 1_000;
-/// How many statements are tried alone, besides the odd ones.
+/// Number of statements tested alone, besides the odd ones.
 const ALONE: u32 = 1_500;
-/// Longer than any deadlock stays unnoticed.
+/// Longer than a deadlock stays undetected.
 const DEADLOCK_US: u64 = 1_100_000;
 
-/// A session of both.
 struct Pair {
     real: Connection,
     fake: u32,
-    /// What was sent last and is not answered.
+    /// The statement without a reply yet.
     waits: Option<String>,
 }
 
-/// Both servers, with the same sessions.
 struct World<'r> {
     real: &'r mut Real,
     fake: Fake,
     pairs: Vec<Pair>,
     log: Vec<String>,
-    /// How often which reason was given for a serialization failure.
+    /// Number of serialization failures by reason.
     reasons: &'r mut BTreeMap<String, u32>,
 }
 
 impl World<'_> {
-    /// Both say the same to a session, or it waits in both.
+    /// Asserts that both servers reply alike, or that the session waits on both. Returns whether it
+    /// waits.
     fn compare(&mut self, index: usize) -> Result<bool, TestCaseError> {
         let pair = &mut self.pairs[index];
         let Some(own) = self.fake.answer(pair.fake) else {
@@ -54,7 +52,7 @@ impl World<'_> {
         Ok(true)
     }
 
-    /// Sends a statement. Whether the outcome does not depend on who of several is faster.
+    /// Sends a statement. Returns whether the outcome is independent of timing.
     fn say(&mut self, index: usize, sql: &str) -> Result<bool, TestCaseError> {
         self.log.push(format!("{index}: {sql}"));
         let bytes = query(sql);
@@ -76,7 +74,7 @@ impl World<'_> {
             }
             return Ok(true);
         }
-        // It waits: perhaps for itself, which is found in a while.
+        // It waits, perhaps in a deadlock that is detected later.
         self.fake.pass(DEADLOCK_US);
         let is_resolved = (0..self.pairs.len())
             .any(|at| has_answer(&self.fake, at, &self.pairs) && self.pairs[at].waits.is_some());
@@ -106,7 +104,7 @@ fn check(
         prop_assert_eq!(shown(&session.welcome), welcome);
         pairs.push(Pair { real: session, fake: id, waits: None });
     }
-    // What the sequence before has left behind, once its sessions are gone.
+    // Drop what the last sequence has left, once its sessions are gone.
     pairs[0].real.ask(&query("DROP TABLE IF EXISTS t, u, lock"));
     let mut world = World { real, fake, pairs, log: Vec::new(), reasons };
     for sql in TABLES {
@@ -117,7 +115,7 @@ fn check(
             return Ok(());
         }
     }
-    // Whoever can ends what is open, until nobody waits.
+    // Every session that can ends its transaction, until none waits.
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
             for sql in ["ROLLBACK", "SELECT pg_advisory_unlock_all()"] {
@@ -135,8 +133,8 @@ fn check(
     Ok(())
 }
 
-/// Compares both on sequences of statements, as many as are asked for. How often which reason was
-/// given for a serialization failure; `None` without a real server.
+/// Compares both servers on sequences of statements. Returns the number of serialization failures
+/// by reason; `None` without a real server.
 pub(crate) fn run(
     cases: u32,
     steps: impl Strategy<Value = Vec<(usize, String)>>,
@@ -169,7 +167,7 @@ fn replies_and_waits_are_those_of_a_real_postgresql() {
     run(CASES, prop::collection::vec((0..3_usize, statement()), 1..30));
 }
 
-/// Each statement alone, after the same tables: all that differs is told at once.
+/// Compares each statement alone on the same tables and reports all differences at the end.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_postgresql() {
     let Some(real) = Real::start() else { return };

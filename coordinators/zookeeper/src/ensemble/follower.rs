@@ -1,5 +1,5 @@
-//! Following: a member calls the leader that was elected, comes level with it, and then serves its
-//! clients from its own tree, which may be behind the leader's.
+//! Following: a member connects to the elected leader, synchronizes, and then serves its clients
+//! from its own tree, which may lag behind the leader's.
 
 use super::FRAME_MAX;
 use crate::config::MemberId;
@@ -17,16 +17,15 @@ use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// How often a leader that does not answer is called.
+/// Connection attempts before the follower gives up.
 const CALLS_MAX: u32 = 5;
-/// How long to wait until it is called again, in milliseconds.
+/// Delay between connection attempts, in milliseconds.
 const CALL_AGAIN_MS: u64 = 100;
 
 impl ZooKeeper {
-    /// Follows the leader that was elected.
     pub(super) fn follow(&mut self, leader: MemberId) {
         let Some(link) = self.links.dial(&self.config, leader, &mut self.out.list) else {
-            // Nobody of that number is a member: the vote was no member's.
+            // The vote names no member of this ensemble.
             return self.look_for_leader();
         };
         self.role = Role::Following(Follower {
@@ -56,7 +55,6 @@ impl ZooKeeper {
         }
     }
 
-    /// The leader takes the call.
     pub(super) fn leader_reached(&mut self, connection: ConnectionId) {
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };
         follower.stage = Stage::Informed;
@@ -65,8 +63,8 @@ impl ZooKeeper {
         self.send_to_leader(&Message::FollowerInfo { accepted });
     }
 
-    /// The connection to the leader is gone, or could not be opened. It may not have found out yet
-    /// that it leads, so that it is called again.
+    /// Handles a lost or refused connection to the leader. The leader may not know yet that it was
+    /// elected, so the follower retries.
     pub(crate) fn leader_lost(&mut self, connection: ConnectionId) {
         let now_ms = self.now_ms();
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };
@@ -98,7 +96,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Bytes of the leader.
     pub(crate) fn leader_said(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let (now_ms, init_ms, sync_ms) =
             (self.now_ms(), self.config.init_ms(), self.config.sync_ms());
@@ -119,7 +116,7 @@ impl ZooKeeper {
         }
     }
 
-    /// Does what the leader says. Returns whether that was to be expected of it.
+    /// Handles a message from the leader. Returns whether it was valid in this state.
     fn obey(&mut self, message: Message) -> bool {
         let Some(follower) = self.following() else { return false };
         let stage = follower.stage;
@@ -179,7 +176,6 @@ impl ZooKeeper {
         true
     }
 
-    /// Writes what the leader sent to the log, where it must come next.
     fn log(&mut self, transaction: Transaction) -> bool {
         if transaction.zxid <= self.store.last_logged() {
             return false;
@@ -207,7 +203,6 @@ impl ZooKeeper {
         self.report(told, None);
     }
 
-    /// Tells the leader what is safe on the disk now.
     pub(super) fn follower_synced(&mut self) {
         let synced = self.store.synced();
         let Some(follower) = self.following() else { return };
@@ -236,12 +231,10 @@ impl ZooKeeper {
         }
     }
 
-    /// Sends a client's request on to the leader.
     pub(crate) fn forward(&mut self, request: Request) {
         self.send_to_leader(&Message::Forward(request));
     }
 
-    /// A client wants to see what the leader has committed.
     pub(crate) fn ask_for_sync(&mut self, session: i64, cxid: i32) {
         match &self.role {
             Role::Leading(_) => self.take_sync(self.config.me, session, cxid),
@@ -250,7 +243,6 @@ impl ZooKeeper {
         }
     }
 
-    /// A client is back: the leader knows whether its session lives.
     pub(crate) fn ask_leader_to_revalidate(
         &mut self,
         connection: ConnectionId,

@@ -1,5 +1,5 @@
-//! Leading: a majority is won over to a new epoch and brought level, then transactions are proposed
-//! and committed. A server that stands alone leads from the start, in epoch 0.
+//! Leading: the leader gets a majority to accept a new epoch, synchronizes it, then proposes and
+//! commits transactions. A standalone server leads from the start, in epoch 0.
 
 use crate::config::MemberId;
 use crate::member::leader::{CONTAINERS_MS, Leader, Proposal, Sync};
@@ -13,7 +13,6 @@ use crate::store::Epochs;
 use crate::transaction::{Change, Transaction};
 
 impl ZooKeeper {
-    /// Becomes the leader.
     pub(crate) fn lead(&mut self) {
         self.role = Role::Leading(Leader::new(&self.config, self.now_ms()));
         if self.config.is_alone() {
@@ -23,7 +22,7 @@ impl ZooKeeper {
         }
     }
 
-    /// Opens an epoch later than any that a majority knows, once a majority has come.
+    /// Opens an epoch later than any known to a majority, once a majority has connected.
     pub(super) fn open_epoch(&mut self) {
         let Role::Leading(leader) = &mut self.role else { return };
         let is_majority = leader.learners.count(|_| true) + 1 >= self.config.majority();
@@ -38,7 +37,7 @@ impl ZooKeeper {
         leader.learners.send(|_| true, &Message::LeaderInfo { epoch: leader.epoch }, &mut self.out);
     }
 
-    /// Hands its history on, once a majority has accepted the epoch.
+    /// Sends its history to the followers once a majority has accepted the epoch.
     pub(super) fn synchronise(&mut self) {
         let Role::Leading(leader) = &mut self.role else { return };
         let is_majority = leader.learners.count(|one| one.counts()) + 1 >= self.config.majority();
@@ -58,7 +57,7 @@ impl ZooKeeper {
         confirmed.into_iter().for_each(|connection| self.bring_level(connection));
     }
 
-    /// Serves, once a majority has its history on disk.
+    /// Starts serving once a majority has the leader's history on disk.
     pub(super) fn establish_epoch(&mut self) {
         let Role::Leading(leader) = &self.role else { return };
         let is_safe = self.store.synced() >= self.store.last_logged();
@@ -85,7 +84,6 @@ impl ZooKeeper {
         leader.containers_at = now_ms + CONTAINERS_MS;
     }
 
-    /// Takes a request that came through a member, and proposes what comes of it.
     pub(crate) fn take(&mut self, request: &Request, through: MemberId) {
         let (now_ms, time_ms) = (self.now_ms(), self.now.wall.as_millis());
         let Role::Leading(leader) = &mut self.role else { return };
@@ -127,7 +125,6 @@ impl ZooKeeper {
         self.store.sync(&mut self.out.list);
     }
 
-    /// Commits what a majority has on disk, in order.
     pub(super) fn commit(&mut self) {
         let own = self.store.synced();
         loop {
@@ -147,7 +144,6 @@ impl ZooKeeper {
         }
     }
 
-    /// The transactions that are proposed and not committed.
     pub(super) fn proposed(&self) -> &[Transaction] {
         self.store.logged_after(self.store.tree.zxid).unwrap_or_default()
     }
@@ -157,7 +153,7 @@ impl ZooKeeper {
         self.commit();
     }
 
-    /// A session wants to see all that is proposed by now.
+    /// Queues a sync behind everything proposed so far.
     pub(super) fn take_sync(&mut self, through: MemberId, session: i64, cxid: i32) {
         let Role::Leading(leader) = &mut self.role else { return };
         match leader.outstanding.back_mut() {
@@ -188,8 +184,7 @@ impl ZooKeeper {
         self.delete_containers(now_ms);
     }
 
-    /// Every half tick the learners are told that the leader lives; every tick it makes sure that a
-    /// majority still does.
+    /// Pings the followers every half tick, and checks every tick that a majority still answers.
     fn half_tick(&mut self, now_ms: u64) {
         let silent = {
             let Role::Leading(leader) = &mut self.role else { return };

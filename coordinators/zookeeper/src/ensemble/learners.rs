@@ -1,4 +1,4 @@
-//! The followers as their leader sees them: how far each has come, and what it says.
+//! The leader's handling of its followers' messages.
 
 use crate::config::MemberId;
 use crate::member::learners::{Learner, Stage};
@@ -8,14 +8,12 @@ use crate::server::{Role, ZooKeeper};
 use fencepost_machine::ConnectionId;
 
 impl ZooKeeper {
-    /// A connection that another member had opened is gone.
     pub(crate) fn learner_lost(&mut self, connection: ConnectionId) {
         if let Role::Leading(leader) = &mut self.role {
             leader.learners.learners.remove(&connection);
         }
     }
 
-    /// Returns whether the message was one that a leader can take.
     pub(super) fn learner_said(
         &mut self,
         connection: ConnectionId,
@@ -62,7 +60,7 @@ impl ZooKeeper {
         true
     }
 
-    /// A member wants to follow. One that had another connection has given that up.
+    /// Registers a follower. It has given up any earlier connection.
     fn learner_came(&mut self, connection: ConnectionId, id: MemberId, accepted: u32) -> bool {
         let heard_at = self.now_ms();
         let Role::Leading(leader) = &mut self.role else { return false };
@@ -86,8 +84,8 @@ impl ZooKeeper {
         true
     }
 
-    /// A follower has accepted the epoch. If it knows more than this leader, this is not the one to
-    /// lead.
+    /// Handles a follower's acceptance of the epoch. If the follower's history is newer, this
+    /// server gives up leading.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {
@@ -103,7 +101,7 @@ impl ZooKeeper {
         }
     }
 
-    /// Sends a follower what it lacks, and from here on all that is proposed.
+    /// Sends a follower the history it lacks; every later proposal follows.
     pub(super) fn bring_level(&mut self, connection: ConnectionId) {
         let Role::Leading(leader) = &mut self.role else { return };
         let epoch = leader.epoch();

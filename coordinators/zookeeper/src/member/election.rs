@@ -1,46 +1,41 @@
-//! Who is to lead: FastLeaderElection. Every member that looks for a leader tells all others its
-//! vote, and votes anew for a better one it hears of, until a majority votes alike.
+//! Leader election (FastLeaderElection). Each member looking for a leader sends its vote to all
+//! others and switches to any better vote it receives, until a majority agrees.
 //!
-//! Does no I/O: says what is to be told to whom, and when to ask again.
+//! Does no I/O: it returns which votes to send and when to repeat them.
 
 use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// How long a member that sees a majority still waits for a better vote (`finalizeWait`).
+/// How long a member that sees a majority waits for a better vote, in milliseconds
+/// (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// How long it waits for votes until it tells its own again, at first and at most
-/// (`minNotificationInterval`, `maxNotificationInterval`).
+/// First and longest interval between repeated votes, in milliseconds (`minNotificationInterval`,
+/// `maxNotificationInterval`).
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
-/// A member's view of the election.
 #[derive(Clone, Debug)]
 pub(crate) struct Election {
     me: MemberId,
     majority: usize,
-    /// Counts the elections that this member has taken part in.
     round: u64,
     vote: Vote,
-    /// What this member would vote for if it were alone.
+    /// This member's initial vote: itself.
     own: Vote,
-    /// The votes of this round, with what each voter is.
+    /// Votes of this round, with the voter's state.
     votes: BTreeMap<MemberId, Notification>,
-    /// The votes of members that have found a leader.
+    /// Votes of members that already have a leader.
     settled: BTreeMap<MemberId, Notification>,
     repeat_ms: u64,
     repeat_at: u64,
     decide_at: Option<u64>,
 }
 
-/// What a notification or the passing of time leads to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
     Nothing,
-    /// Send the vote to all other members.
     VoteToAll,
-    /// Send it to one member.
     VoteTo(MemberId),
-    /// This member is the leader now.
     Elected(MemberId),
 }
 
@@ -61,9 +56,9 @@ impl Election {
         }
     }
 
-    /// Begins to look for a leader: everybody is to be told.
+    /// Starts an election and makes the member send its vote to all others.
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
-        // A member that says it is in the last of all rounds is believed; the first comes after it.
+        // A peer may claim the last possible round; the next round is then the first again.
         self.round = self.round.wrapping_add(1);
         (self.own, self.vote) = (own, own);
         self.votes.clear();
@@ -78,17 +73,17 @@ impl Election {
         self.votes.insert(self.me, self.notification(State::Looking));
     }
 
-    /// What this member tells others, being what it is.
+    /// The notification that this member sends in this state.
     pub(crate) fn notification(&self, state: State) -> Notification {
         Notification { state, round: self.round, vote: self.vote }
     }
 
-    /// The vote of a member that has found a leader tells who that is and which epoch it opened.
+    /// Records the elected leader and its epoch as the vote to report to others.
     pub(crate) fn settle(&mut self, vote: Vote) {
         self.vote = vote;
     }
 
-    /// A vote reaches this member while it looks for a leader.
+    /// Handles a vote that arrives during an election.
     pub(crate) fn hear(&mut self, from: MemberId, heard: Notification, now_ms: u64) -> Step {
         match heard.state {
             State::Looking => self.hear_looking(from, heard, now_ms),
@@ -121,8 +116,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Members that have a leader decide for who looks for one, if they are a majority and the
-    /// leader is heard of itself.
+    /// Handles a vote of a member that has a leader. A majority of these decides the election, if
+    /// the leader itself is among them.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);
@@ -154,7 +149,6 @@ impl Election {
         Step::Elected(vote.leader)
     }
 
-    /// Time has passed.
     pub(crate) fn wake(&mut self, now_ms: u64) -> Step {
         if self.decide_at.is_some_and(|at| at <= now_ms) {
             return Step::Elected(self.vote.leader);
@@ -167,7 +161,6 @@ impl Election {
         Step::Nothing
     }
 
-    /// When to wake it.
     pub(crate) fn next_due(&self) -> u64 {
         self.decide_at.map_or(self.repeat_at, |at| at.min(self.repeat_at))
     }

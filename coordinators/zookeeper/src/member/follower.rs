@@ -1,30 +1,27 @@
-//! What a follower remembers.
+//! State of a follower.
 
 use crate::config::MemberId;
 use bytes::BytesMut;
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// How far a follower has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The leader does not answer yet.
     Calling,
-    /// The leader has still to say which epoch it opens.
+    /// Waiting for the leader's epoch.
     Informed,
-    /// What the leader has is on its way.
+    /// Receiving the leader's history.
     Receiving,
-    /// All of it is here; the disk has still to make it safe.
+    /// History received; waiting for the disk sync.
     Securing {
         epoch: u32,
         zxid: i64,
     },
-    /// The leader has still to say that a majority has it.
+    /// Waiting for the leader to confirm that a majority has the history.
     Level,
     Serving,
 }
 
-/// What a follower knows.
 #[derive(Debug)]
 pub(crate) struct Follower {
     pub(crate) leader: MemberId,
@@ -33,12 +30,12 @@ pub(crate) struct Follower {
     pub(crate) input: BytesMut,
     pub(crate) calls: u32,
     pub(crate) call_again_at: Option<u64>,
-    /// When the leader will have been silent for too long, in milliseconds.
+    /// End of the allowed silence of the leader, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) acked: i64,
-    /// Sessions that were heard of since the leader asked last, with their timeouts.
+    /// Sessions that were active since the leader's last ping, with their timeouts.
     pub(crate) touched: BTreeMap<i64, i32>,
-    /// Clients that are back with their sessions and wait for the leader's word.
+    /// Reconnected clients that wait for the leader to validate their sessions.
     pub(crate) revalidating: BTreeMap<i64, ConnectionId>,
 }
 

@@ -1,4 +1,4 @@
-//! What a leader remembers.
+//! State of a leader.
 
 use super::learners::Learners;
 use super::stage::LeaderStage;
@@ -10,21 +10,19 @@ use crate::transaction::{Change, Transaction};
 use fencepost_machine::ConnectionId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// How often containers are looked after, in milliseconds (`znode.container.checkIntervalMs`).
+/// Interval between checks for empty containers, in milliseconds
+/// (`znode.container.checkIntervalMs`).
 pub(crate) const CONTAINERS_MS: u64 = 60_000;
 
-/// A transaction that is not committed yet.
 #[derive(Clone, Debug)]
 pub(crate) struct Proposal {
     pub(crate) zxid: i64,
-    /// Who wanted to see all that was proposed until then.
     pub(crate) syncs: Vec<Sync>,
 }
 
-/// A session's wish to see what is committed, and through whom it came.
+/// A sync request: the member it came through, its session and its cxid.
 pub(crate) type Sync = (MemberId, i64, i32);
 
-/// What a leader knows.
 #[derive(Debug)]
 pub(crate) struct Leader {
     pub(crate) stage: LeaderStage,
@@ -34,7 +32,7 @@ pub(crate) struct Leader {
     pub(crate) foreseen: Foreseen,
     pub(crate) sessions: Sessions,
     pub(crate) last_proposed: i64,
-    /// When it gives up if a majority has not come level, in milliseconds.
+    /// Deadline for a majority to synchronize, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) half_tick_at: u64,
     pub(crate) is_full_tick: bool,
@@ -70,7 +68,6 @@ impl Leader {
         self.epoch
     }
 
-    /// The connections of its learners.
     pub(crate) fn links(&self) -> Vec<ConnectionId> {
         self.learners.connections()
     }
@@ -79,7 +76,8 @@ impl Leader {
         self.sessions.touch(session, timeout_ms, now_ms)
     }
 
-    /// A client is back through a member. Returns whether its session lives.
+    /// Validates the session of a client that reconnected through a member. Returns whether it is
+    /// alive.
     pub(crate) fn revalidate(
         &mut self,
         session: i64,
@@ -93,13 +91,12 @@ impl Leader {
 
     pub(crate) fn check_session(&mut self, session: i64, me: MemberId) -> Result<(), Refusal> {
         self.sessions.check(session, me).map_err(|refusal| match refusal {
-            // In an ensemble a session that is not known was known once.
+            // In an ensemble an unknown session has expired.
             Refusal::UnknownSession if self.epoch > 0 => Refusal::SessionExpired,
             refusal => refusal,
         })
     }
 
-    /// A transaction is part of the tree now.
     pub(crate) fn applied(&mut self, transaction: &Transaction) {
         self.foreseen.committed(transaction.zxid);
         if let Change::CloseSession { .. } = transaction.change {
@@ -112,7 +109,7 @@ impl Leader {
             return Some(self.give_up_at.min(self.half_tick_at));
         }
         let sessions = self.sessions.next_expiry();
-        // Nobody has to be told of the time where there is nobody else.
+        // A standalone server has no one to ping.
         let tick = (self.epoch > 0).then_some(self.half_tick_at);
         [sessions, tick, Some(self.containers_at)].into_iter().flatten().min()
     }

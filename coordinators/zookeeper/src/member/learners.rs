@@ -1,47 +1,43 @@
-//! Those who follow a leader, as the leader sees them.
+//! Followers, as the leader sees them.
 
 use super::message::{Message, Progress};
 use crate::config::{Config, MemberId};
 use fencepost_machine::{ConnectionId, Output, Outputs};
 use std::collections::BTreeMap;
 
-/// How far a follower has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Stage {
-    /// Has told which epoch it knows.
+    /// Has sent the epoch that it knows.
     Informed,
     /// Has accepted the leader's epoch.
     Confirmed,
-    /// The leader's history is on its way to it, and all that is proposed since.
+    /// Is being sent the leader's history and every later proposal.
     Sent,
     /// Has the leader's history on disk.
     Level,
-    /// Was told to serve.
     Admitted,
 }
 
-/// A follower.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Learner {
     pub(crate) id: MemberId,
     pub(crate) stage: Stage,
     pub(crate) accepted: u32,
-    /// Whether it accepted this epoch from this leader now, and not before.
+    /// It accepted this epoch now, not in an earlier connection.
     pub(crate) is_new: bool,
     pub(crate) progress: Progress,
-    /// Up to which proposal it has all on disk.
+    /// The last proposal that it has on disk.
     pub(crate) acked: i64,
     pub(crate) heard_at: u64,
 }
 
 impl Learner {
-    /// Whether it counts for the majority that accepts an epoch.
+    /// Returns whether it counts towards the majority that accepts the epoch.
     pub(crate) fn counts(&self) -> bool {
         self.stage >= Stage::Confirmed && self.is_new
     }
 }
 
-/// All followers of a leader, by their connections.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Learners {
     pub(crate) learners: BTreeMap<ConnectionId, Learner>,
@@ -60,7 +56,6 @@ impl Learners {
         self.learners.values().map(|learner| learner.accepted).max().unwrap_or(0)
     }
 
-    /// Those that have come just so far.
     pub(crate) fn at(&self, stage: Stage) -> Vec<ConnectionId> {
         let there = self.learners.iter().filter(|(_, learner)| learner.stage == stage);
         there.map(|(connection, _)| *connection).collect()
@@ -82,14 +77,12 @@ impl Learners {
         );
     }
 
-    /// Lets those serve that have come level.
     pub(crate) fn admit(&mut self, out: &mut Outputs) {
         self.send(|learner| learner.stage == Stage::Level, &Message::UpToDate, out);
         let level = self.learners.values_mut().filter(|learner| learner.stage == Stage::Level);
         level.for_each(|learner| learner.stage = Stage::Admitted);
     }
 
-    /// Those that have not been heard of for too long.
     pub(crate) fn silent(&self, config: &Config, now_ms: u64) -> Vec<ConnectionId> {
         let limit = |learner: &Learner| match learner.stage {
             Stage::Admitted => config.sync_ms(),

@@ -1,5 +1,5 @@
-//! The connections to the other members that carry votes: each member opens one to every other, on
-//! which it talks, and listens on those that were opened to it.
+//! Outgoing connections that carry votes. Each member opens one to every other member; it sends on
+//! that and receives on the ones opened to it.
 
 use super::message::Message;
 use crate::config::{Config, MemberId};
@@ -8,21 +8,18 @@ use bytes::{Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::BTreeMap;
 
-/// How far a connection that this server opened has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Dialling,
     Open,
 }
 
-/// One connection that this server opened.
 #[derive(Clone, Copy, Debug)]
 struct Link {
     connection: ConnectionId,
     stage: Stage,
 }
 
-/// The connections that this server opened to tell others its vote.
 #[derive(Clone, Debug)]
 pub(crate) struct Links {
     links: BTreeMap<MemberId, Link>,
@@ -34,15 +31,13 @@ impl Links {
         Links { links: BTreeMap::new(), next: u32::MAX }
     }
 
-    /// A number for a connection that this server opens.
     pub(crate) fn new_connection(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.next);
-        // Half of all numbers are for connections that are accepted.
+        // The lower half of the ids belongs to accepted connections.
         self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
         connection
     }
 
-    /// Opens a connection to a member.
     pub(crate) fn dial(
         &mut self,
         config: &Config,
@@ -56,8 +51,8 @@ impl Links {
         Some(connection)
     }
 
-    /// Tells a member something, if it can be reached at once; else calls it, and who calls
-    /// decides again what to say once it answers.
+    /// Sends a message to a member if the connection is open; otherwise connects, and the caller
+    /// sends again once connected.
     pub(crate) fn send(
         &mut self,
         config: &Config,
@@ -78,7 +73,7 @@ impl Links {
         }
     }
 
-    /// A connection is open. Returns to whom, if it is one of these.
+    /// Marks a connection as open. Returns the member it leads to, if it is one of these.
     pub(crate) fn connected(&mut self, connection: ConnectionId) -> Option<MemberId> {
         let found = self.links.iter_mut().find(|(_, link)| link.connection == connection);
         found.map(|(member, link)| {
@@ -87,13 +82,11 @@ impl Links {
         })
     }
 
-    /// A connection is gone, or could not be opened.
     pub(crate) fn lost(&mut self, connection: ConnectionId) {
         self.links.retain(|_, link| link.connection != connection);
     }
 }
 
-/// What is said first on a connection to another member.
 pub(crate) fn greeting(me: MemberId) -> Bytes {
     let mut bytes = BytesMut::from(&PEER_GREETING[..]);
     bytes.extend_from_slice(&Message::Hello(me).encode());

@@ -1,5 +1,4 @@
-//! What the members of an ensemble say to each other. The bytes are our own; what is said, and in
-//! which order, follows Zab.
+//! Messages between members. Contents and order follow Zab; the encoding is our own.
 
 use crate::code::Operation;
 use crate::config::MemberId;
@@ -8,8 +7,7 @@ use crate::prepare::{Kind, Request};
 use crate::transaction::Transaction;
 use bytes::Bytes;
 
-/// For whom a member votes, and why: the later epoch wins, then the longer log, then the greater
-/// number.
+/// A vote. The later epoch wins, then the longer log, then the greater id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Vote {
     pub(crate) epoch: u32,
@@ -17,7 +15,6 @@ pub(crate) struct Vote {
     pub(crate) leader: MemberId,
 }
 
-/// What a member is at the moment.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum State {
     Looking,
@@ -25,62 +22,56 @@ pub(crate) enum State {
     Leading,
 }
 
-/// A member tells another its vote.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Notification {
     pub(crate) state: State,
-    /// The round of the election.
     pub(crate) round: u64,
     pub(crate) vote: Vote,
 }
 
-/// How far a member's log goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Progress {
     pub(crate) last: i64,
-    /// The earliest zxid up to which it can be cut.
+    /// The earliest zxid to which the log can be truncated.
     pub(crate) base: i64,
 }
 
-/// One message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Who it is that has opened the connection; the first message on it.
+    /// First message on a connection: the sender.
     Hello(MemberId),
     Notification(Notification),
-    /// A follower begins: the epoch that it has accepted.
+    /// First message of a follower: the epoch that it has accepted.
     FollowerInfo {
         accepted: u32,
     },
-    /// The leader's epoch.
     LeaderInfo {
         epoch: u32,
     },
-    /// The follower accepts it, and says what it has: the epoch whose history that is, unless it
-    /// had accepted the leader's epoch before.
+    /// The follower accepts the epoch and reports its history, and the epoch of that history unless
+    /// it had accepted this epoch before.
     AckEpoch {
         current: u32,
         is_new: bool,
         progress: Progress,
     },
-    /// The follower's log goes on beyond this in a way that nobody agreed on.
+    /// Cut the follower's log after this: the rest was never agreed on.
     Truncate {
         zxid: i64,
     },
     Snapshot(Bytes),
-    /// A transaction that is committed.
+    /// A committed transaction.
     Committed(Transaction),
-    /// A transaction that is to be committed.
     Proposal(Transaction),
-    /// All of the leader's history has been sent.
+    /// End of the leader's history.
     NewLeader {
         epoch: u32,
     },
-    /// It is safe on the follower's disk.
+    /// The leader's history is on the follower's disk.
     AckNewLeader,
-    /// A majority has it: serve.
+    /// A majority has the history: serve clients.
     UpToDate,
-    /// All proposals up to this one are safe on the follower's disk.
+    /// All proposals up to this one are on the follower's disk.
     Ack {
         zxid: i64,
     },
@@ -88,13 +79,11 @@ pub(crate) enum Message {
         zxid: i64,
     },
     Ping,
-    /// The answer to a ping: sessions that were heard of since the last one, with their timeouts.
+    /// Reply to a ping: sessions active since the last one, with their timeouts.
     Pong {
         touched: Vec<(i64, i32)>,
     },
-    /// A client's request.
     Forward(Request),
-    /// A client wants to see what the leader has committed.
     Sync {
         session: i64,
         cxid: i32,
@@ -103,7 +92,7 @@ pub(crate) enum Message {
         session: i64,
         cxid: i32,
     },
-    /// A client is back with its session.
+    /// Is the session of this reconnected client alive?
     Revalidate {
         session: i64,
         timeout_ms: i32,
@@ -115,7 +104,6 @@ pub(crate) enum Message {
 }
 
 impl Message {
-    /// The frame of the message.
     pub(crate) fn encode(&self) -> Bytes {
         let mut writer = Writer::frame();
         self.write(&mut writer);
@@ -179,7 +167,6 @@ impl Message {
         }
     }
 
-    /// The message of a whole frame.
     pub(crate) fn decode(frame: &[u8]) -> Read<Message> {
         let reader = &mut Reader::new(frame);
         let message = Message::read(reader)?;

@@ -1,13 +1,12 @@
-//! How far a leader is.
+//! Stages of leadership.
 
-/// How far a leader has come.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum LeaderStage {
-    /// Waits for a majority to tell the epochs that they know.
+    /// Waiting for a majority to report its epochs.
     Inviting,
-    /// Has opened a new epoch, and waits for a majority to accept it.
+    /// Waiting for a majority to accept the new epoch.
     Confirming,
-    /// Waits for a majority to have its history.
+    /// Waiting for a majority to have the leader's history on disk.
     Synchronising,
     Serving,
 }

@@ -1,4 +1,4 @@
-//! Bytes that make no sense, in any pieces: the server never panics, and goes on serving others.
+//! Arbitrary bytes in arbitrary pieces: the server never panics and keeps serving other clients.
 
 use super::client::Client;
 use super::world::World;
@@ -27,13 +27,12 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What a client or a member begins with.
+/// Valid first bytes of a client or a member.
 fn greeting() -> impl Strategy<Value = Vec<u8>> {
     let peer = [&PEER_GREETING[..], &[0, 0, 0, 2, 0, 2]].concat();
     prop_oneof![Just(connect()), Just(peer), Just(Vec::new())]
 }
 
-/// Hands a server what a connection sent. Returns what it answers, and whether it hangs up.
 pub(super) fn feed(
     server: &mut ZooKeeper,
     connection: ConnectionId,
@@ -59,7 +58,6 @@ pub(super) fn feed(
     panic!("the server never has enough");
 }
 
-/// All that a server which stands alone answers to these pieces, until it hangs up.
 fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<u8>, bool) {
     let (mut server, connection, mut all) = (server(1), ConnectionId(0), Vec::new());
     let accepted = Input::Accepted { connection, peer: "a:1" };
@@ -74,7 +72,6 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> (Vec<u8>, bool) {
     (all, false)
 }
 
-/// A question for a session.
 fn connect() -> Vec<u8> {
     let mut connect = Writer::frame();
     connect.int(0).long(0).int(4_000).long(0).buffer(Some(&[0; 16])).bool(false);

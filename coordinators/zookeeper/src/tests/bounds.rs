@@ -1,4 +1,4 @@
-//! How many clients a server takes, and what becomes of one too many.
+//! Connection limits, and the connection closed when one is exceeded.
 
 use super::anything::feed;
 use crate::config::{Config, Member};
@@ -18,7 +18,6 @@ fn accept(server: &mut ZooKeeper, number: u32, peer: &str) -> ConnectionId {
     connection
 }
 
-/// Whether a client that begins to speak is kept.
 fn is_kept(server: &mut ZooKeeper, number: u32, peer: &str) -> bool {
     let connection = accept(server, number, peer);
     feed(server, connection, &[0, 0, 0, 45]);

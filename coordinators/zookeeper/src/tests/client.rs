@@ -1,4 +1,4 @@
-//! A client for tests: what it sends, and what it makes of what comes back.
+//! A client for tests.
 
 use crate::jute::{Reader, Writer};
 use crate::tests::world::World;
@@ -11,10 +11,8 @@ pub(super) const SET_DATA: i32 = 5;
 pub(super) const SYNC: i32 = 9;
 pub(super) const PING: i32 = 11;
 
-/// The timeout that clients ask for, in milliseconds.
 pub(super) const TIMEOUT_MS: i32 = 8_000;
 
-/// A client with its session.
 #[derive(Clone, Debug)]
 pub(super) struct Client {
     pub(super) at: usize,
@@ -24,7 +22,7 @@ pub(super) struct Client {
     xid: i32,
 }
 
-/// A reply: its xid, its error, and its record.
+/// A reply: xid, error, record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Reply {
     pub(super) xid: i32,
@@ -33,7 +31,6 @@ pub(super) struct Reply {
 }
 
 impl Client {
-    /// Asks for a session at a server and waits for it; `None` if there is none to be had.
     pub(super) fn try_enter(world: &mut World, at: usize) -> Option<Client> {
         let connection = world.connect(at);
         let mut client = Client { at, connection, session: 0, password: vec![0; 16], xid: 0 };
@@ -44,7 +41,7 @@ impl Client {
         Client::try_enter(world, at).expect("a session")
     }
 
-    /// Comes back with its session through a server. Returns whether it still has it.
+    /// Reattaches to the session through server `at`. Returns whether it is alive.
     pub(super) fn come_back(&mut self, world: &mut World, at: usize) -> bool {
         (self.at, self.connection) = (at, world.connect(at));
         self.ask_for_session(world)
@@ -64,7 +61,6 @@ impl Client {
         self.session != 0
     }
 
-    /// Sends a request. Returns its xid.
     pub(super) fn send(&mut self, world: &mut World, kind: i32, body: Writer) -> i32 {
         self.xid += 1;
         let mut writer = Writer::frame();
@@ -73,7 +69,6 @@ impl Client {
         self.xid
     }
 
-    /// The next reply or event, if one comes within a span.
     pub(super) fn next(&self, world: &mut World, within_ms: u64) -> Option<Reply> {
         let frame = world.frame(self.at, self.connection, within_ms)?;
         let reader = &mut Reader::new(&frame);
@@ -91,12 +86,11 @@ impl Client {
         }
     }
 
-    /// Creates a node. Returns the error, 0 for none; `None` if there was no answer.
+    /// Creates a node. Returns the error code, 0 on success; `None` without a reply.
     pub(super) fn create(&mut self, world: &mut World, path: &str, flags: i32) -> Option<i32> {
         self.ask(world, CREATE, creation(path, flags)).map(|reply| reply.code)
     }
 
-    /// Whether a node is there, as this client's server sees it.
     pub(super) fn sees(&mut self, world: &mut World, path: &str) -> bool {
         let mut body = Writer::default();
         body.string(path).bool(false);
@@ -113,7 +107,6 @@ impl Client {
         self.send(world, PING, Writer::default());
     }
 
-    /// Waits and stays alive.
     pub(super) fn live(&mut self, world: &mut World, span_ms: u64) {
         for _ in 0..span_ms / 1_000 {
             self.ping(world);

@@ -1,5 +1,5 @@
-//! The ensemble under faults: it elects a leader, loses no transaction that was acknowledged, and
-//! comes back by itself.
+//! The ensemble under faults: it elects a leader, loses no acknowledged transaction, and recovers
+//! by itself.
 
 use super::client::{Client, DELETE};
 use super::world::World;
@@ -10,7 +10,7 @@ fn other_than(hosts: usize, not: usize) -> usize {
     (0..hosts).find(|host| *host != not).unwrap()
 }
 
-/// Whether all running servers have the same tree once nothing happens any more.
+/// Asserts that all running servers have the same tree once the ensemble is quiet.
 #[track_caller]
 fn assert_agreement(world: &mut World, hosts: usize) {
     world.settle(hosts);
@@ -79,7 +79,7 @@ fn a_leader_without_a_majority_stops_and_its_proposals_are_cut_off() {
     let mut client = Client::enter(&mut world, leader);
     world.isolate(leader);
     assert_eq!(client.create(&mut world, "/lost", 0), None, "no majority, no answer");
-    // It gives up after syncLimit ticks and at most one more.
+    // The leader gives up within syncLimit ticks and one more.
     world.run(12_000);
     assert!(world.is_closed(client.connection));
     assert!(!world.server(leader).unwrap().is_serving());
@@ -202,7 +202,8 @@ fn random_faults_lose_nothing_and_the_members_agree_in_the_end() {
         for round in 0..6 {
             world.settle(3);
             let (victim, at) = (draw(3) as usize, draw(3) as usize);
-            // Who was away may still think that it serves, and find out when it is asked.
+            // A server that was cut off may still believe that it serves, and only find out on a
+            // request.
             let mut client = (0..20)
                 .find_map(|_| {
                     world.run(1_000);
@@ -215,7 +216,7 @@ fn random_faults_lose_nothing_and_the_members_agree_in_the_end() {
                     acknowledged.push(path);
                 }
             }
-            // One more is on its way when the fault begins.
+            // Another request is in transit when the fault begins.
             client.send(&mut world, super::client::CREATE, super::client::creation("/last", 2));
             world.run(draw(4));
             match draw(4) {

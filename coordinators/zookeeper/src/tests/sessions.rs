@@ -1,5 +1,5 @@
-//! Sessions: they end by the clock that only goes forward, in the tick after their timeout, and
-//! their nodes with them.
+//! Session expiry: by the monotonic clock, in the tick after the timeout, together with the
+//! session's nodes.
 
 use super::client::{Client, SET_DATA, TIMEOUT_MS};
 use super::world::World;
@@ -43,7 +43,7 @@ fn a_restart_keeps_nodes_and_sessions() {
     world.start(0);
     assert!(client.come_back(&mut world, 0));
     assert!(client.sees(&mut world, "/mine"));
-    // Nobody comes back to this one.
+    // This session is never touched again.
     let mut gone = Client::enter(&mut world, 0);
     assert_eq!(gone.create(&mut world, "/gone", 1), Some(0));
     world.crash(0, Crash::Process);

@@ -1,21 +1,18 @@
-//! Who leads and who serves, as a look inside the servers tells.
+//! Helpers that inspect which server leads and which ones serve.
 
 use super::world::World;
 use crate::config::Config;
 use crate::server::{Role, ZooKeeper};
 
 impl World {
-    /// So many servers, as Debian sets them up, which have been switched on.
     pub(super) fn new(count: usize) -> World {
         World::of(count, Config { tap_prefix: Some("orders".to_owned()), ..Config::default() })
     }
 
-    /// The servers that do not stand still.
     fn awake(&self) -> impl Iterator<Item = usize> {
         (0..self.count()).filter(|host| !self.is_paused(*host))
     }
 
-    /// The server that leads and serves, if there is one.
     pub(super) fn leader(&self) -> Option<usize> {
         let leads = |host: &usize| {
             self.server(*host).is_some_and(|server| {
@@ -25,7 +22,6 @@ impl World {
         self.awake().find(leads)
     }
 
-    /// Waits until there is a leader and so many servers serve.
     #[track_caller]
     pub(super) fn settle(&mut self, serving: usize) -> usize {
         for _ in 0..1_200 {

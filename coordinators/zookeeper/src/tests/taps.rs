@@ -1,4 +1,4 @@
-//! What the judge is told: who is first in a lock's queue, with the zxid that made its node.
+//! Reports to the judge: the head of a lock's queue, with the zxid that created its node.
 
 use super::client::{Client, DELETE};
 use super::world::World;
@@ -93,7 +93,7 @@ fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
     let taps = world.taps(0);
     assert!(taps[0].by.is_some() && taps[0].by == world.at_server(second.connection));
     assert_eq!(told_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
-    // The one before it becomes the first, and goes: then there is one.
+    // Delete the two nodes before the last: one head is left.
     let mut deletes = |client: &mut Client, path: &str| {
         let mut body = Writer::default();
         body.string(path).int(-1);

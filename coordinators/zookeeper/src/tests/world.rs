@@ -1,7 +1,7 @@
 //! ZooKeeper servers in a small world.
 //!
-//! The comparison with real servers (`tests/reality`) includes this file, too, so it uses only what
-//! everybody can use.
+//! The comparison with real servers (`tests/reality`) includes this file too, so it only uses the
+//! public API.
 
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;
@@ -10,7 +10,6 @@ use std::ops::{Deref, DerefMut};
 
 pub(super) use fencepost_testing::End;
 
-/// Servers of ZooKeeper, called from 0 on.
 pub(super) struct World(fencepost_testing::World<ZooKeeper>);
 
 impl Deref for World {
@@ -28,7 +27,6 @@ impl DerefMut for World {
 }
 
 impl World {
-    /// So many servers that are set up like this, which have been switched on.
     pub(super) fn of(count: usize, config: Config) -> World {
         let member = |id: usize| Member {
             id: u8::try_from(id + 1).unwrap(),
@@ -41,7 +39,6 @@ impl World {
         World(fencepost_testing::World::started(count, 0, Box::new(start)))
     }
 
-    /// What the server calls a client's connection.
     pub(super) fn at_server(&self, connection: ConnectionId) -> Option<ConnectionId> {
         self.peers.get(&End { host: None, connection }).map(|end| end.connection)
     }
@@ -50,7 +47,6 @@ impl World {
         self.closed.contains(&End { host: None, connection })
     }
 
-    /// The next frame that a client gets within a span.
     pub(super) fn frame(&mut self, _: usize, connection: ConnectionId, ms: u64) -> Option<Bytes> {
         let end = End { host: None, connection };
         for _ in 0..=ms {
@@ -69,7 +65,6 @@ impl World {
         None
     }
 
-    /// How many servers there are.
     pub(super) fn count(&self) -> usize {
         self.hosts.len()
     }

@@ -1,24 +1,20 @@
-//! A client of an ensemble, real or ours, and what it writes down of what it is told.
+//! A client of an ensemble, real or ours, that renders each reply as text.
 
 use crate::ensemble::Ensemble;
 use crate::protocol::*;
 
-/// A client with its session.
 pub(crate) struct Client<E: Ensemble> {
     pub(crate) connection: E::Connection,
     pub(crate) session: Session,
     xid: i32,
-    /// The latest zxid that it was told.
     seen: i64,
 }
 
 impl<E: Ensemble> Client<E> {
-    /// The latest zxid that it was told.
     pub(crate) fn seen(&self) -> i64 {
         self.seen
     }
 
-    /// Asks a server for a new session.
     pub(crate) fn enter(ensemble: &mut E, at: usize, timeout_ms: i32) -> Client<E> {
         let session = Session { timeout_ms, id: 0, password: vec![0; 16] };
         let mut connection = ensemble.connect(at);
@@ -28,17 +24,16 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// The same client on another connection, whose requests have other numbers. Where a server
-    /// learns that a request of this session was done while one of its own with the same number
-    /// waits, it answers that one (`CommitProcessor`): had both the same, a follower that was
-    /// behind would say that a write was done which is refused.
+    /// The same session on another connection, with other xids. A server that learns that a request
+    /// of this session was committed while one of its own with the same xid waits answers that one
+    /// (`CommitProcessor`): with equal xids, a follower that lags behind would confirm a write that
+    /// is refused.
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }
     }
 
-    /// Comes back with its session through a server, as soon as that serves. Returns what the
-    /// server says of the session.
+    /// Reattaches to the session as soon as server `at` serves. Returns the session reply as text.
     pub(crate) fn come_back(&mut self, ensemble: &mut E, at: usize, password: &[u8]) -> String {
         for _ in 0..600 {
             self.connection = ensemble.connect(at);
@@ -62,7 +57,7 @@ impl<E: Ensemble> Client<E> {
         self.xid
     }
 
-    /// The next frame: an event, or a reply with its code and what it says.
+    /// Returns the next frame as text: an event, or a reply with its error code and contents.
     pub(crate) fn hear(&mut self, ensemble: &mut E, operation: i32) -> String {
         let Some(frame) = ensemble.frame(&mut self.connection) else {
             return "cut off".to_owned();

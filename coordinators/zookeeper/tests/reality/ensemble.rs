@@ -1,6 +1,5 @@
-//! Three real servers beside three of ours: a session that ends while its client stands still, one
-//! that moves after its server was killed or while it still serves, a read that is stale, and
-//! servers that stand still.
+//! Three real servers compared with three of ours: sessions that expire during a pause or move to
+//! another server (killed or still serving), stale reads and paused servers.
 
 use crate::both::Client;
 use crate::fake::Fake;
@@ -13,36 +12,32 @@ use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 use fencepost_testing::Crash;
 
-/// The unit of all times, in milliseconds: a session lasts for two at least.
+/// `tickTime` in milliseconds; a session lasts for at least two ticks.
 pub(crate) const TICK_MS: u32 = 500;
-/// How many ticks a follower may lag behind: ten seconds.
+/// `syncLimit`: ten seconds.
 pub(crate) const SYNC_LIMIT: u64 = 20;
-/// The timeout of a session that is to end soon, and of one that is not, in milliseconds.
+/// Session timeouts in milliseconds: one that expires in the test, one that does not.
 const SHORT_MS: i32 = 2_000;
 const LONG_MS: i32 = 10_000;
 
-/// Three servers, of which the last one leads first.
+/// Three servers; the last one leads first.
 pub(crate) trait Ensemble {
     type Connection;
     fn connect(&mut self, at: usize) -> Self::Connection;
     fn send(&mut self, connection: &mut Self::Connection, bytes: &[u8]);
-    /// The next frame; `None` once the server has hung up.
+    /// Returns the next frame; `None` once the server has closed the connection.
     fn frame(&mut self, connection: &mut Self::Connection) -> Option<Vec<u8>>;
-    /// Whether nothing arrives for so long.
     fn is_silent(&mut self, connection: &mut Self::Connection, ms: u64) -> bool;
     fn pass(&mut self, ms: u64);
     fn now_ms(&self) -> u64;
-    /// Waits until so many servers serve, and no more.
     fn settle(&mut self, serving: usize);
     fn leader(&mut self) -> Option<usize>;
-    /// Whether a server takes itself for the leader; two may, for a while.
     fn leads(&mut self, at: usize) -> bool;
     fn kill(&mut self, at: usize);
     fn start_again(&mut self, at: usize);
-    /// A server stands still from now on.
     fn stop(&mut self, at: usize);
     fn go_on(&mut self, at: usize);
-    /// Whether what the last server says to the first one is held back.
+    /// Holds back, or releases, the messages from the last server to the first.
     fn hold_back(&mut self, is_held: bool);
 }
 
@@ -55,7 +50,6 @@ impl Fake {
         fake
     }
 
-    /// What a server calls itself; `None` while it does not serve.
     fn mode(&mut self, at: usize) -> Option<String> {
         if self.0.is_paused(at) {
             return None;
@@ -141,8 +135,6 @@ impl Ensemble for Fake {
     }
 }
 
-/// The first server has not heard of the latest change: it tells what was, until it is asked to
-/// come level with the leader.
 fn a_read_is_stale<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut writer = Client::enter(ensemble, 2, LONG_MS);
     let mut reader = Client::enter(ensemble, 0, LONG_MS);
@@ -161,7 +153,7 @@ fn a_read_is_stale<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// A client stands still for longer than its session lasts, while another one watches its node.
+/// A client is paused for longer than its session timeout while another one watches its node.
 fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut holder = Client::enter(ensemble, 0, SHORT_MS);
     let mut heir = Client::enter(ensemble, 1, LONG_MS);
@@ -177,7 +169,7 @@ fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     assert!((least..most).contains(&stood_ms), "the session ends after {stood_ms} ms");
     said.push(heir.hear(ensemble, PING));
     said.push(heir.create(ensemble, "/held", true));
-    // Awake again, it goes on as if it still held the node.
+    // After the pause the client continues as if it still held the node.
     said.push(holder.set(ensemble, "/held", "mine"));
     let password = holder.session.password.clone();
     said.push(holder.come_back(ensemble, 1, &password));
@@ -186,7 +178,7 @@ fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// A client goes to another server with its session while the first one still serves it.
+/// A client moves its session to another server while the first one still serves it.
 fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut mover = Client::enter(ensemble, 0, LONG_MS);
     let mut said = vec![mover.create(ensemble, "/moving", true)];
@@ -201,8 +193,8 @@ fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// The server of a client is killed: the client goes to another one, and its session, its node and,
-/// once it asks, its watch are there.
+/// The client's server is killed. On another server the client finds its session, its node and,
+/// once set again, its watch.
 fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -> Vec<String> {
     let (refuge, path) = (if victim == 1 { 0 } else { 1 }, format!("/other-{victim}"));
     let mine = format!("/mine-{victim}");
@@ -232,8 +224,7 @@ fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -
     said
 }
 
-/// A follower stands still, and its client goes to another server with its session; then the
-/// follower goes on as if nothing had been.
+/// A follower is paused, its client moves to another server, and the follower resumes.
 fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let leader = ensemble.leader().expect("a leader");
     let mut followers = (0..3).filter(|at| *at != leader);
@@ -252,8 +243,8 @@ fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// The leader stands still until the others follow another one, and then goes on: what it was asked
-/// meanwhile is not done, its clients are cut off, and no session has ended.
+/// The leader is paused until another one is elected, then resumes: it executes none of the
+/// requests sent meanwhile, closes its clients' connections, and no session has expired.
 fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let leader = ensemble.leader().expect("a leader");
     let refuge = if leader == 0 { 1 } else { 0 };
@@ -271,8 +262,8 @@ fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said.push(outside.set(ensemble, "/outside", "new"));
     ensemble.go_on(leader);
     said.push(inside.hear(ensemble, CREATE));
-    // Awake again, it takes itself for the leader, and sessions for expired, until it finds that
-    // nobody follows it: what it says by then is a matter of chance.
+    // The resumed leader believes that it still leads and that sessions have expired, until it
+    // finds that it has no followers. Its replies until then depend on timing.
     let awake_since = ensemble.now_ms();
     while ensemble.leads(leader) {
         assert!(ensemble.now_ms() - awake_since < 60_000, "it never finds that nobody follows it");

@@ -1,18 +1,16 @@
-//! Our servers in virtual time: alone, or as an ensemble.
+//! Our servers in virtual time: standalone or as an ensemble.
 
 use crate::world::{End, World};
 use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 use fencepost_zookeeper::Config;
 
-/// How long an answer may take, in virtual milliseconds.
+/// Longest wait for a reply, in virtual milliseconds.
 const PATIENCE_MS: u64 = 20_000;
 
-/// Servers with their connections.
 pub(crate) struct Fake(pub(crate) World);
 
 impl Fake {
-    /// A server that stands alone.
     pub(crate) fn alone(tick_ms: u64) -> Fake {
         Fake(World::of(1, Config { tick_ms, ..Config::default() }))
     }
@@ -25,19 +23,16 @@ impl Fake {
         self.0.send(0, connection, &Bytes::copy_from_slice(bytes));
     }
 
-    /// The next frame; `None` once the server has closed the connection.
     pub(crate) fn frame(&mut self, connection: ConnectionId) -> Option<Vec<u8>> {
         let frame = self.0.frame(0, connection, PATIENCE_MS);
         assert!(frame.is_some() || self.0.is_closed(connection), "our server does not answer");
         frame.map(|frame| frame.to_vec())
     }
 
-    /// How many bytes a client has not read.
     fn unread(&self, connection: ConnectionId) -> usize {
         self.0.inboxes.get(&End { host: None, connection }).map_or(0, |inbox| inbox.len())
     }
 
-    /// Whether there is nothing to read for so long, not even the end of the connection.
     pub(crate) fn is_silent(&mut self, connection: ConnectionId, ms: u64) -> bool {
         (0..ms).all(|_| {
             self.0.run(1);
@@ -45,7 +40,7 @@ impl Fake {
         })
     }
 
-    /// Everything up to the end of the connection; `None` if the server does not end it.
+    /// Reads to the end of the connection; `None` if the server does not close it.
     pub(crate) fn rest(&mut self, connection: ConnectionId) -> Option<Vec<u8>> {
         let is_open = |world: &World| !world.is_closed(connection);
         if (0..PATIENCE_MS).all(|_| {

@@ -1,10 +1,11 @@
-//! Frames that no client sends, at a real server and at ours: both answer the same, or hang up.
+//! Invalid frames, sent to a real server and to ours: both must reply alike or close the
+//! connection.
 
 use crate::fake::Fake;
 use crate::protocol::*;
 use crate::real::{self, Real};
 
-/// What is sent, and whether it comes after a session was granted.
+/// The bytes to send, and whether to open a session first.
 fn oddities() -> Vec<(&'static str, bool, Vec<u8>)> {
     let new = Record::default;
     let path = |path: &str| new().text(path).bool(false);
@@ -74,10 +75,9 @@ fn oddities() -> Vec<(&'static str, bool, Vec<u8>)> {
     ]
 }
 
-/// The first frame of an answer, or what there is of it. A zxid in it is left out.
 fn first_frame(mut bytes: Vec<u8>, has_session: bool) -> Vec<u8> {
     let length = bytes.first_chunk::<4>().map(|length| u32::from_be_bytes(*length) as usize);
-    // Words are answered without a length.
+    // Replies to four-letter words have no length.
     if has_session && let Some(length) = length {
         bytes.truncate(4 + length);
     }
@@ -102,12 +102,12 @@ fn odd_frames_are_answered_as_by_a_real_server() {
             fake.send(ours, &asked);
             assert!(reality.frame().is_some() && fake.frame(ours).is_some());
         }
-        // The end of the session is the end of the answer, unless the server hangs up before.
+        // Closing the session ends the reply, unless the server closes the connection first.
         let closing = request(2, CLOSE, Record::default());
         let all = if has_session { [bytes, closing].concat() } else { bytes };
         reality.send(&all);
         fake.send(ours, &all);
-        // A server that hangs up may still answer what it had read before.
+        // A server that closes the connection may still answer earlier requests.
         let expected = first_frame(reality.rest(), has_session);
         let answered = fake.rest(ours).expect(name);
         let answered = first_frame(answered, has_session);

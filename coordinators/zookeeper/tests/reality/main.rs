@@ -1,8 +1,9 @@
-//! Comparison with a real ZooKeeper 3.8.0: random requests, odd frames, and an ensemble in trouble.
+//! Comparison with a real ZooKeeper 3.8.0: random requests, invalid frames, and an ensemble under
+//! faults.
 //!
-//! Runs if Java and Debian's `zookeeper.jar` are found; `FENCEPOST_REAL_ZOOKEEPER=1` demands them.
-//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies
-//! them.
+//! Needs Java and Debian's `zookeeper.jar`; skipped without them unless
+//! `FENCEPOST_REAL_ZOOKEEPER=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences,
+//! `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

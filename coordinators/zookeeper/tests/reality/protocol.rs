@@ -1,7 +1,5 @@
-//! What a client sends, and how it reads what comes back: written without a look at the server's
-//! own code for it.
+//! The client's side of the protocol, written independently of the server's code.
 
-/// Writes records.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record(pub(crate) Vec<u8>);
 
@@ -36,7 +34,6 @@ impl Record {
         values.iter().fold(self.int(values.len() as i32), |record, value| record.text(value))
     }
 
-    /// One entry: everybody, with these permissions.
     pub(crate) fn world(self, permissions: i32) -> Record {
         self.int(1).int(permissions).text("world").text("anyone")
     }
@@ -48,20 +45,19 @@ impl Record {
     }
 }
 
-/// A request: its header, then its record.
 pub(crate) fn request(xid: i32, operation: i32, record: Record) -> Vec<u8> {
     let mut header = Record::default().int(xid).int(operation);
     header.0.extend(record.0);
     header.framed()
 }
 
-/// Asks for a session; 0 for a new one.
+/// Encodes a session request; session 0 asks for a new one.
 pub(crate) fn connect(session: i64, password: &[u8], timeout_ms: i32, seen: i64) -> Vec<u8> {
     let record = Record::default().int(0).long(seen).int(timeout_ms).long(session);
     record.bytes(Some(password)).bool(false).framed()
 }
 
-/// Reads records; panics where there is nothing left, which a test calls a failure.
+/// Reads records; panics at the end of the bytes, which fails the test.
 pub(crate) struct Reader<'a>(pub(crate) &'a [u8]);
 
 impl<'a> Reader<'a> {
@@ -93,7 +89,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// The answer to the question for a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Session {
     pub(crate) timeout_ms: i32,

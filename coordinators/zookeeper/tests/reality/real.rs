@@ -1,5 +1,4 @@
-//! Real servers: Debian's ZooKeeper, each in a folder and on ports of its own, ended by its process
-//! id.
+//! Real servers: Debian's ZooKeeper, each with its own folder and ports, stopped by process id.
 
 use fencepost_testing::{free_port, signal, skip, wait_for};
 use std::io::{Read, Write};
@@ -8,7 +7,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const JAR: &str = "/usr/share/java/zookeeper.jar";
-/// Whether real servers can be started here; fails if they must be and cannot.
+/// Returns whether real servers can be started here. Panics if they are required and cannot.
 pub(crate) fn is_there() -> bool {
     let java =
         Command::new("java").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -20,10 +19,8 @@ pub(crate) fn is_there() -> bool {
     is_there
 }
 
-/// A real server.
 pub(crate) struct Real {
     process: Child,
-    /// Where clients reach it.
     pub(crate) port: u16,
     stands_still: bool,
     folder: tempfile::TempDir,
@@ -35,7 +32,6 @@ impl Drop for Real {
     }
 }
 
-/// Starts a server on the files of its folder.
 fn launch(folder: &tempfile::TempDir) -> Child {
     Command::new("java")
         .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"])
@@ -49,14 +45,12 @@ fn launch(folder: &tempfile::TempDir) -> Child {
 }
 
 impl Real {
-    /// A server that stands alone and serves.
     pub(crate) fn alone(tick_ms: u32) -> Real {
         let real = Real::start(free_port(), 1, tick_ms, "");
         real.wait_until_it_serves();
         real
     }
 
-    /// A server with these lines in its configuration.
     pub(crate) fn start(port: u16, id: u8, tick_ms: u32, more: &str) -> Real {
         let folder = tempfile::tempdir().unwrap();
         let data = folder.path().display();
@@ -69,24 +63,20 @@ impl Real {
         Real { process: launch(&folder), port, stands_still: false, folder }
     }
 
-    /// Ends the server's process where it stands.
     pub(crate) fn kill(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 
-    /// Starts a server that was killed again, with its files.
     pub(crate) fn start_again(&mut self) {
         self.process = launch(&self.folder);
     }
 
-    /// Stops the server's process (SIGSTOP).
     pub(crate) fn stand_still(&mut self) {
         signal(self.process.id(), "STOP");
         self.stands_still = true;
     }
 
-    /// Lets it go on (SIGCONT).
     pub(crate) fn go_on(&mut self) {
         signal(self.process.id(), "CONT");
         self.stands_still = false;
@@ -99,7 +89,6 @@ impl Real {
         });
     }
 
-    /// What `srvr` says that the server is; `None` while it does not serve.
     pub(crate) fn mode(&self) -> Option<String> {
         if self.stands_still {
             return None;
@@ -121,18 +110,16 @@ impl Real {
     }
 }
 
-/// A connection to a real server.
 pub(crate) struct RealConnection {
     stream: TcpStream,
 }
 
 impl RealConnection {
-    /// Sends bytes; that the server has hung up is seen when its answer is read.
+    /// Sends bytes. Ignores errors: a closed connection shows when the reply is read.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
 
-    /// The next frame; `None` once the server has closed the connection.
     pub(crate) fn frame(&mut self) -> Option<Vec<u8>> {
         let mut length = [0; 4];
         self.fill(&mut length)?;
@@ -151,7 +138,6 @@ impl RealConnection {
         }
     }
 
-    /// Whether nothing arrives for so long.
     pub(crate) fn is_silent(&mut self, ms: u64) -> bool {
         self.stream.set_read_timeout(Some(Duration::from_millis(ms))).unwrap();
         let peeked = self.stream.peek(&mut [0]);
@@ -159,10 +145,9 @@ impl RealConnection {
         peeked.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock)
     }
 
-    /// Everything up to the end of the connection.
     pub(crate) fn rest(&mut self) -> Vec<u8> {
         let mut rest = Vec::new();
-        // A reset ends the connection as well.
+        // A reset ends the connection too.
         let _ = self.stream.read_to_end(&mut rest);
         rest
     }

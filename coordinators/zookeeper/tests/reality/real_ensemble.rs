@@ -1,5 +1,5 @@
-//! Three real servers on this computer. The third one leads; what it says to the first one goes
-//! through a valve, which can hold it back, so that the first one lags behind.
+//! Three real servers on this machine. The third one leads. Its messages to the first one pass a
+//! valve, which can hold them back so that the first one lags.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};
@@ -9,7 +9,7 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// Carries bytes between a port of its own and another one; what comes from there can be held back.
+/// A proxy with its own port that can hold back the data from its target.
 struct Valve {
     port: u16,
     is_held: Arc<(Mutex<bool>, Condvar)>,
@@ -21,7 +21,7 @@ impl Valve {
         let port = listener.local_addr().unwrap().port();
         let valve = Valve { port, is_held: Arc::default() };
         let is_held = valve.is_held.clone();
-        // These threads end with the test's process.
+        // These threads end with the test process.
         std::thread::spawn(move || {
             for caller in listener.incoming().map_while(Result::ok) {
                 let Ok(called) = TcpStream::connect(("127.0.0.1", target)) else { continue };
@@ -40,7 +40,6 @@ impl Valve {
     }
 }
 
-/// Carries bytes one way until either side ends.
 fn carry(mut from: TcpStream, mut to: TcpStream, is_held: &(Mutex<bool>, Condvar)) {
     let mut buffer = [0; 4_096];
     while let Ok(length @ 1..) = from.read(&mut buffer) {
@@ -53,7 +52,6 @@ fn carry(mut from: TcpStream, mut to: TcpStream, is_held: &(Mutex<bool>, Condvar
     let _ = (from.shutdown(Shutdown::Both), to.shutdown(Shutdown::Both));
 }
 
-/// Three real servers.
 pub(crate) struct RealEnsemble {
     servers: Vec<Real>,
     valve: Valve,
@@ -61,7 +59,7 @@ pub(crate) struct RealEnsemble {
 }
 
 impl RealEnsemble {
-    /// Starts them so that the last one leads.
+    /// Starts the servers so that the last one leads.
     #[expect(clippy::disallowed_methods, reason = "real servers live in real time")]
     pub(crate) fn new() -> RealEnsemble {
         let ports: Vec<[u16; 2]> = (0..3).map(|_| [free_port(), free_port()]).collect();
@@ -74,7 +72,7 @@ impl RealEnsemble {
             }
             Real::start(free_port(), at as u8 + 1, TICK_MS, &more)
         };
-        // Neither of the last two can lead without the other one, and the greater number wins.
+        // Neither of the last two can lead without the other, and the greater id wins.
         let (third, second) = (start(2), start(1));
         third.wait_until_it_serves();
         let first = start(0);

@@ -1,5 +1,5 @@
 //! Random requests of two clients, sent to a real server and to ours: replies and watch events must
-//! be the same, in the same order.
+//! be equal and in the same order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -10,14 +10,13 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 
-/// How many sequences are tried, of up to 60 requests each.
+/// Number of sequences, of up to 60 requests each.
 const CASES: u32 = 400;
-/// The timeout of the sessions, in milliseconds: none ends within a sequence.
+/// Session timeout in milliseconds: no session expires within a sequence.
 const TIMEOUT_MS: i32 = 30_000;
-/// The xid of a ping and of its answer.
 const PING_XID: i32 = -2;
 
-/// What a client asks for; paths are below a node that is the sequence's own.
+/// A client's request; paths are below the sequence's own node.
 #[derive(Clone, Debug)]
 enum Ask {
     Create {
@@ -36,20 +35,20 @@ enum Ask {
     SetAcl(String, i32, i32),
     Multi(Vec<Ask>),
     MultiRead(Vec<(bool, String)>),
-    /// How far back from the latest, and what was watched.
+    /// Zxids back from the latest, and the watches to restore.
     SetWatches(bool, i64, Vec<Vec<String>>),
     AddWatch(String, i32),
     /// `checkWatches` or `removeWatches`.
     Watches(i32, String, i32),
     Ephemerals(String),
     Ping,
-    /// Gives the session up, and asks for another one.
+    /// Closes the session and opens another one.
     CloseAndReturn,
-    /// Leaves the connection and comes back with the same session.
+    /// Reconnects with the same session.
     Reattach,
 }
 
-/// Who asks, and whether the answer is awaited before the next one asks.
+/// Which client sends the request, and whether it waits for the reply.
 #[derive(Clone, Debug)]
 struct Step {
     client: usize,
@@ -106,7 +105,7 @@ fn ask() -> impl Strategy<Value = Ask> {
     let asks = prop::sample::select(vec![SYNC, GET_ACL, CHILDREN_NUMBER]);
     let paths = || prop::collection::vec(path(), 0..3);
     prop_oneof![
-        // A check by itself is not answered if it succeeds, by either of them.
+        // Neither server replies to a lone check that succeeds.
         14 => change().prop_filter("is answered", |ask| !matches!(ask, Ask::Check(..))),
         10 => (looks, path(), any::<bool>()).prop_map(|(operation, path, is_watched)| {
             Ask::Look(operation, path, is_watched)
@@ -134,7 +133,6 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..60)
 }
 
-/// The record of a request, and its operation.
 fn record(ask: &Ask, root: &str, zxid: i64) -> (i32, Record) {
     let at = |path: &String| format!("{root}{path}");
     let new = Record::default;
@@ -187,7 +185,6 @@ fn multi(parts: impl Iterator<Item = (i32, Record)>) -> Record {
     record.int(-1).bool(true).int(-1)
 }
 
-/// Either server, as a client sees it.
 trait Server {
     type Connection: Clone;
     fn connect(&mut self) -> Self::Connection;
@@ -211,7 +208,6 @@ impl Server for Fake {
     }
 }
 
-/// A real server with the connections of one sequence.
 struct Reality<'a> {
     real: &'a Real,
     connections: Vec<RealConnection>,
@@ -234,24 +230,22 @@ impl Server for Reality<'_> {
     }
 }
 
-/// A client in the middle of a sequence.
 struct Client<C> {
     connection: C,
     session: Session,
     xid: i32,
-    /// The requests that are not answered yet: xid and operation.
+    /// Xid and operation of each unanswered request.
     open: Vec<(i32, i32)>,
 }
 
-/// A sequence at one server, and what came of it.
 struct Play<'a, S: Server> {
     server: &'a mut S,
     root: &'a str,
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// From where on events that follow one another may stand in another order: the nodes of a
-    /// session that was closed go in that of a hash table.
+    /// Where a run of events begins whose order may differ: the real server deletes the nodes of a
+    /// closed session in hash table order.
     unordered_from: Option<usize>,
 }
 
@@ -263,7 +257,7 @@ impl<'a, S: Server> Play<'a, S> {
             let client = play.enter();
             play.clients.push(client);
         }
-        // The parent counts what is created beside the node that the sequence is about.
+        // The parent also counts nodes created outside the sequence's own node.
         let (parent, _) = root.rsplit_once('/').unwrap();
         for (xid, path) in [(0, parent), (1, root)] {
             let record = Record::default().text(path).bytes(None).world(31).int(0);
@@ -285,7 +279,7 @@ impl<'a, S: Server> Play<'a, S> {
 
     fn step(&mut self, step: &Step) {
         let who = step.client;
-        // The order in which two clients are served is certain only if one waits for the other.
+        // Requests of two clients are ordered only if one waits for the other.
         self.await_all(1 - who);
         match step.ask {
             Ask::CloseAndReturn => {
@@ -317,7 +311,6 @@ impl<'a, S: Server> Play<'a, S> {
         }
     }
 
-    /// Reads until everything that a client asked for is answered.
     fn await_all(&mut self, who: usize) {
         while let Some((xid, operation)) = self.clients[who].open.first().copied() {
             let Some(frame) = self.server.frame(&self.clients[who].connection) else {
@@ -342,7 +335,7 @@ impl<'a, S: Server> Play<'a, S> {
         self.said.push(format!("{who} is gone: {is_closed}"));
     }
 
-    /// Whatever is still on its way to a client comes before the answer to a ping.
+    /// Events still in transit arrive before the reply to a ping.
     fn end(mut self) -> Vec<String> {
         for who in 0..2 {
             self.await_all(who);

@@ -1,14 +1,11 @@
-//! Replies in a form that can be compared: zxids count from where a sequence began, times are left
-//! out, sessions are called by their place, and children stand in order.
+//! Replies in a comparable form: zxids relative to the start of the sequence, no times, sessions
+//! numbered, children sorted.
 
 use crate::protocol::*;
 
-/// What differs between two servers that answer alike.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bases {
-    /// The zxid with which the sequence began.
     pub(crate) zxid: i64,
-    /// The sessions of the sequence.
     pub(crate) sessions: Vec<i64>,
 }
 
@@ -31,7 +28,7 @@ impl Bases {
         let owner = self.owner(reader.long());
         let (length, children) = (reader.int(), reader.int());
         let pzxid = self.zxid(reader.long());
-        // Changed in the millisecond in which it was created is as good as not changed.
+        // Whether a node was changed in the millisecond of its creation depends on timing.
         let _ = is_unchanged;
         format!(
             "[c{czxid} m{mzxid} p{pzxid} v{version} cv{cversion} av{aversion} {owner} {length} \
@@ -39,7 +36,6 @@ impl Bases {
         )
     }
 
-    /// A frame that answers a request, or tells of an event.
     pub(crate) fn reply(&self, frame: &[u8], operation: i32) -> String {
         let reader = &mut Reader(frame);
         let (xid, zxid, code) = (reader.int(), reader.long(), reader.int());

@@ -1,10 +1,10 @@
-//! The end of a serializable transaction, and how long it is remembered after its commit.
+//! The end of serializable transactions, and how long they are remembered.
 
 use super::{Entry, Serializable, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// A transaction that was prepared is committed. `next` is the next transaction id.
+    /// Commits a prepared transaction. `next` is the next transaction id.
     pub(crate) fn commit(&mut self, id: Tracked, next: Xid) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let was_declared = entry.is_read_only;
@@ -25,7 +25,7 @@ impl Serializable {
         self.leave(id);
     }
 
-    /// A transaction is rolled back, or is tracked no longer because it is safe.
+    /// Rolls a transaction back, or stops tracking one that is safe.
     pub(crate) fn abandon(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let was_declared = entry.is_read_only;
@@ -50,7 +50,7 @@ impl Serializable {
         }
     }
 
-    /// Nobody decides any more whether a read-only transaction is safe.
+    /// Detaches a read-only transaction from the writers that decide its safety.
     fn forget_undecided(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         for writer in std::mem::take(&mut entry.undecided) {
@@ -60,7 +60,7 @@ impl Serializable {
         }
     }
 
-    /// Forgets the conflicts to committed transactions, and notes the earliest.
+    /// Forgets the conflicts to committed transactions, but notes the earliest.
     fn release_outs(&mut self, id: Tracked) {
         let Some(entry) = self.get(id) else { return };
         let (is_read_only, last) = (entry.is_read_only, self.last);
@@ -100,7 +100,7 @@ impl Serializable {
         }
     }
 
-    /// A writer has ended: the read-only transactions that waited for that are safe, or not.
+    /// Decides the safety of the read-only transactions that waited for this writer.
     fn decide(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let waiting = std::mem::take(&mut entry.undecided);
@@ -117,7 +117,6 @@ impl Serializable {
         }
     }
 
-    /// A transaction is no longer running.
     fn leave(&mut self, id: Tracked) {
         let xmin = self.get(id).map(|entry| entry.xmin);
         self.leave_with(xmin);
@@ -140,7 +139,7 @@ impl Serializable {
         self.clear();
     }
 
-    /// Forgets the committed transactions that no running one overlaps.
+    /// Forgets committed transactions that no running one overlaps.
     fn clear(&mut self) {
         for id in self.finished.clone() {
             let Some(entry) = self.get(id) else { continue };
