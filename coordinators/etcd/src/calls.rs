@@ -41,7 +41,6 @@ impl Etcd {
             Call::Txn(txn) => write(Command::Txn(txn)),
             Call::Put(put) => write(Command::Put(put)),
             Call::DeleteRange(delete) => write(Command::DeleteRange(delete)),
-            Call::Compact(revision) => write(Command::Compact(revision)),
             Call::LeaseGrant { id: 0, ttl } => {
                 let id = self.calls.next_id().cast_signed() & i64::MAX;
                 write(Command::LeaseGrant { id, ttl })

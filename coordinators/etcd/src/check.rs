@@ -1,9 +1,7 @@
 //! What a request must be, whatever the keys are (`api/v3rpc/key.go`).
 
-use crate::mvcc::Span;
 use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};
-use bytes::Bytes;
 use std::collections::BTreeSet;
 
 /// How many operations a transaction may have (`--max-txn-ops`).
@@ -26,7 +24,7 @@ pub(crate) fn call(call: &Call) -> Result<(), Refusal> {
         Call::Put(wanted) => put(wanted)?,
         Call::DeleteRange(wanted) => delete_range(wanted)?,
         Call::Txn(wanted) => {
-            txn(wanted, OPS_MAX)?;
+            txn(wanted)?;
             intervals(&wanted.success)?;
             intervals(&wanted.failure)?;
         }
@@ -56,76 +54,40 @@ fn delete_range(delete: &DeleteRange) -> Result<(), Refusal> {
     if delete.key.is_empty() { Err(Refusal::EmptyKey) } else { Ok(()) }
 }
 
-fn txn(txn: &Txn, ops_max: usize) -> Result<(), Refusal> {
-    let count = txn.compare.len().max(txn.success.len()).max(txn.failure.len());
-    let Some(left) = ops_max.checked_sub(count) else { return Err(Refusal::TooManyOps) };
+fn txn(txn: &Txn) -> Result<(), Refusal> {
+    if txn.compare.len().max(txn.success.len()).max(txn.failure.len()) > OPS_MAX {
+        return Err(Refusal::TooManyOps);
+    }
     if txn.compare.iter().any(|compare| compare.key.is_empty()) {
         return Err(Refusal::EmptyKey);
     }
-    txn.success.iter().chain(&txn.failure).try_for_each(|one| op(one, left))
-}
-
-fn op(op: &Op, ops_max: usize) -> Result<(), Refusal> {
-    match op {
-        Op::Empty => Err(Refusal::KeyNotFound),
+    txn.success.iter().chain(&txn.failure).try_for_each(|op| match op {
         Op::Range(wanted) => range(wanted),
         Op::Put(wanted) => put(wanted),
         Op::DeleteRange(wanted) => delete_range(wanted),
-        Op::Txn(wanted) => txn(wanted, ops_max),
-    }
-}
-
-/// What one branch writes.
-#[derive(Default)]
-struct Written {
-    puts: BTreeSet<Bytes>,
-    deletes: Vec<Span>,
-}
-
-impl Written {
-    /// An end of one zero byte has no special meaning here.
-    fn deletes(&self, key: &[u8]) -> bool {
-        self.deletes.iter().any(|span| match span.end.as_ref() {
-            [] => span.key == key,
-            end => key >= span.key.as_ref() && key < end,
-        })
-    }
+    })
 }
 
 /// A branch must not write a key twice, nor put what it deletes.
-fn intervals(ops: &[Op]) -> Result<Written, Refusal> {
-    let deletes = ops.iter().filter_map(|op| match op {
-        Op::DeleteRange(DeleteRange { key, range_end, .. }) => {
-            Some(Span { key: key.clone(), end: range_end.clone() })
-        }
-        _ => None,
-    });
-    let mut written = Written { puts: BTreeSet::new(), deletes: deletes.collect() };
-    for op in ops {
-        let Op::Txn(txn) = op else { continue };
-        let (then, other) = (intervals(&txn.success)?, intervals(&txn.failure)?);
-        for key in &then.puts {
-            if written.puts.contains(key) || written.deletes(key) {
-                return Err(Refusal::DuplicateKey);
-            }
-            written.puts.insert(key.clone());
-        }
-        for key in other.puts {
-            let is_twice = written.puts.contains(&key) && !then.puts.contains(&key);
-            if is_twice || written.deletes(&key) {
-                return Err(Refusal::DuplicateKey);
-            }
-            written.puts.insert(key);
-        }
-        written.deletes.extend(then.deletes.into_iter().chain(other.deletes));
-    }
+fn intervals(ops: &[Op]) -> Result<(), Refusal> {
+    let deletes = |key: &[u8]| {
+        ops.iter().any(|op| match op {
+            Op::DeleteRange(DeleteRange { key: own, range_end, .. }) => match range_end.as_ref() {
+                [] => own == key,
+                // An end of one zero byte has no special meaning here.
+                end => key >= own.as_ref() && key < end,
+            },
+            _ => false,
+        })
+    };
+    let mut written = BTreeSet::new();
     for op in ops {
         let Op::Put(Put { key, .. }) = op else { continue };
-        if written.deletes(key) || !written.puts.insert(key.clone()) {
+        if deletes(key) || !written.insert(key) {
             return Err(Refusal::DuplicateKey);
         }
     }
-    Ok(written)
+    Ok(())
 }
 
 /// How long a request is on the wire of gRPC: exact for what can be long.
@@ -151,11 +113,9 @@ fn put_size(put: &Put) -> usize {
 fn txn_size(txn: &Txn) -> usize {
     let compares = txn.compare.iter().map(|compare| 8 + field(&compare.key));
     let ops = txn.success.iter().chain(&txn.failure).map(|op| match op {
-        Op::Empty => 2,
         Op::Range(range) => 6 + field(&range.key) + field(&range.range_end),
         Op::Put(put) => 6 + put_size(put),
         Op::DeleteRange(delete) => 6 + field(&delete.key) + field(&delete.range_end),
-        Op::Txn(txn) => 6 + txn_size(txn),
     });
     compares.sum::<usize>() + ops.sum::<usize>()
 }

@@ -3,12 +3,11 @@
 
 use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
-use crate::json::{self, Broken};
 use crate::mvcc::Event;
 use crate::peers::{self, GREETING};
 use crate::raft::Message;
 use crate::refusal::{self, Refusal};
-use crate::request::{self, Call, Watch};
+use crate::request::{self, Call};
 use crate::server::Etcd;
 use crate::watching::Watching;
 use bytes::{Buf, Bytes, BytesMut};
@@ -17,15 +16,6 @@ use std::collections::VecDeque;
 
 /// How much may wait for a client that does not read before its connection is given up.
 const UNSENT_MAX: usize = 64 << 20;
-
-/// What is said of a body that cannot be read at all.
-fn malformed(broken: &Broken) -> String {
-    match broken {
-        Broken::Empty => "EOF".to_owned(),
-        Broken::CutShort => "unexpected EOF".to_owned(),
-        Broken::Syntax(text) => text.clone(),
-    }
-}
 
 impl Etcd {
     pub(crate) fn accepted(&mut self, connection: ConnectionId, _peer: &str) {
@@ -195,29 +185,18 @@ impl Etcd {
         if method != "POST" {
             return self.answer(connection, 405, Payload::Text("Method Not Allowed\n"));
         }
-        let (bytes, is_whole) = match &body {
-            Body::Whole(bytes) => (bytes, true),
-            Body::Broken(bytes) => (bytes, false),
+        let bytes = match &body {
+            Body::Whole(bytes) => bytes,
+            Body::Broken(_) => return self.refuse(connection, "invalid byte in chunk length"),
         };
         match path {
             "/watch" => self.watch(connection, bytes, style),
             "/lease/keepalive" => self.keep_alive(connection, bytes, style),
-            _ => self.unary(connection, path, (bytes, is_whole)),
-        }
-    }
-
-    fn unary(&mut self, connection: ConnectionId, path: &str, (body, is_whole): (&Bytes, bool)) {
-        let value = match json::first(body) {
-            Ok((value, _)) => value,
-            Err(Broken::Syntax(text)) => return self.refuse(connection, &text),
-            Err(_) if !is_whole => return self.refuse(connection, "invalid byte in chunk length"),
-            Err(Broken::Empty) => b"null",
-            Err(broken @ Broken::CutShort) => return self.refuse(connection, &malformed(&broken)),
-        };
-        match Call::read(path, value) {
-            None => self.answer(connection, 404, Payload::Text("Not Found\n")),
-            Some(Err(text)) => self.refuse(connection, &text),
-            Some(Ok(call)) => self.begin(connection, call),
+            _ => match Call::read(path, bytes) {
+                None => self.answer(connection, 404, Payload::Text("Not Found\n")),
+                Some(Err(text)) => self.refuse(connection, &text),
+                Some(Ok(call)) => self.begin(connection, call),
+            },
         }
     }
 
@@ -271,18 +250,9 @@ impl Etcd {
     }
 
     fn watch(&mut self, connection: ConnectionId, body: &Bytes, style: Style) {
-        let mut rest: &[u8] = body;
         let (mut watching, mut said) = (Watching::default(), Vec::new());
         let mut failure = None;
-        loop {
-            let read = match json::first(rest) {
-                Ok((value, behind)) => {
-                    rest = behind;
-                    Watch::read(value)
-                }
-                Err(Broken::Empty) => break,
-                Err(broken) => Err(malformed(&broken)),
-            };
+        for read in request::watches(body) {
             match read {
                 Ok(watch) => said.extend(watching.serve(watch, &self.state.store, self.who())),
                 Err(text) => {
@@ -333,16 +303,12 @@ impl Etcd {
     }
 
     fn keep_alive(&mut self, connection: ConnectionId, body: &Bytes, style: Style) {
-        let mut rest: &[u8] = body;
         let mut wanted = VecDeque::new();
-        while !matches!(wanted.back(), Some(Err(_))) {
-            match json::first(rest) {
-                Ok((value, behind)) => {
-                    rest = behind;
-                    wanted.push_back(request::keep_alive(value));
-                }
-                Err(Broken::Empty) => break,
-                Err(broken) => wanted.push_back(Err(malformed(&broken))),
+        for read in request::keep_alives(body) {
+            let is_broken = read.is_err();
+            wanted.push_back(read);
+            if is_broken {
+                break;
             }
         }
         let Some(open) = self.connections.get_mut(&connection) else { return };

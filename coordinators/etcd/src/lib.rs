@@ -25,14 +25,12 @@
 
 #![forbid(unsafe_code)]
 
-mod base64;
 mod calls;
 mod check;
 mod clients;
 mod config;
 mod connection;
 mod http;
-mod json;
 mod lease;
 mod lessor;
 mod lock;

@@ -1,7 +1,7 @@
 //! A call of the server-side lock, and how far it has come.
 
 use crate::refusal::Refusal;
-use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn, With};
+use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};
 use bytes::Bytes;
 
@@ -80,8 +80,8 @@ impl Locking {
         self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
         self.stage = Stage::Entering;
         let key = self.key.clone();
-        let (range_end, with) = (Bytes::new(), With::Create(0));
-        let compare = Compare { result: 0, target: 1, key: key.clone(), range_end, with };
+        // Equal to no revision: the key is not there.
+        let compare = Compare { target: 1, key: key.clone(), ..Compare::default() };
         let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
         // `WithFirstCreate`.
         let owner = Range {

@@ -1,9 +1,9 @@
-//! The keys, with every revision that they had since the last compaction.
+//! The keys, with every revision that they had. None is compacted.
 
 use crate::refusal::Refusal;
 use crate::request::Range;
 use bytes::Bytes;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::ops::Bound;
 
 /// A key as one revision left it.
@@ -71,13 +71,12 @@ type Versions = Vec<(i64, Option<KeyValue>)>;
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     keys: BTreeMap<Bytes, Versions>,
-    /// The keys that there are now: those that were deleted stay above until they are compacted.
+    /// The keys that there are now: those that were deleted stay above.
     live: BTreeMap<Bytes, KeyValue>,
-    /// What each revision changed, from the last compaction on.
-    history: VecDeque<(i64, Vec<Event>)>,
+    /// What each revision changed.
+    history: Vec<(i64, Vec<Event>)>,
     /// The latest revision that is complete.
     revision: i64,
-    compacted: i64,
     /// What the transaction under way has changed.
     changes: Vec<Event>,
 }
@@ -87,9 +86,8 @@ impl Store {
         Store {
             keys: BTreeMap::new(),
             live: BTreeMap::new(),
-            history: VecDeque::new(),
+            history: Vec::new(),
             revision: 1,
-            compacted: -1,
             changes: Vec::new(),
         }
     }
@@ -97,10 +95,6 @@ impl Store {
     /// The latest revision.
     pub(crate) fn revision(&self) -> i64 {
         self.revision
-    }
-
-    pub(crate) fn compacted(&self) -> i64 {
-        self.compacted
     }
 
     /// The revision that the transaction under way sees.
@@ -124,13 +118,7 @@ impl Store {
 
     /// Whether a revision can be read.
     pub(crate) fn check_revision(&self, revision: i64) -> Result<(), Refusal> {
-        if revision > self.seen() {
-            return Err(Refusal::FutureRevision);
-        }
-        if revision > 0 && revision < self.compacted {
-            return Err(Refusal::Compacted);
-        }
-        Ok(())
+        if revision > self.seen() { Err(Refusal::FutureRevision) } else { Ok(()) }
     }
 
     pub(crate) fn range(&self, wanted: &Range) -> Result<Found, Refusal> {
@@ -214,41 +202,15 @@ impl Store {
         let changes = std::mem::take(&mut self.changes);
         if !changes.is_empty() {
             self.revision += 1;
-            self.history.push_back((self.revision, changes.clone()));
+            self.history.push((self.revision, changes.clone()));
         }
         changes
-    }
-
-    /// Forgets what can be seen at revisions before this one alone.
-    pub(crate) fn compact(&mut self, revision: i64) -> Result<(), Refusal> {
-        if revision <= self.compacted {
-            return Err(Refusal::Compacted);
-        }
-        if revision > self.revision {
-            return Err(Refusal::FutureRevision);
-        }
-        self.compacted = revision;
-        self.keys.retain(|_, versions| {
-            let kept = versions.partition_point(|(at, _)| *at <= revision);
-            let is_gone = kept > 0 && versions[kept - 1].1.is_none();
-            versions.drain(..if is_gone { kept } else { kept.saturating_sub(1) });
-            !versions.is_empty()
-        });
-        while self.history.front().is_some_and(|(at, _)| *at < revision) {
-            self.history.pop_front();
-        }
-        if let Some((at, events)) = self.history.front_mut()
-            && *at == revision
-        {
-            events.retain(|event| event.is_put);
-        }
-        Ok(())
     }
 
     /// What changed at a revision and later.
     pub(crate) fn since(&self, revision: i64) -> impl Iterator<Item = &Event> {
         let start = self.history.partition_point(|(at, _)| *at < revision);
-        self.history.range(start..).flat_map(|(_, events)| events)
+        self.history[start..].iter().flat_map(|(_, events)| events)
     }
 }
 
@@ -296,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn every_revision_can_be_read_until_it_is_compacted() {
+    fn every_revision_can_be_read() {
         let mut store = Store::new();
         put(&mut store, "a", "1");
         put(&mut store, "a", "2");
@@ -309,10 +271,7 @@ mod tests {
         assert_eq!(values(&store, 6), Err(Refusal::FutureRevision));
         let kv = store.current(b"a").expect("a key");
         assert_eq!((kv.create_revision, kv.mod_revision, kv.version), (5, 5, 1));
-        assert_eq!(store.compact(4), Ok(()));
-        assert_eq!(values(&store, 3), Err(Refusal::Compacted));
         assert_eq!(values(&store, 0), Ok(vec!["3".into()]));
-        assert_eq!(store.since(1).count(), 1, "the deletion is compacted, too");
-        assert_eq!(store.compact(4), Err(Refusal::Compacted));
+        assert_eq!(store.since(4).count(), 2);
     }
 }

@@ -1,7 +1,7 @@
 //! Why a call fails, with the text of etcd, the code of gRPC, and the status that the gateway makes
 //! of it (`api/v3rpc/rpctypes/error.go`; grpc-gateway's `HTTPStatusFromCode`).
 
-use crate::json::quote;
+use crate::reply::quote;
 use serde::{Deserialize, Serialize};
 
 /// Why a call fails.
@@ -13,7 +13,6 @@ pub(crate) enum Refusal {
     LeaseProvided,
     TooManyOps,
     DuplicateKey,
-    Compacted,
     FutureRevision,
     LeaseNotFound,
     LeaseExists,
@@ -42,7 +41,6 @@ impl Refusal {
             Refusal::LeaseProvided => "etcdserver: lease is provided",
             Refusal::TooManyOps => "etcdserver: too many operations in txn request",
             Refusal::DuplicateKey => "etcdserver: duplicate key given in txn request",
-            Refusal::Compacted => "etcdserver: mvcc: required revision has been compacted",
             Refusal::FutureRevision => "etcdserver: mvcc: required revision is a future revision",
             Refusal::LeaseNotFound => "etcdserver: requested lease not found",
             Refusal::LeaseExists => "etcdserver: lease already exists",
@@ -79,7 +77,7 @@ impl Refusal {
             Refusal::LeaseNotFound => 5,
             Refusal::MessageTooLarge(_) => 8,
             Refusal::LeaseExists => 9,
-            Refusal::Compacted | Refusal::FutureRevision | Refusal::LeaseTtlTooLarge => 11,
+            Refusal::FutureRevision | Refusal::LeaseTtlTooLarge => 11,
             Refusal::NoLeader
             | Refusal::LeaderChanged
             | Refusal::Timeout

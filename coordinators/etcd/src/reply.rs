@@ -1,12 +1,19 @@
 //! What the gateway answers, in JSON: the fields of a message in the order in which the protocol
 //! declares them, those that are zero left out, numbers of 64 bits in quotes.
 
-use crate::base64;
 use crate::config::{CLUSTER_ID, member_id};
-use crate::json::quote;
 use crate::mvcc::{Event, Found, KeyValue};
 use crate::state::Outcome;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
+
+/// Writes a string as Go does: what could end a script in a page is escaped, too.
+pub(crate) fn quote(text: &str) -> String {
+    let plain = serde_json::to_string(text).unwrap_or_default();
+    let plain = plain.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
+    plain.replace("\\b", "\\u0008").replace("\\f", "\\u000c")
+}
 
 /// Writes a message field by field.
 pub(crate) struct Message(String);
@@ -56,7 +63,7 @@ impl Message {
     pub(crate) fn bytes(mut self, name: &str, value: &[u8]) -> Message {
         if !value.is_empty() {
             self.name(name);
-            let _ = write!(self.0, "\"{}\"", base64::encode(value));
+            let _ = write!(self.0, "\"{}\"", STANDARD.encode(value));
         }
         self
     }

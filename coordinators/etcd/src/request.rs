@@ -1,74 +1,48 @@
-//! What clients ask for, read from the gateway's JSON. The fields of a message are read in the
-//! order in which the protocol declares them: the first that is wrong is the one that is complained
-//! of.
+//! What clients ask for, read from the gateway's JSON. The same shapes are what the log holds.
 
-mod nested;
+mod json;
 
-use crate::json::{Choice, Fields};
 use bytes::Bytes;
+use json::{bytes, choice, int, nullable};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A message, or what is wrong with it in Go's words.
+/// A message, or why it cannot be read.
 pub(crate) type Read<T> = Result<T, String>;
-
-/// How deep transactions may be nested: any deeper one has too many operations for the server.
-const NEST_MAX: u32 = 130;
-
-const SORT_ORDER: Choice =
-    Choice { name: "etcdserverpb.RangeRequest_SortOrder", members: &["NONE", "ASCEND", "DESCEND"] };
-const SORT_TARGET: Choice = Choice {
-    name: "etcdserverpb.RangeRequest_SortTarget",
-    members: &["KEY", "VERSION", "CREATE", "MOD", "VALUE"],
-};
-const COMPARE_RESULT: Choice = Choice {
-    name: "etcdserverpb.Compare_CompareResult",
-    members: &["EQUAL", "GREATER", "LESS", "NOT_EQUAL"],
-};
-const COMPARE_TARGET: Choice = Choice {
-    name: "etcdserverpb.Compare_CompareTarget",
-    members: &["VERSION", "CREATE", "MOD", "VALUE", "LEASE"],
-};
-const FILTER: Choice =
-    Choice { name: "etcdserverpb.WatchCreateRequest_FilterType", members: &["NOPUT", "NODELETE"] };
 
 /// `RangeRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Range {
+    #[serde(deserialize_with = "bytes")]
     pub(crate) key: Bytes,
+    #[serde(deserialize_with = "bytes", alias = "rangeEnd")]
     pub(crate) range_end: Bytes,
+    #[serde(deserialize_with = "int")]
     pub(crate) limit: i64,
+    #[serde(deserialize_with = "int")]
     pub(crate) revision: i64,
+    #[serde(deserialize_with = "choice::sort_order", alias = "sortOrder")]
     pub(crate) sort_order: i32,
+    #[serde(deserialize_with = "choice::sort_target", alias = "sortTarget")]
     pub(crate) sort_target: i32,
+    #[serde(deserialize_with = "nullable")]
     pub(crate) serializable: bool,
+    #[serde(deserialize_with = "nullable", alias = "keysOnly")]
     pub(crate) keys_only: bool,
+    #[serde(deserialize_with = "nullable", alias = "countOnly")]
     pub(crate) count_only: bool,
+    #[serde(deserialize_with = "int", alias = "minModRevision")]
     pub(crate) min_mod_revision: i64,
+    #[serde(deserialize_with = "int", alias = "maxModRevision")]
     pub(crate) max_mod_revision: i64,
+    #[serde(deserialize_with = "int", alias = "minCreateRevision")]
     pub(crate) min_create_revision: i64,
+    #[serde(deserialize_with = "int", alias = "maxCreateRevision")]
     pub(crate) max_create_revision: i64,
 }
 
 impl Range {
-    pub(crate) fn read(value: &[u8]) -> Read<Range> {
-        let fields = Fields::of(value)?;
-        Ok(Range {
-            key: fields.bytes("key")?.into(),
-            range_end: fields.bytes("range_end")?.into(),
-            limit: fields.int("limit")?,
-            revision: fields.int("revision")?,
-            sort_order: fields.choice("sort_order", &SORT_ORDER)?,
-            sort_target: fields.choice("sort_target", &SORT_TARGET)?,
-            serializable: fields.bool("serializable")?,
-            keys_only: fields.bool("keys_only")?,
-            count_only: fields.bool("count_only")?,
-            min_mod_revision: fields.int("min_mod_revision")?,
-            max_mod_revision: fields.int("max_mod_revision")?,
-            min_create_revision: fields.int("min_create_revision")?,
-            max_create_revision: fields.int("max_create_revision")?,
-        })
-    }
-
     /// A read of one key.
     pub(crate) fn of(key: Bytes) -> Range {
         Range { key, ..Range::default() }
@@ -77,124 +51,72 @@ impl Range {
 
 /// `PutRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Put {
+    #[serde(deserialize_with = "bytes")]
     pub(crate) key: Bytes,
+    #[serde(deserialize_with = "bytes")]
     pub(crate) value: Bytes,
+    #[serde(deserialize_with = "int")]
     pub(crate) lease: i64,
+    #[serde(deserialize_with = "nullable", alias = "prevKv")]
     pub(crate) prev_kv: bool,
+    #[serde(deserialize_with = "nullable", alias = "ignoreValue")]
     pub(crate) ignore_value: bool,
+    #[serde(deserialize_with = "nullable", alias = "ignoreLease")]
     pub(crate) ignore_lease: bool,
-}
-
-impl Put {
-    pub(crate) fn read(value: &[u8]) -> Read<Put> {
-        let fields = Fields::of(value)?;
-        Ok(Put {
-            key: fields.bytes("key")?.into(),
-            value: fields.bytes("value")?.into(),
-            lease: fields.int("lease")?,
-            prev_kv: fields.bool("prev_kv")?,
-            ignore_value: fields.bool("ignore_value")?,
-            ignore_lease: fields.bool("ignore_lease")?,
-        })
-    }
 }
 
 /// `DeleteRangeRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct DeleteRange {
+    #[serde(deserialize_with = "bytes")]
     pub(crate) key: Bytes,
+    #[serde(deserialize_with = "bytes", alias = "rangeEnd")]
     pub(crate) range_end: Bytes,
+    #[serde(deserialize_with = "nullable", alias = "prevKv")]
     pub(crate) prev_kv: bool,
 }
 
-impl DeleteRange {
-    pub(crate) fn read(value: &[u8]) -> Read<DeleteRange> {
-        let fields = Fields::of(value)?;
-        Ok(DeleteRange {
-            key: fields.bytes("key")?.into(),
-            range_end: fields.bytes("range_end")?.into(),
-            prev_kv: fields.bool("prev_kv")?,
-        })
-    }
-}
-
-/// What a comparison looks at, and with what it compares it.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub(crate) enum With {
-    Nothing,
-    Version(i64),
-    Create(i64),
-    Mod(i64),
-    Value(Bytes),
-    Lease(i64),
-}
-
-/// `Compare`.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+/// `Compare`: of the values that it may name, the target says which one counts.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Compare {
+    #[serde(deserialize_with = "choice::result")]
     pub(crate) result: i32,
+    #[serde(deserialize_with = "choice::target")]
     pub(crate) target: i32,
+    #[serde(deserialize_with = "bytes")]
     pub(crate) key: Bytes,
+    #[serde(deserialize_with = "bytes", alias = "rangeEnd")]
     pub(crate) range_end: Bytes,
-    pub(crate) with: With,
+    #[serde(deserialize_with = "int")]
+    pub(crate) version: i64,
+    #[serde(deserialize_with = "int", alias = "createRevision")]
+    pub(crate) create_revision: i64,
+    #[serde(deserialize_with = "int", alias = "modRevision")]
+    pub(crate) mod_revision: i64,
+    #[serde(deserialize_with = "bytes")]
+    pub(crate) value: Bytes,
+    #[serde(deserialize_with = "int")]
+    pub(crate) lease: i64,
 }
 
-impl Compare {
-    fn read(value: &[u8]) -> Read<Compare> {
-        let fields = Fields::of(value)?;
-        let result = fields.choice("result", &COMPARE_RESULT)?;
-        let target = fields.choice("target", &COMPARE_TARGET)?;
-        let key = fields.bytes("key")?.into();
-        let range_end = fields.bytes("range_end")?.into();
-        let has = |name| fields.message(name).is_some();
-        let with = if has("version") {
-            With::Version(fields.int("version")?)
-        } else if has("create_revision") {
-            With::Create(fields.int("create_revision")?)
-        } else if has("mod_revision") {
-            With::Mod(fields.int("mod_revision")?)
-        } else if has("value") {
-            With::Value(fields.bytes("value")?.into())
-        } else if has("lease") {
-            With::Lease(fields.int("lease")?)
-        } else {
-            With::Nothing
-        };
-        Ok(Compare { result, target, key, range_end, with })
-    }
-}
-
-/// `RequestOp`.
+/// `RequestOp`. Transactions within transactions are not known.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
-    /// Names no operation.
-    Empty,
+    #[serde(rename = "request_range", alias = "requestRange")]
     Range(Range),
+    #[serde(rename = "request_put", alias = "requestPut")]
     Put(Put),
+    #[serde(rename = "request_delete_range", alias = "requestDeleteRange")]
     DeleteRange(DeleteRange),
-    Txn(#[serde(with = "nested")] Txn),
-}
-
-impl Op {
-    fn read(value: &[u8], depth: u32) -> Read<Op> {
-        let fields = Fields::of(value)?;
-        if let Some(range) = fields.message("request_range") {
-            Range::read(range).map(Op::Range)
-        } else if let Some(put) = fields.message("request_put") {
-            Put::read(put).map(Op::Put)
-        } else if let Some(delete) = fields.message("request_delete_range") {
-            DeleteRange::read(delete).map(Op::DeleteRange)
-        } else if let Some(txn) = fields.message("request_txn") {
-            Txn::read_nested(txn, depth + 1).map(Op::Txn)
-        } else {
-            Ok(Op::Empty)
-        }
-    }
 }
 
 /// `TxnRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(crate) struct Txn {
     pub(crate) compare: Vec<Compare>,
     pub(crate) success: Vec<Op>,
@@ -202,25 +124,6 @@ pub(crate) struct Txn {
 }
 
 impl Txn {
-    pub(crate) fn read(value: &[u8]) -> Read<Txn> {
-        Txn::read_nested(value, 0)
-    }
-
-    fn read_nested(value: &[u8], depth: u32) -> Read<Txn> {
-        if depth > NEST_MAX {
-            return Ok(Txn::default());
-        }
-        let fields = Fields::of(value)?;
-        let ops = |name| -> Read<Vec<Op>> {
-            fields.list(name)?.into_iter().map(|op| Op::read(op, depth)).collect()
-        };
-        Ok(Txn {
-            compare: fields.list("compare")?.into_iter().map(Compare::read).collect::<Read<_>>()?,
-            success: ops("success")?,
-            failure: ops("failure")?,
-        })
-    }
-
     fn ops(&self) -> impl Iterator<Item = &Op> {
         self.success.iter().chain(&self.failure)
     }
@@ -234,76 +137,60 @@ impl Txn {
     pub(crate) fn is_serializable(&self) -> bool {
         self.ops().all(|op| matches!(op, Op::Range(range) if range.serializable))
     }
-
-    /// What a member carries out whose clients did not ask for it: without the reads, except those
-    /// of transactions within. So one that is refused for a revision that was compacted is refused
-    /// by the member that was asked, and the others make its changes (`removeNeedlessRangeReqs`).
-    pub(crate) fn without_reads(&self) -> Txn {
-        let changes = |ops: &[Op]| -> Vec<Op> {
-            ops.iter().filter(|op| !matches!(op, Op::Range(_))).cloned().collect()
-        };
-        let compare = self.compare.clone();
-        Txn { compare, success: changes(&self.success), failure: changes(&self.failure) }
-    }
 }
 
 /// `WatchCreateRequest`.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(default)]
 pub(crate) struct WatchCreate {
+    #[serde(deserialize_with = "bytes")]
     pub(crate) key: Bytes,
+    #[serde(deserialize_with = "bytes", alias = "rangeEnd")]
     pub(crate) range_end: Bytes,
+    #[serde(deserialize_with = "int", alias = "startRevision")]
     pub(crate) start_revision: i64,
-    pub(crate) progress_notify: bool,
-    pub(crate) no_put: bool,
-    pub(crate) no_delete: bool,
+    #[serde(deserialize_with = "nullable", alias = "prevKv")]
     pub(crate) prev_kv: bool,
-    pub(crate) watch_id: i64,
 }
 
 /// `WatchRequest`.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub(crate) enum Watch {
-    Empty,
+    #[serde(rename = "create_request", alias = "createRequest")]
     Create(WatchCreate),
-    Cancel(i64),
-    Progress,
+    #[serde(rename = "cancel_request", alias = "cancelRequest")]
+    Cancel(WatchCancel),
 }
 
-impl Watch {
-    pub(crate) fn read(value: &[u8]) -> Read<Watch> {
-        let fields = Fields::of(value)?;
-        if let Some(create) = fields.message("create_request") {
-            return WatchCreate::read(create).map(Watch::Create);
-        }
-        if let Some(cancel) = fields.message("cancel_request") {
-            return Fields::of(cancel)?.int("watch_id").map(Watch::Cancel);
-        }
-        match fields.message("progress_request") {
-            Some(progress) => Fields::of(progress).map(|_| Watch::Progress),
-            None => Ok(Watch::Empty),
-        }
-    }
+/// `WatchCancelRequest`.
+#[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
+pub(crate) struct WatchCancel {
+    #[serde(deserialize_with = "int", alias = "watchId")]
+    pub(crate) watch_id: i64,
 }
 
-impl WatchCreate {
-    fn read(value: &[u8]) -> Read<WatchCreate> {
-        let fields = Fields::of(value)?;
-        let (key, range_end) = (fields.bytes("key")?.into(), fields.bytes("range_end")?.into());
-        let start_revision = fields.int("start_revision")?;
-        let progress_notify = fields.bool("progress_notify")?;
-        let filters = fields.list("filters")?.into_iter().map(|filter| FILTER.read(filter));
-        let filters = filters.collect::<Read<Vec<i32>>>()?;
-        Ok(WatchCreate {
-            key,
-            range_end,
-            start_revision,
-            progress_notify,
-            no_put: filters.contains(&0),
-            no_delete: filters.contains(&1),
-            prev_kv: fields.bool("prev_kv")?,
-            watch_id: fields.int("watch_id")?,
-        })
-    }
+/// A request that names a lease, and what a grant or a question says besides.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LeaseRequest {
+    #[serde(rename = "ID", deserialize_with = "int")]
+    id: i64,
+    #[serde(rename = "TTL", deserialize_with = "int")]
+    ttl: i64,
+    #[serde(deserialize_with = "nullable")]
+    keys: bool,
+}
+
+/// `LockRequest` and `UnlockRequest`.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct LockRequest {
+    #[serde(deserialize_with = "bytes")]
+    name: Bytes,
+    #[serde(deserialize_with = "int")]
+    lease: i64,
+    #[serde(deserialize_with = "bytes")]
+    key: Bytes,
 }
 
 /// What a client can call that answers once.
@@ -313,7 +200,6 @@ pub(crate) enum Call {
     Put(Put),
     DeleteRange(DeleteRange),
     Txn(Txn),
-    Compact(i64),
     LeaseGrant { id: i64, ttl: i64 },
     LeaseRevoke(i64),
     LeaseTimeToLive { id: i64, keys: bool },
@@ -326,57 +212,51 @@ pub(crate) enum Call {
 
 impl Call {
     /// What the path below `/v3` and the body ask for; none if there is no such call.
-    pub(crate) fn read(path: &str, value: &[u8]) -> Option<Read<Call>> {
+    pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
-            "/kv/range" => Range::read(value).map(Call::Range),
-            "/kv/put" => Put::read(value).map(Call::Put),
-            "/kv/deleterange" => DeleteRange::read(value).map(Call::DeleteRange),
-            "/kv/txn" => Txn::read(value).map(Call::Txn),
-            "/kv/compaction" => compaction(value),
-            "/lease/grant" => lease_grant(value),
-            "/lease/revoke" | "/kv/lease/revoke" => lease_revoke(value),
-            "/lease/timetolive" | "/kv/lease/timetolive" => lease_time_to_live(value),
-            "/lease/leases" | "/kv/lease/leases" => Fields::of(value).map(|_| Call::LeaseLeases),
-            "/lock/lock" => lock(value),
-            "/lock/unlock" => unlock(value),
-            "/maintenance/status" => Fields::of(value).map(|_| Call::Status),
-            "/cluster/member/list" => Fields::of(value).map(|_| Call::MemberList),
+            "/kv/range" => first(body).map(Call::Range),
+            "/kv/put" => first(body).map(Call::Put),
+            "/kv/deleterange" => first(body).map(Call::DeleteRange),
+            "/kv/txn" => first(body).map(Call::Txn),
+            "/lease/grant" => {
+                first(body).map(|LeaseRequest { id, ttl, .. }| Call::LeaseGrant { id, ttl })
+            }
+            "/lease/revoke" | "/kv/lease/revoke" => {
+                first(body).map(|LeaseRequest { id, .. }| Call::LeaseRevoke(id))
+            }
+            "/lease/timetolive" | "/kv/lease/timetolive" => {
+                first(body).map(|LeaseRequest { id, keys, .. }| Call::LeaseTimeToLive { id, keys })
+            }
+            "/lease/leases" | "/kv/lease/leases" => Ok(Call::LeaseLeases),
+            "/lock/lock" => {
+                first(body).map(|LockRequest { name, lease, .. }| Call::Lock { name, lease })
+            }
+            "/lock/unlock" => first(body).map(|LockRequest { key, .. }| Call::Unlock(key)),
+            "/maintenance/status" => Ok(Call::Status),
+            "/cluster/member/list" => Ok(Call::MemberList),
             _ => return None,
         })
     }
 }
 
-fn compaction(value: &[u8]) -> Read<Call> {
-    let fields = Fields::of(value)?;
-    let revision = fields.int("revision")?;
-    fields.bool("physical")?;
-    Ok(Call::Compact(revision))
+/// The first value of a body; what follows it is not looked at. An empty body is an empty message.
+fn first<T: Default + DeserializeOwned>(body: &[u8]) -> Read<T> {
+    let first = serde_json::Deserializer::from_slice(body).into_iter().next();
+    let message: Option<Option<T>> = first.transpose().map_err(|error| error.to_string())?;
+    Ok(message.flatten().unwrap_or_default())
 }
 
-fn lease_grant(value: &[u8]) -> Read<Call> {
-    let fields = Fields::of(value)?;
-    Ok(Call::LeaseGrant { ttl: fields.int("TTL")?, id: fields.int("ID")? })
+/// The requests of a watch, in the order in which they stand in its body.
+pub(crate) fn watches(body: &[u8]) -> impl Iterator<Item = Read<Watch>> {
+    stream(body)
 }
 
-fn lease_revoke(value: &[u8]) -> Read<Call> {
-    Ok(Call::LeaseRevoke(Fields::of(value)?.int("ID")?))
+/// The leases that a stream wants kept alive.
+pub(crate) fn keep_alives(body: &[u8]) -> impl Iterator<Item = Read<i64>> {
+    stream(body).map(|read| read.map(|LeaseRequest { id, .. }| id))
 }
 
-fn lease_time_to_live(value: &[u8]) -> Read<Call> {
-    let fields = Fields::of(value)?;
-    Ok(Call::LeaseTimeToLive { id: fields.int("ID")?, keys: fields.bool("keys")? })
-}
-
-fn lock(value: &[u8]) -> Read<Call> {
-    let fields = Fields::of(value)?;
-    Ok(Call::Lock { name: fields.bytes("name")?.into(), lease: fields.int("lease")? })
-}
-
-fn unlock(value: &[u8]) -> Read<Call> {
-    Ok(Call::Unlock(Fields::of(value)?.bytes("key")?.into()))
-}
-
-/// The lease that a request of a stream wants kept alive.
-pub(crate) fn keep_alive(value: &[u8]) -> Read<i64> {
-    Fields::of(value)?.int("ID")
+fn stream<T: DeserializeOwned>(body: &[u8]) -> impl Iterator<Item = Read<T>> {
+    let values = serde_json::Deserializer::from_slice(body).into_iter();
+    values.map(|read| read.map_err(|error| error.to_string()))
 }

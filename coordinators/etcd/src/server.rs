@@ -243,11 +243,7 @@ impl Etcd {
     fn apply(&mut self, proposal: &Proposal) {
         let Proposal { origin, id, command } = proposal;
         let is_own = *origin == self.config.me && *id != 0;
-        let needed = match command {
-            Command::Txn(txn) if !is_own => Some(Command::Txn(txn.without_reads())),
-            _ => None,
-        };
-        let applied = self.state.apply(needed.as_ref().unwrap_or(command), self.now.monotonic.0);
+        let applied = self.state.apply(command, self.now.monotonic.0);
         let asked_by = if is_own { self.calls.connection(*id) } else { None };
         if self.heads.is_watching() && !applied.events.is_empty() {
             let left = match command {

@@ -4,7 +4,7 @@
 use crate::lessor::Lessor;
 use crate::mvcc::{Event, Found, KeyValue, Span, Store};
 use crate::refusal::Refusal;
-use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn, With};
+use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
@@ -16,7 +16,6 @@ pub(crate) enum Command {
     Put(Put),
     DeleteRange(DeleteRange),
     Txn(Txn),
-    Compact(i64),
     LeaseGrant {
         id: i64,
         ttl: i64,
@@ -73,10 +72,6 @@ impl State {
             Command::Put(put) => self.checked_put(put),
             Command::DeleteRange(delete) => Ok(self.delete(delete)),
             Command::Txn(txn) => self.txn(txn),
-            Command::Compact(revision) => self
-                .store
-                .compact(*revision)
-                .map(|()| Outcome::Header { revision: self.store.revision() }),
             Command::LeaseGrant { id, ttl } => {
                 let (id, revision) = (*id, self.store.revision());
                 let granted = self.lessor.grant(id, *ttl, now_us);
@@ -138,66 +133,24 @@ impl State {
         Ok(Outcome::Header { revision: self.store.written() })
     }
 
-    /// A transaction: which way it goes is decided before it changes anything, for the ones inside
-    /// it, too.
+    /// A transaction: which way it goes is decided before it changes anything.
     pub(crate) fn txn(&mut self, txn: &Txn) -> Result<Outcome, Refusal> {
-        let path = self.path(txn);
-        self.check_branch(txn, &path)?;
-        let (is_success, outcomes) = self.run(txn, &path);
-        Ok(Outcome::Txn { revision: self.store.written(), is_success, outcomes })
-    }
-
-    fn path(&self, txn: &Txn) -> Path {
         let is_success = txn.compare.iter().all(|compare| self.holds(compare));
-        let inner = branch(txn, is_success).iter().map(|op| match op {
-            Op::Txn(inner) => Some(self.path(inner)),
-            _ => None,
-        });
-        Path { is_success, inner: inner.collect() }
-    }
-
-    fn check_branch(&self, txn: &Txn, path: &Path) -> Result<(), Refusal> {
-        self.check_ops(txn, path, &|state, op| match op {
-            Op::Put(put) => state.check_put(put),
-            _ => Ok(()),
-        })?;
-        self.check_ops(txn, path, &|state, op| match op {
-            Op::Range(range) => state.store.check_revision(range.revision),
-            _ => Ok(()),
-        })
-    }
-
-    fn check_ops(
-        &self,
-        txn: &Txn,
-        path: &Path,
-        check: &dyn Fn(&State, &Op) -> Result<(), Refusal>,
-    ) -> Result<(), Refusal> {
-        branch(txn, path.is_success).iter().zip(&path.inner).try_for_each(|(op, inner)| {
-            match (op, inner) {
-                (Op::Txn(txn), Some(path)) => self.check_ops(txn, path, check),
-                _ => check(self, op),
+        let branch = if is_success { &txn.success } else { &txn.failure };
+        for op in branch {
+            match op {
+                Op::Put(put) => self.check_put(put)?,
+                Op::Range(range) => self.store.check_revision(range.revision)?,
+                Op::DeleteRange(_) => {}
             }
-        })
-    }
-
-    fn run(&mut self, txn: &Txn, path: &Path) -> (bool, Vec<Outcome>) {
-        let mut outcomes = Vec::new();
-        for (op, inner) in branch(txn, path.is_success).iter().zip(&path.inner) {
-            outcomes.push(match (op, inner) {
-                (Op::Range(range), _) => {
-                    Outcome::Range(self.store.range(range).unwrap_or_default())
-                }
-                (Op::Put(put), _) => self.put(put),
-                (Op::DeleteRange(delete), _) => self.delete(delete),
-                (Op::Txn(txn), Some(path)) => {
-                    let (is_success, outcomes) = self.run(txn, path);
-                    Outcome::Txn { revision: 0, is_success, outcomes }
-                }
-                (Op::Txn(_), None) | (Op::Empty, _) => continue,
-            });
         }
-        (path.is_success, outcomes)
+        let outcomes = branch.iter().map(|op| match op {
+            Op::Range(range) => Outcome::Range(self.store.range(range).unwrap_or_default()),
+            Op::Put(put) => self.put(put),
+            Op::DeleteRange(delete) => self.delete(delete),
+        });
+        let outcomes = outcomes.collect();
+        Ok(Outcome::Txn { revision: self.store.written(), is_success, outcomes })
     }
 
     fn holds(&self, compare: &Compare) -> bool {
@@ -211,29 +164,14 @@ impl State {
     }
 }
 
-/// Which way a transaction goes, and those inside it.
-struct Path {
-    is_success: bool,
-    inner: Vec<Option<Path>>,
-}
-
-fn branch(txn: &Txn, is_success: bool) -> &[Op] {
-    if is_success { &txn.success } else { &txn.failure }
-}
-
 fn compares(compare: &Compare, kv: &KeyValue) -> bool {
     use std::cmp::Ordering::{Greater, Less};
-    let order = match (compare.target, &compare.with) {
-        (0, With::Version(with)) => kv.version.cmp(with),
-        (0, _) => kv.version.cmp(&0),
-        (1, With::Create(with)) => kv.create_revision.cmp(with),
-        (1, _) => kv.create_revision.cmp(&0),
-        (2, With::Mod(with)) => kv.mod_revision.cmp(with),
-        (2, _) => kv.mod_revision.cmp(&0),
-        (3, With::Value(with)) => kv.value.cmp(with),
-        (3, _) => kv.value.cmp(&Bytes::new()),
-        (4, With::Lease(with)) => kv.lease.cmp(with),
-        (4, _) => kv.lease.cmp(&0),
+    let order = match compare.target {
+        0 => kv.version.cmp(&compare.version),
+        1 => kv.create_revision.cmp(&compare.create_revision),
+        2 => kv.mod_revision.cmp(&compare.mod_revision),
+        3 => kv.value.cmp(&compare.value),
+        4 => kv.lease.cmp(&compare.lease),
         _ => std::cmp::Ordering::Equal,
     };
     match compare.result {

@@ -5,7 +5,7 @@
 
 use crate::mvcc::{Event, Span, Store};
 use crate::reply::{self, Message, Who};
-use crate::request::{Watch, WatchCreate};
+use crate::request::{Watch, WatchCancel, WatchCreate};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
@@ -15,8 +15,6 @@ const WATCHERS_MAX: usize = 10_000;
 #[derive(Clone, Debug)]
 struct Watcher {
     span: Span,
-    no_put: bool,
-    no_delete: bool,
     prev_kv: bool,
     /// The first revision that it has not been told of.
     next: i64,
@@ -38,18 +36,14 @@ impl Watching {
     pub(crate) fn serve(&mut self, watch: Watch, store: &Store, who: Who) -> Vec<String> {
         let header = who.header(store.revision());
         match watch {
-            Watch::Empty => Vec::new(),
             Watch::Create(create) => self.create(create, store, who),
-            Watch::Cancel(id) => match self.watchers.remove(&id) {
+            Watch::Cancel(WatchCancel { watch_id: id }) => match self.watchers.remove(&id) {
                 None => Vec::new(),
                 Some(_) => {
                     let message = Message::new().message("header", header).int("watch_id", id);
                     vec![reply::result(message.bool("canceled", true))]
                 }
             },
-            Watch::Progress => {
-                vec![reply::result(Message::new().message("header", header).int("watch_id", -1))]
-            }
         }
     }
 
@@ -57,7 +51,7 @@ impl Watching {
         let header = who.header(store.revision());
         let key = if create.key.is_empty() { Bytes::from_static(b"\0") } else { create.key };
         let span = Span { key, end: create.range_end };
-        let id = match self.place(&span, create.watch_id) {
+        let id = match self.place(&span) {
             Ok(id) => id,
             Err(reason) => {
                 let message = Message::new().message("header", header).int("watch_id", -1);
@@ -67,8 +61,7 @@ impl Watching {
         };
         let start = create.start_revision;
         let next = if start == 0 { store.revision() + 1 } else { start };
-        let (no_put, no_delete, prev_kv) = (create.no_put, create.no_delete, create.prev_kv);
-        self.watchers.insert(id, Watcher { span, no_put, no_delete, prev_kv, next });
+        self.watchers.insert(id, Watcher { span, prev_kv: create.prev_kv, next });
         let created = Message::new().message("header", header).int("watch_id", id);
         let mut said = vec![reply::result(created.bool("created", true))];
         said.extend(self.catch_up(id, store, who));
@@ -76,22 +69,13 @@ impl Watching {
     }
 
     /// The number of a new watch.
-    fn place(&mut self, span: &Span, wanted: i64) -> Result<i64, &'static str> {
+    fn place(&mut self, span: &Span) -> Result<i64, &'static str> {
         let end: &[u8] = &span.end;
         if !matches!(end, [] | [0]) && span.key.as_ref() >= end {
             return Err("mvcc: watcher range is empty");
         }
-        if wanted != 0 && self.watchers.contains_key(&wanted) {
-            return Err("mvcc: duplicate watch ID provided on the WatchStream");
-        }
         if self.watchers.len() >= WATCHERS_MAX {
             return Err("too many watches on one stream");
-        }
-        if wanted != 0 {
-            return Ok(wanted);
-        }
-        while self.watchers.contains_key(&self.next_id) {
-            self.next_id += 1;
         }
         self.next_id += 1;
         Ok(self.next_id - 1)
@@ -102,12 +86,6 @@ impl Watching {
         let watcher = self.watchers.get_mut(&id)?;
         if watcher.next > store.revision() {
             return None;
-        }
-        if watcher.next < store.compacted() {
-            self.watchers.remove(&id);
-            let message = Message::new().message("header", who.header(0)).int("watch_id", id);
-            let message = message.bool("canceled", true);
-            return Some(reply::result(message.int("compact_revision", store.compacted())));
         }
         let told = watcher.notify(store.since(watcher.next), store);
         watcher.next = store.revision() + 1;
@@ -134,10 +112,7 @@ impl Watcher {
         events: impl Iterator<Item = &'e Event>,
         store: &Store,
     ) -> Option<Vec<String>> {
-        let wanted = events.filter(|event| {
-            let is_filtered = if event.is_put { self.no_put } else { self.no_delete };
-            !is_filtered && self.span.contains(&event.kv.key)
-        });
+        let wanted = events.filter(|event| self.span.contains(&event.kv.key));
         let told: Vec<String> = wanted
             .map(|event| {
                 let is_new = event.is_put && event.kv.create_revision == event.kv.mod_revision;

@@ -1,8 +1,9 @@
 //! What the bytes of a connection mean, for pictures: requests with their JSON, the keys in it in
 //! plain characters.
 
-use crate::base64;
 use crate::peers::GREETING;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use fencepost_machine::wording::Speaker;
 
 /// Puts the bytes of one message into words.
@@ -46,7 +47,7 @@ fn plain(json: &str) -> String {
 
 /// A string as people read it: what is base64 of plain characters is read.
 fn readable(text: &str) -> String {
-    let decoded = if text.len() >= 8 { base64::decode(text).ok() } else { None };
+    let decoded = if text.len() >= 8 { STANDARD.decode(text).ok() } else { None };
     let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());
     let is_plain = |text: &String| text.chars().all(|it| it.is_ascii_graphic() || it == ' ');
     decoded.filter(is_plain).unwrap_or_else(|| text.to_owned())

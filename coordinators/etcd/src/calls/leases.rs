@@ -8,6 +8,8 @@ use crate::pending::{Pending, Task};
 use crate::raft::{Body, LeaseTold, Message as PeerMessage};
 use crate::reply::{self, Message};
 use crate::server::Etcd;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 
 impl Etcd {
     /// Asks about a lease: oneself if one leads, else who does.
@@ -103,7 +105,7 @@ impl Etcd {
         } else {
             let found = self.state.lessor.get(lease.id).filter(|_| seconds.is_some());
             let keys = found.filter(|_| lease.keys).map(|found| {
-                found.keys.iter().map(|key| format!("\"{}\"", crate::base64::encode(key))).collect()
+                found.keys.iter().map(|key| format!("\"{}\"", STANDARD.encode(key))).collect()
             });
             let message = message.int("TTL", seconds.unwrap_or(-1));
             let message = message.int("grantedTTL", found.map_or(0, |found| found.ttl));

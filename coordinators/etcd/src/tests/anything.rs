@@ -5,7 +5,7 @@ use super::world::World;
 use crate::Etcd;
 use crate::config::Config;
 use fencepost_machine::Now;
-use fencepost_testing::{Crash, disks};
+use fencepost_testing::disks;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
@@ -72,21 +72,4 @@ fn a_damaged_log_is_refused_and_a_cut_one_is_repaired() {
         assert!(said.starts_with("HTTP/1.1 200 OK"), "{said}");
     }
     disks::check(&world.disk(0).image(), |disk| Etcd::new(Config::default(), disk, Now::default()));
-}
-
-#[test]
-fn nested_transactions_survive_a_restart() {
-    let mut world = World::of(1, Config::default());
-    world.run(2_500);
-    let mut txn = "{\"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}".to_owned();
-    for _ in 0..120 {
-        txn = format!("{{\"success\":[{{\"request_txn\":{txn}}}]}}");
-    }
-    let said = world.ask(0, ("kv/txn", &txn), 20);
-    assert!(said.starts_with("HTTP/1.1 200 OK"), "{said}");
-    world.crash(0, Crash::Power);
-    world.start(0);
-    world.run(2_500);
-    let said = world.ask(0, ("kv/range", "{\"key\":\"YQ==\"}"), 20);
-    assert!(said.contains("\"count\":\"1\""), "{said}");
 }

@@ -160,23 +160,6 @@ fn the_same_world_is_the_same_each_time() {
 }
 
 #[test]
-fn a_refused_transaction_changes_the_members_that_were_not_asked() {
-    let (mut world, leader) = three();
-    let (first, second) = ((leader + 1) % 3, (leader + 2) % 3);
-    for _ in 0..4 {
-        assert!(is_done(&world.ask(first, PUT, 50)));
-    }
-    assert!(is_done(&world.ask(second, ("kv/compaction", "{\"revision\":4}"), 50)));
-    let read = "{\"request_range\":{\"key\":\"YQ==\",\"revision\":2}}";
-    let txn = format!("{{\"success\":[{read},{{\"request_put\":{{\"key\":\"YQ==\"}}}}]}}");
-    let said = world.ask(first, ("kv/txn", &txn), 50);
-    assert!(said.contains("required revision has been compacted"), "{said}");
-    world.run(300);
-    let revision = |at: usize| world.server(at).unwrap().state.store.revision();
-    assert_eq!([first, second, leader].map(revision), [5, 6, 6], "as with etcd 3.4.23");
-}
-
-#[test]
 fn a_call_that_finds_no_leader_for_its_whole_time_is_told_so() {
     let (mut world, leader) = three();
     let (other, lone) = ((leader + 1) % 3, (leader + 2) % 3);

@@ -315,42 +315,6 @@ impl Both {
     }
 }
 
-/// A transaction that reads a compacted revision: the member that was asked refuses it, and the
-/// others, which leave its reads out, make its changes. From then on the members differ.
-fn compacted<C: Cluster>(cluster: &mut C) -> Vec<String> {
-    let members = roles(cluster.leader(&[0, 1, 2]));
-    let (plain, log, late) = (Plain::default(), Vec::new(), Vec::new());
-    let mut script = Script { cluster, plain, log, late };
-    for _ in 0..4 {
-        script.ask("a write", members[1], "kv/put", PUT);
-    }
-    script.ask("a compaction", members[2], "kv/compaction", "{\"revision\":4}");
-    for _ in 0..2 {
-        members.iter().for_each(|at| script.ask("a read", *at, "kv/range", GET));
-        let reads = "{\"request_range\":{\"key\":\"YQ==\",\"revision\":2}}";
-        let txn = format!("{{\"success\":[{reads},{{\"request_put\":{PUT}}}]}}");
-        script.ask("a transaction", members[1], "kv/txn", &txn);
-        script.ask("a write at another", members[2], "kv/put", PUT);
-        members.iter().for_each(|at| script.ask("a read", *at, "kv/range", GET));
-    }
-    let watch = "{\"create_request\":{\"key\":\"YQ==\",\"start_revision\":2}}";
-    for at in members {
-        let mut call = script.cluster.send(at, &post("/v3/watch", watch));
-        let is_told = |said: &[u8]| String::from_utf8_lossy(said).contains("compact_revision");
-        let said = script.cluster.hear(&mut call, is_told, PATIENCE_MS);
-        script.note("a watch from the past", &said);
-    }
-    script.log
-}
-
-#[test]
-fn members_differ_after_a_refused_transaction_as_those_of_a_real_cluster_do() {
-    let Some(mut real) = RealCluster::start(CALM) else { return };
-    for (ours, theirs) in compacted(&mut Ours::new(CALM)).iter().zip(&compacted(&mut real)) {
-        assert_eq!(ours, theirs);
-    }
-}
-
 #[test]
 fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
     let Some(mut real) = RealCluster::start(CALM) else { return };

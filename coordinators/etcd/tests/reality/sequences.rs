@@ -108,15 +108,14 @@ fn compare(dice: &mut Dice, latest: u64) -> String {
     format!("{{{},\"result\":\"{result}\",{with}}}", span(dice))
 }
 
-fn txn(dice: &mut Dice, latest: u64, depth: u64) -> String {
+fn txn(dice: &mut Dice, latest: u64) -> String {
     let ops = |dice: &mut Dice| {
         let ops: Vec<String> = (0..dice.roll(4))
-            .map(|_| match dice.roll(if depth < 2 { 5 } else { 4 }) {
+            .map(|_| match dice.roll(4) {
                 0 => format!("{{\"request_put\":{}}}", put(dice)),
                 1 => format!("{{\"requestRange\":{}}}", range(dice, latest)),
                 2 => format!("{{\"request_delete_range\":{}}}", delete(dice)),
-                3 => format!("{{\"request_put\":{}}}", put(dice)),
-                _ => format!("{{\"request_txn\":{}}}", txn(dice, latest, depth + 1)),
+                _ => format!("{{\"request_put\":{}}}", put(dice)),
             })
             .collect();
         ops.join(",")
@@ -134,15 +133,12 @@ pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
         0..=4 => ("/v3/kv/put", put(dice)),
         5..=8 => ("/v3/kv/range", range(dice, latest)),
         9..=10 => ("/v3/kv/deleterange", delete(dice)),
-        11..=15 => ("/v3/kv/txn", txn(dice, latest, 0)),
+        11..=15 => ("/v3/kv/txn", txn(dice, latest)),
         16 if dice.chance(70) => ("/v3/lease/grant", format!("{{\"TTL\":500,\"ID\":{lease}}}")),
         16 => ("/v3/lease/grant", "{\"TTL\":-1}".to_owned()),
         17 if dice.chance(60) => ("/v3/lease/revoke", format!("{{\"ID\":{lease}}}")),
         17 => ("/v3/lease/keepalive", format!("{{\"ID\":{lease}}}{{\"ID\":{}}}", 99)),
-        18 if dice.chance(70) => {
-            ("/v3/lease/timetolive", format!("{{\"ID\":{lease},\"keys\":true}}"))
-        }
-        18 => ("/v3/kv/compaction", format!("{{\"revision\":{}}}", near(dice, latest))),
+        18 => ("/v3/lease/timetolive", format!("{{\"ID\":{lease},\"keys\":true}}")),
         _ if dice.chance(50) => {
             ("/v3/lock/unlock", format!("{{\"key\":\"{}\"}}", dice.pick(&KEYS)))
         }
@@ -168,7 +164,7 @@ pub(crate) fn clean() -> Vec<Vec<u8>> {
 
 pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
-    {\"create_request\":{\"key\":\"YQ==\",\"filters\":[\"NOPUT\"]}}";
+    {\"create_request\":{\"key\":\"YQ==\"}}";
 /// Put last: the watch has told of everything once it has told of this.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
