@@ -18,7 +18,6 @@ mod failover;
 mod function;
 mod hash;
 mod hash_random;
-mod help;
 mod info;
 mod key;
 mod list;
@@ -37,7 +36,6 @@ mod shutdown;
 mod sorted_set;
 mod sorted_set_range;
 mod string;
-mod tracking;
 mod transaction;
 
 use crate::state::server::{Command, Table};

@@ -12,5 +12,4 @@ pub(crate) mod propagation;
 pub(crate) mod publish;
 pub(crate) mod sends;
 pub(crate) mod tap;
-pub(crate) mod tracking;
 pub(crate) mod watches;

@@ -23,7 +23,6 @@ pub(crate) mod server;
 pub(crate) mod statistics;
 pub(crate) mod subscription;
 pub(crate) mod timers;
-pub(crate) mod tracking;
 pub(crate) mod turn;
 pub(crate) mod unread;
 pub(crate) mod watches;

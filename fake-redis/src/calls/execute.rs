@@ -16,9 +16,6 @@ impl Server {
     ) {
         let unsaved_before = self.changes.unsaved();
         let db = self.client(key).db;
-        if self.is_observed() {
-            self.remember_script(command, args);
-        }
         self.statistics.begin_call();
         let mut call = Call { server: self, client: key, db, args, reply, effect: Effect::AsSent };
         let result = (command.run)(&mut call);
@@ -28,17 +25,11 @@ impl Server {
             reply.error(&error.0);
         }
         self.statistics.end_call(&command.info);
-        if self.is_observed() {
-            self.remember_read(key, command, args);
+        if !self.roster.monitors().is_empty() {
             self.show_to_monitors(key, command, args);
         }
         if self.changes.unsaved() != unsaved_before && effect == Effect::AsSent {
             self.add_effect_of(db, self.changes.targets(), args.iter());
         }
-    }
-
-    /// Whether anybody is told of commands: nearly always nobody.
-    fn is_observed(&self) -> bool {
-        self.tracking.clients() > 0 || !self.roster.monitors().is_empty()
     }
 }

@@ -3,7 +3,7 @@
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;
 use crate::protocol::error::CommandError;
-use crate::state::server::{Command, Server};
+use crate::state::server::{Call, Command, Server};
 
 impl Server {
     /// As [`Server::known_command`], and remembers it.
@@ -83,6 +83,14 @@ fn unknown_subcommand(args: Args<'_>) -> CommandError {
     CommandError::text(
         [b"ERR unknown subcommand '", name, b"'. Try ", &*container, b" HELP."].concat(),
     )
+}
+
+/// The error for a subcommand that exists, with arguments that do not fit. This is
+/// `addReplySubcommandSyntaxError`.
+pub(crate) fn unknown_form(call: &Call<'_>) -> CommandError {
+    let container = call.arg(0).to_ascii_uppercase();
+    let text = b"ERR unknown subcommand or wrong number of arguments for '";
+    CommandError::text([text, call.arg(1), b"'. Try ", &*container, b" HELP."].concat())
 }
 
 /// The error for a command that got too few or too many arguments.

@@ -108,9 +108,6 @@ impl Server {
         self.watches.forget(key, client.watching());
         self.pubsub.forget(key, client.subscriptions());
         self.blocking.forget(key);
-        if let Some(wishes) = client.tracking() {
-            self.forget_tracking(key, client.id(), wishes);
-        }
         self.forget_replica(key);
     }
 }

@@ -1,7 +1,7 @@
 //! CLIENT: what clients may do about themselves and about each other.
 
 use super::connection::{BAD_NAME, is_valid_name};
-use super::{help, tracking};
+use crate::calls::lookup::unknown_form;
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX};
@@ -13,7 +13,6 @@ use crate::state::command_info::Flags;
 use crate::state::pause::PauseScope;
 use crate::state::server::{Call, Command};
 use crate::state::subscription::Kind;
-use crate::state::tracking::Mode;
 use std::fmt::Write;
 
 const PLAIN: Flags = Flags::NOSCRIPT.union(Flags::LOADING).union(Flags::STALE);
@@ -23,10 +22,7 @@ const ADMIN: Flags = PLAIN.union(Flags::ADMIN);
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "client",
     &[
-        Command::sub("client|caching", 3, PLAIN, tracking::caching),
         Command::sub("client|getname", 2, PLAIN, getname),
-        Command::sub("client|getredir", 2, PLAIN, tracking::getredir),
-        Command::sub("client|help", 2, PLAIN, show_help),
         Command::sub("client|id", 2, PLAIN, id),
         Command::sub("client|info", 2, PLAIN, info),
         Command::sub("client|kill", -3, ADMIN, kill),
@@ -36,54 +32,10 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
         Command::sub("client|reply", 3, PLAIN, reply_mode),
         Command::sub("client|setinfo", 4, PLAIN, setinfo).since(RedisVersion::V7_2),
         Command::sub("client|setname", 3, PLAIN, setname),
-        Command::sub("client|tracking", -3, PLAIN, tracking::tracking),
-        Command::sub("client|trackinginfo", 2, PLAIN, tracking::trackinginfo),
         Command::sub("client|unblock", -3, ADMIN, unblock),
         Command::sub("client|unpause", 2, ADMIN, unpause),
     ],
 )];
-
-const HELP: &[&str] = &[
-    "CLIENT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-    "CACHING (YES|NO)",
-    "    Enable/disable tracking of the keys for next command in OPTIN/OPTOUT modes.",
-    "GETREDIR",
-    "    Return the client ID we are redirecting to when tracking is enabled.",
-    "GETNAME",
-    "    Return the name of the current connection.",
-    "ID",
-    "    Return the ID of the current connection.",
-    "INFO",
-    "    Return information about the current client connection.",
-    "KILL <ip:port>",
-    "    Kill connection made from <ip:port>.",
-    "KILL <option> <value> [<option> <value> [...]]",
-    "    Kill connections. Options are ADDR, LADDR, TYPE, USER, SKIPME, ID.",
-    "LIST [options ...]",
-    "    Return information about client connections. Options are TYPE, ID.",
-    "UNPAUSE",
-    "    Stop the current client pause, resuming traffic.",
-    "PAUSE <timeout> [WRITE|ALL]",
-    "    Suspend all, or just write, clients for <timeout> milliseconds.",
-    "REPLY (ON|OFF|SKIP)",
-    "    Control the replies sent to the current connection.",
-    "SETNAME <name>",
-    "    Assign the name <name> to the current connection.",
-    "TRACKING (ON|OFF) [REDIRECT <id>] [BCAST] [PREFIX <prefix> [...]]",
-    "         [OPTIN] [OPTOUT] [NOLOOP]",
-    "    Control server assisted client side caching.",
-    "TRACKINGINFO",
-    "    Report tracking status for the current connection.",
-    "UNBLOCK <clientid> [TIMEOUT|ERROR]",
-    "    Unblock the specified blocked client.",
-    "NO-EVICT (ON|OFF)",
-    "    Protect current client connection from eviction.",
-];
-
-fn show_help(call: &mut Call<'_>) -> CommandResult {
-    help::write(call, HELP);
-    Ok(())
-}
 
 fn getname(call: &mut Call<'_>) -> CommandResult {
     let name = call.client().name.clone();
@@ -165,11 +117,10 @@ fn describe(call: &Call<'_>, key: ClientKey) -> String {
         line,
         "qbuf={} qbuf-free=0 argv-mem=0 multi-mem=0 rbs=0 rbp=0 obl=0 oll=0 omem={} tot-mem=0 \
          events=r cmd={} \
-         user=default redir={} resp={}",
+         user=default redir=-1 resp={}",
         client.reader.pending(),
         client.output.bytes,
         client.last_command().map_or("NULL", |command| command.full_name),
-        tracking::redirect_of(call, key),
         if client.protocol == Protocol::Resp3 { 3 } else { 2 },
     );
     if server.config.version >= RedisVersion::V7_2 {
@@ -189,9 +140,6 @@ fn flag_letters(client: &Client) -> String {
         (client.transaction.is_overtaken(), 'd'),
         (client.service.is_closing(), 'c'),
         (client.no_evict, 'e'),
-        (client.tracking().is_some(), 't'),
-        (client.tracking().as_ref().is_some_and(|wishes| wishes.is_broken), 'R'),
-        (client.tracking().as_ref().is_some_and(|wishes| wishes.mode == Mode::Broadcast), 'B'),
     ];
     let letters: String =
         marks.iter().filter(|(is_set, _)| *is_set).map(|(_, letter)| *letter).collect();
@@ -354,7 +302,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
         4 if call.args.is(3, "write") => PauseScope::Writes,
         4 if call.args.is(3, "all") => PauseScope::All,
         4 => return Err(CommandError::fixed("ERR CLIENT PAUSE mode must be WRITE or ALL")),
-        _ => return Err(help::unknown_form(call)),
+        _ => return Err(unknown_form(call)),
     };
     let millis = parse_integer(call.arg(2)).ok_or(crate::protocol::error::BAD_TIMEOUT)?;
     if millis < 0 {
@@ -376,7 +324,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
 /// WAIT is not ended by this.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
-        return Err(help::unknown_form(call));
+        return Err(unknown_form(call));
     }
     let how = match call.args.len() {
         4 if call.args.is(3, "error") => Unblocking::Error,

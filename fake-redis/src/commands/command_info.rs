@@ -1,7 +1,6 @@
 //! COMMAND: the table, for clients to read. Summaries for people are not kept: COMMAND DOCS knows
 //! names only.
 
-use super::help;
 use crate::protocol::error::{CommandError, CommandResult};
 use crate::protocol::reply::Reply;
 use crate::state::command_info::{Flags, keys_of_script};
@@ -16,7 +15,6 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
         Command::sub("command|count", 2, LOOK, count),
         Command::sub("command|docs", -2, LOOK, docs),
         Command::sub("command|getkeys", -4, LOOK, getkeys),
-        Command::sub("command|help", 2, LOOK, show_help),
         Command::sub("command|info", -2, LOOK, info),
         Command::sub("command|list", 2, LOOK, list),
     ],
@@ -111,27 +109,5 @@ fn getkeys(call: &mut Call<'_>) -> CommandResult {
     }
     call.reply.array(keys.len());
     keys.iter().for_each(|key| call.reply.bulk(key));
-    Ok(())
-}
-
-fn show_help(call: &mut Call<'_>) -> CommandResult {
-    const HELP: &[&str] = &[
-        "COMMAND <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        "(no subcommand)",
-        "    Return details about all Redis commands.",
-        "COUNT",
-        "    Return the total number of commands in this Redis server.",
-        "LIST",
-        "    Return a list of all commands in this Redis server.",
-        "INFO [<command-name> ...]",
-        "    Return details about multiple Redis commands.",
-        "    If no command names are given, documentation details for all",
-        "    commands are returned.",
-        "DOCS [<command-name> ...]",
-        "    Return documentation details about multiple Redis commands.",
-        "GETKEYS <full-command>",
-        "    Return the keys from a full Redis command.",
-    ];
-    help::write(call, HELP);
     Ok(())
 }

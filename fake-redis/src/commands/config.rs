@@ -1,6 +1,5 @@
 //! CONFIG: reading and changing how the server is set up.
 
-use super::help;
 use crate::config::parameters::Refusal;
 use crate::config::{NodeConfig, file};
 use crate::data::glob;
@@ -17,7 +16,6 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "config",
     &[
         Command::sub("config|get", -3, ADMIN, get),
-        Command::sub("config|help", 2, Flags::LOADING.union(Flags::STALE), show_help),
         Command::sub("config|resetstat", 2, ADMIN, resetstat),
         Command::sub("config|rewrite", 2, ADMIN, rewrite),
         Command::sub("config|set", -4, ADMIN, set),
@@ -82,21 +80,5 @@ fn rewrite(call: &mut Call<'_>) -> CommandResult {
         NodeConfig { replica_of: server.replication.primary().cloned(), ..server.config.clone() };
     server.outbox.want(Output::DiskConfig { config: file::write(&config) });
     call.reply.ok();
-    Ok(())
-}
-
-fn show_help(call: &mut Call<'_>) -> CommandResult {
-    const HELP: &[&str] = &[
-        "CONFIG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        "GET <pattern>",
-        "    Return parameters matching the glob-like <pattern> and their values.",
-        "SET <directive> <value>",
-        "    Set the configuration <directive> to <value>.",
-        "RESETSTAT",
-        "    Reset statistics reported by the INFO command.",
-        "REWRITE",
-        "    Rewrite the configuration file.",
-    ];
-    help::write(call, HELP);
     Ok(())
 }

@@ -197,7 +197,6 @@ fn reset(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     call.server.discard_transaction(key);
     call.server.unsubscribe_all(key);
-    call.server.untrack(key);
     let needs_password = call.server.config.requirepass.is_some();
     let client: &mut Client = call.client();
     client.reset(!needs_password);

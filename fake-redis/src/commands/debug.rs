@@ -3,7 +3,7 @@
 //! `DEBUG EVICT-VOLATILE` is ours: it evicts every key that has a time to live, as memory pressure
 //! would, and answers how many.
 
-use super::help;
+use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;
 use crate::protocol::error::{CommandError, CommandResult, NOT_A_FLOAT};
 use crate::state::command_info::{Flags, Keys};
@@ -20,25 +20,9 @@ const DEBUG: Flags = Flags::ADMIN
 /// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("debug", -2, DEBUG, Keys::NONE, debug)];
 
-const HELP: &[&str] = &[
-    "DEBUG <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-    "ERROR <string>",
-    "    Return a Redis protocol error with <string> as message. Useful for clients",
-    "    unit tests to simulate Redis errors.",
-    "EVICT-VOLATILE",
-    "    Evict every key that has a time to live. Not a command of Redis.",
-    "SET-ACTIVE-EXPIRE <0|1>",
-    "    Setting it to 0 disables expiring keys in background when they are not",
-    "    accessed (otherwise the Redis behavior). Setting it to 1 reenables back the",
-    "    default.",
-    "SLEEP <seconds>",
-    "    Stop the server for <seconds>. Decimals allowed.",
-];
-
 fn debug(call: &mut Call<'_>) -> CommandResult {
     let subcommand = call.arg(1).to_ascii_lowercase();
     match (&*subcommand, call.args.len()) {
-        (b"help", 2) => help::write(call, HELP),
         (b"error", 3) => return Err(CommandError::text(call.arg(2))),
         (b"sleep", 3) => sleep(call)?,
         (b"set-active-expire", 3) => set_active_expire(call),
@@ -46,7 +30,7 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
             let evicted = call.server.evict_all_volatile();
             call.reply.count(evicted);
         }
-        _ => return Err(help::unknown_form(call)),
+        _ => return Err(unknown_form(call)),
     }
     Ok(())
 }

@@ -88,7 +88,7 @@ fn clients(server: &Server, text: &mut String) {
         "connected_clients:{}\r\ncluster_connections:0\r\nmaxclients:{}\r\n\
         client_recent_max_input_buffer:0\r\n\
          client_recent_max_output_buffer:0\r\nblocked_clients:{}\r\n\
-         tracking_clients:{}\r\nclients_in_timeout_table:0\r\n",
+         tracking_clients:0\r\nclients_in_timeout_table:0\r\n",
         server.roster.connected_count(),
         server.config.max_clients,
         server
@@ -97,7 +97,6 @@ fn clients(server: &Server, text: &mut String) {
             .map(|key| server.client(key))
             .filter(|client| client.service.waits())
             .count(),
-        server.tracking.clients(),
     );
 }
 
@@ -120,7 +119,6 @@ fn memory(server: &Server, text: &mut String) {
 
 fn stats(server: &Server, text: &mut String) {
     let counters = &server.statistics;
-    let (keys, items, prefixes) = server.tracking.totals();
     let _ = write!(
         text,
         "total_connections_received:{}\r\ntotal_commands_processed:{}\r\n\
@@ -129,7 +127,7 @@ fn stats(server: &Server, text: &mut String) {
          keyspace_hits:{}\r\n\
          keyspace_misses:{}\r\npubsub_channels:{}\r\npubsub_patterns:{}\r\n\
          pubsubshard_channels:{}\r\n\
-         tracking_total_keys:{}\r\ntracking_total_items:{}\r\ntracking_total_prefixes:{}\r\n\
+         tracking_total_keys:0\r\ntracking_total_items:0\r\ntracking_total_prefixes:0\r\n\
          total_error_replies:{}\r\n",
         counters.connections_received,
         counters.commands,
@@ -141,9 +139,6 @@ fn stats(server: &Server, text: &mut String) {
         server.pubsub.of(Kind::Channel).len(),
         server.pubsub.of(Kind::Pattern).len(),
         server.pubsub.of(Kind::ShardChannel).len(),
-        keys,
-        items,
-        prefixes,
         counters.errors_total(),
     );
 }

@@ -1,7 +1,7 @@
 //! Commands for keys of any type.
 
 use super::connection::database_number;
-use super::{help, set};
+use super::set;
 use crate::config::RedisVersion;
 use crate::config::events::EventClass;
 use crate::data::glob;
@@ -39,7 +39,6 @@ pub(crate) static COMMANDS: &[Command] = &[
                 last: 2,
                 step: 1,
             }),
-            Command::sub("object|help", 2, Flags::LOADING.union(Flags::STALE), object_help),
             Command::sub("object|idletime", 3, Flags::READONLY, idletime).with_keys(Keys {
                 first: 2,
                 last: 2,
@@ -295,25 +294,5 @@ fn freq(call: &mut Call<'_>) -> CommandResult {
             ));
         }
     }
-    Ok(())
-}
-
-fn object_help(call: &mut Call<'_>) -> CommandResult {
-    const HELP: &[&str] = &[
-        "OBJECT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        "ENCODING <key>",
-        "    Return the kind of internal representation used in order to store the value",
-        "    associated with a <key>.",
-        "FREQ <key>",
-        "    Return the access frequency index of the <key>. The returned integer is",
-        "    proportional to the logarithm of the recent access frequency of the key.",
-        "IDLETIME <key>",
-        "    Return the idle time of the <key>, that is the approximated number of",
-        "    seconds elapsed since the last access to the key.",
-        "REFCOUNT <key>",
-        "    Return the number of references of the value associated with the specified",
-        "    <key>.",
-    ];
-    help::write(call, HELP);
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Commands about channels.
 
-use super::help;
+use crate::calls::lookup::unknown_form;
 use crate::data::glob;
 use crate::protocol::error::CommandResult;
 use crate::protocol::reply::Reply;
@@ -35,7 +35,6 @@ pub(crate) static COMMANDS: &[Command] = &[
         "pubsub",
         &[
             Command::sub("pubsub|channels", -2, LOOK, |call| channels(call, Kind::Channel)),
-            Command::sub("pubsub|help", 2, LOOK, show_help),
             Command::sub("pubsub|numpat", 2, LOOK, numpat),
             Command::sub("pubsub|numsub", -2, LOOK, |call| numsub(call, Kind::Channel)),
             Command::sub("pubsub|shardchannels", -2, LOOK, |call| {
@@ -131,7 +130,7 @@ fn publish_to_replicas(call: &mut Call<'_>) {
 
 fn channels(call: &mut Call<'_>, kind: Kind) -> CommandResult {
     if call.args.len() > 3 {
-        return Err(help::unknown_form(call));
+        return Err(unknown_form(call));
     }
     let pattern = if call.args.len() == 3 { call.arg(2) } else { b"*" };
     let names = call.server.pubsub.of(kind).keys();
@@ -153,24 +152,5 @@ fn numsub(call: &mut Call<'_>, kind: Kind) -> CommandResult {
 
 fn numpat(call: &mut Call<'_>) -> CommandResult {
     call.reply.count(call.server.pubsub.of(Kind::Pattern).len());
-    Ok(())
-}
-
-fn show_help(call: &mut Call<'_>) -> CommandResult {
-    const HELP: &[&str] = &[
-        "PUBSUB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        "CHANNELS [<pattern>]",
-        "    Return the currently active channels matching a <pattern> (default: '*').",
-        "NUMPAT",
-        "    Return number of subscriptions to patterns.",
-        "NUMSUB [<channel> ...]",
-        "    Return the number of subscribers for the specified channels, excluding",
-        "    pattern subscriptions(default: no channels).",
-        "SHARDCHANNELS [<pattern>]",
-        "    Return the currently active shard level channels matching a <pattern> (default: '*').",
-        "SHARDNUMSUB [<shardchannel> ...]",
-        "    Return the number of subscribers for the specified shard level channel(s)",
-    ];
-    help::write(call, HELP);
     Ok(())
 }

@@ -1,6 +1,5 @@
 //! Commands about scripts.
 
-use super::help;
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandError, CommandResult, NO_SCRIPT, NOT_AN_INTEGER};
@@ -28,7 +27,6 @@ pub(crate) static COMMANDS: &[Command] = &[
         &[
             Command::sub("script|exists", -3, OTHER, exists),
             Command::sub("script|flush", -2, OTHER, flush),
-            Command::sub("script|help", 2, Flags::LOADING.union(Flags::STALE), show_help),
             Command::sub("script|kill", 2, OTHER.union(Flags::ALLOW_BUSY), kill),
             Command::sub("script|load", 3, OTHER, load),
         ],
@@ -121,21 +119,5 @@ fn kill(call: &mut Call<'_>) -> CommandResult {
     }
     call.server.long_script.kill();
     call.reply.ok();
-    Ok(())
-}
-
-fn show_help(call: &mut Call<'_>) -> CommandResult {
-    const HELP: &[&str] = &[
-        "SCRIPT <subcommand> [<arg> [value] [opt] ...]. Subcommands are:",
-        "EXISTS <sha1> [<sha1> ...]",
-        "    Return information about the existence of the scripts in the script cache.",
-        "FLUSH [ASYNC|SYNC]",
-        "    Flush the Lua scripts cache. Very dangerous on replicas.",
-        "KILL",
-        "    Kill the currently executing Lua script.",
-        "LOAD <script>",
-        "    Load a script into the scripts cache without executing it.",
-    ];
-    help::write(call, HELP);
     Ok(())
 }

@@ -54,7 +54,6 @@ fn check_flush_options(call: &Call<'_>) -> CommandResult {
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    call.server.invalidate_all();
     // Propagated even if there was nothing to flush, as Redis does since it cannot be sure of its
     // replicas.
     call.server.changes.count();
@@ -67,7 +66,6 @@ fn flushall(call: &mut Call<'_>) -> CommandResult {
     for db in 0..call.server.keyspace.databases() {
         call.server.empty_database(db, KeyChange::Flushed);
     }
-    call.server.invalidate_all();
     call.server.changes.count();
     call.reply.ok();
     Ok(())

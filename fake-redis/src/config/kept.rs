@@ -37,7 +37,6 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("zset-max-listpack-value", "64"),
     ("enable-debug-command", "yes"),
     ("close-on-replica-write", "yes"),
-    ("tracking-table-max-keys", "1000000"),
     ("lfu-decay-time", "1"),
     ("lfu-log-factor", "10"),
 ];

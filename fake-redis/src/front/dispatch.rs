@@ -1,7 +1,6 @@
 //! One command after the other: choosing the client, executing, propagating, replying.
 
 use crate::front::admission::Admission;
-use crate::keys::tracking::forget_caching;
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::protocol::error::{CommandError, EXEC_ABORT};
 use crate::protocol::reply::Reply;
@@ -61,7 +60,6 @@ impl Server {
             self.serve_blocked();
         }
         if self.client(key).service.is_aborting() {
-            self.drop_pending();
             return self.abort_client(key);
         }
         if self.life.is_over() {
@@ -69,9 +67,7 @@ impl Server {
             reply.truncate(0);
         }
         self.send_reply(key, reply);
-        self.send_pending_invalidations(key);
         let client = self.client_mut(key);
-        forget_caching(client);
         client.end_command();
         if client.service.is_closing() {
             self.close_after_replies(key);

@@ -14,9 +14,6 @@ impl Server {
     /// Ends an input: writes the append-only file, then lets the messages go unless something holds
     /// them back.
     pub(crate) fn finish_input(&mut self) {
-        if !self.roster.has_ready() {
-            self.broadcast_changes();
-        }
         self.flush_append_only();
         self.flush_replication();
         if !self.life.is_asleep() {

@@ -132,7 +132,6 @@ impl Server {
     fn after_change(&mut self, db: usize, position: usize, key: &[u8], change: KeyChange) {
         self.changes.count();
         self.touch_watched(db, key);
-        self.invalidate(key);
         self.blocking.note_ready(db, key);
         self.tap_entry(db, position, change);
     }
@@ -152,7 +151,6 @@ impl Server {
         let (key, entry) = self.keyspace.database_mut(db).remove_at(position)?;
         self.changes.count();
         self.touch_watched(db, &key);
-        self.invalidate(&key);
         self.tap_gone(&key, &entry, change);
         Some(entry)
     }
@@ -186,7 +184,6 @@ impl Server {
         for db in 0..self.keyspace.databases() {
             self.empty_database(db, KeyChange::Discarded);
         }
-        self.invalidate_all();
     }
 
     /// Puts back a key out of a snapshot.

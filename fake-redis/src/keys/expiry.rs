@@ -40,7 +40,7 @@ impl Server {
 
     /// Whether keys will expire, and clients may hear of that.
     pub(crate) fn reports_expiry(&self) -> bool {
-        let is_told = self.config.events().has(EventClass::Expired) || self.tracking.clients() > 0;
-        is_told && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
+        self.config.events().has(EventClass::Expired)
+            && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())
     }
 }

@@ -1,7 +1,7 @@
-//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack, bit and struct.
+//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack and bit.
 //!
 //! They accept, answer and complain of what the C sources in deps/lua/src of Redis 7.0.15 do:
-//! lua_cjson.c, lua_cmsgpack.c, lua_bit.c, lua_struct.c.
+//! lua_cjson.c, lua_cmsgpack.c, lua_bit.c.
 
 mod bit;
 mod json;
@@ -9,7 +9,6 @@ mod json_decode;
 mod json_encode;
 mod message_pack;
 mod message_unpack;
-mod structure;
 #[cfg(test)]
 mod tests;
 
@@ -28,8 +27,7 @@ pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {
     Ok(match name.as_bytes() {
         b"cjson" => json::library(&mut vm, 0),
         b"cmsgpack" => of(&mut vm, &message_pack::FUNCTIONS, &message_pack::NOTES),
-        b"bit" => of(&mut vm, &bit::FUNCTIONS, &[]),
-        _ => of(&mut vm, &structure::FUNCTIONS, &[]),
+        _ => of(&mut vm, &bit::FUNCTIONS, &[]),
     })
 }
 

@@ -182,7 +182,7 @@ for name, library in raw_next, { string = string, table = table, math = math,
   coroutine = coroutine } do
   globals[name] = protect(library)
 end
-for _, name in ipairs({ "bit", "cjson", "cmsgpack", "struct" }) do
+for _, name in ipairs({ "bit", "cjson", "cmsgpack" }) do
   globals[name] = protect(native.library(name))
 end
 

@@ -10,7 +10,6 @@ use crate::protocol::reply::Protocol;
 use crate::protocol::request::RequestReader;
 use crate::state::command_info::CommandInfo;
 use crate::state::subscription::{Kind, Subscriptions};
-use crate::state::tracking::Wishes;
 use crate::state::unread::Unread;
 use fencepost_machine::{ConnectionId, WallTime};
 
@@ -64,9 +63,9 @@ pub(crate) struct Watch {
     pub(crate) was_expired: bool,
 }
 
-/// One client. Who it is never changes, but that it may become a replica. What it watches, listens
-/// to and tracks stands a second time in the tables of `Watches`, `PubSub` and `Tracking`, which
-/// one place each of `keys` and `commands` changes with it. Open is what a command may set as it
+/// One client. Who it is never changes, but that it may become a replica. What it watches and listens
+/// to stands a second time in the tables of `Watches` and `PubSub`, which one place each of `keys`
+/// and `commands` changes with it. Open is what a command may set as it
 /// likes: a name, a database, a protocol; and what keeps invariants of its own.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -93,7 +92,6 @@ pub(crate) struct Client {
     pub(crate) transaction: Transaction,
     watching: Vec<Watch>,
     subscriptions: Subscriptions,
-    tracking: Option<Box<Wishes>>,
     /// CLIENT NO-EVICT.
     pub(crate) no_evict: bool,
     /// What keeps it from being served.
@@ -125,7 +123,6 @@ impl Client {
             transaction: Transaction::default(),
             watching: Vec::new(),
             subscriptions: Subscriptions::default(),
-            tracking: None,
             no_evict: false,
             service: Service::default(),
             output: Unread::default(),
@@ -175,7 +172,7 @@ impl Client {
         self.role = Role::Replica;
     }
 
-    /// As it was when it connected, its transaction, subscriptions and tracking aside.
+    /// As it was when it connected, its transaction and subscriptions aside.
     pub(crate) fn reset(&mut self, authenticated: bool) {
         self.db = 0;
         self.protocol = Protocol::Resp2;
@@ -243,27 +240,6 @@ impl Client {
     /// It listens to nothing any more. Returns what it did listen to.
     pub(crate) fn unsubscribe_all(&mut self) -> Subscriptions {
         std::mem::take(&mut self.subscriptions)
-    }
-
-    /// CLIENT TRACKING.
-    #[inline]
-    pub(crate) fn tracking(&self) -> Option<&Wishes> {
-        self.tracking.as_deref()
-    }
-
-    /// The same, to be changed in what `Tracking` does not know.
-    pub(crate) fn tracking_mut(&mut self) -> Option<&mut Wishes> {
-        self.tracking.as_deref_mut()
-    }
-
-    /// It tracks from now on.
-    pub(crate) fn track(&mut self, wishes: Wishes) {
-        self.tracking = Some(Box::new(wishes));
-    }
-
-    /// It no longer tracks. Returns how it did.
-    pub(crate) fn untrack(&mut self) -> Option<Box<Wishes>> {
-        self.tracking.take()
     }
 
     /// The replication offset after its last write, which WAIT waits for.

@@ -37,7 +37,6 @@ use crate::state::roster::Roster;
 use crate::state::scripts::ScriptCache;
 use crate::state::statistics::Statistics;
 use crate::state::timers::Timers;
-use crate::state::tracking::Tracking;
 use crate::state::turn::Turn;
 use crate::state::watches::Watches;
 use fencepost_machine::{Attendant, WallTime};
@@ -62,8 +61,8 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// One server. No file outside this room assigns one of its parts. Clients, tracking, replication
-/// and the disk are data that the rooms about them change; the other parts change by their own
+/// One server. No file outside this room assigns one of its parts. Clients, replication and
+/// the disk are data that the rooms about them change; the other parts change by their own
 /// methods alone, which keep what is true of them.
 #[derive(Debug)]
 pub(crate) struct Server {
@@ -93,8 +92,6 @@ pub(crate) struct Server {
     pub(crate) watches: Watches,
     /// Which clients wait for which keys.
     pub(crate) blocking: Blocking<Attempt>,
-    /// Which clients are told of changes to what they read.
-    pub(crate) tracking: Tracking,
     /// The commands that it knows.
     pub(crate) commands: Commands,
     /// The scripts that are known by their SHA-1.
@@ -132,7 +129,6 @@ impl Server {
             pubsub: PubSub::default(),
             watches: Watches::default(),
             blocking: Blocking::default(),
-            tracking: Tracking::default(),
             commands: Commands::new(table),
             scripts: ScriptCache::default(),
             statistics: Statistics::default(),

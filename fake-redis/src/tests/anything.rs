@@ -61,7 +61,6 @@ fn argument() -> impl Strategy<Value = Vec<u8>> {
         "maxmemory",
         "on",
         "WRITE",
-        "help",
         "evict-volatile",
     ];
     prop_oneof![

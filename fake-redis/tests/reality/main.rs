@@ -16,4 +16,3 @@ mod sentinel_file;
 mod sequences;
 mod statistics;
 mod together;
-mod tracking;

@@ -357,8 +357,6 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
             "return {pcall(cmsgpack.unpack, ARGV[1])}",
             "return bit.tohex(bit.bxor(ARGV[1], bit.lshift(ARGV[2] or 1, 3)))",
             "return {bit.band(#ARGV, 1), bit.bnot(tonumber(ARGV[1]) or 7), bit.rol(ARGV[1], 4)}",
-            "return struct.pack('>I2lc0', #ARGV, tonumber(ARGV[1]) or 3, KEYS[1] or '')",
-            "return {struct.unpack('>I2', ARGV[1] .. 'x')}",
             "return {math.floor(2.7), string.format('%5.1f|%s|%d', 2.25, ARGV[1], 7), \
              table.concat(ARGV, ',')}",
             "local ok, e = pcall(redis.call, 'INCR', KEYS[1]) return {ok, e}",

@@ -133,8 +133,6 @@ const WORDS: &[&str] = &[
     "return cjson.decode(ARGV[1])",
     "return \
      {cmsgpack.unpack(ARGV[1])}",
-    "return {struct.unpack(ARGV[1], ARGV[2])}",
-    "return struct.pack(ARGV[1], ARGV[2])",
     "return \
      bit.tohex(ARGV[1], ARGV[2])",
 ];

@@ -78,7 +78,7 @@ const WRITES: [&str; 12] = [
 ];
 
 /// Ways to a table that is shared.
-const WAYS: [&str; 21] = [
+const WAYS: [&str; 20] = [
     "_G",
     "_G._G",
     "redis",
@@ -89,7 +89,6 @@ const WAYS: [&str; 21] = [
     "bit",
     "cjson",
     "cmsgpack",
-    "struct",
     "getmetatable(_G)",
     "getmetatable('')",
     "getmetatable('').__index",
