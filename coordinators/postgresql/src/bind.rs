@@ -74,11 +74,7 @@ impl<'t> Binder<'t> {
                 let value = self.bind(value)?.bound;
                 typed(Bound::IsNull(Box::new(value), *is_negated), Type::Boolean)
             }
-            Node::In { value, list, is_negated } => {
-                self.membership(value, list, *is_negated, position)?
-            }
             Node::Cast { value, to } => self.cast(value, *to, position)?,
-            Node::Case { arms, otherwise } => self.case(arms, otherwise.as_deref(), position)?,
             Node::Call { name, arguments, star } => self.call(name, arguments, *star, position)?,
             Node::Keyword(word) => self.keyword(word, position),
         })
@@ -101,18 +97,7 @@ impl<'t> Binder<'t> {
             && (self.table.is_none() || asked != self.table_name())
         {
             let message = format!("missing FROM-clause entry for table \"{asked}\"");
-            let known = self.table.filter(|own| own.name == asked);
-            let (message, hint) = match known {
-                Some(own) => (
-                    format!("invalid reference to FROM-clause entry for table \"{}\"", own.name),
-                    Some(format!(
-                        "Perhaps you meant to reference the table alias \"{}\".",
-                        self.table_name()
-                    )),
-                ),
-                None => (message, None),
-            };
-            return Err(SqlError { hint, ..SqlError::new("42P01", message) }.at(position));
+            return Err(SqlError::new("42P01", message).at(position));
         }
         let found = self.table.and_then(|own| Some((own, own.column(name)?)));
         let Some((own, index)) = found else {
@@ -121,8 +106,7 @@ impl<'t> Binder<'t> {
                 Some(_) => format!("column {qualified}{name} does not exist"),
                 None => format!("column \"{name}\" does not exist"),
             };
-            let hint = self.similar(name);
-            return Err(SqlError { hint, ..SqlError::new("42703", message) }.at(position));
+            return Err(SqlError::new("42703", message).at(position));
         };
         if self.has_excluded && table.is_none() {
             let message = format!("column reference \"{name}\" is ambiguous");
@@ -134,26 +118,6 @@ impl<'t> Binder<'t> {
         }
         let bound = if is_excluded { Bound::Excluded(index) } else { Bound::Column(index) };
         Ok(Typed { bound, kind: own.columns[index].kind, position })
-    }
-
-    /// The hint of the real server, for a name that differs little: at most half of its letters,
-    /// and no two columns that are as near.
-    fn similar(&self, name: &str) -> Option<String> {
-        let table = self.table?;
-        let far = |column: &str| distance(name, column);
-        let nearest = table.columns.iter().map(|column| far(&column.name)).min()?;
-        let near: Vec<_> =
-            table.columns.iter().filter(|column| far(&column.name) == nearest).collect();
-        if nearest > name.chars().count() / 2 || nearest > 3 {
-            return None;
-        }
-        let full = |column: &str| format!("\"{}.{column}\"", self.table_name());
-        match near[..] {
-            [only] => {
-                Some(format!("Perhaps you meant to reference the column {}.", full(&only.name)))
-            }
-            _ => None,
-        }
     }
 
     /// A condition. Errors: 42804 if it is no boolean.
@@ -176,28 +140,6 @@ impl<'t> Binder<'t> {
     ) -> Outcome<Typed> {
         let (left, right) = (self.bind(left)?, self.bind(right)?);
         self.operation(operator, left, right, position)
-    }
-
-    fn membership(
-        &mut self,
-        value: &Expression,
-        list: &[Expression],
-        is_negated: bool,
-        position: usize,
-    ) -> Outcome<Typed> {
-        let value = self.bind(value)?;
-        let mut own = Bound::Constant(Value::Null);
-        let mut bound = Vec::new();
-        for one in list {
-            let one = self.bind(one)?;
-            let compared = self.operation(Operator::Equal, value.clone(), one, position)?;
-            if let Bound::Compare(_, left, right) = compared.bound {
-                own = *left;
-                bound.push(*right);
-            }
-        }
-        let bound = Bound::In(Box::new(own), bound, is_negated);
-        Ok(Typed { bound, kind: Type::Boolean, position })
     }
 
     /// What is selected or returned.
@@ -291,10 +233,6 @@ fn name_of(expression: &Expression) -> String {
             _ if !has_name(value) => to.short_name().to_owned(),
             name => name,
         },
-        Node::Case { otherwise, .. } => match otherwise.as_deref() {
-            Some(otherwise) if has_name(otherwise) => name_of(otherwise),
-            _ => "case".to_owned(),
-        },
         _ => "?column?".to_owned(),
     }
 }
@@ -304,23 +242,6 @@ fn has_name(expression: &Expression) -> bool {
     match &expression.node {
         Node::Column { .. } | Node::Call { .. } | Node::Keyword(_) => true,
         Node::Cast { value, .. } => has_name(value),
-        Node::Case { otherwise, .. } => otherwise.as_deref().is_some_and(has_name),
         _ => false,
     }
-}
-
-/// How many letters have to be inserted, deleted or changed.
-fn distance(left: &str, right: &str) -> usize {
-    let right: Vec<char> = right.chars().collect();
-    let mut row: Vec<usize> = (0..=right.len()).collect();
-    for (index, c) in left.chars().enumerate() {
-        let mut corner = row[0];
-        row[0] = index + 1;
-        for (at, other) in right.iter().enumerate() {
-            let changed = corner + usize::from(c != *other);
-            corner = row[at + 1];
-            row[at + 1] = changed.min(row[at] + 1).min(corner + 1);
-        }
-    }
-    row.last().copied().unwrap_or(0)
 }

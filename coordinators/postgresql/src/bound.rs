@@ -18,9 +18,7 @@ pub(crate) enum Bound {
     Logic(Operator, Vec<Bound>),
     Compare(Operator, Box<Bound>, Box<Bound>),
     Arithmetic(Operator, Box<Bound>, Box<Bound>, Type),
-    Concatenate(Box<Bound>, Box<Bound>),
     IsNull(Box<Bound>, bool),
-    In(Box<Bound>, Vec<Bound>, bool),
     Convert {
         value: Box<Bound>,
         from: Type,
@@ -70,14 +68,10 @@ pub(crate) enum Function {
     Database,
     User,
     Setting,
-    TransactionId,
     Terminate,
     Cancel,
     IsInRecovery,
     Promote,
-    Coalesce,
-    /// The value if no condition is true, then each condition with its value.
-    Case,
 }
 
 impl Function {
@@ -92,9 +86,6 @@ impl Function {
                 | Function::Database
                 | Function::User
                 | Function::Setting
-                | Function::TransactionId
-                | Function::Coalesce
-                | Function::Case
         )
     }
 }

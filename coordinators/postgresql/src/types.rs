@@ -65,8 +65,8 @@ impl Type {
             "timestamp" => Type::Timestamp,
             "timestamptz" => Type::Timestamptz,
             "interval" => Type::Interval,
-            "bytea" | "date" | "float4" | "inet" | "json" | "jsonb" | "oid" | "real" | "time"
-            | "timetz" | "uuid" | "xml" => {
+            "bigserial" | "bytea" | "date" | "float4" | "inet" | "json" | "jsonb" | "oid"
+            | "real" | "serial" | "time" | "timetz" | "uuid" | "xml" => {
                 return Err(SqlError::unsupported(format!("type {name}")));
             }
             _ => {

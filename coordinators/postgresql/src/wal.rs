@@ -16,17 +16,10 @@ use std::rc::Rc;
 /// Something that a commit did.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Record {
-    Table {
-        id: TableId,
-        name: String,
-        columns: Vec<Field>,
-        indexes: Vec<Index>,
-    },
+    Table { id: TableId, name: String, columns: Vec<Field>, indexes: Vec<Index> },
     Drop(TableId),
     Put(TableId, VersionId, Vec<Value>),
     Remove(TableId, VersionId),
-    /// The last numbers that the columns of a table gave out.
-    Serials(TableId, Vec<Option<i64>>),
 }
 
 /// A column as the log has it.
@@ -36,7 +29,6 @@ pub(crate) struct Field {
     kind: Type,
     not_null: bool,
     default: Option<String>,
-    serial: Option<i64>,
 }
 
 /// What a row has that was read from the log: it was committed before all that runs now.
@@ -49,7 +41,6 @@ impl Record {
             kind: column.kind,
             not_null: column.not_null,
             default: column.default_text.clone(),
-            serial: column.serial,
         };
         Record::Table {
             id: table.id,
@@ -61,12 +52,6 @@ impl Record {
 
     pub(crate) fn put(table: TableId, id: VersionId, version: &Version) -> Record {
         Record::Put(table, id, version.values.as_ref().clone())
-    }
-
-    /// `None` for a table without such columns.
-    pub(crate) fn serials(table: &Definition) -> Option<Record> {
-        let last: Vec<Option<i64>> = table.columns.iter().map(|column| column.serial).collect();
-        last.iter().any(Option::is_some).then_some(Record::Serials(table.id, last))
     }
 }
 
@@ -137,7 +122,8 @@ fn put_record(out: &mut BytesMut, record: &Record) {
                 out.put_i32(column.kind.modifier());
                 out.put_u8(u8::from(column.not_null));
                 put_option(out, column.default.as_deref(), put_text);
-                put_option(out, column.serial, BytesMut::put_i64);
+                // Older logs have the last number of a serial column here.
+                out.put_u8(0);
             }
             put_indexes(out, indexes);
         }
@@ -156,12 +142,6 @@ fn put_record(out: &mut BytesMut, record: &Record) {
             out.put_u8(b'R');
             out.put_u32(id.0);
             out.put_u64(version.0);
-        }
-        Record::Serials(id, last) => {
-            out.put_u8(b'S');
-            out.put_u32(id.0);
-            out.put_u32(last.len() as u32);
-            last.iter().for_each(|last| put_option(out, *last, BytesMut::put_i64));
         }
     }
 }
@@ -233,8 +213,8 @@ impl Reader {
         };
         let not_null = self.flag()?;
         let default = self.option(Reader::text)?;
-        let serial = self.option(Reader::long)?;
-        Some(Field { name, kind, not_null, default, serial })
+        self.option(Reader::long)?;
+        Some(Field { name, kind, not_null, default })
     }
 
     fn value(&mut self) -> Option<Value> {
@@ -268,10 +248,6 @@ impl Reader {
                 Record::Put(id, version, self.many(Reader::value)?)
             }
             b'R' => Record::Remove(id, VersionId(self.0.try_get_u64().ok()?)),
-            b'S' => {
-                let last = self.many(|reader| reader.option(Reader::long))?;
-                Record::Serials(id, last)
-            }
             _ => return None,
         })
     }
@@ -312,12 +288,6 @@ pub(crate) fn redo(heap: &mut Heap, record: Record) {
             heap.put(id, version, values, BEFORE, indexed);
         }
         Record::Remove(id, version) => heap.remove(id, version),
-        Record::Serials(id, last) => {
-            if let Some(table) = heap.get_mut(id) {
-                let columns = table.columns.iter_mut().zip(last);
-                columns.for_each(|(column, last)| column.serial = last);
-            }
-        }
     }
 }
 
@@ -328,7 +298,6 @@ fn column_of(field: Field) -> Outcome<Column> {
         not_null: field.not_null,
         default: None,
         default_text: field.default,
-        serial: field.serial,
     };
     if let Some(text) = &column.default_text {
         let parsed = sql::parse(&format!("SELECT {text}"))?.pop();

@@ -20,9 +20,6 @@ impl Binder<'_> {
         if operator.is_comparison() {
             return self.comparison(operator, left, right, position);
         }
-        if operator == Operator::Concatenate {
-            return self.concatenation(left, right, position);
-        }
         self.arithmetic(operator, left, right, position)
     }
 
@@ -70,24 +67,6 @@ impl Binder<'_> {
         let right = Box::new(side(right, self)?);
         let bound = Bound::Compare(operator, left, right);
         Ok(Typed { bound, kind: Type::Boolean, position })
-    }
-
-    fn concatenation(&mut self, left: Typed, right: Typed, position: usize) -> Outcome<Typed> {
-        let is_textual = |kind: Type| kind.is_text() || kind == Type::Unknown;
-        if !is_textual(left.kind) && !is_textual(right.kind) {
-            return Err(Self::missing(Operator::Concatenate, left.kind, right.kind, position));
-        }
-        let side = |typed: Typed, binder: &mut Self| {
-            let (kind, position) = (typed.kind, typed.position);
-            let to = if is_textual(kind) { Type::Text } else { kind };
-            let bound = binder.coerce(typed, to)?.bound;
-            let value = Box::new(bound);
-            let bound = Bound::Convert { value, from: kind, to: Type::Text, is_cast: true };
-            Ok::<Typed, SqlError>(Typed { bound, kind: Type::Text, position })
-        };
-        let left = Box::new(side(left, self)?.bound);
-        let right = Box::new(side(right, self)?.bound);
-        Ok(Typed { bound: Bound::Concatenate(left, right), kind: Type::Text, position })
     }
 
     fn arithmetic(

@@ -102,7 +102,9 @@ impl Client {
             shown.push(body.short()?);
         }
         body.end()?;
-        let none = || Rc::new(Parsed { statement: sql::ast::Statement::Discard, parameters: 0 });
+        // Never carried out.
+        let nothing = sql::ast::Statement::Deallocate(None);
+        let none = || Rc::new(Parsed { statement: nothing, parameters: 0 });
         let parsed = prepared.statement.clone().unwrap_or_else(none);
         let mut run = Run::new(parsed, parameters, core.now.wall.0);
         if prepared.statement.is_some() {

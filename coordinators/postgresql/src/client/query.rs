@@ -28,11 +28,7 @@ pub(super) fn check_failed(session: &Session, statement: &Statement) -> Result<(
     let has_failed = session.transaction.as_ref().is_some_and(|open| open.has_failed);
     let ends = matches!(
         statement,
-        Statement::Transaction(
-            TransactionStatement::Commit
-                | TransactionStatement::Rollback
-                | TransactionStatement::RollbackTo(_)
-        )
+        Statement::Transaction(TransactionStatement::Commit | TransactionStatement::Rollback)
     );
     if !has_failed || ends {
         return Ok(());

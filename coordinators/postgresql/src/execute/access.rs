@@ -86,10 +86,9 @@ fn is_fixed(bound: &Bound) -> bool {
         | Bound::Trim(value)
         | Bound::Convert { value, .. } => is_fixed(value),
         Bound::Logic(_, parts) => parts.iter().all(is_fixed),
-        Bound::Compare(_, left, right)
-        | Bound::Arithmetic(_, left, right, _)
-        | Bound::Concatenate(left, right) => is_fixed(left) && is_fixed(right),
-        Bound::In(value, list, _) => is_fixed(value) && list.iter().all(is_fixed),
+        Bound::Compare(_, left, right) | Bound::Arithmetic(_, left, right, _) => {
+            is_fixed(left) && is_fixed(right)
+        }
         Bound::Call(function, arguments) => function.is_stable() && arguments.iter().all(is_fixed),
     }
 }
@@ -100,10 +99,6 @@ fn pinned(part: &Bound) -> Option<usize> {
         Bound::Compare(Operator::Equal, left, right) => match (column_of(left), column_of(right)) {
             (Some(column), None) if is_fixed(right) => Some(column),
             (None, Some(column)) if is_fixed(left) => Some(column),
-            _ => None,
-        },
-        Bound::In(value, list, false) => match &list[..] {
-            [one] if is_fixed(one) => column_of(value),
             _ => None,
         },
         _ => None,

@@ -115,7 +115,6 @@ impl Execution<'_> {
                 return Err(SqlError::new("42P01", message).into());
             }
             let table = self.lock_table(named, LockMode::AccessExclusive)?;
-            self.check_drop(table)?;
             let xid = self.own_xid();
             if let Some(definition) = self.core.heap.get_mut(table) {
                 definition.dropper = Some(xid);
@@ -148,7 +147,6 @@ pub(crate) fn column_of(column: &ColumnDefinition) -> Outcome<Column> {
         not_null: column.not_null,
         default: None,
         default_text: None,
-        serial: column.is_serial.then_some(0),
     };
     if matches!(column.kind, Type::Numeric | Type::Float8) {
         return Err(SqlError::unsupported(format!("a column of type {}", column.kind)));

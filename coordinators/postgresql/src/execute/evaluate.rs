@@ -1,7 +1,7 @@
 //! Working out expressions. NULL is the unknown of three-valued logic.
 
 use super::{Execution, Stop};
-use crate::bound::{Bound, Function};
+use crate::bound::Bound;
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Operator;
 use crate::types::{Interval, Type, Value, compare};
@@ -43,16 +43,9 @@ impl Execution<'_> {
                 let (left, right) = (self.evaluate(left, row)?, self.evaluate(right, row)?);
                 calculated(*operator, &left, &right, *kind)?
             }
-            Bound::Concatenate(left, right) => {
-                match (self.evaluate(left, row)?, self.evaluate(right, row)?) {
-                    (Value::Text(left), Value::Text(right)) => Value::Text(left + &right),
-                    _ => Value::Null,
-                }
-            }
             Bound::IsNull(value, is_negated) => {
                 Value::Boolean(self.evaluate(value, row)?.is_null() != *is_negated)
             }
-            Bound::In(value, list, is_negated) => self.membership(value, list, *is_negated, row)?,
             Bound::Convert { value, from, to, is_cast } => {
                 converted(self.evaluate(value, row)?, *from, *to, *is_cast)?
             }
@@ -60,29 +53,6 @@ impl Execution<'_> {
                 Value::Text(text) => Value::Text(text.trim_end_matches(' ').to_owned()),
                 other => other,
             },
-            Bound::Call(Function::Coalesce, arguments) => {
-                let mut value = Value::Null;
-                for argument in arguments {
-                    value = self.evaluate(argument, row)?;
-                    if !value.is_null() {
-                        break;
-                    }
-                }
-                value
-            }
-            Bound::Call(Function::Case, arguments) => {
-                let Some((otherwise, arms)) = arguments.split_first() else {
-                    return Ok(Value::Null);
-                };
-                let mut chosen = otherwise;
-                for arm in arms.chunks_exact(2) {
-                    if self.evaluate(&arm[0], row)? == Value::Boolean(true) {
-                        chosen = &arm[1];
-                        break;
-                    }
-                }
-                self.evaluate(chosen, row)?
-            }
             Bound::Call(function, arguments) => {
                 let mut values = Vec::new();
                 for argument in arguments {
@@ -107,10 +77,9 @@ impl Execution<'_> {
             | Bound::Trim(value)
             | Bound::Convert { value, .. } => vec![value],
             Bound::Logic(_, parts) => parts.iter().collect(),
-            Bound::Compare(_, left, right)
-            | Bound::Arithmetic(_, left, right, _)
-            | Bound::Concatenate(left, right) => vec![left, right],
-            Bound::In(value, list, _) => std::iter::once(&**value).chain(list).collect(),
+            Bound::Compare(_, left, right) | Bound::Arithmetic(_, left, right, _) => {
+                vec![left, right]
+            }
             Bound::Call(_, arguments) => arguments.iter().collect(),
         };
         let mut is_constant = !matches!(bound, Bound::Call(..));
@@ -142,26 +111,6 @@ impl Execution<'_> {
             is_unknown |= value.is_null();
         }
         Ok(if is_unknown { Value::Null } else { Value::Boolean(operator != Operator::Or) })
-    }
-
-    fn membership(
-        &mut self,
-        value: &Bound,
-        list: &[Bound],
-        is_negated: bool,
-        row: Row<'_>,
-    ) -> Result<Value, Stop> {
-        let value = self.evaluate(value, row)?;
-        let mut is_unknown = false;
-        for one in list {
-            let one = self.evaluate(one, row)?;
-            match compared(Operator::Equal, &value, &one) {
-                Value::Boolean(true) => return Ok(Value::Boolean(!is_negated)),
-                Value::Null => is_unknown = true,
-                _ => {}
-            }
-        }
-        Ok(if is_unknown { Value::Null } else { Value::Boolean(is_negated) })
     }
 }
 

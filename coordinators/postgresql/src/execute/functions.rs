@@ -58,11 +58,6 @@ impl Execution<'_> {
                 Ok(Value::Void)
             }
             Function::Sleep => self.sleep(values),
-            Function::TransactionId if self.core.is_in_recovery => {
-                let message = "cannot execute pg_current_xact_id() during recovery";
-                Err(SqlError::new("25006", message).into())
-            }
-            Function::TransactionId => Ok(Value::Integer(self.own_xid().0 as i64)),
             Function::Promote => self.promote(),
             Function::Setting => {
                 let name = values.first().and_then(|value| value.text(crate::types::Type::Text));

@@ -89,13 +89,8 @@ impl Execution<'_> {
     }
 
     pub(super) fn default(&mut self, table: TableId, column: usize) -> Result<Value, Stop> {
-        let Some(definition) = self.core.heap.get_mut(table) else { return Ok(Value::Null) };
-        let column = &mut definition.columns[column];
-        if let Some(last) = &mut column.serial {
-            *last += 1;
-            return Ok(Value::Integer(*last));
-        }
-        match column.default.clone() {
+        let definition = self.core.heap.get(table);
+        match definition.and_then(|definition| definition.columns[column].default.clone()) {
             Some(bound) => self.evaluate(&bound, Row::default()),
             None => Ok(Value::Null),
         }

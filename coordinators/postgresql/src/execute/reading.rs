@@ -194,10 +194,8 @@ impl Execution<'_> {
     /// The transaction writes something: whoever has read it comes before. Errors: 40001.
     pub(super) fn check_readers(&mut self, targets: &[Target]) -> Result<(), Stop> {
         let Some(open) = &self.session.transaction else { return Ok(()) };
-        let (Some(id), forgets) = (open.tracked, open.savepoints.is_empty()) else {
-            return Ok(());
-        };
-        let checked = self.core.serializable.conflict_in(id, targets, forgets);
+        let Some(id) = open.tracked else { return Ok(()) };
+        let checked = self.core.serializable.conflict_in(id, targets);
         checked.map_err(|reason| SqlError::from(reason).into())
     }
 
@@ -205,14 +203,5 @@ impl Execution<'_> {
     pub(super) fn check_change(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let all = [Target::Row(table, version), Target::Page(table), Target::Table(table)];
         self.check_readers(&all)
-    }
-
-    /// The transaction drops a table. Errors: 40001.
-    pub(super) fn check_drop(&mut self, table: TableId) -> Result<(), Stop> {
-        let Some(id) = self.session.transaction.as_ref().and_then(|open| open.tracked) else {
-            return Ok(());
-        };
-        let checked = self.core.serializable.conflict_in_table(id, table);
-        checked.map_err(|reason| SqlError::from(reason).into())
     }
 }

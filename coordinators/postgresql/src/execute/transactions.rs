@@ -32,7 +32,6 @@ pub(crate) fn ensure(core: &Core, session: &mut Session) {
         snapshot: None,
         tracked: None,
         undo: Vec::new(),
-        savepoints: Vec::new(),
         settings_after: None,
         settings_before: settings.clone(),
         flushing: None,
@@ -70,9 +69,6 @@ impl Transaction {
                 Undo::Locked(..) | Undo::Took(..) => {}
             }
         }
-        let tables: BTreeSet<TableId> = written.iter().map(|(table, _)| *table).collect();
-        let serial = |table: TableId| core.heap.get(table).and_then(Record::serials);
-        records.extend(tables.into_iter().filter_map(serial));
         records
     }
 }
@@ -151,16 +147,7 @@ pub(crate) fn fail(core: &mut Core, session: &mut Session) {
     if !transaction.is_block {
         return rollback(core, session);
     }
-    let backend = session.backend;
-    match transaction.savepoints.last() {
-        Some(savepoint) if !transaction.has_failed => {
-            let mark = savepoint.mark;
-            transaction.take_back(mark, &mut core.heap, &mut core.locks, backend);
-            transaction.xid.into_iter().for_each(|xid| core.locks.look_again(xid));
-        }
-        Some(_) => {}
-        None => release(core, session),
-    }
+    release(core, session);
     if let Some(transaction) = &mut session.transaction {
         transaction.has_failed = true;
     }
@@ -178,7 +165,7 @@ pub(crate) fn rollback(core: &mut Core, session: &mut Session) {
 fn release(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     let backend = session.backend;
-    transaction.take_back(0, &mut core.heap, &mut core.locks, backend);
+    transaction.take_back(&mut core.heap, &mut core.locks, backend);
     if let Some(xid) = transaction.xid.take() {
         core.transactions.end(xid);
     }

@@ -3,7 +3,6 @@
 use super::{Done, Execution, Stop, transactions};
 use crate::error::{Severity, SqlError};
 use crate::sql::ast::{Isolation, Modes, Set, Statement, TransactionStatement};
-use crate::store::transaction::Savepoint;
 use crate::types::Value;
 
 fn done(tag: &str) -> Result<Done, Stop> {
@@ -30,7 +29,6 @@ impl Execution<'_> {
             Statement::Show(name) => self.show(name),
             Statement::CreateTable(create) => self.create_table(create),
             Statement::DropTable { tables, if_exists } => self.drop_tables(tables, *if_exists),
-            Statement::Discard => self.discard(),
             Statement::Deallocate(name) => {
                 self.session.deallocate(name.as_deref())?;
                 done(if name.is_some() { "DEALLOCATE" } else { "DEALLOCATE ALL" })
@@ -47,14 +45,6 @@ impl Execution<'_> {
         self.session.transaction.as_ref().is_some_and(|open| open.is_block)
     }
 
-    fn demand_block(&self, what: &str) -> Result<(), Stop> {
-        if self.is_in_block() {
-            return Ok(());
-        }
-        let message = format!("{what} can only be used in transaction blocks");
-        Err(SqlError::new("25P01", message).into())
-    }
-
     fn transaction(&mut self, statement: &TransactionStatement) -> Result<Done, Stop> {
         match statement {
             TransactionStatement::Begin(modes, tag) => self.begin(*modes, tag),
@@ -64,25 +54,6 @@ impl Execution<'_> {
                     self.warn("25P01", "there is no transaction in progress");
                 }
                 transactions::rollback(self.core, self.session);
-                done("ROLLBACK")
-            }
-            TransactionStatement::Savepoint(name) => {
-                self.demand_block("SAVEPOINT")?;
-                self.savepoint(name);
-                done("SAVEPOINT")
-            }
-            TransactionStatement::Release(name) => {
-                self.demand_block("RELEASE SAVEPOINT")?;
-                let index = self.find_savepoint(name)?;
-                if let Some(open) = &mut self.session.transaction {
-                    open.read_only = open.savepoints[index].read_only;
-                    open.savepoints.truncate(index);
-                }
-                done("RELEASE")
-            }
-            TransactionStatement::RollbackTo(name) => {
-                self.demand_block("ROLLBACK TO SAVEPOINT")?;
-                self.rollback_to(name)?;
                 done("ROLLBACK")
             }
             TransactionStatement::Set(modes) => {
@@ -124,13 +95,8 @@ impl Execution<'_> {
         let Some(open) = &mut self.session.transaction else { return Ok(()) };
         let has_looked = open.has_looked;
         if modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
-            let problem = match (has_looked, open.savepoints.is_empty()) {
-                (true, _) => Some("be called before any query"),
-                (false, false) => Some("not be called in a subtransaction"),
-                (false, true) => None,
-            };
-            if let Some(problem) = problem {
-                let message = format!("SET TRANSACTION ISOLATION LEVEL must {problem}");
+            if has_looked {
+                let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
                 return Err(SqlError::new("25001", message).into());
             }
         }
@@ -158,38 +124,6 @@ impl Execution<'_> {
         }
         transactions::commit(self.core, self.session)?;
         done("COMMIT")
-    }
-
-    fn savepoint(&mut self, name: &str) {
-        let settings = self.session.settings.clone();
-        if let Some(open) = &mut self.session.transaction {
-            let mark = open.undo.len();
-            let (name, read_only) = (name.to_owned(), open.read_only);
-            open.savepoints.push(Savepoint { name, mark, settings, read_only });
-        }
-    }
-
-    fn find_savepoint(&self, name: &str) -> Result<usize, Stop> {
-        let open = self.session.transaction.as_ref();
-        let index =
-            open.and_then(|open| open.savepoints.iter().rposition(|point| point.name == name));
-        index.ok_or_else(|| {
-            SqlError::new("3B001", format!("savepoint \"{name}\" does not exist")).into()
-        })
-    }
-
-    fn rollback_to(&mut self, name: &str) -> Result<(), Stop> {
-        let index = self.find_savepoint(name)?;
-        let backend = self.session.backend;
-        let Some(open) = &mut self.session.transaction else { return Ok(()) };
-        open.savepoints.truncate(index + 1);
-        let mark = open.savepoints[index].mark;
-        open.take_back(mark, &mut self.core.heap, &mut self.core.locks, backend);
-        open.xid.into_iter().for_each(|xid| self.core.locks.look_again(xid));
-        open.has_failed = false;
-        open.read_only = open.savepoints[index].read_only;
-        self.session.settings = open.savepoints[index].settings.clone();
-        Ok(())
     }
 
     fn set(&mut self, set: &Set) -> Result<Done, Stop> {
@@ -235,16 +169,5 @@ impl Execution<'_> {
         self.run.planned = Some(std::rc::Rc::new(planned));
         self.run.rows.push(vec![Value::Text(shown)]);
         done("SHOW")
-    }
-
-    fn discard(&mut self) -> Result<Done, Stop> {
-        if self.is_in_block() {
-            let message = "DISCARD ALL cannot run inside a transaction block";
-            return Err(SqlError::new("25001", message).into());
-        }
-        self.session.reset_all();
-        self.session.deallocate(None)?;
-        self.core.locks.release_all(self.session.backend, crate::span::Span::Session);
-        done("DISCARD ALL")
     }
 }

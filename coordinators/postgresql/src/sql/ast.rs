@@ -18,8 +18,6 @@ pub(crate) enum Statement {
     Transaction(TransactionStatement),
     Set(Set),
     Show(String),
-    /// `DISCARD ALL`.
-    Discard,
     /// `DEALLOCATE name`, or all.
     Deallocate(Option<String>),
 }
@@ -58,9 +56,6 @@ pub(crate) enum TransactionStatement {
     Begin(Modes, &'static str),
     Commit,
     Rollback,
-    Savepoint(String),
-    Release(String),
-    RollbackTo(String),
     /// `SET TRANSACTION`.
     Set(Modes),
     /// `SET SESSION CHARACTERISTICS AS TRANSACTION`.
@@ -112,8 +107,6 @@ pub(crate) struct ColumnDefinition {
     pub(crate) not_null: bool,
     /// The default, and its text.
     pub(crate) default: Option<(Expression, String)>,
-    /// `SERIAL`, `BIGSERIAL`.
-    pub(crate) is_serial: bool,
 }
 
 /// A primary key or a unique constraint.
@@ -279,19 +272,9 @@ pub(crate) enum Node {
         value: Box<Expression>,
         is_negated: bool,
     },
-    In {
-        value: Box<Expression>,
-        list: Vec<Expression>,
-        is_negated: bool,
-    },
     Cast {
         value: Box<Expression>,
         to: Type,
-    },
-    /// The conditions with their values, in order, and the value if none is true.
-    Case {
-        arms: Vec<(Expression, Expression)>,
-        otherwise: Option<Box<Expression>>,
     },
     Call {
         name: String,
@@ -312,11 +295,6 @@ impl Node {
             | Node::Cast { value, .. } => value.depth,
             Node::Logic { parts, .. } => deepest(parts),
             Node::Binary { left, right, .. } => left.depth.max(right.depth),
-            Node::In { value, list, .. } => value.depth.max(deepest(list)),
-            Node::Case { arms, otherwise } => {
-                let arms = arms.iter().map(|(when, then)| when.depth.max(then.depth));
-                arms.max().max(otherwise.as_ref().map(|value| value.depth)).unwrap_or(0)
-            }
             Node::Call { arguments, .. } => deepest(arguments),
             Node::Null
             | Node::Boolean(_)
@@ -347,7 +325,6 @@ pub(crate) enum Operator {
     Multiply,
     Divide,
     Remainder,
-    Concatenate,
 }
 
 impl Operator {
@@ -366,7 +343,6 @@ impl Operator {
             Operator::Multiply => "*",
             Operator::Divide => "/",
             Operator::Remainder => "%",
-            Operator::Concatenate => "||",
         }
     }
 

@@ -25,16 +25,10 @@ impl Parser {
                 self.no_chain()?;
                 Ok(TransactionStatement::Commit)
             }
-            "savepoint" => Ok(TransactionStatement::Savepoint(self.name()?)),
-            "release" => {
-                self.take_word("savepoint");
-                Ok(TransactionStatement::Release(self.name()?))
-            }
             _ => {
                 noise(self);
-                if self.take_word("to") {
-                    self.take_word("savepoint");
-                    return Ok(TransactionStatement::RollbackTo(self.name()?));
+                if self.is_word("to") {
+                    return Err(SqlError::unsupported("ROLLBACK TO"));
                 }
                 self.no_chain()?;
                 Ok(TransactionStatement::Rollback)

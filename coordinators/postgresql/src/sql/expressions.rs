@@ -21,8 +21,6 @@ enum Power {
     Not,
     Is,
     Comparison,
-    In,
-    Concatenate,
     Sum,
     Product,
     Zone,
@@ -31,10 +29,10 @@ enum Power {
 }
 
 impl Power {
-    /// Whether it may be applied to the result of an operator that binds like `last`. Comparisons
-    /// and IN do not chain.
+    /// Whether it may be applied to the result of an operator that binds like `last`. Comparisons do
+    /// not chain.
     fn follows(self, last: Power) -> bool {
-        self < last || self == last && !matches!(self, Power::Comparison | Power::In)
+        self < last || self == last && self != Power::Comparison
     }
 }
 
@@ -43,23 +41,20 @@ impl Power {
 enum Infix {
     Binary(Operator),
     IsNull { is_negated: bool },
-    In { is_negated: bool },
     Zone,
     Cast,
 }
 
 impl Infix {
     fn power(self) -> Power {
-        use Operator::{Add, And, Concatenate, Divide, Multiply, Or, Remainder, Subtract};
+        use Operator::{Add, And, Divide, Multiply, Or, Remainder, Subtract};
         match self {
             Infix::Binary(Or) => Power::Or,
             Infix::Binary(And) => Power::And,
-            Infix::Binary(Concatenate) => Power::Concatenate,
             Infix::Binary(Add | Subtract) => Power::Sum,
             Infix::Binary(Multiply | Divide | Remainder) => Power::Product,
             Infix::Binary(_) => Power::Comparison,
             Infix::IsNull { .. } => Power::Is,
-            Infix::In { .. } => Power::In,
             Infix::Zone => Power::Zone,
             Infix::Cast => Power::Cast,
         }
@@ -74,7 +69,6 @@ fn operator(symbol: &str) -> Option<Operator> {
         "<=" => Operator::LessEqual,
         ">" => Operator::Greater,
         ">=" => Operator::GreaterEqual,
-        "||" => Operator::Concatenate,
         "+" => Operator::Add,
         "-" => Operator::Subtract,
         "*" => Operator::Multiply,
@@ -97,14 +91,14 @@ impl Parser {
 
     /// A default, which ends at `NOT NULL`.
     pub(super) fn default_expression(&mut self) -> Outcome<Expression> {
-        self.climb(Some(Power::In))
+        self.climb(Some(Power::Comparison))
     }
 
     /// An operand and the operators after it that bind more tightly than `floor`.
     fn climb(&mut self, floor: Option<Power>) -> Outcome<Expression> {
         let mut left = self.operand(floor)?;
         let mut last = None;
-        while let Some(infix) = self.infix() {
+        while let Some(infix) = self.infix()? {
             let power = infix.power();
             let is_tighter = floor.is_none_or(|floor| power > floor);
             if !is_tighter || last.is_some_and(|last| !power.follows(last)) {
@@ -117,24 +111,30 @@ impl Parser {
     }
 
     /// The operator that comes next.
-    fn infix(&self) -> Option<Infix> {
-        Some(match &self.peek()?.kind {
+    fn infix(&self) -> Outcome<Option<Infix>> {
+        let refused = |what| Err(SqlError::unsupported(what).at(self.position()));
+        let Some(token) = self.peek() else { return Ok(None) };
+        Ok(Some(match &token.kind {
             Kind::Symbol(symbol) if symbol == "::" => Infix::Cast,
-            Kind::Symbol(symbol) => Infix::Binary(operator(symbol)?),
+            Kind::Symbol(symbol) if symbol == "||" => return refused("||"),
+            Kind::Symbol(symbol) => match operator(symbol) {
+                Some(operator) => Infix::Binary(operator),
+                None => return Ok(None),
+            },
             Kind::Word(word) => match word.as_str() {
                 "or" => Infix::Binary(Operator::Or),
                 "and" => Infix::Binary(Operator::And),
-                "in" => Infix::In { is_negated: false },
                 "isnull" => Infix::IsNull { is_negated: false },
                 "notnull" => Infix::IsNull { is_negated: true },
-                "not" if self.is_words(&["not", "in"]) => Infix::In { is_negated: true },
                 "is" if self.is_words(&["is", "null"]) => Infix::IsNull { is_negated: false },
                 "is" if self.is_words(&["is", "not", "null"]) => Infix::IsNull { is_negated: true },
+                "in" => return refused("IN"),
+                "not" if self.is_words(&["not", "in"]) => return refused("NOT IN"),
                 "at" if self.is_words(&["at", "time", "zone"]) => Infix::Zone,
-                _ => return None,
+                _ => return Ok(None),
             },
-            _ => return None,
-        })
+            _ => return Ok(None),
+        }))
     }
 
     /// An operator with its left side and whatever is on its right.
@@ -149,7 +149,7 @@ impl Parser {
                     _ => vec![left],
                 };
                 parts.push(self.climb(Some(infix.power()))?);
-                while self.infix() == Some(infix) {
+                while self.infix()? == Some(infix) {
                     self.pass(infix);
                     parts.push(self.climb(Some(infix.power()))?);
                 }
@@ -160,10 +160,6 @@ impl Parser {
                 Node::Binary { operator, left: Box::new(left), right }
             }
             Infix::IsNull { is_negated } => Node::IsNull { value: Box::new(left), is_negated },
-            Infix::In { is_negated } => {
-                let list = self.bracketed(Parser::expression)?;
-                Node::In { value: Box::new(left), list, is_negated }
-            }
             // `x AT TIME ZONE z` is `timezone(z, x)`.
             Infix::Zone => {
                 let arguments = vec![self.climb(Some(Power::Zone))?, left];
@@ -178,7 +174,6 @@ impl Parser {
     fn pass(&mut self, infix: Infix) {
         self.at += match infix {
             Infix::Zone => 3,
-            Infix::In { is_negated: true } => 2,
             Infix::IsNull { is_negated } if self.is_word("is") => 2 + usize::from(is_negated),
             _ => 1,
         };
@@ -268,8 +263,7 @@ impl Parser {
             return Expression::new(Node::Cast { value, to }, position);
         }
         if word == "case" {
-            self.at += 1;
-            return self.case(position);
+            return Err(SqlError::unsupported("CASE").at(position));
         }
         if let Some(typed) = self.typed_constant(word, position)? {
             return Ok(typed);
@@ -279,25 +273,6 @@ impl Parser {
         }
         self.at += 1;
         self.named(word.to_owned(), position)
-    }
-
-    /// `CASE WHEN condition THEN value ... ELSE value END`, whose first word was read.
-    fn case(&mut self, position: usize) -> Outcome<Expression> {
-        let mut arms = Vec::new();
-        while self.take_word("when") {
-            let condition = self.expression()?;
-            self.want_word("then")?;
-            arms.push((condition, self.expression()?));
-        }
-        if arms.is_empty() {
-            return Err(SqlError::unsupported("CASE with a value to compare").at(position));
-        }
-        let otherwise = match self.take_word("else") {
-            true => Some(Box::new(self.expression()?)),
-            false => None,
-        };
-        self.want_word("end")?;
-        Expression::new(Node::Case { arms, otherwise }, position)
     }
 
     /// `interval '1 day'`, `timestamp '...'`.

@@ -20,6 +20,7 @@ const KNOWN: &[&str] = &[
     "copy",
     "create",
     "declare",
+    "discard",
     "do",
     "drop",
     "execute",
@@ -37,7 +38,9 @@ const KNOWN: &[&str] = &[
     "reassign",
     "refresh",
     "reindex",
+    "release",
     "revoke",
+    "savepoint",
     "security",
     "table",
     "truncate",
@@ -60,10 +63,10 @@ impl Parser {
             "set" => self.set(),
             "reset" => self.reset(),
             "show" => self.show(),
-            "discard" if self.take_words(&["discard", "all"]) => Ok(Statement::Discard),
             "deallocate" => self.deallocate(),
-            "begin" | "start" | "commit" | "end" | "rollback" | "abort" | "savepoint"
-            | "release" => self.transaction(&word).map(Statement::Transaction),
+            "begin" | "start" | "commit" | "end" | "rollback" | "abort" => {
+                self.transaction(&word).map(Statement::Transaction)
+            }
             "create" | "drop" => match self.definition()? {
                 Some(statement) => Ok(statement),
                 None => Err(self.unknown()),

@@ -3,7 +3,6 @@
 use super::Parser;
 use super::ast::{ColumnDefinition, CreateTable, Expression, Key, Named, Statement};
 use crate::error::{Outcome, SqlError};
-use crate::types::Type;
 
 impl Parser {
     /// `CREATE` and `DROP` of what there is here; `None`, and nothing taken, for others.
@@ -57,20 +56,8 @@ impl Parser {
 
     fn column(&mut self, keys: &mut Vec<Key>) -> Outcome<ColumnDefinition> {
         let named = self.named_column()?;
-        let serial = [("serial", Type::Int4), ("bigserial", Type::Int8)];
-        let found = serial.into_iter().find(|(word, _)| self.take_word(word));
-        let kind = match found {
-            Some((_, kind)) => kind,
-            None => self.type_name()?,
-        };
-        let is_serial = found.is_some();
-        let mut column = ColumnDefinition {
-            name: named.name.clone(),
-            kind,
-            not_null: is_serial,
-            default: None,
-            is_serial,
-        };
+        let (name, kind) = (named.name.clone(), self.type_name()?);
+        let mut column = ColumnDefinition { name, kind, not_null: false, default: None };
         while self.column_constraint(&named, &mut column, keys)? {}
         Ok(column)
     }

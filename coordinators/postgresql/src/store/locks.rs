@@ -188,15 +188,6 @@ impl Locks {
         self.wake(tag);
     }
 
-    /// A part of a transaction was taken back: whoever waits for it looks again.
-    pub(crate) fn look_again(&mut self, xid: Xid) {
-        let Some(lock) = self.locks.get_mut(&Tag::Transaction(xid)) else { return };
-        for waiter in std::mem::take(&mut lock.queue) {
-            self.waits.remove(&waiter.backend);
-            self.woken.push(waiter.backend);
-        }
-    }
-
     /// Gives a lock back, once; whether the backend had it for that span.
     pub(crate) fn release(
         &mut self,

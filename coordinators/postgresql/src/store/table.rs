@@ -16,8 +16,6 @@ pub(crate) struct Column {
     pub(crate) default: Option<Rc<Bound>>,
     /// The text of the default, to be written to the log.
     pub(crate) default_text: Option<String>,
-    /// The last number that was given out, for a serial column.
-    pub(crate) serial: Option<i64>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,7 +9,7 @@ use crate::settings::Settings;
 use crate::span::Span;
 use crate::sql::ast::{Isolation, LockMode, Strength};
 
-/// Something that is taken back if the transaction, or the part since a savepoint, is.
+/// Something that is taken back if the transaction is.
 #[derive(Clone, Debug)]
 pub(crate) enum Undo {
     Inserted(TableId, VersionId),
@@ -41,7 +41,6 @@ pub(crate) struct Transaction {
     /// Of SERIALIZABLE, from its snapshot on.
     pub(crate) tracked: Option<Tracked>,
     pub(crate) undo: Vec<Undo>,
-    pub(crate) savepoints: Vec<Savepoint>,
     /// What the settings are once it has ended well, where `SET LOCAL` differs.
     pub(crate) settings_after: Option<Settings>,
     /// What they are if it ends badly.
@@ -52,27 +51,10 @@ pub(crate) struct Transaction {
     pub(crate) standby: u64,
 }
 
-/// Where a transaction can go back to.
-#[derive(Clone, Debug)]
-pub(crate) struct Savepoint {
-    pub(crate) name: String,
-    /// How much there was to take back then.
-    pub(crate) mark: usize,
-    pub(crate) settings: Settings,
-    pub(crate) read_only: bool,
-}
-
 impl Transaction {
-    /// Takes back what was done since a mark.
-    pub(crate) fn take_back(
-        &mut self,
-        mark: usize,
-        heap: &mut Heap,
-        locks: &mut Locks,
-        backend: Backend,
-    ) {
-        while self.undo.len() > mark {
-            let Some(done) = self.undo.pop() else { return };
+    /// Takes back what was done.
+    pub(crate) fn take_back(&mut self, heap: &mut Heap, locks: &mut Locks, backend: Backend) {
+        while let Some(done) = self.undo.pop() {
             match done {
                 Undo::Inserted(table, version) => heap.remove(table, version),
                 Undo::Ended(table, version) => heap.revive(table, version),

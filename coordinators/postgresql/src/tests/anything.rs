@@ -52,7 +52,6 @@ fn hostile() -> impl Strategy<Value = Vec<u8>> {
         "now()",
         "count(*)",
         "LIMIT",
-        "SAVEPOINT a",
         "ROLLBACK TO a",
         "pg_advisory_lock(1)",
         "\"",

@@ -28,8 +28,6 @@ const DEEPER: &[Level] = &[
     level("1", "", "*1"),
     level("1", "", "/1"),
     level("1", "", "%1"),
-    level("'a'", "", "||'a'"),
-    level("'a'", "", "||k||v"),
     level("1", "", "::int"),
     level("'a'", "", "::char(3)::text"),
     level("k", "", "::int::text::int"),
@@ -41,16 +39,10 @@ const DEEPER: &[Level] = &[
     level("true", "not ", ""),
     level("k", "- ", ""),
     level("1", "(", ")"),
-    level("1", "coalesce(", ")"),
-    level("k", "coalesce(null, ", ", 1)"),
     level("1", "cast(", " as int)"),
-    level("1", "case when true then ", " end"),
-    level("true", "case when ", " then true end"),
     level("true", "(", " = true)"),
     level("true", "(", ") and k = 1 or true"),
     level("1", "1 + (", ")"),
-    level("'a'", "(", " in ('a', 'b'))::text"),
-    level("1", "(1 in (1, ", "))::int"),
 ];
 
 /// Lists of any length, which deepen nothing.
@@ -60,7 +52,6 @@ const WIDER: &[Level] = &[
     level("false", "", " or false"),
     level("k = 1", "", " and k = 1"),
     level("false", "", " or k = 1"),
-    level("true", "", ", true"),
 ];
 
 fn deep(level: Level, depth: usize) -> String {
@@ -101,8 +92,7 @@ fn a_chain_of_any_operator_is_answered() {
         assert_eq!(said, [TOO_DEEP], "{:?} .. {:?}", level.before, level.after);
     }
     for level in WIDER {
-        let said =
-            answers(vec![format!("SELECT 1 FROM t WHERE true IN ({})", deep(*level, 100_000))]);
+        let said = answers(vec![format!("SELECT 1 FROM t WHERE {}", deep(*level, 100_000))]);
         assert!(said[0].contains("SELECT"), "{:?}: {}", level.after, said[0]);
     }
 }

@@ -23,7 +23,6 @@ const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t FOR SHARE",
     "CREATE TABLE u (k int)",
     "DROP TABLE t",
-    "SELECT txid_current()",
     "SELECT pg_is_in_recovery()",
     "SHOW transaction_read_only",
     "SHOW in_hot_standby",
@@ -41,7 +40,6 @@ const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t",
     "RESET ALL",
     "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT v FROM t; COMMIT",
-    "SAVEPOINT a",
 ];
 
 /// A real server and ours.

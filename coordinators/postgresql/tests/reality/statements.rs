@@ -31,9 +31,9 @@ fn filter() -> impl Strategy<Value = String> {
         2 => (key(), key()).prop_map(|(k, v)| format!("k = {k} AND v >= {v}")),
         1 => key().prop_map(|v| format!("v < {v}")),
         1 => pick(&[
-            "k IN (1, 3)", "o IS NULL OR v = 1", "NOT (v = 1)", "o = 'a'", "k NOT IN (2, NULL)",
-            "v IS NULL", "v = '2'", "o = 3", "k", "t.k = 1", "x.k = 1", "kk = 1", "true",
-            "k = v - 1 AND o IS NOT NULL", "v::text = '1'", "o || 'b' = 'ab'",
+            "o IS NULL OR v = 1", "NOT (v = 1)", "o = 'a'",
+            "v IS NULL", "v = '2'", "o = 3", "k", "t.k = 1", "x.k = 1", "true",
+            "k = v - 1 AND o IS NOT NULL", "v::text = '1'",
         ]),
     ]
 }
@@ -75,7 +75,6 @@ fn change() -> impl Strategy<Value = String> {
         "k = k + 1",
         "k = 2",
         "o = 'z', v = 0",
-        "o = o || 'c'",
         "v = NULL",
         "z = 1",
         "v = DEFAULT",
@@ -92,7 +91,7 @@ fn change() -> impl Strategy<Value = String> {
         2 => (filter(), returning())
             .prop_map(|(filter, rest)| format!("DELETE FROM t WHERE {filter}{rest}")),
         1 => pick(&["UPDATE t SET v = v + 1", "DELETE FROM t",
-            "UPDATE t AS u SET v = 3 WHERE t.k = 1"]),
+            "UPDATE t AS u SET v = 3 WHERE u.k = 1"]),
     ]
 }
 
@@ -107,11 +106,6 @@ fn select() -> impl Strategy<Value = String> {
         "k, count(*)",
         "o, 'x'",
         "v::text",
-        "coalesce(o, 'none')",
-        "CASE WHEN v > 1 THEN v WHEN k = 2 THEN 7 ELSE k END, 1",
-        "CASE WHEN v IS NULL THEN 'none' END",
-        "CASE WHEN v THEN 1 END",
-        "CASE WHEN v > 1 THEN o ELSE v END",
         "k = 1 AND v IS NULL, NULL",
     ]);
     let locking = pick(&[
@@ -172,8 +166,6 @@ fn lock_table() -> impl Strategy<Value = String> {
 fn control() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => pick(&["BEGIN", "BEGIN", "COMMIT", "COMMIT", "ROLLBACK"]),
-        2 => pick(&["SAVEPOINT a", "ROLLBACK TO a", "RELEASE a", "SAVEPOINT b",
-            "ROLLBACK TO SAVEPOINT b"]),
         2 => pick(&[
             "BEGIN ISOLATION LEVEL REPEATABLE READ",
             "START TRANSACTION ISOLATION LEVEL READ COMMITTED",
@@ -217,7 +209,6 @@ pub(crate) const ODD: &[&str] = &[
     "SELECT $1",
     "SELECT 1/0",
     "SELECT -5 % 3, 7 / 2, 2 * -3",
-    "SELECT 'a' || 1, 1 || 'b'",
     "SELECT interval '1 day 2 hours' + interval '90 minutes'",
     "SELECT true AND NULL, NOT false",
     "SELECT timestamp '2024-02-29 12:00' + interval '1 year'",

@@ -1,7 +1,7 @@
 //! Conflicts from a reader to a writer, and whom a dangerous structure of two of them cancels.
 
 use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
-use crate::store::{TableId, Xid};
+use crate::store::Xid;
 
 impl Serializable {
     /// A transaction reads a row that another has written without that being seen. `is_concurrent`
@@ -35,7 +35,6 @@ impl Serializable {
         &mut self,
         writer: Tracked,
         targets: &[Target],
-        forgets: bool,
     ) -> Result<(), Reason> {
         self.check_doomed(writer, Reason::DuringWrite)?;
         if let Some(entry) = self.all.get_mut(&writer) {
@@ -47,26 +46,8 @@ impl Serializable {
                     self.flag(reader, writer, writer)?;
                 }
             }
-            if forgets && matches!(target, Target::Row(..)) {
+            if matches!(target, Target::Row(..)) {
                 self.forget_read(writer, *target);
-            }
-        }
-        Ok(())
-    }
-
-    /// A transaction drops a table. Errors: the reason for which it is cancelled.
-    pub(crate) fn conflict_in_table(
-        &mut self,
-        writer: Tracked,
-        table: TableId,
-    ) -> Result<(), Reason> {
-        if let Some(entry) = self.all.get_mut(&writer) {
-            entry.has_written = true;
-        }
-        for reader in self.readers_of_table(table) {
-            let is_known = self.get(reader).is_some_and(|entry| entry.outs.contains(&writer));
-            if reader != writer && !is_known {
-                self.flag(reader, writer, writer)?;
             }
         }
         Ok(())

@@ -90,12 +90,4 @@ impl Serializable {
     pub(super) fn readers_of(&self, target: Target) -> Vec<Tracked> {
         self.readers.get(&target).cloned().unwrap_or_default()
     }
-
-    /// Who has read anything of a table's rows.
-    pub(super) fn readers_of_table(&self, table: TableId) -> Vec<Tracked> {
-        let is_of =
-            |target: &Target| target.table() == table && !matches!(target, Target::Leaf(..));
-        let all = self.readers.iter().filter(|(target, _)| is_of(target));
-        all.flat_map(|(_, readers)| readers.iter().copied()).collect()
-    }
 }
