@@ -120,7 +120,9 @@ fn drawn(statements: u32) {
         let mut expression = "k".to_owned();
         for _ in 0..number * 1_000 / statements as usize {
             let level = DEEPER[draw(DEEPER.len())];
-            expression = format!("{}{expression}{}", level.before, level.after);
+            // Not every operator may follow every other.
+            let (open, close) = if draw(2) == 0 { ("(", ")") } else { ("", "") };
+            expression = format!("{open}{}{expression}{}{close}", level.before, level.after);
         }
         all.push(format!("SELECT {expression} FROM t"));
     }
