@@ -92,7 +92,7 @@ fn a_chain_of_any_operator_is_answered() {
         assert_eq!(said, [TOO_DEEP], "{:?} .. {:?}", level.before, level.after);
     }
     for level in WIDER {
-        let said = answers(vec![format!("SELECT 1 FROM t WHERE {}", deep(*level, 100_000))]);
+        let said = answers(vec![format!("SELECT {} FROM t", deep(*level, 100_000))]);
         assert!(said[0].contains("SELECT"), "{:?}: {}", level.after, said[0]);
     }
 }
