@@ -1,11 +1,11 @@
-//! Moving an incident to where a protocol can be hurt.
+//! Moves an incident to where a protocol can be hurt.
 //!
-//! Whoever runs the protocol says where its processes are when: each [`Place`] is a command with
-//! its reply, or a stretch without any. [`aimed`] draws one of them and moves the incident there,
-//! so that its fault begins at an instant at which it meets that very command, and names the
-//! process and the server of the place instead of those that were drawn. All else stays as drawn:
-//! how long, how much, how many. An incident stays in the window of the setting, does not collide
-//! with another one, and keeps what its family promises of the time between two of them.
+//! The caller passes the [`Place`]s of each process: a command with its reply, or a stretch without
+//! any. [`aimed`] draws one of them and moves the incident there, so that its fault begins at an
+//! instant at which it meets that command. It names the process and the server of the place instead
+//! of those that were drawn. Durations, magnitudes and counts stay as drawn. An incident stays in
+//! the window of the setting, collides with no other one, and keeps the time that its family
+//! promises between two of them.
 
 mod place;
 mod target;
@@ -23,32 +23,32 @@ use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 use std::collections::BTreeSet;
 
-/// How many incidents in a thousand are moved; the others stay where they were drawn.
+/// Incidents in a thousand that are moved; the others stay as drawn.
 const AIMED_PER_MILLE: u64 = 500;
-/// How many places are tried for an incident that collides with others wherever it goes.
+/// Places to try for an incident that collides with others.
 const TRIES_MAX: u32 = 8;
 
-/// What an incident is moved in.
+/// The inputs for moving an incident.
 #[derive(Clone, Copy, Debug)]
 pub struct AimContext<'g> {
-    /// What plans are drawn for.
+    /// The setting of the plan.
     pub setting: &'g Setting,
     /// The smallest step of time: faults begin at its multiples.
     pub quantum: Micros,
-    /// Where processes are when, in the run of all `others`.
+    /// Where the processes are in the run of `others`.
     pub places: &'g [Place],
-    /// Whatever else goes wrong in the same run.
+    /// The other incidents of the run.
     pub others: &'g [DrawnIncident],
 }
 
-/// Whether an incident is to be moved: about every second one that can be.
+/// Returns `true` for about every second incident that can be moved.
 pub fn is_aimed(rng: &mut impl Rng, drawn: &DrawnIncident) -> bool {
     chance(rng, AIMED_PER_MILLE) && main_fault(&drawn.incident).is_some()
 }
 
-/// The incident moved to a place within a part of the window: the phase is drawn evenly among those
-/// that are met there, then the number of the command evenly among those of the phase, then one of
-/// such places. `None` if there is no place for it.
+/// Moves the incident to a place within a part of the window. Draws the phase evenly among those
+/// that the fault can meet there, then the number of the command within the phase, then one of such
+/// places. `None` if there is no place for it.
 pub fn aimed(
     rng: &mut impl Rng,
     drawn: &DrawnIncident,
@@ -70,21 +70,19 @@ pub fn aimed(
 }
 
 impl AimContext<'_> {
-    /// An incident that no place was found for, as it was drawn, unless it collides with what was
-    /// moved meanwhile.
+    /// Returns an incident without a place as drawn, unless it collides with a moved one.
     pub fn unmoved(&self, drawn: &DrawnIncident) -> Option<DrawnIncident> {
         is_free(drawn, self).then(|| drawn.clone())
     }
 }
 
-/// The fault that strikes: the last of those that begin when the incident does.
+/// The main fault: the last of those that begin at the incident's instant.
 fn main_fault(incident: &Incident) -> Option<&Fault> {
     let at = incident.at?;
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)
 }
 
-/// Where an incident may strike so that none of its faults begins before the part or after the
-/// window.
+/// The instants for an incident such that no fault begins before the part or after the window.
 fn room(incident: &Incident, part: Window, setting: &Setting) -> Option<Window> {
     let at = incident.at?;
     let first = incident.faults.iter().map(|(begin, _)| *begin).min()?;
@@ -115,7 +113,6 @@ fn pick_evenly<'p>(
     Some((*place, at))
 }
 
-/// Whether an incident neither collides with the others nor comes too close to one of its family.
 fn is_free(moved: &DrawnIncident, context: &AimContext<'_>) -> bool {
     let timed = |(at_us, fault): &(SimTime, Fault)| TimedFault {
         id: 0,
@@ -132,7 +129,7 @@ fn is_free(moved: &DrawnIncident, context: &AimContext<'_>) -> bool {
     })
 }
 
-/// Whether some faults begin only when others have been over for a while.
+/// Returns whether some faults begin only when others have been over for `rest`.
 fn follows(later: &[TimedFault], earlier: &[TimedFault], rest: Micros) -> bool {
     let over = earlier.iter().map(|timed| timed.ends_at().unwrap_or(SimTime::NEVER)).max();
     let begin = later.iter().map(|timed| timed.at_us).min();

@@ -1,4 +1,4 @@
-//! Faults and plans as people read them. Must never leave out what two plans differ in.
+//! Text for faults and plans. Two plans that differ must have different texts.
 
 use crate::fault::{Direction, Fault};
 use crate::node::Node;

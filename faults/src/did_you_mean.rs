@@ -1,7 +1,7 @@
-//! What was probably meant by a name that nothing has.
+//! Suggestions for unknown names.
 
-/// ` (did you mean 'pause'?)`, if one of the valid names is near enough to be a slip of the
-/// fingers; else nothing. Of two that are equally near, the first in the alphabet.
+/// Returns ` (did you mean 'pause'?)` if a valid name is close enough to be a typo, else an empty
+/// string. Of two equally close names, it takes the first in the alphabet.
 pub fn did_you_mean<'n>(name: &str, valid: impl IntoIterator<Item = &'n str>) -> String {
     let near = valid.into_iter().map(|valid| (strsim::levenshtein(name, valid), valid)).min();
     match near {

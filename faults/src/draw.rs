@@ -1,7 +1,7 @@
-//! Drawing integers from a random stream.
+//! Draws integers from a random stream.
 //!
-//! These few lines are our own because a plan drawn from a seed must stay the same for years, and
-//! the sampling of the `rand` crate is documented as not stable between its versions.
+//! fencepost has its own draws because a plan drawn from a seed must stay the same for years, and
+//! `rand` documents that its sampling may change between versions.
 
 use rand_core::Rng;
 use std::ops::RangeInclusive;
@@ -38,13 +38,13 @@ pub fn chance(rng: &mut impl Rng, per_mille: u64) -> bool {
     uniform(rng, 0..=999) < per_mille
 }
 
-/// One of the items. Panics if there are none: the caller owes at least one.
+/// One of the items. Panics if there are none.
 pub fn pick<'a, T>(rng: &mut impl Rng, items: &'a [T]) -> &'a T {
     let last = items.len().checked_sub(1).expect("pick needs at least one item");
     &items[uniform(rng, 0..=last as u64) as usize]
 }
 
-/// One of the items, or `None` if there are none (and then nothing is drawn).
+/// One of the items; `None`, without a draw, if there are none.
 pub fn any<T: Copy>(rng: &mut impl Rng, items: &[T]) -> Option<T> {
     if items.is_empty() { None } else { Some(*pick(rng, items)) }
 }

@@ -1,4 +1,4 @@
-//! Which families a run combines, as people write it: `pause+failover`.
+//! The fault families that a run combines, written as `pause+failover`.
 
 use crate::did_you_mean::did_you_mean;
 use crate::family::{Drawing, FAMILIES, Family};
@@ -10,14 +10,14 @@ use std::str::FromStr;
 /// One family or several, combined in one plan. Written and parsed as their names joined by `+`.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Families {
-    /// In the order of [`FAMILIES`], without repetition, at least one.
+    /// In the order of [`FAMILIES`], without repetition; never empty.
     chosen: Vec<Family>,
 }
 
-/// Text that names no families.
+/// A text that does not name families.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum UnknownFamily {
-    /// A name that is not in the table.
+    /// A name that is not in [`FAMILIES`].
     #[error("unknown fault '{name}'{hint}: expected one of {valid}, or several joined by \
      '+'", hint = hint(.name), valid = valid())]
     Name {
@@ -42,12 +42,12 @@ impl Families {
         self.chosen.iter().copied()
     }
 
-    /// Whether the seed draws which families are on: `all`.
+    /// Returns whether the seed draws the families: `all`.
     pub fn is_swarm(&self) -> bool {
         self.chosen().any(|family| matches!(family.drawing(), Drawing::Swarm))
     }
 
-    /// These and another one; `none` adds nothing, and gives way.
+    /// Adds a family; `none` adds nothing, and yields to any other.
     #[must_use]
     pub fn with(mut self, family: Family) -> Families {
         self.chosen.push(family);
@@ -59,7 +59,7 @@ impl Families {
         self
     }
 
-    /// Whether the run is meant to be without faults.
+    /// Returns whether the run has no faults.
     pub fn is_none(&self) -> bool {
         self.chosen().all(|family| family == Family::None)
     }
@@ -122,7 +122,7 @@ impl JsonSchema for Families {
     }
 }
 
-/// Every valid name, aliases in brackets.
+/// Every valid name, aliases in parentheses.
 fn valid() -> String {
     let name = |family: &Family| match family.aliases() {
         [] => family.name().to_owned(),
@@ -131,7 +131,6 @@ fn valid() -> String {
     FAMILIES.iter().map(name).collect::<Vec<_>>().join(", ")
 }
 
-/// What was probably meant by a name that no family has.
 fn hint(name: &str) -> String {
     let names = FAMILIES.iter().flat_map(|family| [&[family.name()], family.aliases()].concat());
     did_you_mean(name, names)

@@ -1,4 +1,4 @@
-//! What can go wrong, as data.
+//! Faults as data.
 
 mod kind;
 mod operator;
@@ -156,7 +156,7 @@ pub enum Direction {
 }
 
 impl Fault {
-    /// What goes wrong, without where, when and how much.
+    /// The kind, without place, time and magnitude.
     pub fn kind(&self) -> FaultKind {
         match self {
             Fault::Pause { .. } => FaultKind::Pause,
@@ -177,7 +177,7 @@ impl Fault {
         }
     }
 
-    /// How long the fault lasts; `None` if it happens at once or never ends.
+    /// The duration; `None` if it is instantaneous or never ends.
     pub fn duration(&self) -> Option<Micros> {
         match self {
             Fault::Pause { duration_us, .. }
@@ -197,8 +197,7 @@ impl Fault {
         }
     }
 
-    /// How long after its end the fault may still be felt: a message that was sent under a delay
-    /// arrives late.
+    /// How long its effect may outlast it: a message sent under a delay arrives late.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -206,7 +205,7 @@ impl Fault {
         }
     }
 
-    /// Every node that the fault names, in the order in which it names them.
+    /// Every node that the fault names, in order.
     pub fn nodes(&self) -> Vec<Node> {
         match self {
             Fault::Pause { node, .. }
@@ -227,7 +226,6 @@ impl Fault {
         }
     }
 
-    /// The same, to be changed.
     pub(crate) fn nodes_mut(&mut self) -> Vec<&mut Node> {
         match self {
             Fault::Pause { node, .. }
@@ -249,8 +247,8 @@ impl Fault {
     }
 
     /// Every directed link that the fault acts on. A fault of a node acts on the node's link with
-    /// itself, one of a reply on the link from server to client, one of a request on that from
-    /// client to server.
+    /// itself, a lost reply on the link from server to client, a lost request on that from client
+    /// to server.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

@@ -1,4 +1,4 @@
-//! From a seed to a fault plan.
+//! Draws a fault plan from a seed.
 
 use crate::collision::collide;
 use crate::families::Families;
@@ -11,11 +11,10 @@ use crate::time::SimTime;
 
 /// Draws the fault plan of a seed. The same arguments always give the same plan.
 ///
-/// Each family draws from a stream of its own. Where two faults would hold the same thing of the
-/// same node or link at once (a crash of a server that is already down), the one that begins later
-/// is left out, and of two that begin together the one whose family stands later in the table:
-/// first within each family, then among the families. So a combination holds nothing that its
-/// families would not have drawn alone.
+/// Each family draws from its own stream. Where two faults collide (a crash of a server that is
+/// already down), the one that begins later is dropped; of two that begin together, the one whose
+/// family is later in the table. This happens first within each family, then among the families. So
+/// a combination contains only faults that its families would have drawn alone.
 pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan {
     let incidents = incidents(seed, families, setting);
     plan_of(incidents.into_iter().flat_map(|drawn| drawn.incident.faults).collect())
@@ -26,11 +25,11 @@ pub fn generate(seed: Seed, families: &Families, setting: &Setting) -> FaultPlan
 pub struct DrawnIncident {
     /// The family.
     pub family: Family,
-    /// What it drew at one go, without the faults that collide.
+    /// Its faults, without those that collide.
     pub incident: Incident,
 }
 
-/// The plan of [`generate`], incident by incident.
+/// The incidents of the plan of [`generate`].
 pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<DrawnIncident> {
     let mut all: Vec<DrawnIncident> = Vec::new();
     for family in families.chosen() {
@@ -42,14 +41,13 @@ pub fn incidents(seed: Seed, families: &Families, setting: &Setting) -> Vec<Draw
     without_collisions(all)
 }
 
-/// The plan of these faults, numbered from 1 in the order in which they begin.
+/// Numbers these faults from 1 in order of their start.
 pub fn plan_of(mut drawn: Drawn) -> FaultPlan {
     drawn.sort_by_key(|(at, _)| *at);
     let numbered = (1..).zip(drawn);
     FaultPlan::new(numbered.map(|(id, (at_us, fault))| TimedFault { id, at_us, fault }).collect())
 }
 
-/// What every family draws that the seed switches on.
 fn swarmed(seed: Seed, setting: &Setting) -> Vec<DrawnIncident> {
     let part = |on: &Swarmed| match on.family.drawing() {
         Drawing::Own(draw) => drawn_by(seed, on.family, draw, &on.soften(setting)),
@@ -58,14 +56,12 @@ fn swarmed(seed: Seed, setting: &Setting) -> Vec<DrawnIncident> {
     swarm(seed).iter().flat_map(part).collect()
 }
 
-/// What one family draws of a seed.
 fn drawn_by(seed: Seed, family: Family, draw: Draw, setting: &Setting) -> Vec<DrawnIncident> {
     let drawn = draw(&mut seed.stream(family.stream()), setting);
     let own = |incident| DrawnIncident { family, incident };
     without_collisions(drawn.into_iter().map(own).collect())
 }
 
-/// The incidents without the faults that collide with an earlier one.
 fn without_collisions(mut all: Vec<DrawnIncident>) -> Vec<DrawnIncident> {
     let mut drawn: Vec<(usize, SimTime, Fault)> = Vec::new();
     for (place, one) in all.iter_mut().enumerate() {

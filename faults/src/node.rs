@@ -1,7 +1,7 @@
 //! The names of the machines in a run, and of the threads of a process.
 //!
-//! Faults hit machines. What a process asks for, believes and is told is a thread's: the first one
-//! has the name of its machine, so that a process of one thread is its machine.
+//! Faults hit machines. Requests, beliefs and replies belong to a thread: the first one has the
+//! name of its machine, so that a single-threaded process is its machine.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -9,9 +9,9 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-/// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1, as
-/// people count: `redis-1`, `client-3`, `client-3.2`. The order is that of the variants, but a
-/// thread stands right behind its process.
+/// A machine of the simulated deployment, or a thread of the process on one. Numbers start at 1:
+/// `redis-1`, `client-3`, `client-3.2`. The order is that of the variants, but a thread follows its
+/// process.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Node {
     /// A Redis server. In a deployment with Sentinel, `redis-1` is the first primary.
@@ -26,17 +26,17 @@ pub enum Node {
     Client(u16),
     /// A further thread of such a process; [`Node::of_thread`] makes it.
     Thread {
-        /// Whose: the number of the client.
+        /// The number of its client.
         client: u16,
-        /// Which: 2 up, because the first is the client itself.
+        /// Its number, from 2: the first thread is the client itself.
         thread: u16,
     },
-    /// The process that tries the lock once after everything is healed; no fault ever hits it.
+    /// The process that tries the lock once after all faults healed; no fault ever hits it.
     Probe,
 }
 
 impl Node {
-    /// The machine on which it runs: for a thread that of its process, else itself.
+    /// The machine of a thread's process, or the machine itself.
     pub const fn machine(self) -> Node {
         match self {
             Node::Thread { client, .. } => Node::Client(client),
@@ -44,8 +44,8 @@ impl Node {
         }
     }
 
-    /// The thread of this number of the process here, counted from 1. What is no client has no
-    /// threads and stays what it is.
+    /// The thread of this number of the process here, counted from 1. Nodes other than clients have
+    /// no threads and are returned unchanged.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
@@ -53,17 +53,17 @@ impl Node {
         }
     }
 
-    /// Whether it acquires the lock, rather than serves.
+    /// Returns whether it acquires the lock, rather than serves.
     pub const fn is_process(self) -> bool {
         matches!(self, Node::Client(_) | Node::Thread { .. } | Node::Probe)
     }
 
-    /// Whether it is one of the servers that keep the lock.
+    /// Returns whether it is one of the servers of the lock.
     pub const fn is_server(self) -> bool {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }
 
-    /// Where it stands in the order: its kind, its number, its thread.
+    /// Its sort key: kind, number, thread.
     const fn place(self) -> (u8, u16, u16) {
         match self {
             Node::Redis(n) => (0, n, 0),
@@ -89,7 +89,7 @@ impl PartialOrd for Node {
     }
 }
 
-/// A name that is no machine's and no thread's.
+/// A name of no machine and no thread.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
     "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, its thread \

@@ -1,4 +1,4 @@
-//! The fault plan: everything that will go wrong in a run.
+//! The fault plan: all faults of a run.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -18,8 +18,8 @@ pub struct TimedFault {
     pub fault: Fault,
 }
 
-/// Every fault is over by then, and no clock is stepped by more: a hundred days. What is beyond
-/// would fit neither the agenda of a run nor the clocks of its nodes.
+/// The latest end of a fault and the largest clock step: a hundred days. Larger values would fit
+/// neither the agenda of a run nor the clocks of its nodes.
 pub const LATEST: SimTime = SimTime(100 * 86_400 * 1_000_000);
 
 /// Everything that will go wrong in one run.
@@ -30,7 +30,7 @@ pub struct FaultPlan {
 }
 
 impl TimedFault {
-    /// When the fault ends by itself; its own start if it happens at once, `None` if it never ends.
+    /// The end of the fault: its start if it is instantaneous, `None` if it never ends.
     pub fn ends_at(&self) -> Option<SimTime> {
         match (&self.fault, self.fault.duration()) {
             (Fault::Crash { .. } | Fault::PowerLoss { .. }, None) => None,
@@ -38,8 +38,8 @@ impl TimedFault {
         }
     }
 
-    /// When the last that comes of it is over, with the step of a clock or the delay of a command
-    /// counted as a span; no span overflows.
+    /// The end of its last effect, with a clock step or a command's delay counted as a span;
+    /// saturates.
     fn reaches(&self) -> SimTime {
         let step = match self.fault {
             Fault::ClockJump { offset_us, .. } => Micros(offset_us.unsigned_abs()),
@@ -67,16 +67,16 @@ impl FaultPlan {
     }
 
     /// The instant by which the world is whole again, except for clients that died for good: every
-    /// fault has ended and the last message that a delay held up may have arrived. Retransmission
-    /// after a cut may take longer; that is the network's business.
+    /// fault has ended and the last delayed message may have arrived. Retransmission after a cut
+    /// may take longer.
     pub fn heals_at(&self) -> SimTime {
         let healed =
             |timed: &TimedFault| timed.ends_at().unwrap_or(timed.at_us) + timed.fault.linger();
         self.faults.iter().map(healed).max().unwrap_or(SimTime::ZERO)
     }
 
-    /// How far the wall clock of any one server is stepped back over the whole plan, at most:
-    /// by so much may a lease outlive its time to live.
+    /// The largest total backward step of any one server's wall clock: a lease may outlive its time
+    /// to live by that much.
     pub fn server_clock_back_max(&self) -> Micros {
         let mut back: BTreeMap<Node, Micros> = BTreeMap::new();
         for timed in &self.faults {
@@ -90,13 +90,12 @@ impl FaultPlan {
         back.into_values().max().unwrap_or_default()
     }
 
-    /// The id of the first fault that reaches beyond [`LATEST`].
+    /// The id of the first fault that extends beyond [`LATEST`].
     pub fn beyond(&self) -> Option<u32> {
         self.faults.iter().find(|timed| timed.reaches() > LATEST).map(|timed| timed.id)
     }
 
-    /// The first node named by the plan that is not in the deployment, with the id of the fault
-    /// that names it.
+    /// The first node in the plan that is not in the deployment, with the id of its fault.
     pub fn unknown_node(&self, deployment: &[Node]) -> Option<(u32, Node)> {
         self.faults.iter().find_map(|timed| {
             let node = timed.fault.nodes().into_iter().find(|node| !deployment.contains(node))?;

@@ -1,5 +1,4 @@
-//! Making a plan that violates something as small as it can be, so that what is left is the
-//! explanation.
+//! Minimizes a plan that causes a violation, so that the rest is the explanation.
 //!
 //! Rounds of four passes, until a round changes nothing: leave out whole faults (ddmin), leave out
 //! nodes of the faults that name several, bisect magnitudes, round start times. No pass ever undoes
@@ -19,20 +18,20 @@ use serde::{Deserialize, Serialize};
 
 pub use magnitude::{Magnitude, magnitudes, with_magnitude};
 
-/// What start times are rounded to, the roundest first.
+/// Units to which start times are rounded, the roundest first.
 const GRAINS_US: [u64; 4] = [1_000_000, 100_000, 10_000, 1_000];
 
-/// A plan that was made small.
+/// A minimized plan.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Shrunk {
-    /// Violates. If `complete`, it does so no longer without any one fault, or with any one
+    /// Still violates. If `complete`, it does so no longer without any one fault, or with any one
     /// magnitude a step less.
     pub plan: FaultPlan,
-    /// How much is enough of each magnitude, in the order of the plan.
+    /// The threshold of each magnitude, in plan order.
     pub boundaries: Vec<Boundary>,
-    /// How often the predicate was asked.
+    /// Calls of the predicate.
     pub calls: u32,
-    /// False if the calls allowed were not enough to end at a local minimum.
+    /// `false` if the calls ran out before a local minimum.
     pub complete: bool,
 }
 
@@ -51,11 +50,11 @@ pub struct Boundary {
     pub not_enough: Option<i64>,
 }
 
-/// Shrinks a plan for which `violates` holds, asking at most `calls_max` times; `None` if it does
-/// not hold for the plan itself.
+/// Shrinks a plan for which `violates` holds, with at most `calls_max` calls; `None` if it does not
+/// hold for the plan itself.
 ///
 /// The result keeps ids. Each of its faults is one of `plan`, of the same kind, with no more nodes,
-/// no magnitude greater, and a start moved by less than a second. `violates` must be a function of
+/// no greater magnitude, and a start moved by less than a second. `violates` must be a function of
 /// the plan alone; it need not be monotone.
 pub fn shrink(
     plan: &FaultPlan,
@@ -83,11 +82,11 @@ pub fn shrink(
     Some(Shrunk { plan: best, boundaries, calls: oracle.calls(), complete: !oracle.refused() })
 }
 
-/// Leaves out whole faults and changes nothing else, asking at most `calls_max` times; `None` if
+/// Leaves out whole faults and changes nothing else, with at most `calls_max` calls; `None` if
 /// `violates` does not hold for the plan itself.
 ///
-/// The first step of [`shrink`], for a caller who makes something else small before magnitudes are
-/// bisected. No boundaries are stated.
+/// The first step of [`shrink`], for a caller who minimizes something else before magnitudes are
+/// bisected. States no boundaries.
 pub fn fewest_faults(
     plan: &FaultPlan,
     calls_max: u32,
@@ -115,7 +114,7 @@ fn leave_out_faults<F: FnMut(&FaultPlan) -> bool>(
     FaultPlan::new(faults)
 }
 
-/// Drops nodes from sides and lists that have others left.
+/// Drops nodes from sides and lists, never the last one.
 fn leave_out_nodes<F: FnMut(&FaultPlan) -> bool>(
     mut best: FaultPlan,
     oracle: &mut Oracle<F>,
@@ -158,11 +157,11 @@ fn lessen_magnitudes<F: FnMut(&FaultPlan) -> bool>(
     best
 }
 
-/// A value between zero and `value` that holds where one step less does not (or there is no step
-/// less), given that `value` holds.
+/// Finds a value between zero and `value` that holds where one step less does not (or there is no
+/// step less), given that `value` holds.
 ///
-/// A number of whole steps is preferred. Unless `thorough`, the answer is `value` itself if one
-/// step less does not hold: between rounds little has changed.
+/// Prefers a number of whole steps. Unless `thorough`, returns `value` itself if one step less does
+/// not hold: between rounds little has changed.
 fn least(value: i64, step: u64, thorough: bool, mut holds: impl FnMut(i64) -> bool) -> i64 {
     let sign = value.signum();
     let signed = |size: u64| sign * i64::try_from(size).unwrap_or(i64::MAX);
@@ -203,15 +202,14 @@ fn round_starts<F: FnMut(&FaultPlan) -> bool>(
             return best;
         };
         let rounded = rounder(at).map(|rounded| with_start(&best, id, rounded)).find(|candidate| {
-            // A start must not be moved into another fault of its kind.
+            // The start must not move into another fault of its kind.
             candidate.collision().is_none() && oracle.violates(candidate)
         });
         rounded.unwrap_or(best)
     })
 }
 
-/// The instants near `at` that are rounder, the roundest first, and of two equally round the
-/// nearer.
+/// Rounder instants near `at`, the roundest first; of two equally round ones, the nearer.
 fn rounder(at: SimTime) -> impl Iterator<Item = SimTime> {
     let at = at.as_micros();
     GRAINS_US.into_iter().take_while(move |grain| !at.is_multiple_of(*grain)).flat_map(

@@ -1,9 +1,9 @@
-//! Where a process is in its protocol, and when.
+//! The position of a process in its protocol, and the time.
 
 use crate::node::Node;
 use crate::time::SimTime;
 
-/// What a process is doing.
+/// The phase of a process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Phase {
     /// It wants the lock and is not granted it.
@@ -14,11 +14,11 @@ pub enum Phase {
     Reading,
     /// It holds the lock and works.
     Holding,
-    /// It holds the lock and asks a server to extend it, or whatever else it asks meanwhile.
+    /// It holds the lock and sends an extension, or any other command.
     Renewing,
     /// It holds the lock and writes what is guarded.
     Writing,
-    /// It gives the lock back.
+    /// It releases the lock.
     Releasing,
     /// It neither has the lock nor wants it.
     Idle,
@@ -29,35 +29,35 @@ pub enum Phase {
 pub struct Place {
     /// What the process is doing.
     pub phase: Phase,
-    /// Which command of the operation it is, from 1; 0 if there is none.
+    /// The number of the command in its operation, from 1; 0 without a command.
     pub number: u32,
     /// The machine of the process.
     pub client: Node,
-    /// When, and for a command whom it asks.
+    /// The time, and for a command its server.
     pub stretch: Stretch,
 }
 
 /// The extent of a place in time.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Stretch {
-    /// A command and its reply, as far as either came.
+    /// A command and its reply; `None` for a step that never happened.
     Command {
-        /// Who is asked.
+        /// The server.
         server: Node,
-        /// When the command was sent.
+        /// The send time.
         sent: SimTime,
-        /// When it reached the server.
+        /// The arrival at the server.
         arrived: Option<SimTime>,
-        /// When the reply was sent.
+        /// The send time of the reply.
         answered: Option<SimTime>,
-        /// When it reached the process.
+        /// The arrival of the reply.
         heard: Option<SimTime>,
     },
     /// No command is under way.
     Quiet {
-        /// After this.
+        /// Its start.
         from: SimTime,
-        /// Before this.
+        /// Its end.
         to: SimTime,
     },
 }

@@ -1,4 +1,4 @@
-//! When and against whom a fault has to be to meet a place.
+//! Computes when and against which nodes a fault must be to meet a place.
 
 use super::place::{Place, Stretch};
 use crate::draw::{chance, uniform};
@@ -10,20 +10,20 @@ use crate::setting::Window;
 use crate::time::{Micros, SimTime};
 use rand_core::Rng;
 
-/// When a fault begins, seen from a command.
+/// The start of a fault relative to a command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Just before it is sent, and so just before the process goes on after the reply before it.
+    /// Just before the client sends it, and so just before the process handles the previous reply.
     Unsent,
-    /// While it is under way.
+    /// While it is in transit.
     Asking,
     /// Just before it reaches the server.
     Unserved,
-    /// Just before the reply is sent.
+    /// Just before the server replies.
     Unanswered,
-    /// While the reply is under way.
+    /// While the reply is in transit.
     Answering,
-    /// Just before the reply is heard.
+    /// Just before the reply arrives.
     Unheard,
 }
 
@@ -36,7 +36,7 @@ const STAGES: [Stage; 6] = [
     Stage::Unheard,
 ];
 
-/// The instants of a window at which a fault has to begin to meet a place; none if it cannot. Of a
+/// The instants of a window at which a fault must begin to meet a place; empty if none does. Of a
 /// quiet stretch they are its first and its last.
 pub(super) fn instants(
     fault: &Fault,
@@ -62,7 +62,7 @@ pub(super) fn instants(
     all
 }
 
-/// One of the instants of a quiet stretch, in milliseconds: half of the time its very first.
+/// Draws an instant of a quiet stretch, in milliseconds: half of the time its first.
 pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<SimTime> {
     let (first, last) = (ends.first()?.0, ends.last()?.0);
     if chance(rng, 500) {
@@ -72,7 +72,7 @@ pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<Si
     Some(SimTime((drawn / 1_000 * 1_000).max(first)))
 }
 
-/// Whether a fault that hits messages can hit those of this place.
+/// Returns whether a fault of messages can hit those of this place.
 fn concerns(fault: &Fault, place: &Place) -> bool {
     let (one, other) = match fault {
         Fault::LostReply { .. } | Fault::LostRequest { .. } => {
@@ -90,11 +90,10 @@ fn concerns(fault: &Fault, place: &Place) -> bool {
     if between(is_client, is_storage) {
         return place.asks() == Some(Node::Storage);
     }
-    // What the servers tell each other is no command of a process: any time is as good.
+    // Messages between servers belong to no command: any time will do.
     !between(is_client, |node| node.is_server()) || place.asks().is_some_and(Node::is_server)
 }
 
-/// Whether a fault that begins at this stage meets the command or its reply.
 fn meets(fault: &Fault, stage: Stage) -> bool {
     let is_before = |last: Stage| stage as u8 <= last as u8;
     match fault {
@@ -124,7 +123,7 @@ fn instant(stretch: &Stretch, stage: Stage, quantum: Micros) -> Option<SimTime> 
     }
 }
 
-/// A multiple of the quantum in the middle between two, if there is one.
+/// The middle between two instants as a multiple of the quantum, if there is one.
 fn halfway(from: SimTime, to: SimTime, quantum: Micros) -> Option<SimTime> {
     let middle = SimTime(from.0.midpoint(to.0) / quantum.0.max(1) * quantum.0.max(1));
     (middle > from && middle < to).then_some(middle)
@@ -135,7 +134,6 @@ fn is_client(node: &Node) -> bool {
 }
 
 impl Place {
-    /// Whom the process asks, if it sends a command.
     pub(super) fn asks(&self) -> Option<Node> {
         match self.stretch {
             Stretch::Command { server, .. } => Some(server),
@@ -144,8 +142,8 @@ impl Place {
     }
 }
 
-/// The incident with its main fault at a place. The nodes that it names of the kinds of the place's
-/// change names with those of the place, throughout, so that its parts go on fitting together.
+/// Moves the incident's main fault to a place. Swaps node names throughout the incident for those
+/// of the place, so that its faults still fit together.
 pub(super) fn moved_to(
     drawn: &DrawnIncident,
     main: &Fault,
@@ -179,8 +177,8 @@ pub(super) fn moved_to(
     Some(DrawnIncident { family: drawn.family, incident: Incident { at: Some(at), faults } })
 }
 
-/// The two nodes that have to change names so that a fault hits the wanted one; none if it does
-/// anyway, or names nobody of that kind.
+/// The two nodes to swap so that a fault hits the wanted one; `None` if it already does, or names
+/// no node of that kind.
 fn swap(fault: &Fault, wanted: Node, is_kind: fn(&Node) -> bool) -> Option<(Node, Node)> {
     let side = match fault {
         Fault::Partition { side_a, side_b, .. } => {

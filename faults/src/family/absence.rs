@@ -1,7 +1,6 @@
-//! What `failover` means where Sentinel does not watch: independent masters, or members of an
-//! ensemble, that stay away for longer
-//! than any lease, never so many that the rest make no quorum. Redlock must survive it. Must never
-//! bring a master back while a lock that it forgot may be held.
+//! `failover` without Sentinel: independent masters, or members of an ensemble, are away for longer
+//! than any lease, and a quorum always remains. Redlock must survive it. A master never returns
+//! while a client may still hold a lock that the master forgot.
 
 use super::strike::death;
 use super::timing::{span, starts};
@@ -13,7 +12,7 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Strikes one after the other: the next begins after all masters of the last are back.
+/// Draws one strike after the other: the next begins after all masters of the last are back.
 pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let mut drawn = Vec::new();
     let mut all_back = SimTime::ZERO;
@@ -25,7 +24,7 @@ pub(super) fn absences(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident>
                 .filter_map(|(at, fault)| Some(*at + fault.duration()?))
                 .max()
                 .unwrap_or(at);
-            // A lock granted by those who are left must have run out before another master may
+            // A lock granted by the remaining masters must have expired before another master may
             // forget it.
             all_back = all_back + setting.ttl_us;
             drawn.push(Incident { at: Some(at), faults: absence });
@@ -47,12 +46,12 @@ fn absence(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Drawn {
     gone.into_iter().map(|node| (at, death(rng, setting, node, Some(away)))).collect()
 }
 
-/// A lease, and a fifth of one: clocks drift.
+/// A lease and a fifth, because clocks drift.
 pub(super) fn longer_than_any_lease(ttl_us: Micros) -> Micros {
     Micros(ttl_us.as_micros() + ttl_us.as_micros() / 5)
 }
 
-/// Nobody reaches these masters.
+/// Cuts these masters off from all other nodes.
 fn isolated(setting: &Setting, side_a: Vec<Node>, duration_us: Micros) -> Fault {
     let side_b = setting.targets().into_iter().filter(|node| !side_a.contains(node)).collect();
     Fault::Partition { side_a, side_b, direction: Direction::Both, duration_us }

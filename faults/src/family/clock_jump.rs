@@ -1,5 +1,5 @@
-//! `clock-jump`: a wall clock is stepped, so that leases at a server end too early (forward) or too
-//! late (back). Must never touch Sentinels: their TILT mode is a story of its own.
+//! `clock-jump`: steps a wall clock, so that leases at a server end too early (forward) or too late
+//! (back). Never touches Sentinels: TILT mode is another story.
 
 use super::Incident;
 use super::strike::strikes;
@@ -33,7 +33,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// Mostly forward: that is the way in which a lease is lost.
+/// Mostly steps forward, because that loses a lease.
 fn jump(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime, node: Node) -> (SimTime, Fault) {
     let forward = chance(rng, 800);
     let distance =

@@ -1,5 +1,5 @@
-//! `eviction`: servers run out of memory and evict what expires (locks first), or an operator
-//! flushes them. Must never stop a server.
+//! `eviction`: servers run out of memory and evict keys that expire (locks first), or an operator
+//! flushes them. Never stops a server.
 
 use super::Incident;
 use super::strike::victims;

@@ -1,9 +1,9 @@
-//! `failover`: the primary goes, and Sentinel puts a replica in its place that lacks the last
-//! writes, locks among them (asynchronous replication; Redis documentation, "Distributed Locks",
-//! section on failover-based implementations). It dies, or is cut off with one client, or stands
-//! still and goes on as a primary until a Sentinel tells it otherwise; a setting may say which of
-//! these. A Sentinel may pause, crash or have its clock stepped meanwhile. Must never take the
-//! replicas too, nor the quorum of the Sentinels.
+//! `failover`: the primary fails, and Sentinel promotes a replica that lacks the last writes, locks
+//! among them (asynchronous replication; Redis documentation, "Distributed Locks", section on
+//! failover-based implementations). The primary crashes, or is cut off with one client, or pauses
+//! and resumes as a primary until a Sentinel demotes it; a setting may choose one of these.
+//! Meanwhile a Sentinel may pause, crash or have its clock stepped. The replicas and the quorum of
+//! the Sentinels always survive.
 
 mod promotion;
 mod sentinel;
@@ -20,15 +20,15 @@ use crate::setting::{Setting, Spans, Topology};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Each failover takes its time, and a third would find few locks left to lose.
+/// Each failover takes time, and a third would find few locks left to lose.
 const STRIKES_MAX: u16 = 2;
-/// How many primaries in a thousand stand still instead of dying or being cut off.
+/// Primaries in a thousand that pause instead of crashing or being cut off.
 const FROZEN_PER_MILLE: u64 = 200;
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let Topology::Replicated { down_after_us, .. } = setting.topology else {
         return match setting.topology {
-            // Nobody takes over from a server that is alone.
+            // A single server has no successor.
             Topology::Ensemble { servers: 1 } => Vec::new(),
             Topology::Standby { stopped_per_mille } => {
                 vec![promotion::promotion(rng, setting, stopped_per_mille)]
@@ -44,7 +44,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let takeover = takeover(down_after_us);
     let mut strikes = Vec::new();
     for (index, at) in starts_of(rng, setting, count).into_iter().enumerate() {
-        // The first strike knows who the primary is; a later one may have to guess.
+        // The first strike has the known primary; a later one may have to guess.
         let guess = any(rng, &setting.servers()).unwrap_or(Node::Redis(1));
         let primary = if index == 0 || chance(rng, 500) { Node::Redis(1) } else { guess };
         let isolate = by.isolates(chance(rng, 400));
@@ -66,15 +66,15 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// The primary stands still until another has taken over, and then goes on as if it were the
-/// primary: measured with Redis 7.0.15, it takes writes for 10 s more, until a Sentinel demotes it.
+/// Pauses the primary until another has taken over. It then resumes as if it were the primary:
+/// measured with Redis 7.0.15, it takes writes for another 10 s, until a Sentinel demotes it.
 fn freeze(rng: &mut ChaCha8Rng, setting: &Setting, node: Node, takeover: Micros) -> Fault {
     let longer = Spans::new(Micros::from_secs(1), setting.ttl_us.max(Micros::from_secs(1)));
     Fault::Pause { node, duration_us: takeover + span(rng, longer) }
 }
 
-/// For how long a server that fails is away at least: until another has taken over, or, where none
-/// does, longer than any lease.
+/// The minimum downtime of a failed server: until another has taken over, or, without failover,
+/// longer than any lease.
 pub fn away_at_least(setting: &Setting) -> Micros {
     match setting.topology {
         Topology::Replicated { down_after_us, .. } => takeover(down_after_us),
@@ -82,15 +82,15 @@ pub fn away_at_least(setting: &Setting) -> Micros {
     }
 }
 
-/// A generous bound on the time from the loss of a primary to the first write at its successor:
-/// each Sentinel waits for down-after, asks the others once a second, waits up to a second before
-/// it stands for election, and looks at the replicas once a second (`sentinelFailoverStateMachine`
-/// in Redis's sentinel.c).
+/// An upper bound on the time from the loss of a primary to the first write at its successor: each
+/// Sentinel waits for down-after, polls the others once a second, waits up to a second before it
+/// stands for election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
+/// Redis's sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)
 }
 
-/// The replicas lag; the primary dies with what it had not yet told them, and comes back when
+/// The replicas lag; the primary crashes with writes that it had not sent, and returns after
 /// another has taken over.
 fn lagged_crash(
     rng: &mut ChaCha8Rng,
@@ -110,16 +110,16 @@ fn lagged_crash(
     Incident { at: Some(crash_at), faults: vec![(lag_from, lagging), (crash_at, death)] }
 }
 
-/// Mostly in the upper half of the range: a lag shorter than the takeover loses nothing.
+/// Mostly draws from the upper half of the range: a lag shorter than the takeover loses nothing.
 pub(super) fn lag(rng: &mut ChaCha8Rng, range: Spans) -> Micros {
     let half = Micros(range.max_us.as_micros() / 2).max(range.min_us);
     let least = if chance(rng, 800) { half } else { range.min_us };
     span(rng, Spans::new(least, range.max_us))
 }
 
-/// The primary and one client on one side, everybody else on the other: both sides grant the lock.
-/// Half of the time the minority has a Sentinel that still names the old primary. The storage stays
-/// in reach of both.
+/// Puts the primary and one client on one side and all other nodes on the other, so that both sides
+/// grant the lock. Half of the time the minority has a Sentinel that still names the old primary.
+/// Both sides reach the storage.
 fn isolation(
     rng: &mut ChaCha8Rng,
     setting: &Setting,
@@ -134,7 +134,7 @@ fn isolation(
     cut_off(rng, setting, side_a, takeover)
 }
 
-/// These on one side, every other server and client on the other, until some time after another
+/// Isolates these nodes from every other server and client until some time after another primary
 /// has taken over.
 fn cut_off(rng: &mut ChaCha8Rng, setting: &Setting, side_a: Vec<Node>, takeover: Micros) -> Fault {
     let others = [setting.servers(), setting.sentinels(), setting.clients()].concat();

@@ -1,22 +1,21 @@
-//! What a family draws at one go.
+//! The incidents that families draw.
 
 use super::Drawn;
 use crate::fault::Fault;
 use crate::time::SimTime;
 
-/// Faults that belong together: all victims of one strike, a crash with the lag before it, a lone
-/// pause. Whoever moves one of them in time moves all.
+/// Faults that belong together: all victims of one strike, a crash with the lag before it, a single
+/// pause. They move in time only together.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Incident {
-    /// The instant at which it strikes; what prepares the strike, such as a lag, begins before.
-    /// `None` if it fills the whole window, so that there is nowhere to move it.
+    /// The instant at which it strikes; preparations, such as a lag, begin earlier. `None` if it
+    /// fills the whole window and cannot be moved.
     pub at: Option<SimTime>,
-    /// The faults and when they begin, in the order in which they were drawn.
+    /// The faults and their start times, in the order in which they were drawn.
     pub faults: Drawn,
 }
 
 impl Incident {
-    /// One fault.
     pub(super) fn lone(at: SimTime, fault: Fault) -> Incident {
         Incident { at: Some(at), faults: vec![(at, fault)] }
     }

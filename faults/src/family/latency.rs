@@ -1,5 +1,5 @@
-//! `latency`: messages to, from and between servers take longer, each by another amount, so that
-//! clients overtake each other (one direction of one link keeps its order). Must never delay the
+//! `latency`: messages to, from and between servers take longer, each by a different amount, so
+//! that clients overtake each other (one direction of one link keeps its order). Never delays the
 //! storage or the Sentinels.
 
 use super::Incident;
@@ -24,7 +24,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(slow).collect()
 }
 
-/// Requests, replies, or what the servers tell each other.
+/// Draws requests, replies, or the traffic between the servers.
 fn link(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let all = setting.servers();
     let (clients, servers) = (some(rng, &setting.clients()), some(rng, &all));
@@ -36,7 +36,6 @@ fn link(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     }
 }
 
-/// From one to all of the nodes.
 fn some(rng: &mut ChaCha8Rng, nodes: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=nodes.len().max(1) as u64) as usize;
     subset(rng, nodes, count)

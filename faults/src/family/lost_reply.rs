@@ -1,5 +1,5 @@
 //! `lost-reply`: a server applies a command and the connection is reset before the reply leaves.
-//! Must never lose the command itself: that is `lost-request`.
+//! The command itself always arrives: losing it is `lost-request`.
 
 use super::Incident;
 use super::timing::traps;

@@ -1,4 +1,4 @@
-//! `none`: nothing goes wrong. Must never draw anything.
+//! `none`: no faults. Draws nothing.
 
 use super::Incident;
 use crate::setting::Setting;

@@ -1,6 +1,6 @@
-//! `operator`: somebody at a server's console types what no lock expects. Outside `all`: what an
-//! operator may do is a promise of the house, not an accident. Must never flush a server, which is
-//! `eviction`, or stop one, which is `restart`.
+//! `operator`: an operator types commands at a server's console that no lock expects. Not in `all`,
+//! because operators may have agreed on rules. Never flushes a server, which is `eviction`, or
+//! stops one, which is `restart`.
 
 use super::Incident;
 use super::strike::victims;
@@ -10,7 +10,7 @@ use crate::fault::{Fault, OperatorCommand};
 use crate::setting::{Setting, Topology};
 use rand_chacha::ChaCha8Rng;
 
-/// One command at a time: at one server if it changes who is the primary, else at one or several.
+/// Draws one command at a time: at one server if it changes the primary, else at one or several.
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let known = commands(setting.topology);
@@ -26,7 +26,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     drawn
 }
 
-/// The commands that do anything in a deployment: a server that is alone has nobody to follow.
+/// The commands with an effect in a deployment: a single server has no other to follow.
 fn commands(topology: Topology) -> Vec<OperatorCommand> {
     let has_others = matches!(topology, Topology::Replicated { .. });
     let may = |command: &OperatorCommand| match command {

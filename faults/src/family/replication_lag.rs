@@ -1,5 +1,4 @@
-//! `replication-lag`: what a primary sends its replicas arrives late. Must never delay anything
-//! else.
+//! `replication-lag`: a primary's replication stream arrives late. Delays nothing else.
 
 use super::Incident;
 use super::timing::{span, starts};
@@ -17,7 +16,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let servers = setting.servers();
     let starts = starts(rng, setting);
     let spell = |at| {
-        // Usually the first primary; after a failover it may be any of them.
+        // Usually the first primary; after a failover it may be any server.
         let primary = if chance(rng, 750) { servers[0] } else { any(rng, &servers)? };
         let lag = span(rng, setting.knobs.replication_lag);
         let spell = span(rng, setting.knobs.spell);
@@ -26,7 +25,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     starts.into_iter().filter_map(spell).collect()
 }
 
-/// Every other server, or as many of them as the setting says, hears of `primary` late by three
+/// Every other server, or as many as the setting says, receives writes of `primary` late by three
 /// quarters of `lag` to `lag`.
 pub(super) fn lagging(
     rng: &mut ChaCha8Rng,

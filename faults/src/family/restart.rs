@@ -1,6 +1,6 @@
-//! `restart`: servers die and come back after the restart delay, with what their persistence kept
-//! (Redis documentation, "Distributed Locks", section "Performance, crash recovery and fsync").
-//! Must never leave a server dead.
+//! `restart`: servers crash and return after the restart delay, with the data that their
+//! persistence kept (Redis documentation, "Distributed Locks", section "Performance, crash recovery
+//! and fsync"). Every server comes back.
 
 use super::strike::{death, strikes};
 use super::timing::span;

@@ -1,4 +1,4 @@
-//! `slow-server`: every command at a server takes longer, so that a crowd queues. Must never stop a
+//! `slow-server`: every command at a server takes longer, so that a queue builds up. Never stops a
 //! server: that is a pause.
 
 use super::Incident;

@@ -1,6 +1,5 @@
-//! `suspend`: a client's virtual machine is frozen and thawed; its monotonic clock stands still
-//! too, so that a validity check passes falsely. Must never hit servers: leases there end by the
-//! wall clock.
+//! `suspend`: freezes and thaws a client's virtual machine. Its monotonic clock stops too, so that
+//! a validity check passes falsely. Never hits servers: their leases end by the wall clock.
 
 use super::Incident;
 use super::timing::{span_often_past, starts};

@@ -1,6 +1,6 @@
 //! `all`: swarm testing (Groce, Zhang, Eide, Chen and Regehr, "Swarm Testing", ISSTA 2012). A run
-//! with every kind of fault at full strength hides what a few of them do alone, so each seed leaves
-//! some out and turns the rest down. Must never draw the faults themselves.
+//! with every kind of fault at full strength hides the effects of a few alone, so each seed leaves
+//! some out and weakens the rest. Only the families draw faults.
 
 use super::{Drawing, FAMILIES, Family};
 use crate::draw::{chance, uniform};
@@ -11,15 +11,15 @@ use crate::time::Micros;
 /// A family that the swarm switched on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Swarmed {
-    /// Which.
+    /// The family.
     pub family: Family,
-    /// How hard it hits: the upper ends of its ranges, in thousandths of the way up from their
-    /// lower ends; 250 to 1000.
+    /// Its strength: the upper ends of its ranges, in thousandths of the way up from their lower
+    /// ends; 250 to 1000.
     pub hardness_per_mille: u64,
 }
 
-/// The families that the seed switches on, each with even chance, and at least one. A family
-/// appended to the table leaves the draws of the others as they were.
+/// The families that the seed switches on, each with even chance, at least one. A family appended
+/// to the table leaves the draws of the others unchanged.
 pub fn swarm(seed: Seed) -> Vec<Swarmed> {
     let mut rng = seed.stream(Stream::Swarm);
     let fallback = uniform(&mut rng, 0..=u64::from(u16::MAX)) as usize;
@@ -39,8 +39,8 @@ pub fn swarm(seed: Seed) -> Vec<Swarmed> {
 }
 
 impl Swarmed {
-    /// The setting turned down to this hardness. A restart delay is a promise of the operator and
-    /// stays as it is.
+    /// The setting weakened to this hardness. The restart delay is a promise of the operator and
+    /// stays unchanged.
     pub(crate) fn soften(&self, setting: &Setting) -> Setting {
         let part = |min: u64, max: u64| {
             min + (max - min.min(max)).saturating_mul(self.hardness_per_mille) / 1_000

@@ -1,7 +1,6 @@
-//! When strikes happen and how long spans are: the draws that families share.
+//! Draws of start times and spans, shared by the families.
 //!
-//! What is drawn is rounded to whole milliseconds wherever it is that long, so that a plan can be
-//! read.
+//! Spans of a millisecond or more are rounded to whole milliseconds, so that plans are readable.
 
 use super::Incident;
 use crate::draw::{any, chance, log_uniform, uniform};
@@ -31,7 +30,7 @@ pub(super) fn starts_of(rng: &mut impl Rng, setting: &Setting, count: u64) -> Ve
         .collect()
 }
 
-/// A trap for a message between a server and a client for each strike.
+/// Sets a trap for a message between a server and a client for each strike.
 pub(super) fn traps(
     rng: &mut impl Rng,
     setting: &Setting,
@@ -47,15 +46,14 @@ pub(super) fn traps(
     starts.into_iter().filter_map(drawn).collect()
 }
 
-/// A span of the range.
 pub(super) fn span(rng: &mut impl Rng, spans: Spans) -> Micros {
     let (min, max) = (spans.min_us.as_micros(), spans.max_us.as_micros());
     let drawn = if min == 0 { uniform(rng, 0..=max) } else { log_uniform(rng, min..=max) };
     whole_millis(Micros(drawn)).max(spans.min_us)
 }
 
-/// A span of the range that half of the time is at least `threshold`, as far as the range allows:
-/// what a family draws whose faults matter only if they outlast something.
+/// Draws a span that half of the time is at least `threshold`, within the range: for faults that
+/// matter only if they outlast something.
 pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micros) -> Micros {
     let least =
         if chance(rng, 500) { threshold.min(spans.max_us).max(spans.min_us) } else { spans.min_us };
@@ -72,7 +70,7 @@ pub(super) fn before(at: SimTime, lead: Micros) -> SimTime {
     SimTime(at.as_micros().saturating_sub(lead.as_micros()))
 }
 
-/// Rounded down to whole milliseconds, if it is that long.
+/// Rounds spans of a millisecond or more down to whole milliseconds.
 fn whole_millis(span: Micros) -> Micros {
     if span.as_millis() == 0 { span } else { Micros::from_millis(span.as_millis()) }
 }

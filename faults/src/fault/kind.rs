@@ -1,4 +1,4 @@
-//! The kinds of faults, and what the rest of the workspace asks of a kind.
+//! The kinds of faults and their properties.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,15 +56,15 @@ pub enum FaultKind {
     LostRequest,
 }
 
-/// What a fault does to the nodes that it names. Rules that hold for several kinds ask for this, so
-/// that a new kind has to say where it belongs.
+/// The effect of a fault on the nodes that it names. Rules for several kinds match on this, so that
+/// a new kind has to choose one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Impact {
-    /// They stand still for a while.
+    /// They pause.
     Freezes,
-    /// They die, or go dark.
+    /// They crash, or are unreachable.
     Kills,
-    /// Messages between them are held up, all of them or each for a while.
+    /// Messages between them are delayed, for a while or each by a span.
     HoldsUpMessages,
     /// A reply between them is lost.
     LosesReply,
@@ -78,7 +78,7 @@ pub enum Impact {
     LosesKeys,
     /// They take over as primary.
     TakesOver,
-    /// What they do next depends on the command that an operator typed.
+    /// The effect depends on the operator's command.
     IsOperated,
 }
 
@@ -88,7 +88,7 @@ impl FaultKind {
         self.into()
     }
 
-    /// What it does to the nodes that it names.
+    /// Its effect on the nodes that it names.
     pub fn impact(self) -> Impact {
         match self {
             FaultKind::Pause | FaultKind::Suspend => Impact::Freezes,
@@ -104,7 +104,7 @@ impl FaultKind {
         }
     }
 
-    /// Whether it happens at once and leaves nothing to heal.
+    /// Returns whether it is instantaneous and leaves nothing to heal.
     pub fn is_instant(self) -> bool {
         match self {
             FaultKind::ClockJump

@@ -1,4 +1,4 @@
-//! What an operator types at a server's console in the middle of the day.
+//! Commands that an operator types at a server's console.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ impl OperatorCommand {
     /// Every command.
     pub const ALL: &[OperatorCommand] = OperatorCommand::VARIANTS;
 
-    /// What is typed, for people.
+    /// The command line, for people.
     pub fn typed(self) -> &'static str {
         match self {
             OperatorCommand::ScriptFlush => "SCRIPT FLUSH",

@@ -1,4 +1,4 @@
-//! By what a primary is lost under `failover`.
+//! How `failover` takes a primary away.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub enum FailoverBy {
 }
 
 impl FailoverBy {
-    /// As a scenario names it.
+    /// Its name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             FailoverBy::Drawn => "drawn",
@@ -32,17 +32,17 @@ impl FailoverBy {
         }
     }
 
-    /// Whether it is drawn, and need not be written down.
+    /// Returns whether it is drawn, and need not be written down.
     pub fn is_drawn(&self) -> bool {
         *self == FailoverBy::Drawn
     }
 
-    /// Whether the primary is cut off, where a draw says whether it would be.
+    /// Returns whether the primary is cut off, given the draw.
     pub(crate) fn isolates(self, drawn: bool) -> bool {
         self == FailoverBy::Isolation || self.is_drawn() && drawn
     }
 
-    /// Whether the primary stands still, where a draw says whether it would.
+    /// Returns whether the primary pauses, given the draw.
     pub(crate) fn pauses(self, drawn: bool) -> bool {
         self == FailoverBy::Pause || self.is_drawn() && drawn
     }

@@ -1,8 +1,8 @@
 //! Delta debugging: the algorithm ddmin of Zeller and Hildebrandt ("Simplifying and Isolating
 //! Failure-Inducing Input", IEEE TSE 2002), preceded by a test of the empty list.
 
-/// A part of `items` that still fails and no longer does so without any one of its items. The whole
-/// list must fail.
+/// Reduces `items` to a part that still fails and no longer does so without any one of its items.
+/// The whole list must fail.
 pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> bool) -> Vec<T> {
     if items.is_empty() || fails(&[]) {
         return Vec::new();
@@ -21,8 +21,7 @@ pub(super) fn ddmin<T: Clone>(mut items: Vec<T>, mut fails: impl FnMut(&[T]) -> 
     items
 }
 
-/// One of the parts alone, or all but one of them, if that still fails; and into how many parts to
-/// divide it next.
+/// Returns one of the parts, or all but one, if that still fails; and the next number of parts.
 fn reduce<T: Clone>(
     items: &[T],
     parts: usize,

@@ -1,4 +1,4 @@
-//! What of a fault can be less: spans, rates and distances, each a signed number towards zero.
+//! The magnitudes of a fault: spans, rates and distances, each a signed number.
 
 use crate::fault::Fault;
 use crate::node::Node;
@@ -42,7 +42,7 @@ impl Magnitude {
         }
     }
 
-    /// The step to which a magnitude is minimised: a millisecond, or one part per million.
+    /// The step to which a magnitude is minimized: a millisecond, or one part per million.
     pub fn step(self) -> u64 {
         if self == Magnitude::RatePpm { 1 } else { 1_000 }
     }
@@ -84,8 +84,7 @@ pub fn magnitudes(fault: &Fault) -> Vec<(Magnitude, i64)> {
     }
 }
 
-/// The fault with another value of one of its magnitudes. A magnitude that the fault does not have
-/// changes nothing.
+/// Sets one magnitude of the fault. A magnitude that the fault does not have changes nothing.
 pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault {
     let mut fault = fault.clone();
     let span = Micros(value.unsigned_abs());
@@ -119,7 +118,7 @@ pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault 
     fault
 }
 
-/// The lists of nodes from which some may be dropped.
+/// The node lists that can be shortened.
 pub(super) fn node_lists(fault: &mut Fault) -> Vec<&mut Vec<Node>> {
     match fault {
         Fault::Partition { side_a, side_b, .. } => vec![side_a, side_b],

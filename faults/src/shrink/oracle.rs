@@ -1,5 +1,4 @@
-//! Asking whether a plan still violates, a bounded number of times and never twice for the same
-//! plan.
+//! Calls the predicate a bounded number of times, and never twice for the same plan.
 
 use crate::plan::FaultPlan;
 
@@ -18,8 +17,8 @@ impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
         Oracle { violates, calls: 0, calls_max, answers: Vec::new(), refused: false }
     }
 
-    /// Whether the plan is known to violate. False once the budget is spent, unless the answer is
-    /// remembered.
+    /// Returns whether the plan is known to violate. `false` once the budget is spent, unless the
+    /// answer is remembered.
     pub(super) fn violates(&mut self, plan: &FaultPlan) -> bool {
         if let Some(answer) = self.known(plan) {
             return answer;
@@ -34,17 +33,15 @@ impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
         answer
     }
 
-    /// The answer for this plan, if it was ever asked for.
     pub(super) fn known(&self, plan: &FaultPlan) -> Option<bool> {
         self.answers.iter().find(|(asked, _)| asked == plan).map(|(_, answer)| *answer)
     }
 
-    /// How often the predicate was asked.
     pub(super) fn calls(&self) -> u32 {
         self.calls
     }
 
-    /// Whether a question had to go unanswered.
+    /// Returns whether a call was refused.
     pub(super) fn refused(&self) -> bool {
         self.refused
     }

@@ -1,4 +1,4 @@
-//! Claims about incidents that are moved to where they hurt.
+//! Aimed incidents.
 
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::aim::{AimContext, Phase, Place, Stretch, aimed, is_aimed};

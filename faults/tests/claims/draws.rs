@@ -1,4 +1,4 @@
-//! Claims about drawing integers.
+//! Drawing integers.
 
 use fencepost_faults::draw::{any, chance, log_uniform, pick, subset, uniform};
 use fencepost_faults::{Seed, Stream};
@@ -11,7 +11,7 @@ fn rng(seed: u64) -> ChaCha8Rng {
     Seed(seed).stream(Stream::Swarm)
 }
 
-/// A source that always gives the same word, so that a draw can be watched as a function of it.
+/// A source that always gives the same word, so that a draw is a plain function of it.
 struct Word(u64);
 
 impl TryRng for Word {

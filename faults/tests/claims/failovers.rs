@@ -1,4 +1,4 @@
-//! Claims about failovers: what they lose, and what they leave.
+//! Failovers: the writes that they lose, and the servers that they spare.
 
 use crate::plans::{node_of, plan};
 use crate::settings::{independent, replicated};
@@ -7,7 +7,7 @@ use fencepost_faults::{
 };
 use std::collections::BTreeSet;
 
-/// The crash of a lagged failover and the lag before it, or the isolation.
+/// Counts the crash of a lagged failover with its lag, or the isolation.
 fn failover_bites(plan: &FaultPlan) -> (bool, bool) {
     let lag_of = |timed: &TimedFault| match &timed.fault {
         Fault::Delay { from, extra_us_max, .. } => {
@@ -123,7 +123,6 @@ fn one_sentinel_at_a_time_is_disturbed_around_a_failover() {
     assert!(plans.iter().all(|plan| at_sentinels(plan) <= strikes(plan)));
 }
 
-/// Which masters are away at which times.
 fn absences(plan: &FaultPlan) -> Vec<(SimTime, SimTime, Vec<Node>)> {
     let absence = |timed: &TimedFault| match &timed.fault {
         Fault::Partition { side_a, .. } => Some((timed.at_us, timed.ends_at()?, side_a.clone())),

@@ -1,8 +1,8 @@
-//! Claims about faults and plans as data.
+//! Faults and plans as data.
 
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 
-/// One of each kind, and each variation that is told in other words.
+/// One fault of each kind and of each wording.
 fn every_kind() -> Vec<Fault> {
     let (client, redis, duration_us) = (Node::Client(2), Node::Redis(1), Micros(1_500_000));
     let partition = |direction| Fault::Partition {

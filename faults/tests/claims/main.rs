@@ -1,4 +1,4 @@
-//! What the crate promises, one file for each subject. Only the public interface is used.
+//! The promises of the crate, one file per subject, through the public interface only.
 
 mod aiming;
 mod draws;

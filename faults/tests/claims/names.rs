@@ -1,9 +1,9 @@
-//! Claims about what people write and read: nodes, spans, families.
+//! Text that people write and read: nodes, spans, families.
 
 use fencepost_faults::{FAMILIES, Families, Family, Micros, Node, SimTime};
 use proptest::prelude::*;
 
-/// The families that can stand beside others.
+/// The families that can be combined.
 fn combined() -> Vec<Family> {
     let alone = |family: &Family| matches!(family, Family::None | Family::All);
     FAMILIES.iter().copied().filter(|family| !alone(family)).collect()

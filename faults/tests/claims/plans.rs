@@ -1,4 +1,4 @@
-//! Claims about every plan that is drawn.
+//! Properties of every drawn plan.
 
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::{
@@ -8,7 +8,7 @@ use fencepost_faults::{
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 
-/// The families that can stand beside others.
+/// The families that can be combined.
 pub(crate) fn combined() -> Vec<Family> {
     let alone = |family: &Family| matches!(family, Family::None | Family::All);
     FAMILIES.iter().copied().filter(|family| !alone(family)).collect()
@@ -35,7 +35,6 @@ fn any_setting() -> impl Strategy<Value = Setting> {
     )
 }
 
-/// One family, `all`, or two families together.
 fn any_families() -> impl Strategy<Value = String> {
     let one = (0..FAMILIES.len()).prop_map(|place| FAMILIES[place].name().to_owned());
     let inner = 0..combined().len();
@@ -44,7 +43,7 @@ fn any_families() -> impl Strategy<Value = String> {
     prop_oneof![one, two]
 }
 
-/// What one family contributed does not depend on numbering.
+/// The faults of one family, without their numbers.
 fn contents(plan: &FaultPlan) -> Vec<(SimTime, Fault)> {
     plan.faults.iter().map(|timed| (timed.at_us, timed.fault.clone())).collect()
 }
@@ -178,8 +177,8 @@ proptest! {
         let (a, b) = (combined()[a].name(), combined()[b].name());
         let alone = [plan(seed, a, &setting), plan(seed, b, &setting)].map(|plan| contents(&plan));
         let together = contents(&plan(seed, &format!("{a}+{b}"), &setting));
-        // Whatever stands in the combination was drawn by one of the two alone; what is missing
-        // would have collided.
+        // Each fault of the combination was drawn by one of the two alone; a missing one would have
+        // collided.
         prop_assert!(together.iter().all(|fault| alone.concat().contains(fault)));
         let numbered = |faults: &[(SimTime, Fault)]| {
             let timed = |(index, (at_us, fault)): (usize, &(SimTime, Fault))| {

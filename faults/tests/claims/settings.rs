@@ -1,4 +1,4 @@
-//! Claims about settings.
+//! Settings.
 
 use fencepost_faults::{Counts, Micros, Node, Setting, SimTime, Spans, Topology, Window};
 

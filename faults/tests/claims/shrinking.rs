@@ -1,4 +1,4 @@
-//! Claims about shrinking, with predicates made up for the purpose.
+//! Shrinking, with artificial predicates.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{
@@ -51,7 +51,7 @@ fn one_step_less(fault: &Fault) -> Vec<Fault> {
     fields.into_iter().filter_map(less).collect()
 }
 
-/// Every plan that is the given one less a fault, or less a step of one magnitude.
+/// Every plan with one fault less, or with one magnitude a step less.
 fn neighbours(plan: &FaultPlan) -> Vec<FaultPlan> {
     let mut neighbours = Vec::new();
     for index in 0..plan.faults.len() {
@@ -67,7 +67,7 @@ fn neighbours(plan: &FaultPlan) -> Vec<FaultPlan> {
     neighbours
 }
 
-/// Whether `less` is `more` with nodes left out and numbers nearer to zero.
+/// Returns whether `less` is `more` with nodes left out and numbers nearer to zero.
 fn is_part(less: &Value, more: &Value) -> bool {
     match (less, more) {
         (Value::Object(less), Value::Object(more)) => {
@@ -85,8 +85,8 @@ fn is_part(less: &Value, more: &Value) -> bool {
     }
 }
 
-/// Whether `small` came out of `plan` by leaving things out, making things less and moving starts
-/// by less than a second.
+/// Returns whether `small` is `plan` with faults left out, magnitudes reduced and starts moved by
+/// less than a second.
 fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     let json = |timed: &TimedFault| serde_json::to_value(&timed.fault).expect("faults are JSON");
     small.faults.iter().all(|less| {
@@ -98,7 +98,7 @@ fn is_sub_plan(small: &FaultPlan, plan: &FaultPlan) -> bool {
     })
 }
 
-/// Shrinks with calls to spare, and checks all that is promised of any result.
+/// Shrinks with calls to spare, and checks the promises of any result.
 fn check(plan: &FaultPlan, violates: impl Fn(&FaultPlan) -> bool) -> Shrunk {
     let shrunk = shrink(plan, 20_000, &violates).expect("the plan violates");
     assert!(shrunk.complete, "{} calls", shrunk.calls);
@@ -307,7 +307,7 @@ fn no_plan_is_asked_about_twice() {
     assert_eq!(shrunk.map(|shrunk| shrunk.calls as usize), Some(asked.len()));
 }
 
-/// A number that a plan scatters to, so that predicates made of it are anything but monotone.
+/// A hash of a plan, so that predicates based on it are not monotone.
 fn scatter(plan: &FaultPlan, salt: u64) -> u64 {
     let text = format!("{salt}{plan}");
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {

@@ -1,5 +1,5 @@
-//! What seeds mean. If one of these changes, every seed that anybody wrote down means something
-//! else: a new version of the tool, never a detail.
+//! The meaning of seeds. A change here changes every seed that anybody wrote down: it takes a new
+//! version of the tool.
 
 use crate::settings::{independent, replicated};
 use fencepost_faults::{FAMILIES, Seed, Setting, generate};

@@ -1,4 +1,4 @@
-//! Claims about seeds and their streams.
+//! Seeds and their streams.
 
 use fencepost_faults::{Node, Seed, Stream};
 use proptest::prelude::*;
@@ -9,7 +9,7 @@ fn first(seed: u64, stream: Stream) -> u64 {
     Seed(seed).stream(stream).next_u64()
 }
 
-/// One of each kind, and those that would be the first to be confused.
+/// One stream of each kind, and those most easily confused.
 fn streams() -> Vec<Stream> {
     let nodes = [
         Node::Redis(1),

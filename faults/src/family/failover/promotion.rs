@@ -1,7 +1,7 @@
-//! A failover by an operator: the primary dies behind a lagging standby, or is cut off with one
-//! client, and some time later the operator promotes the standby. The old primary knows nothing of
-//! it: unless the operator has stopped it, it goes on as a primary. One of a run: afterwards there
-//! is no other standby.
+//! A failover by an operator: the primary crashes ahead of a lagging standby, or is cut off with
+//! one client, and some time later the operator promotes the standby. The old primary does not
+//! learn of it: unless the operator has stopped it, it still acts as a primary. A run has at most
+//! one, because no other standby is left.
 
 use super::{Incident, cut_off, lag};
 use crate::draw::{any, chance};
@@ -17,7 +17,7 @@ use rand_chacha::ChaCha8Rng;
 const PRIMARY: Node = Node::Server(1);
 const STANDBY: Node = Node::Server(2);
 
-/// How long the operator takes: someone who is paged, or a script that makes sure.
+/// The operator's response time: an engineer on call, or a cautious script.
 const TAKEOVER: Spans = Spans::millis(500, 5_000);
 
 pub(super) fn promotion(
@@ -43,10 +43,10 @@ pub(super) fn promotion(
     Incident { at: Some(at), faults }
 }
 
-/// How long before the promotion the operator makes sure that the old primary is off.
+/// The operator makes sure this long before the promotion that the old primary is off.
 const MOMENT: Micros = Micros::from_millis(1);
 
-/// The standby lags, and the primary dies with what it had not yet sent.
+/// The standby lags, and the primary crashes with writes that it had not sent.
 fn crash(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

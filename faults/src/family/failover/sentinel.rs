@@ -1,7 +1,6 @@
-//! What happens to a Sentinel around a failover: one pauses, crashes, or has its clock stepped
-//! (more than two seconds between two of its timers make it distrust itself:
-//! `sentinelCheckTiltCondition` in Redis's sentinel.c). Must never hit as many as would leave no
-//! majority.
+//! Disturbs a Sentinel around a failover: pauses it, crashes it, or steps its clock (more than two
+//! seconds between two of its timers trigger TILT: `sentinelCheckTiltCondition` in Redis's
+//! sentinel.c). A majority always remains.
 
 use super::Incident;
 use crate::draw::{any, chance, uniform};
@@ -11,16 +10,16 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// How many failovers in a thousand have one.
+/// Failovers in a thousand that have one.
 const PER_MILLE: u64 = 300;
-/// With fewer Sentinels none may be missing.
+/// With fewer Sentinels, each is needed for a majority.
 const SENTINELS_MIN: usize = 3;
-/// How long a Sentinel pauses or is down.
+/// The length of a Sentinel's pause or downtime.
 const AWAY: Spans = Spans::millis(500, 20_000);
-/// How far its wall clock is stepped.
+/// The size of a clock step.
 const STEP: Spans = Spans::millis(500, 10_000);
 
-/// What happens to a Sentinel in the seconds around the loss of a primary, if anything.
+/// Draws what happens to a Sentinel in the seconds around the loss of a primary, if anything.
 pub(super) fn disturbance(
     rng: &mut ChaCha8Rng,
     setting: &Setting,
