@@ -1,7 +1,7 @@
-//! Locks on one Redis as articles for practitioners give them, mistakes included, each with the
+//! Locks on one Redis as practitioners' articles describe them, mistakes included, each with the
 //! same lock in which the mistake is fixed.
 //!
-//! The files name their sources by number; these are four articles in Chinese, as they circulate on
+//! The files cite their sources by number. These are four articles in Chinese, as published on
 //! the web:
 //!
 //! - **000**, on SETNX and GETSET locks, 2014, in two parts: first a lock whose value is the time
@@ -9,14 +9,14 @@
 //!   pseudo-code and a Java class for Jedis.
 //! - **001**, on distributed locks for microservices: SETNX and EXPIRE, SET with NX and EX, the
 //!   owner check, the renewing daemon.
-//! - **002**, the first part of 000 once more.
-//! - **003**, on what to mind when a Redis lock is used: the release by Lua, the extension by Lua,
+//! - **002**, the first part of 000 again.
+//! - **003**, on pitfalls of Redis locks: the release by Lua, the extension by Lua,
 //!   Redlock, reentrancy by value.
 //!
 //! The articles do not say what happens when a call fails. Here an attempt whose call fails is
-//! over, and the loop goes on; if the call may have been carried out, the answer is
-//! [`Acquisition::Unknown`] in the end. Values are not undone unless the header says so: without an
-//! owner in the value nobody can tell whose it is. Loops without an end stop at the timeout of the
+//! over, and the loop goes on; if the server may have executed the call, the answer is
+//! finally [`Acquisition::Unknown`]. Values are not undone unless the header says so: without an
+//! owner in the value no process can tell whose it is. Endless loops stop at the timeout of the
 //! acquire.
 
 pub mod setnx;
@@ -43,28 +43,27 @@ use crate::retry::Retry;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// What every lock of this family has: its host, its numbers, and its one Redis.
+/// The host, settings and single Redis of each lock in this family.
 struct Base {
     env: Env,
     settings: Settings,
     redis: Session,
 }
 
-/// Why an attempt did not bring the lock.
+/// Why an attempt did not take the lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NotTaken {
-    /// Somebody else holds it.
+    /// Another process holds it.
     Held,
-    /// A call failed, and nothing of this attempt stands.
+    /// A call failed, and the attempt left nothing behind.
     Failed(String),
-    /// A call failed that may have been carried out, or the attempt was left halfway: something of
-    /// it may stand.
+    /// A call failed that the server may have executed, or the attempt stopped halfway: part of it
+    /// may remain.
     Halfway(String),
 }
 
 impl NotTaken {
-    /// For the error of a call that takes nothing, such as a read: whether it was carried out does
-    /// not matter.
+    /// Maps the error of a read, whose execution does not matter.
     fn harmless(error: CallError) -> NotTaken {
         NotTaken::Failed(error.to_string())
     }
@@ -84,12 +83,12 @@ impl Base {
         Base { redis: Session::primary(&env, servers, settings), settings: settings.clone(), env }
     }
 
-    /// How old a lock may become before others take it over, in milliseconds.
+    /// The age in milliseconds at which others may take over the lock.
     fn expire_ms(&self) -> i64 {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Attempts until one gives the value under which the lock is held, or the time is over.
+    /// Retries until an attempt returns the value under which the lock is held, or time runs out.
     async fn until_taken(
         &mut self,
         resource: &str,
@@ -100,7 +99,7 @@ impl Base {
     }
 }
 
-/// The answer to one attempt. These locks state no validity and give no token.
+/// The result of one attempt. These locks state no validity and have no token.
 fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition {
     match attempt {
         Ok(owner) => Acquisition::Granted(Lease {
@@ -115,8 +114,7 @@ fn acquisition(resource: &str, attempt: Result<Bytes, NotTaken>) -> Acquisition 
     }
 }
 
-/// What the outcome of the command that removes the key says about the release. The articles send
-/// it once.
+/// Maps the result of the command that removes the key to a release. The articles send it once.
 fn release_by(removal: Result<bool, CallError>) -> Release {
     match removal {
         Ok(true) => Release::Released,

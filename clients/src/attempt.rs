@@ -7,8 +7,8 @@ use crate::replica_wait::given_up;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// One attempt to take the lock under an owner value of its own. If its outcome is unknown, it is
-/// undone as well as it can be.
+/// Makes one attempt to take the lock under a fresh owner value. If its outcome is unknown, it
+/// tries to undo the attempt.
 pub async fn take(
     env: &Env,
     settings: &Settings,
@@ -19,8 +19,8 @@ pub async fn take(
     let owner = fresh_digits(env);
     match was_set(session.call(&set_if_absent_words(resource, &owner, ttl_ms)).await) {
         Ok(true) => {
-            // On the heap, as what follows an unknown outcome: both are rare, and the future of
-            // every attempt would be as large.
+            // On the heap, like the handling of an unknown outcome: both are rare, and would make
+            // the future of every attempt as large.
             if settings.wait.is_some()
                 && let Some(given_up) =
                     Box::pin(given_up(settings.wait, session, resource, &owner)).await

@@ -1,23 +1,23 @@
-//! Why a call brought no reply, and whether it may have been carried out all the same.
+//! Why a call brought no reply, and whether the server may have executed it.
 
 use crate::env::Address;
 use crate::reply::{Nonsense, Reply};
 use std::io;
 use std::time::Duration;
 
-/// Why a call brought no reply that could be used. [`CallError::may_have_applied`] is the question
-/// that matters.
+/// Why a call brought no usable reply. [`CallError::may_have_applied`] tells whether the server may
+/// have executed it.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum CallError {
-    /// Nothing was sent: no connection came about.
+    /// Nothing was sent: no connection could be opened.
     #[error("no connection to {address}: {reason}")]
     NoConnection {
-        /// Which server.
+        /// The server.
         address: Address,
-        /// Refused, timed out, or a name that nobody knows.
+        /// Refused, timed out, or an unknown name.
         reason: String,
     },
-    /// Nothing was sent: it is not known which server is the primary.
+    /// Nothing was sent: the primary is unknown.
     #[error("no primary: {0}")]
     NoPrimary(String),
     /// Nothing was sent: the connection was already broken.
@@ -27,20 +27,19 @@ pub enum CallError {
     /// had done (see [`crate::Script`]).
     #[error("the server answered {0}")]
     Server(String),
-    /// The command was sent, and no reply came in time.
+    /// The command was sent, and no reply arrived in time.
     #[error("no reply within {} ms", .0.as_millis())]
     Timeout(Duration),
     /// The command was sent, and the connection ended before the reply.
     #[error("the connection ended before the reply: {0}")]
     Closed(io::ErrorKind),
-    /// The command was sent, and what came back is no reply to it.
+    /// The command was sent, and the bytes received are no reply to it.
     #[error("a reply that makes no sense: {0}")]
     Malformed(String),
 }
 
 impl CallError {
-    /// Whether the server may have carried out the command all the same. If not, it certainly has
-    /// not.
+    /// Returns whether the server may have executed the command. If not, it certainly has not.
     pub fn may_have_applied(&self) -> bool {
         match self {
             CallError::NoConnection { .. }

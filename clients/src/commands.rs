@@ -1,5 +1,4 @@
-//! The plain commands of Redis that locks were made of before scripts, each with the replies it can
-//! have.
+//! Plain Redis commands that locks used before scripts, each with its possible replies.
 
 use crate::call_error::CallError;
 use crate::reply::Reply;
@@ -7,12 +6,12 @@ use crate::session::Session;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// `SETNX key value`: whether the key was set, `false` if it exists.
+/// `SETNX key value`: returns whether the key was set, `false` if it exists.
 pub async fn set_nx(session: &mut Session, key: &str, value: &[u8]) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"SETNX", key.as_bytes(), value]).await?)
 }
 
-/// `SET key value NX EX seconds`: whether the key was set, `false` if it exists.
+/// `SET key value NX EX seconds`: returns whether the key was set, `false` if it exists.
 pub async fn set_nx_ex(
     session: &mut Session,
     key: &str,
@@ -27,7 +26,7 @@ pub async fn set_nx_ex(
     }
 }
 
-/// `SET key value PX milliseconds`, whatever was there.
+/// `SET key value PX milliseconds`, unconditionally.
 pub async fn set_px(
     session: &mut Session,
     key: &str,
@@ -46,8 +45,8 @@ pub async fn get(session: &mut Session, key: &str) -> Result<Option<Bytes>, Call
     value_or_nil(session.call(&[b"GET", key.as_bytes()]).await?)
 }
 
-/// `GETSET key value`: sets the key and gives the value that it had, if it existed. Takes its time
-/// to live away.
+/// `GETSET key value`: sets the key and returns its old value, if it existed. Removes its time to
+/// live.
 pub async fn get_set(
     session: &mut Session,
     key: &str,
@@ -56,18 +55,18 @@ pub async fn get_set(
     value_or_nil(session.call(&[b"GETSET", key.as_bytes(), value]).await?)
 }
 
-/// `DEL key`: whether it existed.
+/// `DEL key`: returns whether it existed.
 pub async fn delete(session: &mut Session, key: &str) -> Result<bool, CallError> {
     yes_or_no(session.call(&[b"DEL", key.as_bytes()]).await?)
 }
 
-/// `EXPIRE key seconds`: whether the key exists.
+/// `EXPIRE key seconds`: returns whether the key exists.
 pub async fn expire(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let seconds = whole_seconds(ttl).to_string();
     yes_or_no(session.call(&[b"EXPIRE", key.as_bytes(), seconds.as_bytes()]).await?)
 }
 
-/// `PEXPIRE key milliseconds`: whether the key exists.
+/// `PEXPIRE key milliseconds`: returns whether the key exists.
 pub async fn expire_ms(session: &mut Session, key: &str, ttl: Duration) -> Result<bool, CallError> {
     let ttl_ms = ttl.as_millis().to_string();
     yes_or_no(session.call(&[b"PEXPIRE", key.as_bytes(), ttl_ms.as_bytes()]).await?)
@@ -87,7 +86,7 @@ pub async fn server_time_ms(session: &mut Session) -> Result<i64, CallError> {
     }
 }
 
-/// Whole seconds, rounded up: a lock must not end earlier than it was asked for.
+/// Whole seconds, rounded up: a lock must not end earlier than requested.
 pub fn whole_seconds(span: Duration) -> u64 {
     span.as_secs() + u64::from(span.subsec_nanos() > 0)
 }

@@ -1,8 +1,8 @@
-//! One connection to one server: a command out, its reply in, each within a time limit.
+//! One connection to one server: sends a command and reads its reply, each within a time limit.
 //!
-//! A connection that failed cannot be used again: [`Connection::call`] takes it away and gives it
-//! back only with a whole reply. So does a call whose future is dropped halfway. Otherwise the late
-//! reply of one command would pass for the reply of the next.
+//! A failed connection cannot be used again: [`Connection::call`] takes it by value and returns it
+//! only with a whole reply. A call whose future is dropped halfway closes it too. Otherwise the
+//! late reply of one command would pass for the reply of the next.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -15,17 +15,17 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-/// An open connection on which nothing is outstanding. Dropping it closes it.
+/// An open, idle connection. Dropping it closes it.
 pub struct Connection {
     socket: Socket,
     timeout: Duration,
-    /// At its front the command that is on its way; never shrinks.
+    /// The command in transit, at its front; never shrinks.
     output: Vec<u8>,
     input: BytesMut,
 }
 
 impl Connection {
-    /// Connects within `timeout`, which then also is the limit of each call. Errors:
+    /// Connects within `timeout`, which is then also the limit of each call. Errors:
     /// [`CallError::NoConnection`].
     pub async fn open(
         env: &Env,
@@ -41,15 +41,15 @@ impl Connection {
         self.timeout = timeout;
     }
 
-    /// Sends one command, as one message, and waits for its reply. Error replies come back as
+    /// Sends one command, as one message, and waits for its reply. Returns error replies as
     /// [`Reply::Error`].
     pub async fn call(mut self, words: &[&[u8]]) -> Result<(Reply, Connection), CallError> {
         let reply = self.ask(words)?.await?;
         Ok((reply, self))
     }
 
-    /// As [`Connection::call`], for an owner who drops the connection himself unless a whole reply
-    /// came.
+    /// As [`Connection::call`], for an owner who drops the connection itself unless a whole reply
+    /// arrived.
     #[inline(always)]
     pub(crate) fn ask(&mut self, words: &[&[u8]]) -> Result<Exchange<'_>, CallError> {
         if !self.input.is_empty() {
@@ -79,13 +79,13 @@ impl Connection {
     }
 }
 
-/// A command on its way and its reply on the way back, within the time limit of its connection.
-/// Written by hand because every command of every lock is polled here.
+/// A command in transit and its reply, within the time limit of the connection. Written by hand
+/// because every command of every lock is polled here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
-    /// How many bytes the command has.
+    /// Length of the command in bytes.
     length: usize,
-    /// How many of them have left.
+    /// Bytes sent.
     sent: usize,
 }
 
@@ -117,14 +117,15 @@ impl Future for Exchange<'_> {
 }
 
 /// Writes a command as an array of bulk strings to the front of the buffer, which grows as needed;
-/// returns how many bytes it has.
+/// returns the number of bytes.
 ///
-/// Of our own because it is on the path of every command: redis-protocol's encoder, which takes
-/// about 5,000 instructions for a SET, is what the tests hold it to. Written out by hand because a
-/// plain one, which clears the buffer and extends it, takes 440 instructions more (docs/speed.md).
+/// fencepost has its own encoder because it is on the path of every command; the tests compare it
+/// with redis-protocol's, which takes about 5,000 instructions for a SET. It is unrolled by hand
+/// because a plain one, which clears the buffer and extends it, takes 440 instructions more
+/// (docs/speed.md).
 fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
-    /// More than is ever written besides a word itself: its header and the end of the command, or
-    /// the header of the command.
+    /// An upper bound on the bytes written besides a word itself: its header and the end of the
+    /// command, or the header of the command.
     const SPARE: usize = 32;
     if output.len() < SPARE {
         output.resize(SPARE, 0);
@@ -145,12 +146,12 @@ fn encode(output: &mut Vec<u8>, words: &[&[u8]]) -> usize {
     end + 2
 }
 
-/// Writes the end of a line and the header of a bulk string of that length to the front; returns
-/// how many bytes that is.
+/// Writes a line end and a bulk string header of that length to the front; returns the number of
+/// bytes.
 #[inline(always)]
 fn put_header(output: &mut [u8], length: usize) -> usize {
     if let Some(header) = SHORT_HEADERS.get(length) {
-        // All of it is one store; what is too much is written over.
+        // One store for all; later writes overwrite the excess.
         output[..8].copy_from_slice(header);
         return if length < 10 { 6 } else { 7 };
     }
@@ -160,7 +161,7 @@ fn put_header(output: &mut [u8], length: usize) -> usize {
     end + 2
 }
 
-/// Writes a number in decimal to the front; returns how many digits it has.
+/// Writes a number in decimal to the front; returns the number of digits.
 #[inline(always)]
 fn put_number(output: &mut [u8], number: usize) -> usize {
     if number < 10 {
@@ -172,10 +173,10 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
     digits.len()
 }
 
-/// Copies all bytes; most words are so short that a call for it takes longer than it does.
+/// Copies all bytes inline; most words are so short that a call to memcpy would take longer.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
-    /// Copies both ends, which are all there is of so few bytes.
+    /// Copies both ends, which cover so few bytes.
     #[inline(always)]
     fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
         if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {
@@ -191,8 +192,8 @@ fn copy_short(to: &mut [u8], from: &[u8]) {
     }
 }
 
-/// The end of a line and the header of a bulk string, for the shortest lengths; what is left of the
-/// eight bytes is zero.
+/// A line end and a bulk string header for the shortest lengths; the rest of the eight bytes is
+/// zero.
 static SHORT_HEADERS: [[u8; 8]; 100] = {
     let (mut headers, mut length) = ([[0; 8]; 100], 0);
     while length < 100 {
@@ -206,17 +207,17 @@ static SHORT_HEADERS: [[u8; 8]; 100] = {
     headers
 };
 
-/// A message of a channel.
+/// A message on a channel.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Message {
-    /// Where it was published.
+    /// The channel.
     pub channel: Bytes,
-    /// What was published.
+    /// Its content.
     pub payload: Bytes,
 }
 
-/// A connection that listens to channels. Redis delivers at most once: what is published while no
-/// subscription stands is lost.
+/// A connection subscribed to channels. Redis delivers at most once: messages published without a
+/// subscription are lost.
 pub struct Subscription {
     connection: Connection,
 }
@@ -248,7 +249,7 @@ impl Subscription {
         }
     }
 
-    /// The next message, however long it takes. After an error the subscription has ended.
+    /// Waits for the next message, without a limit. After an error the subscription has ended.
     pub async fn next(&mut self) -> Result<Message, CallError> {
         loop {
             let reply = self.connection.receive().await?;

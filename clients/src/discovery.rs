@@ -1,12 +1,12 @@
-//! Finding the primary through Sentinel, as a client should.
+//! Finds the primary through Sentinel, as the guidelines prescribe.
 //!
 //! Source: Redis documentation, "Guidelines for Redis clients with support for Redis Sentinel".
 //! Step 1 connects to the first Sentinel that answers and puts it in front; step 2 asks it for the
 //! address of the primary; step 3 asks the server there for its ROLE. All three are done again on
-//! every reconnect. In addition, one Sentinel is listened to for `+switch-master`.
+//! every reconnect. In addition, the client subscribes to `+switch-master` at one Sentinel.
 //!
-//! One pass asks each Sentinel at most once. Waiting and trying again is up to the lock, which has
-//! a deadline.
+//! One pass asks each Sentinel at most once. The lock, which has a deadline, decides on waits and
+//! retries.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -16,11 +16,10 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Delay before another Sentinel is subscribed to when a subscription has ended or did not come
-/// about.
+/// Delay before the client subscribes to another Sentinel when a subscription has ended or failed.
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
 
-/// Knows the Sentinels and asks them who the primary is.
+/// Knows the Sentinels and asks them for the primary.
 pub struct PrimaryFinder {
     env: Env,
     name: String,
@@ -32,8 +31,8 @@ pub struct PrimaryFinder {
 }
 
 impl PrimaryFinder {
-    /// For the primary that these Sentinels watch under `name`. Nothing is sent before
-    /// [`PrimaryFinder::connect`].
+    /// Creates a finder for the primary that these Sentinels watch under `name`. Sends nothing
+    /// before [`PrimaryFinder::connect`].
     pub fn new(env: &Env, name: &str, sentinels: &[Address], timeout: Duration) -> PrimaryFinder {
         PrimaryFinder {
             env: env.clone(),
@@ -46,40 +45,39 @@ impl PrimaryFinder {
         }
     }
 
-    /// Whether it listens for changes of the primary, or stays with one until its connection ends.
+    /// Sets whether it listens for changes of the primary, or stays with one until its connection
+    /// ends.
     pub fn listening(mut self, listens: bool) -> PrimaryFinder {
         self.listens = listens;
         self
     }
 
-    /// Sets the limit of each question and connection from now on, and gives back the one that
-    /// there was.
+    /// Sets the limit of each question and connection from now on, and returns the previous one.
     pub(crate) fn limit(&mut self, timeout: Duration) -> Duration {
         std::mem::replace(&mut self.timeout, timeout)
     }
 
-    /// How many changes of the primary were heard of. A connection made under a smaller number may
-    /// lead to a demoted one.
+    /// Changes of the primary heard so far. A connection made under a smaller number may lead to a
+    /// demoted one.
     pub fn switches(&self) -> u64 {
         self.switches.get()
     }
 
-    /// A connection to a server that called itself a master just now. Errors:
-    /// [`CallError::NoPrimary`], or the failed connection.
+    /// Connects to a server that just now called itself a master. Errors: [`CallError::NoPrimary`],
+    /// or the failed connection.
     pub async fn connect(&mut self) -> Result<Connection, CallError> {
         self.listen();
         let address = self.ask_sentinels().await?;
         let verified = self.connect_to_master(&address).await;
         if verified.is_err() {
-            // The guidelines would ask the same Sentinel again. Its answer proved wrong, so the
-            // next try hears another one first.
+            // The guidelines would ask the same Sentinel again. Its answer was wrong, so the next
+            // try asks another one first.
             self.sentinels.rotate_left(1);
         }
         verified
     }
 
-    /// Steps 1 and 2: the first answer of any Sentinel; the one that gave it is asked first next
-    /// time.
+    /// Steps 1 and 2: takes the first answer of any Sentinel, and asks that one first next time.
     async fn ask_sentinels(&mut self) -> Result<Address, CallError> {
         for index in 0..self.sentinels.len() {
             let asked = ask(&self.env, &self.sentinels[index], &self.name, self.timeout).await;
@@ -95,12 +93,11 @@ impl PrimaryFinder {
         )))
     }
 
-    /// Step 3: connects, and makes sure with ROLE that a master is there.
+    /// Step 3: connects, and verifies with ROLE that the server is a master.
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // Whether ROLE itself ran does not matter to anybody: an error here is never an unknown
-        // outcome.
+        // Whether ROLE itself ran does not matter: an error here is never an unknown outcome.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await
@@ -112,7 +109,6 @@ impl PrimaryFinder {
         }
     }
 
-    /// Starts to listen for `+switch-master`, once.
     fn listen(&mut self) {
         if self.listens && self.listener.is_none() {
             let (env, name, sentinels) =
@@ -144,7 +140,6 @@ async fn ask(
     Ok(address_of(&reply))
 }
 
-/// The address in an array of host and port.
 fn address_of(reply: &Reply) -> Option<Address> {
     let [host, port] = reply.as_array()? else { return None };
     let host = std::str::from_utf8(host.as_bytes()?).ok()?.to_owned();
@@ -152,7 +147,7 @@ fn address_of(reply: &Reply) -> Option<Address> {
     Some(Address { host, port })
 }
 
-/// Counts the changes of the primary that one Sentinel after the other tells of. Runs until the
+/// Counts the changes of the primary that one Sentinel after the other reports. Runs until the
 /// finder or the host ends.
 async fn count_switches(
     env: Env,
@@ -166,8 +161,8 @@ async fn count_switches(
         if let Ok(mut subscription) =
             Subscription::open(&env, sentinel, &[b"+switch-master"], timeout).await
         {
-            // While nobody listened a switch may have been missed, so a renewed subscription counts
-            // as one.
+            // Without a subscription a switch may have been missed, so a renewed one counts as a
+            // switch.
             if subscribed_before {
                 switches.set(switches.get() + 1);
             }
@@ -182,7 +177,7 @@ async fn count_switches(
     }
 }
 
-/// Whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` is about that name.
+/// Returns whether a payload `NAME OLD-HOST OLD-PORT NEW-HOST NEW-PORT` is about that name.
 fn tells_of(payload: &[u8], name: &str) -> bool {
     payload.split(|byte| *byte == b' ').next() == Some(name.as_bytes())
 }

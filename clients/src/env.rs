@@ -1,8 +1,8 @@
-//! What an algorithm needs of its host: connections, sleep, clocks, randomness, tasks.
+//! The host as an algorithm sees it: connections, sleep, clocks, randomness, tasks.
 //!
-//! [`Env`] is one concrete handle, so no lock is generic. Behind it stands [`World`], an
-//! object-safe, poll-based trait that hands out small integer keys: one implementor per engine of
-//! the simulator. Nothing on the hot path is boxed.
+//! [`Env`] is one concrete handle, so no lock is generic. Behind it is [`World`], an object-safe,
+//! poll-based trait that hands out small integer keys, with one implementor per engine of the
+//! simulator. The hot path boxes nothing.
 
 mod interrupt;
 
@@ -16,11 +16,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use std::{fmt, io};
 
-/// Which host of a world an [`Env`] speaks for.
+/// The host of an [`Env`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct HostKey(pub u16);
 
-/// Who asks: a host, and which thread of the process there, counted from 1.
+/// The caller: a host, and a thread of its process, counted from 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Caller {
     /// The host.
@@ -41,7 +41,7 @@ pub struct SocketKey(pub u32);
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct TaskKey(pub u64);
 
-/// The wall clock of a host: microseconds since the Unix epoch. It may be stepped, and it drifts.
+/// The wall clock of a host: microseconds since the Unix epoch. It drifts and may be stepped.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct WallClock(pub i64);
 
@@ -50,7 +50,7 @@ pub struct WallClock(pub i64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Monotonic(pub u64);
 
-/// Where a server listens. The host is a name or an IP address, as the server itself announces it.
+/// The address of a server. The host is a name or an IP address, as the server itself announces it.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Address {
     /// Name or IP address.
@@ -59,8 +59,7 @@ pub struct Address {
     pub port: u16,
 }
 
-/// What a random number is for; each use has a stream of its own, so that one does not disturb the
-/// other.
+/// The purpose of a random number. Each has its own stream, so that one does not disturb the other.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Draw {
     /// Owner values of locks.
@@ -69,45 +68,45 @@ pub enum Draw {
     Jitter,
 }
 
-/// Something that a lock's own code knows and that a judge must hear of.
+/// A fact that only the lock's own code knows and that the judge needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Note {
     /// The lock's code noticed that this process no longer holds the lock (a watchdog whose
-    /// extension was refused, say).
+    /// extension was refused, for example).
     LockLost,
 }
 
 /// A future on the heap, for the few places where one is needed.
 pub type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The machine behind an [`Env`]. Implementors are engines; algorithms use [`Env`].
+/// The machine behind an [`Env`]. Engines implement it; algorithms use [`Env`].
 ///
-/// `poll_*` methods keep the waker of the last caller for a key and wake it once something may have
+/// `poll_*` methods keep the waker of the last caller for a key and wake it when something may have
 /// changed.
 pub trait World {
     /// The host's wall clock.
     fn wall_clock(&self, host: HostKey) -> WallClock;
     /// The host's monotonic clock.
     fn monotonic_clock(&self, host: HostKey) -> Monotonic;
-    /// Random bits of the host's stream for that use: one draw of 64 for each element.
+    /// Draws 64 random bits for each element from the host's stream for that use.
     fn random(&self, host: HostKey, draw: Draw, bits: &mut [u64]);
     /// Starts a timer that is due after a span of the host's monotonic clock.
     fn start_timer(&self, host: HostKey, after: Duration) -> TimerKey;
     /// Ready once the timer is due; then the key is spent.
     fn poll_timer(&self, timer: TimerKey, context: &mut Context<'_>) -> Poll<()>;
-    /// Forgets a timer; a spent key is ignored.
+    /// Cancels a timer; ignores a spent key.
     fn cancel_timer(&self, timer: TimerKey);
-    /// Starts to connect. What is sent over the connection counts as asked for by the caller.
-    /// Errors: `NotFound` for a name that is no host's.
+    /// Starts to connect. Data sent over the connection is attributed to the caller. Errors:
+    /// `NotFound` for an unknown name.
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey>;
     /// Ready once connected or refused (`ConnectionRefused`); never ready while the peer is dark.
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>>;
-    /// From now on reading and writing fail with `TimedOut` rather than wait once that span of the
-    /// host's monotonic clock has passed.
+    /// Makes reads and writes fail with `TimedOut` instead of waiting once that span of the host's
+    /// monotonic clock has passed.
     fn limit(&self, socket: SocketKey, after: Duration);
-    /// From now on reading and writing may wait for ever.
+    /// Lets reads and writes wait for ever again.
     fn lift_limit(&self, socket: SocketKey);
-    /// Appends what has arrived to `buffer` and returns how much; 0 is the end of the stream.
+    /// Appends received bytes to `buffer` and returns their number; 0 is the end of the stream.
     /// Errors: `ConnectionReset`, after everything that had arrived before the reset was read;
     /// `TimedOut`.
     fn poll_read(
@@ -124,21 +123,20 @@ pub trait World {
         context: &mut Context<'_>,
         bytes: &[u8],
     ) -> Poll<io::Result<usize>>;
-    /// Sends no more: behind all that was written the peer sees the end of the stream. Reading goes
-    /// on.
+    /// Ends the sending side: the peer sees the end of the stream after all written bytes. Reading
+    /// continues.
     fn shutdown(&self, socket: SocketKey);
     /// Closes the socket; its key is spent.
     fn close(&self, socket: SocketKey);
-    /// Runs a task beside the caller, on the same host.
+    /// Runs a task in parallel with the caller, on the same host.
     fn spawn(&self, host: HostKey, task: BoxFuture<'static, ()>) -> TaskKey;
-    /// Drops a task where it stands; a finished one is ignored.
+    /// Drops a task immediately; ignores a finished one.
     fn abort(&self, task: TaskKey);
-    /// Tells the judge something; no other process hears it.
+    /// Reports something to the judge; no other process learns of it.
     fn note(&self, caller: Caller, note: Note);
 }
 
-/// The handle through which an algorithm acts on its host, as one thread of the process there.
-/// Cheap to clone.
+/// The handle through which a thread's algorithm acts on its host. Cheap to clone.
 #[derive(Clone)]
 pub struct Env {
     world: Rc<dyn World>,
@@ -148,19 +146,18 @@ pub struct Env {
 }
 
 impl Env {
-    /// The handle of one host of a world, for the first thread.
+    /// The handle of a host's first thread.
     pub fn new(world: Rc<dyn World>, host: HostKey) -> Env {
         Env { world, host, thread: 1, interrupt: Rc::default() }
     }
 
-    /// The handle of another thread of the same process. Threads share clocks and random numbers;
-    /// what differs is who is said to have asked a server for something, who noticed a loss, and
-    /// who is interrupted.
+    /// The handle of another thread of the same process. Threads share clocks and random numbers.
+    /// Requests, noticed losses and interrupts belong to a thread.
     pub fn of_thread(&self, thread: u16) -> Env {
         Env { thread, interrupt: Rc::default(), ..self.clone() }
     }
 
-    /// Which thread of its process it speaks for, counted from 1.
+    /// The thread's number in its process, counted from 1.
     pub fn thread(&self) -> u16 {
         self.thread
     }
@@ -185,14 +182,14 @@ impl Env {
         bits
     }
 
-    /// As so many calls of [`Env::random`].
+    /// The results of as many calls of [`Env::random`].
     pub fn randoms<const N: usize>(&self, draw: Draw) -> [u64; N] {
         let mut bits = [0; N];
         self.world.random(self.host, draw, &mut bits);
         bits
     }
 
-    /// A uniform span of the range, in microseconds, for retry delays.
+    /// Draws a uniform span of the range, in microseconds, for retry delays.
     pub fn jitter(&self, range: &RangeInclusive<Duration>) -> Duration {
         let (low, high) = (whole_micros(*range.start()), whole_micros(*range.end()));
         let width = u128::from(high.saturating_sub(low)) + 1;
@@ -210,8 +207,7 @@ impl Env {
         }
     }
 
-    /// Runs a future for at most `span`; `None` if that was not enough. The future is dropped
-    /// either way.
+    /// Runs a future for at most `span`; `None` if it did not finish. Drops the future either way.
     pub async fn timeout<T>(&self, span: Duration, future: impl Future<Output = T>) -> Option<T> {
         let mut future = std::pin::pin!(future);
         let mut sleep = std::pin::pin!(self.sleep(span));
@@ -236,12 +232,12 @@ impl Env {
         Ok(socket)
     }
 
-    /// Runs a task on this host, beside the caller. It ends with the host at the latest.
+    /// Runs a task on this host, in parallel with the caller. It ends with the host at the latest.
     pub fn spawn(&self, task: impl Future<Output = ()> + 'static) -> Spawned {
         Spawned { key: self.world.spawn(self.host, Box::pin(task)), world: self.world.clone() }
     }
 
-    /// Tells the judge that this thread noticed something about its lock.
+    /// Reports to the judge that this thread noticed something about its lock.
     pub fn note(&self, note: Note) {
         self.world.note(self.caller(), note);
     }
@@ -284,12 +280,12 @@ pub struct Socket {
 }
 
 impl Socket {
-    /// Appends what has arrived to `buffer`; `Ok(0)` is the end of the stream.
+    /// Appends received bytes to `buffer`; `Ok(0)` is the end of the stream.
     pub async fn read(&mut self, buffer: &mut BytesMut) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_read(context, buffer)).await
     }
 
-    /// As [`Socket::read`], for futures that are written by hand.
+    /// As [`Socket::read`], for hand-written futures.
     pub fn poll_read(
         &mut self,
         context: &mut Context<'_>,
@@ -298,24 +294,24 @@ impl Socket {
         self.interrupt.fails(self.world.poll_read(self.key, context, buffer))
     }
 
-    /// How long reading and writing may wait from now on; after that they fail with `TimedOut`.
-    /// Replaces the limit that there was.
+    /// Sets how long reads and writes may wait from now on before they fail with `TimedOut`.
+    /// Replaces the previous limit.
     pub fn limit(&mut self, after: Duration) {
         self.world.limit(self.key, after);
     }
 
-    /// Lets reading and writing wait for ever again.
+    /// Lets reads and writes wait for ever again.
     pub fn lift_limit(&mut self) {
         self.world.lift_limit(self.key);
     }
 
-    /// Sends some of the bytes, at least one, and returns how many. An error means that none of
+    /// Sends some of the bytes, at least one, and returns their number. An error means that none of
     /// them left.
     pub async fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         std::future::poll_fn(|context| self.poll_write(context, bytes)).await
     }
 
-    /// As [`Socket::write`], for futures that are written by hand.
+    /// As [`Socket::write`], for hand-written futures.
     pub fn poll_write(
         &mut self,
         context: &mut Context<'_>,
@@ -334,8 +330,8 @@ impl Socket {
         Ok(())
     }
 
-    /// Ends what is sent, and goes on reading: the peer sees the end of the stream behind all that
-    /// was written. What is written after that fails with `BrokenPipe`.
+    /// Ends the sending side: the peer sees the end of the stream after all written bytes. Reading
+    /// continues; later writes fail with `BrokenPipe`.
     pub fn shutdown(&mut self) {
         self.world.shutdown(self.key);
     }
@@ -347,21 +343,21 @@ impl Drop for Socket {
     }
 }
 
-/// A task started by [`Env::spawn`]. Dropping the handle lets the task go on.
+/// A task started by [`Env::spawn`]. It continues when the handle is dropped.
 pub struct Spawned {
     world: Rc<dyn World>,
     key: TaskKey,
 }
 
 impl Spawned {
-    /// Drops the task where it stands.
+    /// Drops the task immediately.
     pub fn abort(self) {
         self.world.abort(self.key);
     }
 }
 
-/// As [`Duration::as_micros`], in half as many bits: spans of more than half a million years are
-/// cut.
+/// As [`Duration::as_micros`], in half as many bits: truncates spans of more than half a million
+/// years.
 pub fn whole_micros(span: Duration) -> u64 {
     span.as_secs().saturating_mul(1_000_000).saturating_add(u64::from(span.subsec_micros()))
 }

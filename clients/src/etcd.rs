@@ -1,15 +1,14 @@
-//! The locks on etcd, and the client that they are made with.
+//! The locks on etcd, and their client.
 //!
 //! Sources: etcd 3.4.23 and 3.5 (`clientv3`, `clientv3/concurrency`, `etcdctl lock`), and the
 //! documentation of the server-side lock (`api/v3lock`). They speak the JSON gateway, which the
-//! servers have beside gRPC.
+//! servers offer in addition to gRPC.
 //!
-//! Every acquisition has a session of its own ([`session`]), as `etcdctl lock` has: a lease that is
-//! kept alive every third of its ttl, and revoked at the end. A lock's keys stand below the name of
-//! the resource, each called by its lease, so that no two acquisitions have the same ([`mutex`]);
-//! the server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call
-//! to a member, [`http`] over a connection. A process goes to the next member when one does not
-//! answer.
+//! Every acquisition has its own session ([`session`]), as `etcdctl lock` has: a lease that is kept
+//! alive every third of its ttl, and revoked at the end. A lock's keys are below the name of the
+//! resource, each named after its lease, so that no two acquisitions have the same ([`mutex`]); the
+//! server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call to a
+//! member, [`http`] over a connection. A process goes to the next member when one does not answer.
 
 pub mod gateway;
 pub mod http;
@@ -22,23 +21,22 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde_json::Value;
 
-/// Bytes as the gateway wants them.
+/// Bytes in the gateway's encoding.
 fn coded(bytes: impl AsRef<[u8]>) -> String {
     STANDARD.encode(bytes)
 }
 
-/// A number of 64 bits, which the gateway writes in quotes and leaves out if it is zero.
+/// A 64-bit number, which the gateway quotes and omits if it is zero.
 fn number(value: &Value) -> i64 {
     let text = value.as_str().and_then(|text| text.parse().ok());
     text.or_else(|| value.as_i64()).unwrap_or(0)
 }
 
-/// What a lease is called in a key (`%x`).
+/// The name of a lease in a key (`%x`).
 fn name_of(lease: i64) -> String {
     format!("{lease:x}")
 }
 
-/// The lock of a session.
 fn lease_of(resource: &str, lease: i64, token: Option<FencingToken>) -> Lease {
     let owner = name_of(lease).into();
     Lease { resource: resource.to_owned(), owner, token, valid_until: None }

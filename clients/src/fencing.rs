@@ -4,7 +4,7 @@
 //! Martin Kleppmann, "How to do distributed locking" (2016): a number that increases every time a
 //! client acquires the lock, sent along with every request.
 //!
-//! The token comes from a counter beside the lock, in the same script, so that tokens are ordered
+//! The token comes from a counter next to the lock, in the same script, so that tokens are ordered
 //! as the grants are. The counter never expires; it is only as durable as the server that keeps it.
 
 use crate::call_error::CallError;
@@ -37,11 +37,11 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Answers the token, or nil if the lock
+/// KEYS: lock, counter. ARGV: owner, ttl in milliseconds. Returns the token, or nil if the lock
 /// exists.
 ///
 /// INCR goes first because it can fail (a counter that is no number) and SET then cannot: a failed
-/// script has done nothing.
+/// script has changed nothing.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 1 then
     return false
@@ -64,7 +64,7 @@ struct Fencing {
 }
 
 impl Fencing {
-    /// One attempt. If its outcome is unknown, it is undone as well as it can be.
+    /// Makes one attempt. If its outcome is unknown, it tries to undo the attempt.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
         match self.take(resource, &owner).await {
@@ -92,7 +92,7 @@ impl Fencing {
         }
     }
 
-    /// The token, or nothing if somebody holds the lock.
+    /// The token, or `None` if another process holds the lock.
     async fn take(
         &mut self,
         resource: &str,

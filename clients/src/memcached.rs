@@ -1,12 +1,12 @@
 //! Locks on memcached.
 //!
 //! Source: article 001, of the ways to a distributed lock: "Memcached: with its `add` command. It
-//! is atomic, and succeeds only if the key is not there." Owner values and the guarded release are
-//! what the articles add to the same lock on Redis; memcached has no scripts, but its `cas` stores
-//! only while the item has not changed since it was read (doc/protocol.txt).
+//! is atomic, and succeeds only if the key is not there." The articles add owner values and the
+//! guarded release to the same lock on Redis; memcached has no scripts, but its `cas` stores only
+//! while the item has not changed since it was read (doc/protocol.txt).
 //!
-//! The server counts a lease in whole seconds and looks at its clock once a second, so that one of
-//! ten seconds ends after nine to ten.
+//! The server counts a lease in whole seconds and reads its clock once a second, so that one of ten
+//! seconds ends after nine to ten.
 
 pub mod add;
 pub mod cas;
@@ -22,7 +22,7 @@ use protocol::{Answer, Item};
 use session::Session;
 use std::time::Duration;
 
-/// What every lock of this folder has in hand.
+/// The base of every lock in this folder.
 struct Base {
     env: Env,
     settings: Settings,
@@ -39,7 +39,7 @@ impl Base {
         Base { env, settings: settings.clone(), server }
     }
 
-    /// `add`: whether the key is ours now, `false` if it exists.
+    /// `add`: returns `true` if the key is ours now, `false` if it exists.
     async fn add(&mut self, key: &str, value: &[u8], seconds: u64) -> Result<bool, CallError> {
         let length = value.len();
         let line = format!("add {key} 0 {seconds} {length}\r\n");
@@ -51,7 +51,7 @@ impl Base {
         }
     }
 
-    /// `delete`: whether the key was there.
+    /// `delete`: returns whether the key existed.
     async fn delete(&mut self, key: &str) -> Result<bool, CallError> {
         match self.server.call(format!("delete {key}\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "DELETED" => Ok(true),
@@ -68,8 +68,8 @@ impl Base {
         }
     }
 
-    /// `cas` to a value that has expired already: whether the item was still the one with this id,
-    /// and so is gone now.
+    /// `cas` to a value that has already expired: returns whether the item still had this id, and
+    /// so is gone now.
     async fn expire(&mut self, key: &str, id: u64) -> Result<bool, CallError> {
         match self.server.call(format!("cas {key} 0 -1 0 {id}\r\n\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "STORED" => Ok(true),
@@ -79,17 +79,17 @@ impl Base {
     }
 }
 
-/// A ttl in the unit of the server, rounded up.
+/// A ttl in the server's unit, rounded up.
 fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }
 
-/// A lease that states no end.
+/// A lease without an end.
 fn lease(resource: &str, owner: Bytes) -> Lease {
     Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
 }
 
-/// What an attempt came to that `add` decides alone.
+/// Maps the result of an attempt that `add` alone decides.
 fn taken(outcome: Result<bool, CallError>, resource: &str, owner: Bytes) -> Acquisition {
     match outcome {
         Ok(true) => Acquisition::Granted(lease(resource, owner)),
@@ -99,7 +99,7 @@ fn taken(outcome: Result<bool, CallError>, resource: &str, owner: Bytes) -> Acqu
     }
 }
 
-/// What a release came to that is tried once.
+/// Maps the result of a release without retries.
 fn released(outcome: Result<bool, CallError>) -> Release {
     match outcome {
         Ok(true) => Release::Released,

@@ -11,7 +11,7 @@ use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
 use session::Session;
 
-/// Where the one server is. Panics if the servers are no ensemble.
+/// The address of the server. Panics if the servers are no ensemble.
 fn address(servers: &Servers) -> &Address {
     match servers {
         Servers::Ensemble(members) => &members[0],
@@ -19,7 +19,7 @@ fn address(servers: &Servers) -> &Address {
     }
 }
 
-/// A connection to the one server, opened when it is needed.
+/// A connection to the server, opened on demand.
 pub fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
     Session::new(env, address(servers), settings.command_timeout)
 }

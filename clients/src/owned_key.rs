@@ -1,4 +1,4 @@
-//! A key that holds its owner's random value: how most Redis locks mark who holds them.
+//! A key that holds its owner's random value: the way most Redis locks mark their holder.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
 //! Single Instance": 20 random bytes as value, unique for each attempt, and a script that deletes
@@ -12,10 +12,10 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// How often a release is tried when replies do not come.
+/// Tries of a release without replies.
 pub const RELEASE_ATTEMPTS: usize = 3;
 
-/// Deletes the key if it holds our value: 1 if it did.
+/// Deletes the key if it holds our value, and then returns 1.
 pub static COMPARE_AND_DELETE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("del",KEYS[1])
@@ -24,7 +24,7 @@ else
 end"#,
 );
 
-/// A value that no attempt ever had: 20 random bytes as 40 hexadecimal digits.
+/// A fresh value: 20 random bytes as 40 hexadecimal digits.
 pub fn fresh_owner(env: &Env) -> Bytes {
     Bytes::copy_from_slice(&fresh_digits(env))
 }
@@ -42,10 +42,10 @@ pub(crate) fn fresh_digits(env: &Env) -> [u8; 40] {
     all
 }
 
-/// A number in hexadecimal digits, all of them at once.
+/// A number in hexadecimal digits, computed in parallel.
 fn eight_digits(number: u32) -> [u8; 8] {
     const ONE_EACH: u64 = 0x0101_0101_0101_0101;
-    // Halves are moved apart until every digit has a byte of its own.
+    // Splits halves until every digit has its own byte.
     let mut digits = u64::from(number);
     digits = (digits | digits << 16) & 0x0000_ffff_0000_ffff;
     digits = (digits | digits << 8) & 0x00ff_00ff_00ff_00ff;
@@ -54,7 +54,7 @@ fn eight_digits(number: u32) -> [u8; 8] {
     (digits + u64::from(b'0') * ONE_EACH + u64::from(b'a' - b'0' - 10) * letters).to_be_bytes()
 }
 
-/// Makes the key live longer if it holds our value: 1 if it did.
+/// Extends the life of the key if it holds our value, and then returns 1.
 pub static EXTEND_IF_OWNED: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     return redis.call("pexpire",KEYS[1],ARGV[2])
@@ -63,7 +63,7 @@ else
 end"#,
 );
 
-/// `SET key owner NX PX ttl_ms`: whether the key is now ours, `false` if it exists.
+/// `SET key owner NX PX ttl_ms`: returns `true` if the key is now ours, `false` if it exists.
 pub async fn set_if_absent(
     session: &mut Session,
     key: &str,
@@ -118,16 +118,15 @@ pub async fn extend_if_owned(
     }
 }
 
-/// Takes back an attempt whose outcome is unknown, as well as it can; `true` if it certainly does
-/// not stand any more.
+/// Undoes an attempt with an unknown outcome; `true` if it certainly left nothing behind.
 ///
-/// Not finding the key proves nothing: the lost command may still be on its way.
+/// A missing key proves nothing: the lost command may still be in transit.
 pub async fn undo(session: &mut Session, key: &str, owner: &[u8]) -> bool {
     delete_if_owned(session, key, owner).await == Ok(true)
 }
 
-/// Releases by compare-and-delete, again if a reply was lost: under an owner value that was never
-/// used before that does no harm.
+/// Releases by compare-and-delete, and retries if a reply was lost, which is harmless with a fresh
+/// owner value.
 pub async fn release(
     env: &Env,
     settings: &Settings,

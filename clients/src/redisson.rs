@@ -1,22 +1,23 @@
 //! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
-//! Source: article 004 names the library; what is modelled is its source at version 4.7.1-SNAPSHOT
+//! Source: article 004 names the library; the model follows its source at version 4.7.1-SNAPSHOT
 //! of August 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a
-//! hash from `uuid:thread` to a count, taken, given back and renewed by Lua: `script.rs`. Who finds
-//! it taken subscribes to its channel and waits for a message, but no longer than what is left of
+//! hash from `uuid:thread` to a count; Lua takes, releases and renews it: `script.rs`. A process
+//! that finds
+//! it taken subscribes to its channel and waits for a message, but no longer than the rest of
 //! the lock's time.
 //!
 //! The calls are `tryLock(wait, ...)` with the timeout of the acquire as `wait`:
 //!
 //! - `redisson`: no lease is given, so the lock lives `lockWatchdogTimeout` (30 s in the library,
-//!   the ttl here) and is renewed every third of that. Like the library, **the watchdog tells
-//!   nobody** that the lock is gone: it stops, and the holder works on.
+//!   the ttl here) and is renewed every third of that. Like the library, **the watchdog does not
+//!   report** that the lock is gone: it stops, and the holder works on.
 //! - `redisson-lease`: a lease of a ttl is given, so nothing is renewed.
-//! - `redisson-wait`: as `redisson`, and where replicas are, `WAIT` after the acquire: a lock that
-//!   no replica has is given back.
+//! - `redisson-wait`: as `redisson`, and with replicas, `WAIT` after the acquire: a lock that
+//!   no replica has is released.
 //! - `redisson-fair` ([`fair`]) and `redisson-redlock` ([`red_lock`]).
 //!
-//! What differs from the library: a subscription is a connection of its own, opened when a process
+//! Differences from the library: a subscription has its own connection, opened when a process
 //! has to wait; spans are measured by the monotonic clock, not by `currentTimeMillis`; scripts go
 //! by digest; the latch that makes a resent unlock harmless is left out, because the library
 //! resends an unlock only after a `WAIT` that failed; the `WAIT` that follows a renewal and an
@@ -37,7 +38,7 @@ use rlock::{Habits, RLock, fresh_uuid};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What all of them model.
+/// The version that they all model.
 pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 
 /// The entry in the table of locks.
@@ -52,7 +53,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Habits::default()),
 };
 
-/// The entry of the lock that is taken for a stated time.
+/// The lock with a stated lease.
 pub const LEASE: Definition = Definition {
     name: "redisson-lease",
     about: "redisson with a lease given by the caller, so that no watchdog renews it",
@@ -62,7 +63,7 @@ pub const LEASE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock that replicas must have.
+/// The lock that replicas must acknowledge.
 pub const WAIT: Definition = Definition {
     name: "redisson-wait",
     about: "redisson that gives a lock back unless a replica acknowledges it (WAIT)",
@@ -73,7 +74,6 @@ pub const WAIT: Definition = Definition {
     ..DEFINITION
 };
 
-/// The lock over one server, or over the primary.
 fn build(env: Env, servers: &Servers, settings: &Settings, habits: Habits) -> Box<dyn Lock> {
     let (own_servers, own_settings) = (servers.clone(), settings.clone());
     let open = Rc::new(move |env: &Env| crate::Session::primary(env, &own_servers, &own_settings));

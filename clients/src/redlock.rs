@@ -20,8 +20,8 @@
 //! implementation (redlock-rb). The time is that of the monotonic clock, as Sanfilippo concedes to
 //! Kleppmann that it should be ("Is Redlock safe?", 2016).
 //!
-//! This file is the algorithm and nothing else. What it asks of all masters is in [`masters`];
-//! the algorithm with a step left out is in [`variants`], and what libraries do otherwise in
+//! This file contains only the algorithm. The calls to all masters are in [`masters`],
+//! the algorithm with a step left out in [`variants`], and deviations of libraries in
 //! [`libraries`].
 
 mod masters;
@@ -82,13 +82,13 @@ impl Redlock {
     }
 }
 
-/// The ttl less what clocks may drift apart within it. A ttl no longer than that is never valid.
+/// The ttl less the clock drift within it. A ttl no longer than the drift is never valid.
 fn min_validity(ttl: Duration) -> Duration {
     ttl.saturating_sub(ttl / 100 + Duration::from_millis(2))
 }
 
 impl Lock for Redlock {
-    /// Attempts with a random delay between them, and a random value for each.
+    /// Retries with a random delay and a fresh random value.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
         Box::pin(async move {
             let retry = Retry::start(&self.env, &self.settings);

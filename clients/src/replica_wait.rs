@@ -1,10 +1,10 @@
-//! `WAIT` after a grant: a lock that its replicas do not have yet is given up.
+//! `WAIT` after a grant: gives up a lock that the replicas do not have yet.
 //!
-//! Source: Redis documentation, `WAIT numreplicas timeout`: it answers how many replicas have
-//! acknowledged the writes that this connection has sent, when enough have or the timeout is over;
-//! the document says itself that this makes a loss at failover less likely and no more. So it must
-//! go over the connection of the write: from Redis 7.2 on, another connection has written nothing
-//! and is answered at once.
+//! Source: Redis documentation, `WAIT numreplicas timeout`: it returns the number of replicas that
+//! acknowledged this connection's writes, when enough have or the timeout is over. The document
+//! itself says that this only makes a loss at failover less likely. It must use the connection of
+//! the write: from Redis 7.2 on, WAIT on another connection, which has written nothing, returns
+//! immediately.
 
 use crate::call_error::CallError;
 use crate::lock::{Acquisition, ReplicaWait};
@@ -13,8 +13,8 @@ use crate::reply::Reply;
 use crate::session::Session;
 use std::time::Duration;
 
-/// After a grant under `owner` by the last call of the session: nothing if enough replicas have it.
-/// Otherwise the lock is given up, and this is what became of the attempt.
+/// Called after a grant under `owner` by the last call of the session. `None` if enough replicas
+/// have it. Otherwise it gives up the lock and returns the result of the attempt.
 pub async fn given_up(
     wait: Option<ReplicaWait>,
     session: &mut Session,
@@ -33,7 +33,7 @@ pub async fn given_up(
     })
 }
 
-/// How many replicas have what this connection wrote.
+/// The number of replicas that have this connection's writes.
 async fn acknowledged(
     session: &mut Session,
     replicas: u16,

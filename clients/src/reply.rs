@@ -1,17 +1,17 @@
-//! What a server answers: the RESP2 reply, cut out of the bytes that have arrived.
+//! Parses RESP2 replies out of the received bytes.
 
 use bytes::{Buf, Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_range;
 use redis_protocol::resp2::types::RangeFrame;
 
-/// The most bytes that a reply may have. Locks ask for numbers, addresses and short values.
+/// The maximum size of a reply. Locks read numbers, addresses and short values.
 const REPLY_BYTES_MAX: usize = 1024 * 1024;
 
-/// How deep arrays may nest. The decoder recurses, so a server could otherwise exhaust the stack of
-/// its client.
+/// The maximum depth of nested arrays. The decoder recurses, so a server could otherwise exhaust
+/// its client's stack.
 const DEPTH_MAX: usize = 8;
 
-/// A number of so many digits fits 64 bits, whatever the digits are.
+/// Any number with this many digits fits 64 bits.
 const DIGITS_PLAIN_MAX: usize = 18;
 
 /// A reply, in the terms of RESP2.
@@ -19,7 +19,7 @@ const DIGITS_PLAIN_MAX: usize = 18;
 pub enum Reply {
     /// `+OK` and its like.
     Status(Bytes),
-    /// `-ERR ...`. A connection turns it into an error of the call, so that it is met only inside
+    /// `-ERR ...`. A connection turns it into an error of the call, so that it occurs only inside
     /// arrays (`EXEC`).
     Error(String),
     /// `:1`.
@@ -32,12 +32,12 @@ pub enum Reply {
     Nil,
 }
 
-/// Bytes that are no RESP2 reply, or one beyond the bounds. Says why.
+/// Bytes that are no RESP2 reply, or exceed the bounds, with the reason.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Nonsense(pub String);
 
 impl Reply {
-    /// Whether it is the status `OK`.
+    /// Returns whether it is the status `OK`.
     pub fn is_ok(&self) -> bool {
         matches!(self, Reply::Status(text) if text.as_ref() == b"OK")
     }
@@ -58,7 +58,8 @@ impl Reply {
         }
     }
 
-    /// Takes the first whole reply off the front of `buffer`; `None` if it has not all arrived.
+    /// Takes the first whole reply off the front of `buffer`; `None` if it has not arrived
+    /// completely.
     #[inline(always)]
     pub fn take_from(buffer: &mut BytesMut) -> Result<Option<Reply>, Nonsense> {
         if buffer.is_empty() {
@@ -87,8 +88,8 @@ impl Reply {
     }
 }
 
-/// Takes off one of the replies that locks get nearly always: `OK`, nil, or a number. `None` leaves
-/// it to the decoder.
+/// Takes off one of the most frequent replies: `OK`, nil, or a number. `None` leaves it to the
+/// decoder.
 fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     let (reply, length) = match &buffer[..] {
         [b'+', b'O', b'K', b'\r', b'\n', ..] => (Reply::Status(Bytes::from_static(b"OK")), 5),
@@ -115,7 +116,7 @@ fn take_plain(buffer: &mut BytesMut) -> Option<Reply> {
     Some(reply)
 }
 
-/// Cuts `length` bytes off the buffer and makes a reply of them. Numbers, nothing and `OK` cost no
+/// Cuts `length` bytes off the buffer and makes a reply of them. Numbers, nil and `OK` cost no
 /// allocation.
 fn take_frame(frame: &RangeFrame, length: usize, buffer: &mut BytesMut) -> Reply {
     let plain = match frame {
@@ -151,11 +152,11 @@ fn reply_of(frame: &RangeFrame, bytes: &Bytes) -> Reply {
     }
 }
 
-/// Whether the arrays of the first reply, as far as it has arrived, nest no deeper than
+/// Returns whether the arrays of the first reply, up to the last received byte, nest no deeper than
 /// [`DEPTH_MAX`].
 ///
-/// Walks the lines without recursion. It stops with `true` at whatever the decoder will not get
-/// past either.
+/// Walks the lines without recursion. Returns `true` at any input that the decoder rejects or
+/// cannot read yet.
 fn nests_within_bound(bytes: &[u8]) -> bool {
     let mut open = [0_usize; DEPTH_MAX];
     let mut depth = 0;
@@ -185,8 +186,8 @@ fn nests_within_bound(bytes: &[u8]) -> bool {
     true
 }
 
-/// Counts one more finished element, and every array that ends with it; returns how many arrays are
-/// still open.
+/// Counts one more finished element, and every array that ends with it; returns the number of open
+/// arrays.
 fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize {
     while depth > 0 {
         open[depth - 1] -= 1;
@@ -198,8 +199,7 @@ fn depth_after_element(open: &mut [usize; DEPTH_MAX], mut depth: usize) -> usize
     depth
 }
 
-/// The first line: its kind byte, its number if it is one that counts something, and what follows
-/// the line.
+/// The first line: its kind byte, its number if it counts something, and the rest after the line.
 fn split_line(bytes: &[u8]) -> Option<(u8, Option<usize>, &[u8])> {
     let kind = *bytes.first()?;
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;

@@ -1,12 +1,11 @@
-//! Trying again until a deadline, with a random delay between two attempts.
+//! Retries until a deadline, with a random delay between two attempts.
 
 use crate::env::{Env, Monotonic};
 use crate::lock::{Acquisition, Settings};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// The delay that is forced when an attempt took no time at all, so that a loop without delays ends
-/// all the same.
+/// The delay after an attempt that took no time, so that a loop without delays ends.
 const STANDSTILL_DELAY: Duration = Duration::from_millis(1);
 
 /// The attempts of one `acquire`.
@@ -18,7 +17,7 @@ pub struct Retry {
 }
 
 impl Retry {
-    /// The first attempt begins now.
+    /// Starts the first attempt now.
     pub fn start(env: &Env, settings: &Settings) -> Retry {
         let now = env.monotonic_clock();
         Retry {
@@ -29,8 +28,8 @@ impl Retry {
         }
     }
 
-    /// Attempts until one is granted or the time is over. Once the outcome of an attempt was
-    /// unknown, it may stand, and the answer is never a refusal.
+    /// Retries until an attempt is granted or time runs out. After an unknown outcome the attempt
+    /// may still hold the lock, and the answer is never a refusal.
     pub async fn until_granted(
         mut self,
         mut attempt: impl AsyncFnMut() -> Acquisition,
@@ -42,7 +41,7 @@ impl Retry {
                 Acquisition::Refused(reason) => reason,
                 Acquisition::Unknown(reason) => standing.insert(reason).clone().into(),
             };
-            // Not by way of `again`, through which every attempt of every lock would be polled.
+            // Not through `again`, which would be part of every poll of every lock.
             let Some(delay) = self.delay() else {
                 return standing.map_or(Acquisition::Refused(reason), Acquisition::Unknown);
             };
@@ -54,8 +53,8 @@ impl Retry {
         }
     }
 
-    /// Waits a random delay; `true` if another attempt begins, `false` at once if the delay would
-    /// pass the deadline or the call was interrupted.
+    /// Waits a random delay; `true` if another attempt begins, `false` immediately if the delay
+    /// would pass the deadline or the call was interrupted.
     ///
     /// The last attempt may end later than the deadline, by as long as it takes.
     pub async fn again(&mut self) -> bool {

@@ -1,4 +1,4 @@
-//! Lua scripts: called by digest, sent whole when the server does not know them.
+//! Lua scripts: called by digest, sent whole to a server that does not know them.
 //!
 //! Source: Redis documentation, "EVALSHA". The script cache of a server is empty after a restart or
 //! a failover, and then EVALSHA answers NOSCRIPT, without having run anything.
@@ -10,31 +10,30 @@ use sha1::{Digest, Sha1};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// The counts of keys that nearly all scripts have, in words of the command.
+/// The usual key counts as command words.
 const SMALL_COUNTS: [&str; 4] = ["0", "1", "2", "3"];
 
 /// A Lua script, meant to be a `static`: its digest is computed once per program.
 ///
-/// Redis does not undo what a script did before it failed. Order the writes so that only the first
-/// of them can fail; then an error reply means that nothing was done.
+/// Redis does not undo a script's writes when it fails. Order the writes so that only the first of
+/// them can fail; then an error reply means that nothing was changed.
 pub struct Script {
     source: &'static str,
     digest: OnceLock<String>,
 }
 
 impl Script {
-    /// A script with that source.
+    /// Creates a script.
     pub const fn new(source: &'static str) -> Script {
         Script { source, digest: OnceLock::new() }
     }
 
-    /// What runs.
+    /// The source.
     pub fn source(&self) -> &'static str {
         self.source
     }
 
-    /// SHA-1 of the source in lower-case hexadecimal digits, which is the script's name on a
-    /// server.
+    /// SHA-1 of the source in lower-case hexadecimal digits: the script's name on a server.
     pub fn digest(&self) -> &str {
         self.digest.get_or_init(|| {
             Sha1::digest(self.source).iter().map(|byte| format!("{byte:02x}")).collect()

@@ -1,5 +1,5 @@
-//! What a lock holds instead of a connection: one server, or whichever is the primary, connected to
-//! when needed.
+//! The lock's access to its server: a fixed one, or the current primary, with connections opened on
+//! demand.
 
 use crate::call_error::CallError;
 use crate::connection::{Connection, Subscription};
@@ -25,7 +25,7 @@ enum Target {
 
 struct Open {
     connection: Connection,
-    /// How many changes of the primary had been heard of when it was made.
+    /// The number of known changes of the primary when it was made.
     switches: u64,
 }
 
@@ -69,17 +69,16 @@ impl Session {
             .collect()
     }
 
-    /// Sends one command and waits for its reply. A reply that is an error comes back as
-    /// [`CallError::Server`].
+    /// Sends one command and waits for its reply. Returns an error reply as [`CallError::Server`].
     ///
-    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision.
-    /// Only a connection that turns out to be broken before anything was sent is replaced, once.
+    /// Never sends a command twice: the lock decides how to handle an unknown outcome. Only a
+    /// connection that turns out to be broken before anything was sent is replaced, once.
     pub fn call(&mut self, words: &[&[u8]]) -> impl Future<Output = Result<Reply, CallError>> {
         let may_be_replaced = self.open.is_some();
         self.attempt(words, may_be_replaced)
     }
 
-    /// The same within a time limit of its own, which bounds the connection and the call, each.
+    /// The same within another time limit, which bounds the connection and the call, each.
     pub async fn call_within(
         &mut self,
         limit: Duration,
@@ -90,7 +89,7 @@ impl Session {
         limited.session.call(words).await
     }
 
-    /// Sets the time limit, and gives back the one that there was.
+    /// Sets the time limit, and returns the previous one.
     fn limit(&mut self, limit: Duration) -> Duration {
         if let Some(open) = &mut self.open {
             open.connection.limit(limit);
@@ -101,7 +100,7 @@ impl Session {
         }
     }
 
-    /// The same over the connection of the last call, or not at all: for what is said about that
+    /// The same over the connection of the last call, or not at all: for commands about that
     /// connection.
     pub async fn call_on_the_same_connection(
         &mut self,
@@ -113,20 +112,20 @@ impl Session {
         self.attempt(words, false).await
     }
 
-    /// Listens to channels of the server, over a connection of its own. It stays with that server
+    /// Subscribes to channels of the server, over a separate connection. It stays with that server
     /// when another becomes the primary.
     pub async fn subscribe(&mut self, channels: &[&[u8]]) -> Result<Subscription, CallError> {
         let open = Box::pin(self.target.connect()).await?;
         Subscription::over(open.connection, channels).await
     }
 
-    /// One call; `again` if it may be begun anew, once, should nothing of it have been sent. All in
-    /// one future, as every command of every lock is polled through it.
+    /// Makes one call. With `again`, it starts over once if nothing was sent. A single future,
+    /// because every command of every lock is polled through it.
     async fn attempt(&mut self, words: &[&[u8]], mut again: bool) -> Result<Reply, CallError> {
         loop {
             if !self.leads_to_the_right_server() {
                 self.open = None;
-                // On the heap, since it is rare and the future of every call would be as large.
+                // On the heap, because it is rare and would make the future of every call as large.
                 match Box::pin(self.target.connect()).await {
                     Ok(open) => self.open = Some(open),
                     Err(CallError::Unsent(_)) if std::mem::take(&mut again) => continue,
@@ -153,7 +152,7 @@ impl Session {
         }
     }
 
-    /// Whether a connection is open that may still lead to the right server.
+    /// Returns whether a connection is open that may still lead to the right server.
     fn leads_to_the_right_server(&self) -> bool {
         match (&self.open, &self.target) {
             (None, _) => false,
@@ -182,7 +181,8 @@ impl Target {
     }
 }
 
-/// A session whose time limit is another for one call, also if that is dropped halfway.
+/// A session with another time limit for one call; restores the old one even if the call is dropped
+/// halfway.
 struct Limited<'s> {
     session: &'s mut Session,
     usual: Duration,
@@ -194,7 +194,7 @@ impl Drop for Limited<'_> {
     }
 }
 
-/// A connection on which a call is under way. It is closed unless a whole reply came, also if the
+/// A connection with a call in progress. It is closed unless a whole reply arrives, also if the
 /// call is dropped halfway.
 struct InUse<'s> {
     open: &'s mut Option<Open>,
@@ -209,7 +209,7 @@ impl Drop for InUse<'_> {
     }
 }
 
-/// Whether a reply says that the server is a replica, or on its way to being one.
+/// Returns whether a reply shows that the server is a replica, or becoming one.
 fn denies_being_primary(outcome: &Result<Reply, CallError>) -> bool {
     let codes = ["READONLY", "MASTERDOWN", "UNBLOCKED"];
     matches!(
@@ -225,7 +225,7 @@ mod tests {
 
     const USUAL: Duration = Duration::from_millis(500);
 
-    /// What a call of 2 s comes to within a limit, and the next one, within the usual limit.
+    /// The results of a 2 s call within a limit, and of the next one within the usual limit.
     fn within(limit: Duration) -> [bool; 2] {
         let world = TestWorld::new();
         world.serve("redis", |_| Answer::Late(2_000));

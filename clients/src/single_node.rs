@@ -1,4 +1,4 @@
-//! `single-node`: the lock on one Redis, as the Redis documentation gives it.
+//! `single-node`: the lock on one Redis, as in the Redis documentation.
 //!
 //! Source: Redis documentation, "Distributed Locks with Redis", "Correct Implementation with a
 //! Single Instance".
@@ -9,7 +9,7 @@
 //!          then return redis.call("del",KEYS[1]) else return 0 end
 //! ```
 //!
-//! The document gives a single instance no validity time, so the lease states none.
+//! The document defines no validity time for a single instance, so the lease states none.
 
 use crate::attempt::take;
 use crate::env::{BoxFuture, Env};

@@ -1,4 +1,4 @@
-//! `spring-registry`: first the threads of a process among themselves, then the processes.
+//! `spring-registry`: threads compete inside their process first, then processes compete.
 //!
 //! Source: `RedisLockRegistry` of Spring Integration, 7.x of 2026, in its default mode (spin lock,
 //! no renewal); article 004, 4 and 5: "first compete inside the application; who wins goes on to
@@ -11,11 +11,11 @@
 //!   if it is ours: PEXPIRE, true      if there is none: SET ... PX, true      else false
 //! unlock: not the outermost: count down. Else: if GET is ours, UNLINK; if it was not, throw
 //!         ConcurrentModificationException.
-//!         The ReentrantLock is given back in any case.
+//!         The ReentrantLock is released in any case.
 //! ```
 //!
 //! The value is the registry's, one for the life of a process, so **a process finds its own lock
-//! and goes on**: only the lock inside the process keeps its threads apart. The key is the resource
+//!     : only the lock inside the process keeps its threads apart. The key is the resource
 //! itself; the library puts its registry key and a colon before it. The threads of a process share
 //! a [`Registry`], but have a connection each, where the library's share one.
 
@@ -53,7 +53,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// KEYS: lock. ARGV: the registry's id, time to live in milliseconds. 1 if the lock is the
+/// KEYS: lock. ARGV: the registry's id, time to live in milliseconds. Returns 1 if the lock is the
 /// registry's, else 0.
 pub static OBTAIN: Script = Script::new(
     r#"local holder = redis.call("get",KEYS[1])
@@ -67,14 +67,14 @@ end
 return 0"#,
 );
 
-/// What the threads of one process share.
+/// State shared by the threads of one process.
 pub struct Registry {
     client_id: Bytes,
     holder: Cell<Option<Holder>>,
     waiting: RefCell<Vec<Waker>>,
 }
 
-/// The thread that holds the lock inside the process, and how many times.
+/// The thread that holds the lock inside the process, and its hold count.
 #[derive(Clone, Copy)]
 struct Holder {
     thread: u16,
@@ -82,18 +82,17 @@ struct Holder {
 }
 
 impl Registry {
-    /// A registry with an id of its own.
+    /// Creates a registry with a fresh id.
     pub fn new(env: &Env) -> Rc<Registry> {
         Registry::with_id(fresh_owner(env))
     }
 
-    /// A registry with this id.
     pub(crate) fn with_id(client_id: Bytes) -> Rc<Registry> {
         let (holder, waiting) = (Cell::new(None), RefCell::default());
         Rc::new(Registry { client_id, holder, waiting })
     }
 
-    /// By which the server knows the process.
+    /// The name of the process at the server.
     pub(crate) fn client_id(&self) -> &Bytes {
         &self.client_id
     }
@@ -114,7 +113,7 @@ impl Registry {
         .await;
     }
 
-    /// Counts down; whoever waits looks again.
+    /// Counts down; waiters check again.
     pub(crate) fn unlock_inside(&self) {
         let left = self.holder.get().filter(|holder| holder.count > 1);
         self.holder.set(left.map(|holder| Holder { count: holder.count - 1, ..holder }));
@@ -126,7 +125,7 @@ impl Registry {
     }
 }
 
-/// The lock as one thread of a process has it in its hands.
+/// The lock for one thread of a process.
 pub struct SpringRegistry {
     registry: Rc<Registry>,
     env: Env,
@@ -136,7 +135,7 @@ pub struct SpringRegistry {
 }
 
 impl SpringRegistry {
-    /// The lock of the thread that `env` speaks for. Panics if the servers are independent masters.
+    /// The lock for the thread of `env`. Panics if the servers are independent masters.
     pub fn new(
         registry: &Rc<Registry>,
         env: Env,
@@ -160,7 +159,7 @@ impl SpringRegistry {
         outcome
     }
 
-    /// The wait is counted anew for Redis, as the library does.
+    /// Restarts the wait for Redis, as the library does.
     async fn try_outside(&mut self, key: &str, wait: Duration) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(wait);
         loop {
@@ -242,7 +241,6 @@ mod tests {
     use super::*;
     use crate::testing::{Answer, TestWorld, both, granted, normal, one, one_redis, settings};
 
-    /// Two threads of one process.
     fn threads(world: &Rc<TestWorld>) -> [SpringRegistry; 2] {
         let registry = Registry::new(&world.env());
         [1, 2].map(|thread| {

@@ -1,14 +1,12 @@
 //! Locks in a relational database: PostgreSQL.
 //!
 //! Source: article 000, "most solutions rest on a database", and 004, which names Spring's JDBC
-//! registry. Two families: a row that says who has the lock and until when, which any process may
-//! overwrite once it considers it expired ([`spring`], [`shedlock`]); and a lock that the server
-//! keeps for a session or a transaction, and that goes with the connection ([`advisory`],
-//! [`for_update`]).
+//! registry. Two families: a row with the owner and the expiry, which any process may overwrite
+//! once it considers it expired ([`spring`], [`shedlock`]); and a lock of a session or a
+//! transaction, which ends with the connection ([`advisory`], [`for_update`]).
 //!
-//! Every process has one connection, in place of a pool of several, and each thread of a process
-//! has one of its own ([`session`]). What the libraries set when a connection is opened, and their
-//! checks whether an idle one still lives, are left out.
+//! Every process has one connection, instead of a pool, and each thread of a process has its own
+//! ([`session`]). Settings at the opening of a connection, and checks of idle ones, are left out.
 
 pub mod advisory;
 pub mod for_update;
@@ -23,7 +21,8 @@ use crate::lock::{Lease, Servers, Settings};
 use bytes::Bytes;
 use session::Session;
 
-/// Where the one server is, or the primary and its standby. Panics if the servers are no ensemble.
+/// The address of the server, or of the primary and its standby. Panics if the servers are no
+/// ensemble.
 fn hosts(servers: &Servers) -> &[Address] {
     match servers {
         Servers::Ensemble(members) => members,
@@ -35,7 +34,7 @@ fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
     Session::new(env, hosts(servers), settings.command_timeout)
 }
 
-/// A lease that states no end.
+/// A lease without an end.
 fn lease(resource: &str, owner: impl Into<Bytes>) -> Lease {
     Lease { resource: resource.to_owned(), owner: owner.into(), token: None, valid_until: None }
 }

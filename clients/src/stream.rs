@@ -1,5 +1,5 @@
-//! A stream to one server, for protocols whose client waits for each answer before it asks again.
-//! Every error says what a lock has to know: whether anything was sent.
+//! A stream to one server, for protocols whose client waits for each answer before the next
+//! request. Every error tells the lock whether anything was sent.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env, Socket};
@@ -13,13 +13,13 @@ pub enum Failure<R> {
     /// The server refused it.
     #[error("the server answered {0}")]
     Refused(R),
-    /// No answer came.
+    /// No answer arrived.
     #[error(transparent)]
     Lost(#[from] CallError),
 }
 
 impl<R> Failure<R> {
-    /// Whether the request may have been carried out all the same.
+    /// Returns whether the server may have executed the request.
     pub fn may_have_applied(&self) -> bool {
         match self {
             Failure::Refused(_) => false,
@@ -41,12 +41,12 @@ pub(crate) async fn connect(
     }
 }
 
-/// Nothing was sent: no connection came about.
+/// The error of a request that was not sent because no connection could be opened.
 pub(crate) fn no_connection(address: &Address, reason: String) -> CallError {
     CallError::NoConnection { address: address.clone(), reason }
 }
 
-/// What becomes of a request that was sent, at least in part, when its connection fails.
+/// The error of a request that was sent, at least in part, when its connection fails.
 pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     match error.kind() {
         io::ErrorKind::TimedOut => CallError::Timeout(timeout),
@@ -54,7 +54,7 @@ pub(crate) fn ended(error: &io::Error, timeout: Duration) -> CallError {
     }
 }
 
-/// An open connection, and what has arrived on it and was not taken yet. Of no use after an error.
+/// An open connection, and its received but unread bytes. Unusable after an error.
 pub(crate) struct Stream {
     socket: Socket,
     pub(crate) input: BytesMut,
@@ -62,12 +62,13 @@ pub(crate) struct Stream {
 }
 
 impl Stream {
-    /// A stream over a connection. The timeout is what an error tells until another limit is set.
+    /// A stream over a connection. Errors name the timeout until another limit is set.
     pub(crate) fn new(socket: Socket, timeout: Duration) -> Stream {
         Stream { socket, input: BytesMut::new(), timeout }
     }
 
-    /// Connects within a time limit, and keeps to that limit. Errors: [`CallError::NoConnection`].
+    /// Connects within a time limit, which then stays in force. Errors:
+    /// [`CallError::NoConnection`].
     pub(crate) async fn open(
         env: &Env,
         address: &Address,
@@ -78,18 +79,18 @@ impl Stream {
         Ok(stream)
     }
 
-    /// All that follows has to be done within this span, together.
+    /// Sets one span for all that follows.
     pub(crate) fn limit(&mut self, timeout: Duration) {
         self.timeout = timeout;
         self.socket.limit(timeout);
     }
 
-    /// What follows may take as long as it likes.
+    /// Removes the limit.
     pub(crate) fn lift_limit(&mut self) {
         self.socket.lift_limit();
     }
 
-    /// Sends a whole request. Errors: [`CallError::Unsent`] if nothing of it left.
+    /// Sends a whole request. Errors: [`CallError::Unsent`] if no byte left.
     pub(crate) async fn send(&mut self, request: &[u8]) -> Result<(), CallError> {
         let mut sent = 0;
         while sent < request.len() {
@@ -102,7 +103,7 @@ impl Stream {
         Ok(())
     }
 
-    /// Waits until more has arrived. Errors: [`CallError::Closed`], [`CallError::Timeout`].
+    /// Waits until more bytes arrive. Errors: [`CallError::Closed`], [`CallError::Timeout`].
     pub(crate) async fn read(&mut self) -> Result<(), CallError> {
         match self.socket.read(&mut self.input).await {
             Ok(0) => Err(CallError::Closed(io::ErrorKind::UnexpectedEof)),

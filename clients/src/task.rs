@@ -1,7 +1,7 @@
-//! What locks with several tasks want: a task whose result can be awaited and which can be
+//! Tools for locks with several tasks: a task whose result can be awaited and which can be
 //! cancelled, and a notification between tasks of one host.
 //!
-//! A renewal beside a hold, for example:
+//! A renewal during a critical section, for example:
 //!
 //! ```
 //! # use fencepost_clients::task::Notify;
@@ -33,8 +33,8 @@ use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
 impl Env {
-    /// Runs a future on this host, beside the caller, and gives a handle to what comes of it. It
-    /// ends with the host at the latest, and its handle with it.
+    /// Runs a future on this host, in parallel with the caller, and returns a handle to its result.
+    /// It ends with the host at the latest, and its handle with it.
     pub fn task<T: 'static>(&self, future: impl Future<Output = T> + 'static) -> Task<T> {
         let slot = Rc::new(RefCell::new(Slot { state: State::Runs, waiter: None }));
         let result = slot.clone();
@@ -46,13 +46,13 @@ impl Env {
     }
 }
 
-/// A task whose result can be awaited, once. Dropping the handle lets the task go on.
+/// A task whose result can be awaited, once. It continues when the handle is dropped.
 pub struct Task<T> {
     slot: Rc<RefCell<Slot<T>>>,
     spawned: Option<Spawned>,
 }
 
-/// The task was cancelled, or its result was taken before.
+/// The task was cancelled, or its result was already taken.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the task was cancelled, or its result was taken before")]
 pub struct NoResult;
@@ -78,13 +78,12 @@ impl<T> Slot<T> {
 }
 
 impl<T> Task<T> {
-    /// Drops the task where it stands, unless it has come to its end. Who awaits it gets
-    /// [`NoResult`].
+    /// Drops the task unless it has finished. Awaiting it then returns [`NoResult`].
     pub fn cancel(mut self) {
         self.stop();
     }
 
-    /// The same through a shared reference to the handle's owner: the handle stays.
+    /// The same through a mutable reference: the handle stays.
     pub fn stop(&mut self) {
         if matches!(self.slot.borrow().state, State::Runs) {
             if let Some(spawned) = self.spawned.take() {
@@ -94,7 +93,7 @@ impl<T> Task<T> {
         }
     }
 
-    /// Whether it has come to its end, or was cancelled.
+    /// Returns whether it has finished, or was cancelled.
     pub fn is_over(&self) -> bool {
         !matches!(self.slot.borrow().state, State::Runs)
     }
@@ -119,9 +118,9 @@ impl<T> Future for Task<T> {
 
 /// Wakes tasks of the same host. Cheap to clone: all clones are one.
 ///
-/// As `tokio::sync::Notify` does it: [`Notify::notify_one`] wakes the one that waits longest or, if
-/// nobody waits, the next that will; several of these are kept as one. [`Notify::notify_all`] wakes
-/// those that wait and keeps nothing.
+/// Like `tokio::sync::Notify`: [`Notify::notify_one`] wakes the longest waiter or, without waiters,
+/// the next one; several such calls are kept as one. [`Notify::notify_all`] wakes the current
+/// waiters and keeps nothing.
 #[derive(Clone, Default)]
 pub struct Notify {
     inner: Rc<RefCell<Waiters>>,
@@ -129,7 +128,7 @@ pub struct Notify {
 
 #[derive(Default)]
 struct Waiters {
-    /// Those that wait, the longest first.
+    /// The waiters, the longest first.
     queue: VecDeque<Rc<RefCell<Waiter>>>,
     is_kept: bool,
 }
@@ -140,7 +139,7 @@ struct Waiter {
     waker: Option<Waker>,
 }
 
-/// Whom a notification was meant for.
+/// The addressees of a notification.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meant {
     One,
@@ -157,12 +156,12 @@ impl Waiter {
 }
 
 impl Notify {
-    /// Nobody waits, and nothing is kept.
+    /// Creates it without waiters and without a kept notification.
     pub fn new() -> Notify {
         Notify::default()
     }
 
-    /// Wakes one that waits, or the next that will.
+    /// Wakes one waiter, or the next to come.
     pub fn notify_one(&self) {
         let mut waiters = self.inner.borrow_mut();
         match waiters.queue.pop_front() {
@@ -171,14 +170,14 @@ impl Notify {
         }
     }
 
-    /// Wakes all that wait now.
+    /// Wakes all current waiters.
     pub fn notify_all(&self) {
         let waiting = std::mem::take(&mut self.inner.borrow_mut().queue);
         waiting.iter().for_each(|one| one.borrow_mut().wake(Meant::All));
     }
 
-    /// Waits for a notification. It counts as waiting from this call on, not from the first poll.
-    /// If it is dropped with a notification that was for one, that passes to the next.
+    /// Waits for a notification. It counts as a waiter from this call on, not from the first poll.
+    /// If it is dropped with a notification for one waiter, that passes to the next.
     pub fn notified(&self) -> Notified {
         let waiter = Rc::new(RefCell::new(Waiter::default()));
         let mut waiters = self.inner.borrow_mut();

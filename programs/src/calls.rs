@@ -1,5 +1,5 @@
-//! What each stopped call does. Every call is a function of the group and the call; one that must
-//! wait says so and is made again when something has happened.
+//! Emulates each stopped call. Every call is a function of the group and the call; one that must
+//! wait returns so and is retried when something has happened.
 
 mod datagrams;
 mod descriptors;
@@ -24,7 +24,7 @@ use crate::group::Group;
 use crate::process::{Blocked, Deadline, Interest, Number};
 use crate::sys::memory::Memory;
 
-/// A call at which a thread stands.
+/// The call at which a thread has stopped.
 pub(crate) struct Call {
     pub(crate) thread: Number,
     pub(crate) process: Number,
@@ -32,29 +32,27 @@ pub(crate) struct Call {
     pub(crate) number: i64,
     pub(crate) arguments: [u64; 6],
     pub(crate) now: Now,
-    /// What it has waited for, if it is made again.
+    /// The wait that preceded a retry.
     pub(crate) waited: Option<Blocked>,
-    /// Whether it has waited long enough.
+    /// `true` if its deadline has passed.
     pub(crate) has_expired: bool,
 }
 
-/// What becomes of a call.
 pub(crate) enum Outcome {
-    /// It returns this.
+    /// It returns this value.
     Done(i64),
-    /// The kernel makes it.
+    /// The kernel executes it.
     Native,
-    /// It returns 0, and others have their turn first.
+    /// It returns 0, after the other threads had their turn.
     Yields,
     /// It waits.
     Blocks(Blocked),
     EndsThread,
     EndsProcess(i32),
-    /// It is not emulated: why.
+    /// It is not emulated, for this reason.
     Refused(String),
 }
 
-/// The result of a call that fails.
 pub(crate) fn fails(error: i32) -> Outcome {
     Outcome::Done(-i64::from(error))
 }
@@ -64,7 +62,7 @@ impl Call {
         self.arguments[0] as i32
     }
 
-    /// The deadline that it has; the same when it is made again.
+    /// Its deadline, the same on a retry.
     fn deadline(&self, after_ns: Option<u64>) -> Option<Deadline> {
         match &self.waited {
             Some(waited) => waited.until,
@@ -84,7 +82,7 @@ impl Call {
         Outcome::Blocks(Blocked { on, until, restarts: true })
     }
 
-    /// A span in memory, in nanoseconds. A negative one is `None`.
+    /// A span in memory, in nanoseconds; `None` if negative.
     fn timespec_ns(&self, at: u64) -> Option<u64> {
         let (seconds, nanos) = (self.memory.u64(at) as i64, self.memory.u64(at + 8) as i64);
         let seconds = u64::try_from(seconds).ok()?;
@@ -101,7 +99,7 @@ impl Call {
 }
 
 impl Group {
-    /// Makes a call, or says that it waits.
+    /// Executes a call, or returns that it waits.
     pub(crate) fn call(&mut self, call: &Call) -> Outcome {
         let number = call.number;
         if !matches!(number, libc::SYS_clock_gettime | libc::SYS_gettimeofday | libc::SYS_time) {
@@ -135,8 +133,8 @@ impl Group {
         }
     }
 
-    /// A call that is to wait with a mask of its own does not if a signal is pending that the mask
-    /// lets through.
+    /// A call that would wait with its own mask does not if a signal is pending that the mask lets
+    /// through.
     fn unless_signalled(&mut self, call: &Call, outcome: Outcome) -> Outcome {
         let mask = self.mask_of_wait(call.thread);
         let is_signalled = mask
@@ -167,7 +165,7 @@ impl Group {
         ))
     }
 
-    /// The file of the descriptor that a call is about.
+    /// The emulated file of the call's descriptor.
     fn file_of(&self, call: &Call) -> Option<FileId> {
         self.file(call.process, call.descriptor())
     }

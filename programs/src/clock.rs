@@ -1,6 +1,6 @@
-//! What the clocks show.
+//! The clocks.
 
-/// What the clocks show at this point of a step, in nanoseconds.
+/// The clocks at this point of a step, in nanoseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Now {
     pub(crate) wall_ns: u64,

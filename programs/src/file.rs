@@ -1,22 +1,22 @@
-//! Open files that are emulated: sockets, pipes, epoll sets and the like. What only the kernel has
-//! (regular files, directories) is not here.
+//! Emulated open files: sockets, pipes, epoll sets and others. Files of the kernel (regular files,
+//! directories) are not here.
 
 use crate::interface::{Channel, SocketId};
 use std::collections::{BTreeMap, VecDeque};
 use std::net::Ipv4Addr;
 
-/// An open file, shared by all descriptors that were duplicated from one.
+/// An open file, shared by all its duplicated descriptors.
 pub(crate) type FileId = usize;
 /// A one-way stream of bytes inside the group.
 pub(crate) type PipeId = usize;
 
-/// How many bytes a pipe holds before its writers wait.
+/// Bytes in a pipe before its writers wait.
 pub(crate) const PIPE_CAPACITY: usize = 65_536;
 
 pub(crate) struct OpenFile {
     pub(crate) kind: Kind,
     references: u32,
-    /// Counts what happened to it, for those who ask for edges.
+    /// Counts its events, for edge-triggered watchers.
     pub(crate) rises: u64,
 }
 
@@ -47,7 +47,7 @@ pub(crate) struct Watched {
     pub(crate) file: FileId,
     pub(crate) events: u32,
     pub(crate) data: u64,
-    /// What had happened when it was reported last; `None` before.
+    /// The event count at the last report; `None` before the first.
     pub(crate) seen: Option<u64>,
     pub(crate) is_spent: bool,
 }
@@ -59,41 +59,39 @@ pub(crate) struct Timer {
     pub(crate) interval_ns: u64,
 }
 
-/// A TCP socket.
 #[derive(Default)]
 pub(crate) struct Socket {
     pub(crate) stage: Stage,
     pub(crate) received: VecDeque<u8>,
-    /// Nothing more is read: the peer ended, or the program shut this direction.
+    /// End of input: the peer ended, or the program shut this direction.
     pub(crate) has_ended: bool,
-    /// The program shut the direction in which it reads.
+    /// The program shut the reading direction.
     pub(crate) reads_no_more: bool,
-    /// The program shut the direction in which it writes.
+    /// The program shut the writing direction.
     pub(crate) is_shut: bool,
-    /// The error that the next call reports.
+    /// The error for the next call.
     pub(crate) error: Option<i32>,
     pub(crate) local_port: u16,
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
     pub(crate) send_timeout_ns: Option<u64>,
-    /// How many connections may wait to be accepted before others knock in vain.
+    /// Connections that may wait for accept before further ones get no answer.
     pub(crate) backlog: usize,
 }
 
-/// A socket of datagrams.
 #[derive(Default)]
 pub(crate) struct Datagrams {
-    /// It speaks to the kernel about interfaces.
+    /// `true` for netlink, `false` for UDP.
     pub(crate) is_netlink: bool,
     pub(crate) received: VecDeque<Receipt>,
-    /// The error that the next call reports.
+    /// The error for the next call.
     pub(crate) error: Option<i32>,
     pub(crate) local_port: u16,
     pub(crate) peer: Option<(Ipv4Addr, u16)>,
     pub(crate) receive_timeout_ns: Option<u64>,
 }
 
-/// A datagram, and the address of who sent it, as it is in memory.
+/// A datagram, and its sender's address in memory layout.
 #[derive(Clone)]
 pub(crate) struct Receipt {
     pub(crate) bytes: Vec<u8>,
@@ -104,7 +102,7 @@ pub(crate) struct Receipt {
 pub(crate) enum Stage {
     #[default]
     Fresh,
-    /// Connections that wait to be accepted.
+    /// Connections that wait for accept.
     Listening(VecDeque<Waiting>),
     Connecting(SocketId),
     Open(SocketId),
@@ -116,12 +114,12 @@ pub(crate) enum Stage {
     Failed,
 }
 
-/// A connection that waits to be accepted.
+/// A connection that waits for accept.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waiting {
     /// Of the group to itself, from this address.
     Inside { read: PipeId, write: PipeId, from: (Ipv4Addr, u16) },
-    /// From another machine: its socket is open already, and receives.
+    /// From another machine: its socket is already open, and receives.
     Outside(FileId),
 }
 
@@ -134,20 +132,18 @@ pub(crate) struct Pipe {
     pub(crate) drained: u64,
 }
 
-/// All emulated files of a group.
 #[derive(Default)]
 pub(crate) struct Files {
     open: Vec<Option<OpenFile>>,
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) connections: BTreeMap<SocketId, FileId>,
-    /// Connections that were closed and that the network is to hear of.
+    /// Closed connections that the network must learn of.
     pub(crate) closed: Vec<SocketId>,
-    /// Whether anything happened that somebody may wait for.
+    /// `true` if an event occurred that a thread may wait for.
     pub(crate) has_changed: bool,
 }
 
 impl Files {
-    /// Opens a file with one descriptor.
     pub(crate) fn open(&mut self, kind: Kind) -> FileId {
         let file = Some(OpenFile { kind, references: 1, rises: 0 });
         match self.open.iter().position(Option::is_none) {
@@ -184,7 +180,6 @@ impl Files {
         }
     }
 
-    /// Every open timer.
     pub(crate) fn timers(&self) -> impl Iterator<Item = &Timer> {
         self.open.iter().flatten().filter_map(|file| match &file.kind {
             Kind::Timer(timer) => Some(timer),
@@ -201,14 +196,14 @@ impl Files {
         })
     }
 
-    /// Whether another machine could connect.
+    /// Returns whether another machine could connect.
     pub(crate) fn has_listener(&self) -> bool {
         self.open.iter().flatten().any(|file| {
             matches!(file.kind, Kind::Socket(Socket { stage: Stage::Listening(_), .. }))
         })
     }
 
-    /// A signal was sent to somebody: who waits for signals by a descriptor looks again.
+    /// Wakes threads that wait for signals by a descriptor.
     pub(crate) fn signal_sent(&mut self) {
         for file in self.open.iter_mut().flatten() {
             if matches!(file.kind, Kind::Signals(_)) {
@@ -227,7 +222,7 @@ impl Files {
         })
     }
 
-    /// Whether a listener takes one more that waits to be accepted.
+    /// Returns whether a listener's backlog has room.
     pub(crate) fn has_room(&mut self, listener: FileId) -> bool {
         self.socket(listener).is_some_and(|socket| match &socket.stage {
             Stage::Listening(waiting) => waiting.len() <= socket.backlog,
@@ -235,7 +230,7 @@ impl Files {
         })
     }
 
-    /// Connects a socket to a listener, where it waits to be accepted.
+    /// Queues a socket at a listener.
     pub(crate) fn joins(&mut self, listener: FileId, file: FileId, from: (Ipv4Addr, u16)) {
         let (there, back) = (self.pipe(), self.pipe());
         if let Some(Socket { stage: Stage::Listening(waiting), .. }) = self.socket(listener) {
@@ -248,19 +243,17 @@ impl Files {
         self.rises(file);
     }
 
-    /// A pipe with one reader and one writer.
     pub(crate) fn pipe(&mut self) -> PipeId {
         self.pipes.push(Pipe { writers: 1, readers: 1, ..Pipe::default() });
         self.pipes.len() - 1
     }
 
-    /// Something happened to a file.
     pub(crate) fn rises(&mut self, file: FileId) {
         self.get_mut(file).rises += 1;
         self.has_changed = true;
     }
 
-    /// How much has happened to a file, for those who ask for edges.
+    /// The number of a file's events, for edge-triggered watchers.
     pub(crate) fn edges(&self, file: FileId) -> u64 {
         let both = |read: PipeId, write: PipeId| {
             let (read, write) = (&self.pipes[read], &self.pipes[write]);
@@ -283,12 +276,11 @@ impl Files {
         file.rises + more
     }
 
-    /// Another descriptor of the same file.
     pub(crate) fn retain(&mut self, file: FileId) {
         self.get_mut(file).references += 1;
     }
 
-    /// One descriptor less; the last one closes the file.
+    /// Drops a descriptor; the last one closes the file.
     pub(crate) fn release(&mut self, file: FileId) {
         let open = self.get_mut(file);
         open.references -= 1;

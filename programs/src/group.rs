@@ -1,4 +1,4 @@
-//! A group of processes that is stepped: whose turn it is, and when nobody's.
+//! A group of processes that is stepped: its scheduling.
 
 mod end;
 mod looks;
@@ -25,28 +25,28 @@ use rand_core::SeedableRng;
 use std::collections::{BTreeMap, VecDeque};
 use std::path::{Path, PathBuf};
 
-/// What a call costs in virtual time, so that loops that wait for time to pass come to an end.
+/// The virtual cost of a call, so that loops that wait for time to pass end.
 const CALL_NS: u64 = 100;
 /// How far a step may get ahead of the driver's clock.
 pub(crate) const AHEAD_MAX_NS: u64 = 100_000;
-/// How much is kept of what is printed, in bytes.
+/// The printed output that is kept, in bytes.
 const OUTPUT_MAX: usize = 64 * 1024;
-/// Threads, and processes that ended and were not waited for, that a group may have at once.
+/// The most threads, and zombies, of a group.
 pub(crate) const THREADS_MAX: usize = 256;
-/// As how many calls a signal counts, and a new process or program, when a group spins without end:
-/// they take that much longer.
+/// The cost in calls of a signal, and of a new process or program, towards the limit for endless
+/// loops.
 pub(crate) const CALLS_OF_A_SIGNAL: u64 = 50;
 pub(crate) const CALLS_OF_A_PROCESS: u64 = 200;
 /// Calls that are kept for comparison.
 const LOG_MAX: usize = 4_000_000;
 
-/// Whether a program could be started, without starting it.
+/// Checks whether a program could be started, without starting it.
 pub fn check(launch: &Launch) -> Result<(), StartError> {
     crate::start::find_program(launch).map(|_| ())
 }
 
-/// The file of a program's name: as a shell finds it in these folders (`PATH`), or from this folder
-/// on if the name is a path.
+/// The file of a program's name: found in these folders (`PATH`) as a shell does, or relative to
+/// this folder if the name is a path.
 pub fn find_program(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     crate::start::find(name, folder, folders)
 }
@@ -56,7 +56,7 @@ pub fn name_of_call(number: u16) -> &'static str {
     crate::names::name(i64::from(number))
 }
 
-/// A machine's processes: the program that was started and all that it forked.
+/// A machine's processes: the started program and all its descendants.
 pub struct Group {
     pub(crate) launch: Launch,
     pub(crate) processes: BTreeMap<Number, Process>,
@@ -65,16 +65,16 @@ pub struct Group {
     pub(crate) requests: Vec<Request>,
     pub(crate) random: ChaCha8Rng,
     pub(crate) next_number: Number,
-    /// The number of each process by its real one, the latest that had that.
+    /// Our number of each process by its real one, the latest if reused.
     pub(crate) numbers: BTreeMap<i32, Number>,
-    /// Who sent a signal to a process last.
+    /// The last sender of a signal to a process.
     pub(crate) senders: BTreeMap<(Number, i32), Number>,
     pub(crate) next_socket: u32,
     pub(crate) next_port: u16,
-    /// How often somebody looked at a clock in a row.
+    /// Clock reads in a row.
     pub(crate) looks: u32,
     pub(crate) clock_pages: ClockPages,
-    /// What the thread that goes on may see of the clocks.
+    /// The clock budget of the running thread.
     pub(crate) budget: Budget,
     pub(crate) ready: VecDeque<Number>,
     pub(crate) clocks: Clocks,
@@ -85,19 +85,19 @@ pub struct Group {
     pub(crate) output_kept: usize,
     pub(crate) output_dropped: usize,
     pub(crate) log: Vec<CallMade>,
-    /// What the present call hands over, as [`CallMade`] tells it.
+    /// Bytes that the current call hands over, for [`CallMade`].
     pub(crate) handed_over: u32,
     pub(crate) preempted: u32,
     pub(crate) used: FilesUsed,
     pub(crate) synced: SyncedFiles,
-    /// What threads are about to have synced.
+    /// Syncs that threads have begun.
     pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) waits: u64,
     pub(crate) ending: Option<Ending>,
 }
 
 impl Group {
-    /// Starts the program; it stands before its first instruction.
+    /// Starts the program; it is stopped before its first instruction.
     pub fn start(launch: &Launch) -> Result<Group, StartError> {
         stay_on_one_core();
         adopt_orphans();
@@ -158,7 +158,7 @@ impl Group {
         Ok(group)
     }
 
-    /// Takes note of what the network tells; the next step acts on it.
+    /// Records news from the network; the next step acts on it.
     pub fn tell(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
@@ -175,13 +175,12 @@ impl Group {
         self.files.rises(file);
     }
 
-    /// What was printed since the last time, at most so much in a run; how much more there was is
-    /// told at the end.
+    /// The output since the last call, bounded over a run; the end reports the excess.
     pub fn take_output(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.output)
     }
 
-    /// How many bytes were printed that are not kept.
+    /// Bytes of output that were dropped.
     pub fn output_dropped(&self) -> usize {
         self.output_dropped
     }
@@ -191,13 +190,13 @@ impl Group {
         &self.log
     }
 
-    /// What was synced since the last time, if [`Launch::sync_us`] says that it is kept.
+    /// The syncs since the last call, if [`Launch::sync_us`] enables them.
     pub fn take_synced(&mut self) -> SyncedFiles {
         std::mem::take(&mut self.synced)
     }
 
-    /// How often a thread had to be interrupted because it used the processor for long while
-    /// others waited: such a run may not be reproducible.
+    /// Interrupts of a thread that used the processor for long while others waited: such a run may
+    /// not be reproducible.
     pub fn preempted(&self) -> u32 {
         self.preempted
     }
@@ -209,7 +208,7 @@ impl Group {
         Now { wall_ns: self.clocks.wall_us as u64 * 1_000 + ahead, monotonic_ns: monotonic }
     }
 
-    /// A call was made: time creeps on.
+    /// Advances time by the cost of a call.
     pub(crate) fn creep(&mut self) {
         self.calls_since_wait += 1;
         self.ahead_ns += self.cost_of_look();
@@ -226,7 +225,7 @@ impl Group {
         }
     }
 
-    /// Something that the user should know, among what the program prints.
+    /// Adds a remark for the user to the program's output.
     pub(crate) fn remarks(&mut self, text: &str) {
         self.prints(Channel::Stderr, format!("fencepost: {text}\n").as_bytes());
     }
@@ -260,12 +259,10 @@ impl Group {
         self.processes.get_mut(&number).expect("a process that runs is there")
     }
 
-    /// The emulated file of a descriptor.
     pub(crate) fn file(&self, process: Number, descriptor: i32) -> Option<FileId> {
         self.process(process).descriptors.get(&descriptor).copied()
     }
 
-    /// A thread may run.
     pub(crate) fn queue(&mut self, number: Number) {
         if let Some(thread) = self.threads.get_mut(&number)
             && !thread.is_queued

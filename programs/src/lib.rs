@@ -1,28 +1,28 @@
-//! Runs unmodified programs of any language in a world whose time, network and randomness are
-//! simulated by somebody else.
+//! Runs unmodified programs of any language in a world whose time, network and randomness the
+//! caller simulates.
 //!
-//! A [`Group`] is one machine's processes: the program that was started and every process that it
-//! forks. It is a value that is stepped. [`Group::step`] lets its threads run, one at a time and in
-//! a fixed order, until each of them waits for something; what they asked of the network comes back
-//! as [`Request`]s, together with the time at which one of them wants to go on. The driver answers
-//! by [`Group::tell`] and steps the group again once there is something new. While nobody steps the
-//! group, nothing of it runs: that is a pause. Dropping it kills it.
+//! A [`Group`] is one machine's processes: the started program and every process that it forks.
+//! [`Group::step`] runs its threads, one at a time and in a fixed order, until each of them waits
+//! for something. It returns their network [`Request`]s and the time at which one of them
+//! continues. The driver answers by [`Group::tell`] and steps the group again once there is
+//! something new. Without steps the group does not run: that is a pause. Dropping it kills it.
 //!
-//! A group may be a server, too: [`Group::incoming`] is a connection from another machine. What its
-//! files held when it synced them last is in [`SyncedFiles`], to take a folder back to that.
+//! A group may be a server, too: [`Group::incoming`] is a connection from another machine.
+//! [`SyncedFiles`] has the content of its files at their last sync, to restore a folder to it.
 //!
-//! How it works: the processes are traced by ptrace, with a seccomp filter that stops a thread at
-//! every system call that could wait, tell the time or talk to anybody; all other calls run at
-//! native speed. Clocks are read without a call, from a page that the tracer shares with each
-//! process (`group/looks.rs`). No library is preloaded, so static binaries and programs that make
-//! raw system calls are reached too. Follow a call from `group::Group::step` to `calls::Group::call` and the
-//! files beside it, one for each kind of call.
+//! ptrace traces the processes, with a seccomp filter that stops a thread at every system call that
+//! could wait, tell the time or communicate; all other calls run at native speed. Programs read
+//! clocks without a call, from a page that the tracer shares with each process (`group/looks.rs`).
+//! It preloads no library, so it also covers static binaries and raw system calls. Follow a call
+//! from `group::Group::step` to `calls::Group::call` and the files next to it, one for each kind of
+//! call.
 //!
-//! Entry points: [`check`] whether a [`Launch`] can be started, then [`Group::start`],
-//! [`Group::step`], [`Group::tell`]. The crate has no features. Elsewhere than on Linux on x86-64
-//! the same names are there, and nothing can be started.
+//! Entry points: [`check`] a [`Launch`], then [`Group::start`], [`Group::step`], [`Group::tell`].
+//! The crate has no features. On other platforms than Linux on x86-64 the same names exist, and
+//! starting fails.
 //!
-//! The crate does not know what the programs do, who they talk to, or why somebody pauses them.
+//! The crate does not know what the programs do, which machines they contact, or why they are
+//! paused.
 
 mod interface;
 

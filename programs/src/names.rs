@@ -1,11 +1,10 @@
 //! The names of the system calls of Linux on x86-64, for messages.
 
-/// The name of a call.
 pub(crate) fn name(number: i64) -> &'static str {
     usize::try_from(number).ok().and_then(|number| NAMES.get(number)).copied().unwrap_or("unknown")
 }
 
-/// By number.
+/// Indexed by number.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "read", "write", "open", "close", "stat", "fstat", "lstat", "poll", "lseek", "mmap",

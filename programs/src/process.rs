@@ -14,50 +14,48 @@ pub(crate) struct Process {
     pub(crate) real: Tracee,
     pub(crate) parent: Number,
     pub(crate) memory: Memory,
-    /// The descriptors that are emulated.
+    /// Its emulated descriptors.
     pub(crate) descriptors: BTreeMap<i32, FileId>,
-    /// A page of our own in its memory, once there is one.
+    /// Our page in its memory, once mapped.
     pub(crate) scratch: Option<u64>,
-    /// The page from which it reads the clocks.
+    /// Its clock page.
     pub(crate) clock: Option<usize>,
-    /// Where its code says its number without a call.
+    /// Addresses where its code returns its number without a call.
     pub(crate) knows_number_at: BTreeSet<u64>,
-    /// Its memory is a copy of its parent's, that page included.
+    /// Its memory is a copy of its parent's, including that page.
     pub(crate) has_clock_of_parent: bool,
-    /// How it ended, as the kernel says it to its parent; it stays until it was waited for.
+    /// Its wait status; it stays until its parent waits for it.
     pub(crate) ended: Option<i32>,
-    /// When its alarm rings, and how long until the next one.
+    /// The expiry of its alarm, and the interval.
     pub(crate) alarm_ns: Option<(u64, u64)>,
-    /// Its timers (`timer_create`), by their numbers.
+    /// Its timers (`timer_create`), by number.
     pub(crate) timers: BTreeMap<i32, SignalTimer>,
-    /// The number of its next timer.
     pub(crate) next_timer: i32,
 }
 
-/// A timer that sends a signal.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignalTimer {
-    /// What it sends, and the value that comes along; nothing if it is only looked at.
+    /// Its signal and value; `None` if it is only polled.
     pub(crate) sends: Option<(i32, u64)>,
-    /// The thread that it sends it to; `None` for any of the process.
+    /// The thread that receives it; `None` for any of the process.
     pub(crate) thread: Option<Number>,
     pub(crate) is_wall: bool,
-    /// It counts processor time, of which none passes.
+    /// It counts processor time, which never advances.
     pub(crate) counts_work: bool,
-    /// When it rings next.
+    /// Its next expiry.
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
-    /// How often it rang without a signal of its own before the last signal was there.
+    /// Expiries since the last signal that were not signalled themselves.
     pub(crate) overrun: u32,
 }
 
 impl SignalTimer {
-    /// What the clock that it goes by shows.
+    /// The time of its clock.
     pub(crate) fn clock_ns(&self, now: Now) -> u64 {
         if self.is_wall { now.wall_ns } else { now.monotonic_ns }
     }
 
-    /// How often it has rung by now since it was last asked; it is set for the next time.
+    /// Expiries since the last call; sets the next one.
     pub(crate) fn rings(&mut self, now: Now) -> u64 {
         let clock = self.clock_ns(now);
         let Some(at) = self.next_ns.filter(|at| *at <= clock) else { return 0 };
@@ -72,60 +70,60 @@ pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,
     pub(crate) state: State,
-    /// Where the kernel writes a zero when it ends, and who waits there is woken.
+    /// The kernel zeroes this word at its end, and wakes the waiters.
     pub(crate) clear_at: u64,
-    /// Where its own number was written in its memory, to be made ours.
+    /// The address that received its real number, to be replaced by ours.
     pub(crate) number_at: u64,
     /// The signals to deliver, the first at the next start.
     pub(crate) signals: Vec<i32>,
     pub(crate) registers: user_regs_struct,
-    /// Whether it stands before the call of its registers; otherwise after one.
+    /// `true` if it is stopped before the call in its registers; otherwise after one.
     pub(crate) is_before_call: bool,
     pub(crate) is_queued: bool,
-    /// When it began to wait, in the order of all waits.
+    /// The start of its wait, in the order of all waits.
     pub(crate) waits_since: u64,
-    /// How often it looked at a clock since its last call.
+    /// Clock reads since its last call.
     pub(crate) looks: u32,
 }
 
 pub(crate) enum State {
-    /// It was just made and has not stopped yet.
+    /// It was just created and has not stopped yet.
     Fresh,
     Ready,
     Blocked(Blocked),
-    /// It waits in the kernel until a process that shares its memory has become another program.
+    /// It waits in the kernel until a process that shares its memory has called exec.
     Lends(Number),
 }
 
-/// What a thread waits for in a call.
+/// The event that a thread waits for in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Blocked {
     pub(crate) on: Interest,
     pub(crate) until: Option<Deadline>,
-    /// Whether the call is made again after a signal handler that says so.
+    /// `true` if a restarting signal handler restarts the call.
     pub(crate) restarts: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
-    /// Something happens to a file.
+    /// An event of a file.
     Files,
-    /// Somebody wakes the word.
+    /// A wake-up of the word.
     Futex { at: Word, mask: u32, is_woken: bool },
-    /// A child ends.
+    /// The end of a child.
     Children,
-    /// Nothing but the deadline or a signal.
+    /// Only the deadline or a signal.
     Nothing,
-    /// A signal that is blocked, or the deadline.
+    /// A blocked signal, or the deadline.
     Signal,
 }
 
-/// A word of memory at which threads wait for each other.
+/// A futex word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
     /// Of one process.
     Own { process: Number, at: u64 },
-    /// In memory that processes share, wherever each of them has it.
+    /// In shared memory, at any address.
     Shared { device: u64, file: u64, at: u64 },
 }
 

@@ -1,4 +1,4 @@
-//! What a file is ready for, as poll and epoll say it.
+//! The readiness of files for poll and epoll.
 
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind, PIPE_CAPACITY, PipeId, Socket, Stage};
@@ -9,11 +9,11 @@ pub(crate) const ERR: u32 = libc::POLLERR as u32;
 pub(crate) const HUP: u32 = libc::POLLHUP as u32;
 pub(crate) const RDHUP: u32 = libc::POLLRDHUP as u32;
 
-/// A writer wants this much room in a pipe.
+/// The room in a pipe at which it is writable.
 const ROOM: usize = 4096;
 
 impl Files {
-    /// What a file is ready for. Always-ready files (regular ones) are the caller's.
+    /// The readiness of a file. Callers handle always-ready files (regular ones).
     pub(crate) fn readiness(&self, file: FileId, now: Now) -> u32 {
         match &self.get(file).kind {
             Kind::Socket(socket) => self.socket_readiness(socket),
@@ -42,7 +42,7 @@ impl Files {
                 let clock = if timer.is_wall { now.wall_ns } else { now.monotonic_ns };
                 if timer.next_ns.is_some_and(|next| next <= clock) { IN } else { 0 }
             }
-            // What is pending is the reader's to know: `Group::readiness_for`.
+            // `Group::readiness_for` knows the pending signals of the reader.
             Kind::Signals(_) => 0,
             Kind::Random => IN | OUT,
             Kind::Output(_) => OUT,
@@ -61,7 +61,7 @@ impl Files {
         (if has_room { OUT } else { 0 }) | if pipe.readers == 0 { when_broken } else { 0 }
     }
 
-    /// Both directions of a stream socket: the peer's end is both at once, or one by shutdown.
+    /// Both directions of a stream socket: the peer closes both together, or one by shutdown.
     fn both_ends(&self, read: PipeId, write: PipeId) -> u32 {
         let incoming = &self.pipes[read];
         let mut mask = if incoming.bytes.is_empty() { 0 } else { IN };

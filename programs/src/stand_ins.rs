@@ -1,5 +1,5 @@
-//! The machine that programs are shown: texts that stand in for the system's files. Each is a file
-//! in memory that is there while it is being opened: nothing is left behind, however a run ends.
+//! The machine that programs see: texts that replace the system's files. Each exists in memory only
+//! while it is opened: no run leaves files behind.
 
 use crate::interface::Launch;
 use crate::sys::memory::file_in_memory;
@@ -8,16 +8,16 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::time::SystemTime;
 
-/// Where the world's resolver is.
+/// The address of the simulated resolver.
 pub(crate) const RESOLVER: Ipv4Addr = Ipv4Addr::new(10, 0, 255, 53);
 
-/// How many processors a program sees.
+/// The number of processors that a program sees.
 pub(crate) const PROCESSORS: u32 = 2;
 
-/// How much memory it sees, in bytes.
+/// The memory that it sees, in bytes.
 pub(crate) const MEMORY: u64 = 8 << 30;
 
-/// Files that stand in for the system's: which, and the name of ours.
+/// Replaced system files, with the name of the replacement.
 pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/etc/hosts", "hosts"),
     ("/etc/resolv.conf", "resolv.conf"),
@@ -42,7 +42,7 @@ pub(crate) const STAND_INS: &[(&str, &str)] = &[
     ("/sys/devices/system/cpu/present", "processors"),
 ];
 
-/// A file with this text, as old as the epoch.
+/// A file with this text and a timestamp at the epoch.
 pub(crate) fn file_with(text: &str) -> io::Result<File> {
     let mut file = file_in_memory()?;
     file.write_all(text.as_bytes())?;
@@ -51,7 +51,7 @@ pub(crate) fn file_with(text: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// The text that stands in for a file of the system, if one does.
+/// The text that replaces a system file, if one does.
 pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
     let (_, name) = STAND_INS.iter().find(|(known, _)| *known == path)?;
     let memory_kb = MEMORY / 1024;

@@ -1,4 +1,4 @@
-//! What a power loss leaves of a folder: each file as it was when it was last synced.
+//! The content of a folder after a power loss: each file as it was at its last sync.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
@@ -7,15 +7,15 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Tells a file from every other, even from a later one with the same inode.
+/// Identifies a file, even against a later one with the same inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Identity(u64, u64, Option<SystemTime>);
 
-/// What files held when they were last synced.
+/// The content of files at their last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct SyncedFiles(BTreeMap<Identity, Vec<u8>>);
 
-/// What a sync that has begun makes safe.
+/// The content that a sync in progress makes safe.
 pub(crate) struct Sync(Identity, Vec<u8>);
 
 impl Sync {
@@ -31,13 +31,13 @@ impl SyncedFiles {
         self.0.insert(sync.0, sync.1);
     }
 
-    /// Adds what was synced later.
+    /// Adds later syncs.
     pub fn extend(&mut self, later: SyncedFiles) {
         self.0.extend(later.0);
     }
 
-    /// Takes every file below a folder back to its last sync; one that was never synced is empty.
-    /// Names are safe at once: a file that was created, renamed or deleted stays so.
+    /// Restores every file in a folder to its last sync, recursively; a file that was never synced
+    /// becomes empty. Names are durable immediately: a created, renamed or deleted file stays so.
     pub fn restore(&self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -46,7 +46,7 @@ impl SyncedFiles {
                 self.restore(&path)?;
             } else if about.is_file() {
                 let held = self.0.get(&identity(&about)).map_or(&[][..], Vec::as_slice);
-                // Written in place: the file stays the same one.
+                // Written in place, to keep the inode.
                 if fs::read(&path)? != held {
                     fs::write(&path, held)?;
                 }
@@ -55,7 +55,7 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Takes note that every file below a folder is safe as it is.
+    /// Records that every file in a folder is safe as it is, recursively.
     pub fn sync_all(&mut self, folder: &Path) -> io::Result<()> {
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();

@@ -1,4 +1,4 @@
-//! What there is where programs cannot be traced: an error that says so.
+//! The interface on platforms without tracing: every start fails.
 
 use crate::interface::{
     CallMade, Clocks, FilesUsed, Launch, News, Output, SocketId, StartError, Step,

@@ -1,6 +1,6 @@
-//! The vDSO of the programs: a library of one page that the kernel would map, and that C libraries,
-//! Go and others look up to read the clocks without a system call. It has no relocations and no
-//! sections: a header, two segments, the tables by which its four functions are found, and the
+//! The vDSO of the programs: a library of one page that the kernel would map, in which C libraries,
+//! Go and others look up functions to read the clocks without a system call. It has no relocations
+//! and no sections: a header, two segments, the tables that locate its four functions, and the
 //! functions of [`crate::sys::clock_pages`].
 
 use crate::sys::clock_pages::{CODE_AT, PAGE, functions};
@@ -11,7 +11,7 @@ const VERSION: &str = "LINUX_2.6";
 const SEGMENTS_AT: u64 = 64;
 const TABLES_AT: usize = 64 + 2 * 56;
 
-/// Tags of the table of tables.
+/// Tags of the dynamic table.
 const DT_HASH: u64 = 4;
 const DT_STRTAB: u64 = 5;
 const DT_SYMTAB: u64 = 6;
@@ -22,11 +22,10 @@ const DT_VERSYM: u64 = 0x6fff_fff0;
 const DT_VERDEF: u64 = 0x6fff_fffc;
 const DT_VERDEFNUM: u64 = 0x6fff_fffd;
 
-/// A page that is filled from its beginning.
 struct Image(Vec<u8>);
 
 impl Image {
-    /// Aligns, and says where the next thing lies.
+    /// Aligns, and returns the next offset.
     fn place(&mut self) -> u64 {
         self.0.resize(self.0.len().next_multiple_of(8), 0);
         self.0.len() as u64
@@ -45,7 +44,6 @@ impl Image {
     }
 }
 
-/// Names, each ended by a zero byte.
 #[derive(Default)]
 struct Names(Vec<u8>);
 
@@ -57,7 +55,7 @@ impl Names {
     }
 }
 
-/// The hash of a name, as ELF has it.
+/// ELF's hash of a name.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0, |hash: u32, byte| {
         let sum = (hash << 4).wrapping_add(byte.into());
@@ -77,7 +75,7 @@ pub(crate) fn image() -> Vec<u8> {
     image.long(&[0; 3]);
     for (function, at) in functions {
         image.words(&[names.add(function)]);
-        // A global function of some section, with the size of none.
+        // A global function of some section, of unknown size.
         image.half(&[1 << 4 | 2, 1]);
         image.long(&[(CODE_AT + at) as u64, 0]);
     }
@@ -121,7 +119,7 @@ pub(crate) fn image() -> Vec<u8> {
     image.0
 }
 
-/// The header, and the two segments: the page, and in it the table of tables.
+/// The header, and the two segments: the page, and in it the dynamic table.
 fn head(dynamic: u64, length: u64) -> Vec<u8> {
     let mut head = Image(b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0".to_vec());
     // A shared library for x86-64 without an entry and without sections.

@@ -1,5 +1,5 @@
-//! The emulation beside the kernel: small C programs run natively and traced, and must print the
-//! same and end the same. Skipped with a line where there is no C compiler.
+//! Compares the emulation with the kernel: small C programs run natively and traced, and must print
+//! the same and end the same. Without a C compiler the test prints a line and is skipped.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -36,7 +36,7 @@ fn cases(program: &str) -> Vec<String> {
     String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
-/// Serves over real TCP for as long as the tests run; its port.
+/// Serves over real TCP for as long as the tests run; returns its port.
 fn real_server() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("a port is free");
     let port = listener.local_addr().expect("it is bound").port();

@@ -1,5 +1,5 @@
-//! Programs of the system in virtual time: what leaks is emulated, what cannot be is refused by
-//! name, and nothing hangs.
+//! Programs of the system in virtual time: leaks are emulated, unsupported calls are refused by
+//! name, and no program hangs.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -14,7 +14,7 @@ fn shell(script: &str) -> Alone {
     run_alone(&launch(&["/bin/sh", "-c", script]))
 }
 
-/// A compiled C program, or `None` with a line where there is no compiler.
+/// A compiled C program, or `None`, with a line of explanation, without a compiler.
 fn compiled(folder: &tempfile::TempDir, source: &str) -> Option<String> {
     let (text, program) = (folder.path().join("a.c"), folder.path().join("a"));
     std::fs::write(&text, source).unwrap();
@@ -70,7 +70,7 @@ fn the_time_stamp_counter_shows_virtual_time() {
 
 #[test]
 fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
-    // The time stamp of a file that the program makes is the real one.
+    // The timestamp of a file created by the program is the real one.
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("made").display().to_string();
     let script = format!("rm -f {path}; : > {path}; stat -c %y {path}");
@@ -79,7 +79,7 @@ fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
     assert_ne!(one.calls, other.calls);
 }
 
-/// What the processor can do, as the kernel says.
+/// Returns whether the processor has a flag, according to the kernel.
 fn has_flag(flag: &str) -> bool {
     let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let found = text.split_ascii_whitespace().any(|word| word == flag);
@@ -108,7 +108,7 @@ fn what_the_processor_draws_shows_as_a_difference_between_two_runs() {
 fn the_number_of_the_processor_is_a_difference_if_two_runs_print_another() {
     let source = "#include <cpuid.h>\n#include <stdio.h>\nint main() { unsigned a, b, c, d; \
                   __cpuid(1, a, b, c, d); printf(\"%3d\\n\", b >> 24); }";
-    // Each thread keeps to a processor of its own, where there are two.
+    // Each thread stays on its own processor, if there are two.
     let run = || std::thread::spawn(|| run_c(source)).join().unwrap();
     let (Some(one), Some(other)) = (run(), run()) else { return };
     assert_eq!(one.stdout == other.stdout, one.calls == other.calls, "{}", one.stdout);
@@ -176,7 +176,7 @@ fn a_thread_that_spins_for_another_is_interrupted_and_counted() {
     assert!(run.preempted > 0);
 }
 
-/// A program that looks at the clock until so many seconds have passed.
+/// A program that polls the clock until this many seconds have passed.
 fn looking_for(seconds: u32) -> String {
     format!(
         "#include <stdio.h>\n#include <time.h>\nstatic time_t now(void) {{ struct timespec t; \
@@ -308,8 +308,9 @@ fn what_was_executed_and_what_was_read_is_told_by_its_whole_path() {
     assert!(!used.opened.iter().any(|path| path.ends_with("written")));
 }
 
-/// A script of Python, or `None` with a line where there is none. `libc` is there, `code` makes a
-/// function of machine code, and the program is called `name` in the machine's table.
+/// Runs a Python script, or returns `None`, with a line of explanation, without Python. The script
+/// has `libc`, `code` makes a function of machine code, and the program is called `name` in the
+/// process table.
 fn python(name: &str, script: &str) -> Option<Alone> {
     let prelude = format!(
         "import ctypes, mmap, os, signal, sys, time\n\
@@ -332,7 +333,7 @@ fn python(name: &str, script: &str) -> Option<Alone> {
     Some(run_alone(&launch(&[program.trim(), "-c", &format!("{prelude}{script}")])))
 }
 
-/// How many processes of this name there are in the machine's table, ended ones too.
+/// The number of processes of this name in the process table, including zombies.
 fn left_of(name: &str) -> usize {
     let has_name = |entry: &std::fs::DirEntry| {
         let stat = std::fs::read_to_string(entry.path().join("stat")).unwrap_or_default();
@@ -478,7 +479,7 @@ fn what_would_leak_is_emulated_by_whatever_path() {
 fn a_program_that_signals_itself_without_end_is_named() {
     let storm = "signal.signal(signal.SIGUSR1, lambda *_: None)\n\
                  while True: os.kill(os.getpid(), signal.SIGUSR1)";
-    // A handler that returns to the instruction that faults.
+    // A handler that returns to the faulting instruction.
     let faults = "signal.signal(signal.SIGSEGV, lambda *_: None)\nctypes.string_at(8)";
     for script in [storm, faults] {
         let Some(run) = python("storm-9731", script) else { return };
@@ -512,7 +513,7 @@ fn the_sender_of_a_signal_has_the_number_that_the_program_knows() {
     assert_eq!(run.stdout, "True\nTrue\n", "{:?} {}", run.ending, run.stderr);
 }
 
-/// How often a run stopped to look at a clock, and how often it looked without.
+/// The number of stops at clock reads, and of reads without a stop.
 fn looks_of(run: &Alone) -> (usize, u64) {
     let is_clock = |call: &&CallMade| {
         fencepost_programs::name_of_call(call.number).starts_with("clock_gettime")

@@ -1,5 +1,5 @@
-//! The real redis-server in virtual time: what it serves, what survives its end, and that two runs
-//! are equal. Skipped with a line where it is not installed.
+//! The real redis-server in virtual time: its answers, its durability, and that two runs are equal.
+//! Skipped, with a line of explanation, where it is not installed.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
@@ -19,14 +19,15 @@ const SECOND_US: u64 = 1_000_000;
 const RELEASE: &str = "if redis.call('get',KEYS[1])==ARGV[1] then return redis.call('del',KEYS[1]) \
                        end return 0";
 
-/// A redis-server that starts in a folder, or `None` with a line where there is none.
+/// A redis-server that starts in a folder, or `None`, with a line of explanation, if it is not
+/// installed.
 fn redis(name: &str, folder: &Path, more: &[&str]) -> Option<Launch> {
     let path = std::env::var("PATH").unwrap_or_default();
     let Ok(program) = fencepost_programs::find_program("redis-server", folder, &path) else {
         skip("FENCEPOST_REAL_REDIS", "redis-server");
         return None;
     };
-    // The server tells where its program is.
+    // The server reports the path of its program.
     let plain = [program.to_str().unwrap(), "--port", "6379", "--protected-mode", "no"];
     let words: Vec<&str> = plain.iter().chain(more).copied().collect();
     let mut launch = launch(&words);
@@ -46,7 +47,7 @@ fn does(world: &mut Machines, at: Connection, words: &[&str]) -> String {
 
 const MEMORY_ONLY: &[&str] = &["--save", "", "--appendonly", "no"];
 
-/// One life of a server without files; what it answered, and its calls.
+/// One life of a server without files; returns its answers and calls.
 fn one_life() -> Option<(Vec<String>, Vec<fencepost_programs::CallMade>)> {
     let folder = tempfile::tempdir().unwrap();
     let mut world = Machines::default();
@@ -93,7 +94,7 @@ fn a_server_goes_by_the_clocks_of_its_machine_and_two_runs_are_equal() {
     assert_eq!(one.1, other.1);
 }
 
-/// What a server with an append-only file holds after its end.
+/// The data of a server with an append-only file after its end.
 fn after_the_end(fsync: &str, has_power: bool) -> Option<[String; 2]> {
     let folder = tempfile::tempdir().unwrap();
     let words = ["--save", "", "--appendonly", "yes", "--appendfsync", fsync];

@@ -1,9 +1,9 @@
-//! The other published documents: each is a type, its views, and how it is read back.
+//! The other published documents: each is a type, its views, and its reader.
 //!
 //! In: results of studies (many runs added up for one question). Out: [`matrix`], [`boundary`],
-//! [`load`], [`certificate`], histories that were [`judged`] again, the pages of the [`gallery`],
-//! the [`schema`] of every published format, [`read`], which takes any of them back, and the
-//! [`site`] of the documentation.
+//! [`load`], [`certificate`], histories [`judged`] again, the pages of the [`gallery`], the
+//! [`schema`] of every published format, [`read`], which reads any of them back, and the [`site`]
+//! of the documentation.
 
 pub mod boundary;
 pub mod certificate;

@@ -1,8 +1,8 @@
-//! Why it happened, in words.
+//! Explains findings in words.
 //!
-//! In: a finding and the timeline that it was found in. Out: its [`cause`], from what the history
-//! shows of it (`evidence`), the story in sentences that each rest on an event ([`narrative`]), and
-//! what the [`literature`] and plain [`arithmetic`] say of the lock.
+//! In: a finding and its timeline. Out: its [`cause`], from the history's `evidence`, the story in
+//! sentences that each rest on an event ([`narrative`]), and the statements of the [`literature`]
+//! and of [`arithmetic`] about the lock.
 
 pub mod arithmetic;
 pub mod cause;

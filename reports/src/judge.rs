@@ -1,8 +1,8 @@
-//! Whether a history keeps the rules.
+//! Judges whether a history obeys the rules.
 //!
 //! In: a history. A [`timeline`] digests it once, each [`checker`] is a function from the timeline
 //! to [`finding`]s, and [`phases`] says where the faults met the protocol. Out: findings, without
-//! a word on why.
+//! explanations.
 
 pub mod checker;
 pub mod finding;

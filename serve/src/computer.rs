@@ -16,22 +16,22 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// What one server has of this computer.
+/// One server's access to this computer.
 pub(crate) struct Computer {
     pub(crate) listener: TcpListener,
     pub(crate) files: RefCell<Files>,
-    /// Whether this server was told from outside to end.
+    /// `true` once the server was asked to stop.
     pub(crate) leave: Arc<AtomicBool>,
-    /// Where warnings go.
+    /// The receiver of warnings.
     pub(crate) events: mpsc::UnboundedSender<Event>,
 }
 
 thread_local! {
-    /// Where this thread's clock begins.
+    /// The origin of this thread's clock.
     static ORIGIN: Instant = Instant::now();
 }
 
-/// A real clock that only goes forward.
+/// A monotonic clock.
 pub(crate) fn running() -> Duration {
     ORIGIN.with(Instant::elapsed)
 }
@@ -43,13 +43,12 @@ pub fn wall_clock() -> WallTime {
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
-/// Both clocks of this computer.
 pub fn clocks() -> Now {
     let running = running().as_micros();
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
 }
 
-/// A stream whose small messages do not wait for each other; if that is refused, they do.
+/// Sets TCP_NODELAY, and ignores a failure.
 pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
     let _ = stream.set_nodelay(true);
     stream
@@ -57,7 +56,7 @@ pub(crate) fn without_delay(stream: TcpStream) -> TcpStream {
 
 impl Platform for Computer {
     type Stream = TcpStream;
-    /// `None` where nothing is kept, so that nothing is to be done.
+    /// `None` without a folder: there is nothing to sync.
     type Sync = Option<File>;
 
     async fn accept(&self) -> io::Result<(TcpStream, SocketAddr)> {
@@ -83,7 +82,7 @@ impl Platform for Computer {
         match damage.response {
             Response::Refused => Err(ServeError::Damaged { path, what }),
             Response::Repaired => {
-                // Nobody listens any more if all is being dropped.
+                // The receiver is gone while everything is being dropped.
                 let _ = self.events.send(Event::Warning(format!("{}: {what}", path.display())));
                 Ok(())
             }
@@ -95,7 +94,7 @@ impl Platform for Computer {
         let Some(file) = file else { return Ok(()) };
         match tokio::task::spawn_blocking(move || file.sync_data()).await {
             Ok(synced) => synced.map_err(|error| self.files.borrow().failure(error)),
-            // The runtime ends, and this task with it.
+            // The runtime is ending, and this task with it.
             Err(_) => std::future::pending().await,
         }
     }

@@ -10,31 +10,29 @@ use std::time::Duration;
 use tokio::io::Interest;
 use tokio::sync::Notify;
 
-/// How many bytes may wait for a peer that does not read, before it is disconnected whatever
-/// `client-output-buffer-limit` says: one client shall not take the process down.
+/// The most bytes that may wait for a peer that does not read before it is disconnected, regardless
+/// of `client-output-buffer-limit`: one client must not take the process down.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// How many messages one write takes.
+/// Messages per write.
 const SLICES_MAX: usize = 64;
-/// How long a connection that is being closed may take to get rid of its last bytes.
+/// Time limit for a closing connection to send its last bytes.
 const LINGER: Duration = Duration::from_secs(5);
 
-/// A connection as its host sees it.
 pub(crate) struct Connection<S> {
     pub(crate) stream: S,
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
-    /// How many of them the machine knows of.
+    /// The backlog last reported to the machine.
     told_bytes: Cell<usize>,
-    /// The machine has closed it: nothing is read any more, and it ends when all is written.
+    /// The machine has closed it: it reads no more, and ends when everything is written.
     closing: Cell<bool>,
     /// The peer does not read, or is gone.
     broken: Cell<bool>,
-    /// Its task has to look at it anew.
+    /// Wakes its task.
     changed: Notify,
 }
 
 impl<S: Stream> Connection<S> {
-    /// A connection on an open stream.
     pub(crate) fn new(stream: S) -> Rc<Connection<S>> {
         Rc::new(Connection {
             stream,
@@ -47,7 +45,7 @@ impl<S: Stream> Connection<S> {
         })
     }
 
-    /// Puts a message behind those that wait; [`Connection::flush`] sends it.
+    /// Queues a message; [`Connection::flush`] sends it.
     pub(crate) fn push(&self, bytes: Bytes) {
         let waiting = self.outgoing_bytes.get() + bytes.len();
         if self.broken.get() || waiting > OUTGOING_BYTES_MAX {
@@ -57,8 +55,8 @@ impl<S: Stream> Connection<S> {
         self.outgoing.borrow_mut().push_back(bytes);
     }
 
-    /// Ends it once everything before is sent. If that is so already, the peer hears of it now,
-    /// whenever the task gets to it.
+    /// Ends it once everything queued is sent. If nothing is queued, the peer learns of it now, not
+    /// when the task runs.
     pub(crate) fn close(&self) {
         self.closing.set(true);
         if self.outgoing.borrow().is_empty() {
@@ -67,19 +65,19 @@ impl<S: Stream> Connection<S> {
         self.changed.notify_one();
     }
 
-    /// Ends it at once; what waits is thrown away.
+    /// Ends it immediately and drops the queue.
     pub(crate) fn abort(&self) {
         self.closing.set(true);
         self.give_up();
     }
 
-    /// How many bytes wait, if that is not what the machine was told last.
+    /// The backlog in bytes, if it differs from the last report to the machine.
     pub(crate) fn news(&self) -> Option<usize> {
         let bytes = self.outgoing_bytes.get();
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
-    /// Sends what can be sent at once; the rest is its task's.
+    /// Sends as much as possible without waiting; its task sends the rest.
     pub(crate) fn flush(&self) {
         if self.write_by(|slices| self.stream.send(slices)).is_err() {
             self.give_up();
@@ -115,7 +113,7 @@ impl<S: Stream> Connection<S> {
         Ok(())
     }
 
-    /// Waits until the socket can do what is wanted of it, or something changed.
+    /// Waits until the socket is ready for the pending work, or something changed.
     async fn ready(&self) -> io::Result<()> {
         let interest = match (self.closing.get(), self.outgoing.borrow().is_empty()) {
             (true, _) => Interest::WRITABLE,
@@ -129,7 +127,7 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Reads what has arrived; `None` if that is nothing, and nothing at the end of the stream.
+    /// Reads received bytes; `None` if there are none yet, an empty slice at the end of the stream.
     pub(crate) fn read<'b>(&self, buffer: &'b mut [u8]) -> io::Result<Option<&'b [u8]>> {
         match self.stream.try_read(buffer) {
             Ok(length) => Ok(Some(&buffer[..length])),
@@ -138,24 +136,23 @@ impl<S: Stream> Connection<S> {
         }
     }
 
-    /// Whether bytes can be read, or written as far as any wait, or neither matters any more:
-    /// false if it has ended.
+    /// Waits until it can read, or write queued bytes; `false` if it has ended.
     pub(crate) async fn goes_on(&self) -> bool {
         let is_over = || self.broken.get() || self.closing.get();
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()
     }
 
-    /// Whether the machine was told that bytes wait.
+    /// Returns whether the machine was told of a backlog.
     pub(crate) fn has_told(&self) -> bool {
         self.told_bytes.get() > 0
     }
 
-    /// Whether the machine has closed it.
+    /// Returns whether the machine has closed it.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.get()
     }
 
-    /// Writes what waits, for a while.
+    /// Writes the queue, for a limited time.
     pub(crate) async fn linger(&self) {
         let _ = tokio::time::timeout(LINGER, self.drain()).await;
     }

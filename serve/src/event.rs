@@ -1,12 +1,11 @@
-//! What a host's thread reports to whoever started it.
+//! Reports of a host's thread to its starter.
 
 use crate::ServeError;
 
-/// What a host's thread reports.
 pub(crate) enum Event {
     /// The server answers requests.
     Ready,
-    /// Something is not as it should be, and the server goes on.
+    /// A problem that does not stop the server.
     Warning(String),
     /// The thread ends.
     Ended(Result<(), ServeError>),

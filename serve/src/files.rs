@@ -1,8 +1,8 @@
-//! A server's files: a snapshot, what was appended since, and a configuration file.
+//! A server's files: a snapshot, a log of later writes, and a configuration file.
 //!
 //! The first two belong to a generation: `dump.N.rdb` and `appendonly.N.aof`. The file `generation`
-//! names the current one and is replaced by a rename, so that a snapshot takes the place of all
-//! that went before it at one instant, whenever the process or the power ends.
+//! names the current one and is replaced by a rename, so that a snapshot atomically replaces
+//! everything before it, even if the process or the power fails.
 
 mod found;
 mod lock;
@@ -14,13 +14,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// Where a server keeps its files; without a folder nothing is kept.
+/// A server's files; without a folder it keeps none.
 #[derive(Debug)]
 pub struct Files {
     folder: Option<PathBuf>,
     generation: u64,
     append_only: Option<File>,
-    /// Held for as long as the files are open.
+    /// Held while the files are open.
     _lock: Option<FolderLock>,
 }
 
@@ -30,11 +30,12 @@ impl Files {
         Files { folder: None, generation: 0, append_only: None, _lock: None }
     }
 
-    /// The files in a folder, which is made if there is none, and what they hold. The folder is
-    /// locked until they are dropped.
+    /// Opens the files in a folder, which it creates if needed, and reads them. The folder is
+    /// locked
+    /// until they are dropped.
     ///
     /// # Errors
-    /// If another server has the folder, a file is missing, or one cannot be read or made.
+    /// If another server uses the folder, a file is missing, or one cannot be read or created.
     pub fn open(folder: &Path) -> Result<(Files, DiskImage), ServeError> {
         fs::create_dir_all(folder).map_err(|error| failed(folder, error))?;
         let lock = Some(FolderLock::take(folder)?);
@@ -45,7 +46,6 @@ impl Files {
         Ok((Files { folder: Some(folder.to_owned()), generation, append_only, _lock: lock }, image))
     }
 
-    /// The path of one of the files.
     pub(crate) fn path(&self, file: DiskFile) -> PathBuf {
         let folder = self.folder.as_deref().unwrap_or(Path::new("."));
         match file {
@@ -55,7 +55,7 @@ impl Files {
         }
     }
 
-    /// Carries out an output for the disk. A sync is the caller's to do: it is handed the file.
+    /// Executes a disk output. The caller does a sync, with the returned file.
     pub(crate) fn apply(&mut self, output: &Output) -> Result<Option<File>, ServeError> {
         let done = match output {
             Output::DiskAppend { bytes } => self.append(bytes).map(|()| None),
@@ -67,13 +67,13 @@ impl Files {
         done.map_err(|error| self.failure(error))
     }
 
-    /// Makes safe what was written.
+    /// Syncs the written data.
     pub(crate) fn sync(&self) -> Result<(), ServeError> {
         let synced = self.append_only.as_ref().map_or(Ok(()), File::sync_data);
         synced.map_err(|error| self.failure(error))
     }
 
-    /// What to say of an error of these files.
+    /// The error for an I/O error of these files.
     pub(crate) fn failure(&self, error: io::Error) -> ServeError {
         ServeError::File { path: self.folder.clone().unwrap_or_default(), error }
     }
@@ -104,7 +104,7 @@ impl Files {
     }
 }
 
-/// Replaces a file at one instant, whenever the process or the power ends.
+/// Replaces a file atomically, even if the process or the power fails.
 fn write_at_once(folder: &Path, name: &str, bytes: &[u8]) -> io::Result<()> {
     let draft = folder.join(format!("{name}.partial"));
     write_synced(&draft, bytes)?;
@@ -135,7 +135,7 @@ fn failed(path: &Path, error: io::Error) -> ServeError {
     ServeError::File { path: path.to_owned(), error }
 }
 
-/// Writes a new file, and leaves none if it cannot be written.
+/// Writes a new file, and leaves none behind if that fails.
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());
@@ -227,7 +227,7 @@ mod tests {
         Files::open(folder.path()).unwrap();
     }
 
-    /// What is said of a folder that holds these files.
+    /// The error for a folder with these files.
     fn refusal(files: &[(&str, &str)]) -> String {
         let folder = tempfile::tempdir().unwrap();
         files.iter().for_each(|(name, text)| fs::write(folder.path().join(name), text).unwrap());

@@ -1,9 +1,9 @@
-//! A machine as one future, on whatever listener, connector, disk and clock its caller has: a host
-//! of a simulation such as turmoil's, or a task of any runtime of tokio.
+//! A machine as one future, on the listener, connector, disk and clock of its caller: a host of a
+//! simulation such as turmoil's, or a task of any tokio runtime.
 //!
-//! Everything that belongs to the machine lives in that future. To drop it is to crash the process:
-//! its connections end with it, and its [`SharedDisk`] loses what such a crash loses. Time is
-//! tokio's, so it passes as the runtime lets it pass; chance is the machine's own, from its seed.
+//! The future owns everything of the machine. Dropping it crashes the process: its connections end
+//! with it, and its [`SharedDisk`] loses the data that such a crash loses. Time is tokio's, as the
+//! runtime drives it; random numbers are the machine's own, from its seed.
 
 mod disk;
 mod polled;
@@ -25,32 +25,30 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::LocalSet;
 use tokio::time::Instant;
 
-/// What bytes can be read from and written to, unbuffered: `TcpStream` of tokio and of turmoil, and
-/// more.
+/// An unbuffered byte stream: `TcpStream` of tokio or turmoil, and others.
 pub trait ByteStream: AsyncRead + AsyncWrite + Unpin + 'static {}
 
 impl<S: AsyncRead + AsyncWrite + Unpin + 'static> ByteStream for S {}
 
-/// What outlives the process of a guest.
+/// The parts of a guest that survive its process.
 pub struct Hardware<K> {
     /// Its files.
     pub disk: SharedDisk,
-    /// What its wall clock shows: the span since the Unix epoch.
+    /// Its wall clock: the span since the Unix epoch.
     pub clock: K,
 }
 
-/// What a machine finds when it starts.
+/// The state that a machine starts from.
 #[derive(Debug)]
 pub struct Beginning {
-    /// What the disk holds.
+    /// The content of the disk.
     pub image: DiskImage,
-    /// How often a machine was started on this disk before.
+    /// Earlier starts of a machine on this disk.
     pub starts: u64,
-    /// What the wall clock shows.
+    /// The wall clock.
     pub now: WallTime,
 }
 
-/// The platform of a guest.
 struct Guest<A, C, K> {
     accept: A,
     connect: C,
@@ -59,11 +57,11 @@ struct Guest<A, C, K> {
     life: Life,
 }
 
-/// Serves a machine until it ends by itself. Does not wait for anything but what it is handed and
-/// tokio's clock, and starts no task outside of this future.
+/// Serves a machine until it ends by itself. Waits only for the given parts and tokio's clock, and
+/// starts no task outside of this future.
 ///
 /// # Errors
-/// If another machine runs on the disk, or the machine refuses what the disk holds.
+/// If another machine runs on the disk, or the machine refuses the content of the disk.
 pub async fn serve_guest<S: ByteStream>(
     boot: impl FnOnce(Beginning) -> Box<dyn Machine>,
     hardware: Hardware<impl Fn() -> Duration + 'static>,

@@ -17,54 +17,51 @@ use std::time::Duration;
 use tokio::sync::{Notify, mpsc};
 use tokio::time::Instant;
 
-/// How much is read of a connection at a time: `PROTO_IOBUF_LEN`.
+/// Bytes per read of a connection: `PROTO_IOBUF_LEN`.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
-/// How many buffered commands are served before other sockets are looked at again.
+/// Buffered commands to serve before the other sockets.
 const COMMANDS_PER_TURN: usize = 1_024;
-/// How long to wait if a connection cannot be accepted, mostly for want of file descriptors.
+/// Delay after a failed accept, mostly for lack of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
 
-/// One machine and what belongs to it.
 pub(crate) struct Host<P: Platform> {
-    /// Itself, for the tasks that it starts.
+    /// A reference to itself, for its tasks.
     me: Weak<Host<P>>,
     pub(crate) platform: P,
     machine: RefCell<Box<dyn Machine>>,
     outputs: RefCell<Outputs>,
     pub(crate) connections: RefCell<Connections<P::Stream>>,
-    /// Connections with something to send.
+    /// Connections with queued bytes.
     touched: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
-    /// Connections of which the machine may not know how much waits.
+    /// Connections whose backlog may be unknown to the machine.
     unread: RefCell<IndexSet<ConnectionId, FxBuildHasher>>,
     accepted: Cell<u32>,
     buffer: RefCell<Vec<u8>>,
-    /// What is to be synced, in order.
+    /// Pending syncs, in order.
     syncs: mpsc::UnboundedSender<P::Sync>,
-    /// How many syncs the machine waits for.
+    /// Syncs that the machine waits for.
     pub(crate) syncs_awaited: Cell<usize>,
-    /// Of those that are on their way, how many the machine does not wait for any more.
+    /// Syncs in progress that the machine no longer waits for.
     pub(crate) syncs_told: Cell<usize>,
     wake_at: Cell<Option<Instant>>,
     timer_set: Notify,
-    /// Commands wait in the machine.
+    /// Wakes the task that serves buffered commands.
     unserved: Notify,
     failure: RefCell<Option<ServeError>>,
     failed: Notify,
-    /// The machine has ended by itself.
+    /// `true` once the machine has ended by itself.
     stopped: Cell<bool>,
     has_stopped: Notify,
-    /// The machine answers requests.
+    /// `true` once the machine answers requests.
     ready: Cell<bool>,
     is_ready: Notify,
 }
 
-/// How a machine is made, by which it knows the driver that it may turn to in the middle of an
-/// input.
+/// Builds a machine, with the driver that it may call during an input.
 pub type Boot = Box<dyn FnOnce(Rc<dyn Attendant>) -> Box<dyn Machine> + Send>;
 
-/// Starts a task on this thread.
 #[expect(clippy::disallowed_methods, reason = "a server is no part of our simulation here")]
 pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) {
     drop(tokio::task::spawn_local(task));
@@ -76,7 +73,7 @@ async fn pause(span: Duration) {
 }
 
 impl<P: Platform> Host<P> {
-    /// Boots a machine, which may know its host, and serves it.
+    /// Boots a machine, which may use its host, and serves it.
     pub(crate) fn start(
         platform: P,
         boot: impl FnOnce(&Weak<Host<P>>) -> Box<dyn Machine>,
@@ -113,24 +110,21 @@ impl<P: Platform> Host<P> {
         host
     }
 
-    /// The buffer that all connections read into, one after the other.
+    /// The read buffer, shared by all connections.
     pub(crate) fn read_buffer(&self) -> RefMut<'_, Vec<u8>> {
         self.buffer.borrow_mut()
     }
 
-    /// Bytes arrived.
     pub(crate) fn received(&self, connection: ConnectionId, bytes: &[u8]) {
         self.handle(Input::Received { connection, bytes });
     }
 
-    /// The peer is gone.
     pub(crate) fn lost(&self, connection: ConnectionId) {
         if self.connections.borrow_mut().swap_remove(&connection).is_some() {
             self.handle(Input::Closed { connection });
         }
     }
 
-    /// Waits until something fails that this server cannot do without.
     pub(crate) async fn failed(&self) -> ServeError {
         loop {
             if let Some(failure) = self.failure.borrow_mut().take() {
@@ -140,14 +134,12 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Waits until the machine ends by itself.
     pub(crate) async fn stopped(&self) {
         while !self.stopped.get() {
             self.has_stopped.notified().await;
         }
     }
 
-    /// Waits until the machine answers requests.
     pub(crate) async fn ready(&self) {
         while !self.ready.get() {
             self.is_ready.notified().await;
@@ -159,14 +151,13 @@ impl<P: Platform> Host<P> {
         self.failed.notify_one();
     }
 
-    /// Some of what waited on a connection has left.
+    /// Handles the sending of queued bytes.
     pub(crate) fn drained(&self, connection: ConnectionId) {
         self.unread.borrow_mut().insert(connection);
         self.report_unread();
     }
 
-    /// Hands the machine an input, serves what it has buffered for a turn, and sends what it wants
-    /// sent.
+    /// Gives the machine an input, serves its buffered commands for a turn, and sends its output.
     fn handle(&self, input: Input<'_>) {
         self.turn(input, COMMANDS_PER_TURN);
         self.report_unread();
@@ -176,7 +167,7 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Tells the machine how much waits on connections whose peers do not keep up.
+    /// Tells the machine the backlog of slow peers.
     fn report_unread(&self) {
         loop {
             let Some(connection) = self.unread.borrow_mut().pop() else { return };
@@ -193,7 +184,7 @@ impl<P: Platform> Host<P> {
         });
     }
 
-    /// As [`Host::handle`] in the middle of an input, of what the machine lends out meanwhile.
+    /// As [`Host::handle`], during another input, on the parts that the machine lends out.
     pub(crate) fn handle_meanwhile(&self, input: Input<'_>, interlude: &mut dyn Interlude) {
         self.turn_of(input, COMMANDS_PER_TURN, |input, outputs| interlude.handle(input, outputs));
     }
@@ -212,7 +203,7 @@ impl<P: Platform> Host<P> {
             outputs.list.drain(..).for_each(|output| self.carry_out(output));
             if outputs.stopped {
                 self.stopped.set(true);
-                // One waits at the listener, another one for the process to end.
+                // The listener waits, and so does the end of the process.
                 self.has_stopped.notify_waiters();
             }
             if !outputs.more {
@@ -280,7 +271,7 @@ impl<P: Platform> Host<P> {
     fn write(&self, output: &Output) {
         match self.platform.write(output) {
             Ok(None) => {}
-            // Nobody listens any more if this server is stopping, which syncs by itself.
+            // The receiver is gone while the server stops, which syncs by itself.
             Ok(Some(sync)) => {
                 self.syncs_awaited.set(self.syncs_awaited.get() + 1);
                 drop(self.syncs.send(sync));
@@ -289,7 +280,7 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Takes a connection that somebody opened; its number.
+    /// Accepts a connection; returns its number.
     pub(crate) fn admit(self: &Rc<Host<P>>, stream: P::Stream) -> ConnectionId {
         let id = ConnectionId(self.accepted.get());
         self.accepted.set(id.0.wrapping_add(1) % (u32::MAX / 2));
@@ -333,7 +324,7 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Sends the machine its wake-up when it is due.
+    /// Wakes the machine when its timer is due.
     async fn keep_time(self: Rc<Host<P>>) {
         loop {
             let Some(wake_at) = self.wake_at.get() else {
@@ -351,7 +342,7 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Goes on with commands that a turn did not get to.
+    /// Serves the commands that a turn left over.
     async fn serve_buffered(self: Rc<Host<P>>) {
         loop {
             self.unserved.notified().await;
@@ -360,7 +351,7 @@ impl<P: Platform> Host<P> {
         }
     }
 
-    /// Syncs files, in order, and tells the machine of each.
+    /// Syncs files, in order, and reports each to the machine.
     async fn sync_files(self: Rc<Host<P>>, mut wanted: mpsc::UnboundedReceiver<P::Sync>) {
         while let Some(sync) = wanted.recv().await {
             if let Err(failure) = self.platform.sync(sync).await {

@@ -1,14 +1,14 @@
 //! The one adapter to the world: machines behind real TCP, on real files, by the real clock; or as
 //! guests of another world, on its listeners, connections and clocks ([`serve_guest`]).
 //!
-//! A machine and its connections are a `Host`, on one thread of its own; each connection is a task
-//! that reads when its socket is readable and hands on at most one buffer at a time, so that
-//! whoever floods the server waits for its turn like everybody else. In the middle of a long input
-//! the machine can ask the host to look at its sockets ([`fencepost_machine::Attendant`]).
+//! A machine and its connections are a `Host`, on its own thread; each connection is a task that
+//! reads when its socket is readable and passes on at most one buffer at a time, so that a client
+//! that floods the server waits for its turn like all others. In the middle of a long input the
+//! machine can ask the host to look at its sockets ([`fencepost_machine::Attendant`]).
 //!
-//! Entry points: [`listen`] at an address for each [`Member`], [`Serving`] is what runs then, and
-//! [`serve`] runs it until a signal comes. [`Files`] are what a machine keeps. The crate has no
-//! features.
+//! Entry points: [`listen`] at an address for each [`Member`], [`Serving`] is the running servers,
+//! and [`serve`] runs them until a signal arrives. [`Files`] are a machine's files. The crate has
+//! no features.
 
 #![forbid(unsafe_code)]
 
@@ -34,54 +34,54 @@ use std::ops::ControlFlow;
 use std::path::PathBuf;
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Why the servers cannot start or go on.
+/// Why the servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
-    /// The options contradict each other; says what would be valid.
+    /// The options contradict each other; the text says what would be valid.
     #[error("{0}")]
     Options(String),
-    /// An address cannot be listened at.
+    /// Listening at an address failed.
     #[error("cannot listen at {address}: {error}")]
     Listen {
-        /// Which address.
+        /// The address.
         address: String,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
     /// A file cannot be read or written.
     #[error("{}: {error}", .path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
-    /// A file does not hold what a server has written.
+    /// A file's content was not written by a server.
     #[error("{}: {what}", .path.display())]
     Damaged {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
-    /// Another server keeps its files in the folder.
+    /// Another server uses the folder.
     #[error(
         "{}: in use by process {holder}: expected another folder, or that process ended",
         .folder.display()
     )]
     InUse {
-        /// Which folder.
+        /// The folder.
         folder: PathBuf,
-        /// The id of the other's process.
+        /// The id of that server's process.
         holder: String,
     },
-    /// The operating system refuses what every server needs.
+    /// The operating system refuses a resource that every server needs.
     #[error("cannot start: {0}")]
     System(std::io::Error),
 }
 
-/// Starts servers and serves until SIGINT or SIGTERM. `announce` is called once all of them answer
-/// requests, and with warnings; it may end the servers, too.
+/// Starts servers and serves until SIGINT or SIGTERM. Calls `announce` once all of them answer
+/// requests, and with warnings; `announce` may also end the servers.
 ///
 /// # Errors
 /// If the servers cannot start, or a disk fails.
@@ -99,7 +99,6 @@ pub fn serve(
     })
 }
 
-/// SIGINT or SIGTERM.
 fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     let (mut interrupt, mut terminate) =
         (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);

@@ -1,5 +1,4 @@
-//! What a host stands on: where connections come from, what its clocks show and where its files
-//! are.
+//! The platform of a host: the source of its connections, its clocks and its files.
 
 use crate::ServeError;
 use crate::stream::Stream;
@@ -8,28 +7,24 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 
-/// The surroundings of one host.
 pub(crate) trait Platform: 'static {
-    /// What a connection is.
+    /// The type of a connection.
     type Stream: Stream;
-    /// A sync of the files that has not begun.
+    /// A pending sync.
     type Sync: 'static;
 
-    /// Waits for a connection that somebody opens.
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>>;
 
-    /// Opens a connection.
     fn connect(&self, name: String, port: u16) -> impl Future<Output = io::Result<Self::Stream>>;
 
-    /// What both clocks show.
     fn clocks(&self) -> Now;
 
-    /// Carries out an output for the disk. A sync is the caller's to do.
+    /// Executes a disk output. The caller does the sync.
     fn write(&self, output: &Output) -> Result<Option<Self::Sync>, ServeError>;
 
     /// Warns of a damaged file, or gives the error with which its server ends.
     fn note_damage(&self, damage: Damage) -> Result<(), ServeError>;
 
-    /// Makes safe what was written before.
+    /// Syncs earlier writes.
     fn sync(&self, sync: Self::Sync) -> impl Future<Output = Result<(), ServeError>>;
 }

@@ -1,4 +1,4 @@
-//! Servers that can be reached: each machine on a thread of its own, behind a listener.
+//! Running servers: each machine on its own thread, behind a listener.
 
 use crate::ServeError;
 use crate::event::Event;
@@ -17,29 +17,29 @@ const BACKLOG: u32 = 511;
 
 /// A server that is about to start.
 pub struct Member {
-    /// What it is called in the ready line.
+    /// Its name in the ready line.
     pub role: &'static str,
-    /// How its machine is made.
+    /// Builds its machine.
     pub boot: Boot,
     /// Its files.
     pub files: Files,
-    /// Where it listens.
+    /// Its listener.
     pub listener: TcpListener,
 }
 
-/// Servers that can be reached.
+/// Running servers.
 pub struct Serving {
     addresses: Vec<(&'static str, SocketAddr)>,
     threads: Vec<HostThread>,
     events: mpsc::UnboundedReceiver<Event>,
 }
 
-/// What an operator should know of servers that run.
+/// A message for the operator of running servers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Announcement<'a> {
     /// All of them answer requests: the ready line.
     Ready(&'a str),
-    /// Something is not as it should be, and they go on.
+    /// A problem that does not stop them.
     Warning(&'a str),
 }
 
@@ -52,10 +52,10 @@ impl fmt::Display for Serving {
 }
 
 impl Serving {
-    /// Starts servers, each on a thread of its own; must be called within a runtime of tokio.
+    /// Starts servers, each on its own thread; must be called within a tokio runtime.
     ///
     /// # Errors
-    /// If the operating system refuses what a server needs.
+    /// If the operating system refuses a resource that a server needs.
     pub fn start(members: Vec<Member>) -> Result<Serving, ServeError> {
         let (report, events) = mpsc::unbounded_channel();
         let (mut addresses, mut threads) = (Vec::new(), Vec::new());
@@ -68,12 +68,12 @@ impl Serving {
         Ok(Serving { addresses, threads, events })
     }
 
-    /// Where each server listens, in the order of the members.
+    /// The address of each server, in the order of the members.
     pub fn addresses(&self) -> impl ExactSizeIterator<Item = SocketAddr> {
         self.addresses.iter().map(|(_, address)| *address)
     }
 
-    /// Serves until `stop`, then makes safe what was written.
+    /// Serves until `stop`, then syncs the written data.
     ///
     /// # Errors
     /// If a file cannot be written.
@@ -81,7 +81,7 @@ impl Serving {
         self.announcing(stop, |_| ControlFlow::Continue(())).await
     }
 
-    /// As [`Serving::until`], and announces what happens meanwhile; `announce` may end it, too.
+    /// As [`Serving::until`], and announces events meanwhile; `announce` may also end it.
     ///
     /// # Errors
     /// If a file is damaged or cannot be written.
@@ -136,12 +136,12 @@ async fn all_ended(events: &mut mpsc::UnboundedReceiver<Event>) -> Result<(), Se
     Ok(())
 }
 
-/// Listens, for one server after the other: at ports that begin with `port`, or at free ones if it
-/// is 0. Connections inherit the keep-alive, which finds peers that vanished. Must be called within
-/// a runtime of tokio.
+/// Opens a listener for each server: at consecutive ports from `port`, or at free ones if it is 0.
+/// Connections inherit the keep-alive, which detects vanished peers. Must be called within a tokio
+/// runtime.
 ///
 /// # Errors
-/// If an address is taken, or there are not so many ports.
+/// If an address is taken, or there are not enough ports.
 pub fn listen(bind: IpAddr, port: u16, count: u16) -> Result<Vec<TcpListener>, ServeError> {
     if port > 0 && u32::from(port) + u32::from(count) > 65_536 {
         let fit = "the ports of all servers do not fit below 65536: expected a smaller port, or 0";
@@ -164,7 +164,7 @@ fn at(bind: IpAddr, port: u16) -> Result<TcpListener, ServeError> {
     listen().map_err(|error| ServeError::Listen { address: address.to_string(), error })
 }
 
-/// Where others reach a server that listens here.
+/// The host name or address under which others reach a server that listens here.
 pub fn announced(bind: IpAddr) -> String {
     match bind {
         IpAddr::V4(Ipv4Addr::UNSPECIFIED) => Ipv4Addr::LOCALHOST.to_string(),

@@ -1,4 +1,4 @@
-//! What a host asks of the stream under a connection.
+//! The stream under a connection, as a host needs it.
 
 use socket2::SockRef;
 use std::future::Future;
@@ -7,27 +7,27 @@ use std::net::Shutdown;
 use tokio::io::Interest;
 use tokio::net::TcpStream;
 
-/// A stream of bytes in both directions. Nothing here waits but [`Stream::ready`].
+/// A byte stream in both directions. Only [`Stream::ready`] waits.
 pub(crate) trait Stream: 'static {
-    /// Sends what can be sent at once, from outside of the connection's task.
+    /// Sends as much as possible without waiting, from outside the connection's task.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
     /// As [`Stream::send`], within the connection's task.
     fn try_write(&self, slices: &[IoSlice<'_>]) -> io::Result<usize>;
 
-    /// Reads what has arrived, within the connection's task.
+    /// Reads received bytes, within the connection's task.
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Tells the peer that nothing more comes.
+    /// Ends the sending side.
     fn finish(&self);
 
-    /// Waits until the stream may be able to do more than it could, within the connection's task.
+    /// Waits until the stream may be able to do more, within the connection's task.
     fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<()>>;
 }
 
 impl Stream for TcpStream {
-    /// Asks the socket itself, since tokio knows nothing of what sockets can do while its thread is
-    /// inside the machine.
+    /// Asks the socket itself, since tokio's state cannot change while its thread is inside the
+    /// machine.
     fn send(&self, slices: &[IoSlice<'_>]) -> io::Result<usize> {
         SockRef::from(self).send_vectored(slices)
     }
@@ -41,7 +41,7 @@ impl Stream for TcpStream {
     }
 
     fn finish(&self) {
-        // If it fails, there is no peer any more.
+        // A failure means that the peer is gone.
         let _ = SockRef::from(self).shutdown(Shutdown::Write);
     }
 

@@ -1,5 +1,5 @@
-//! A host on a thread of its own, so that a script which keeps one server busy leaves the others
-//! alone.
+//! A host on its own thread, so that a script which keeps one server busy does not block the
+//! others.
 
 use crate::ServeError;
 use crate::computer::Computer;
@@ -15,33 +15,28 @@ use tokio::net::TcpListener;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::LocalSet;
 
-/// What a host begins with.
 pub(crate) struct Beginning {
-    /// How its machine is made.
     pub(crate) boot: Boot,
-    /// Its files.
     pub(crate) files: Files,
-    /// Where it listens.
     pub(crate) listener: std::net::TcpListener,
 }
 
-/// How a host's thread is told to end.
+/// The stop signal for a host's thread.
 #[derive(Clone)]
 struct Leave {
     /// For a host inside its machine.
     flag: Arc<AtomicBool>,
-    /// For a host that waits.
+    /// For a waiting host.
     told: Arc<Notify>,
 }
 
-/// A thread that serves until it is dropped.
 pub(crate) struct HostThread {
     leave: Leave,
     thread: Option<JoinHandle<()>>,
 }
 
 impl HostThread {
-    /// Starts a thread, which reports what happens to its server.
+    /// Starts a thread, which reports its server's events.
     pub(crate) fn start(
         beginning: Beginning,
         events: mpsc::UnboundedSender<Event>,
@@ -50,13 +45,12 @@ impl HostThread {
         let told = leave.clone();
         let thread = std::thread::Builder::new().name("server".to_owned()).spawn(move || {
             let result = serve(beginning, &told, &events);
-            // Nobody listens any more if all is being dropped.
+            // The receiver is gone while everything is being dropped.
             let _ = events.send(Event::Ended(result));
         })?;
         Ok(HostThread { leave, thread: Some(thread) })
     }
 
-    /// Tells it to end.
     pub(crate) fn leave(&self) {
         self.leave.flag.store(true, Ordering::Relaxed);
         self.leave.told.notify_one();
@@ -73,8 +67,8 @@ impl Drop for HostThread {
     }
 }
 
-/// Serves until it is told to end, the machine ends by itself or something fails, then makes safe
-/// what was written.
+/// Serves until it is stopped, the machine ends by itself or an error occurs, then syncs the
+/// written data.
 fn serve(
     beginning: Beginning,
     leave: &Leave,
@@ -101,7 +95,7 @@ fn serve(
         }
         host.platform.files.borrow().sync()
     });
-    // Tasks end here, so that no file is written once this returns.
+    // Ends all tasks, so that no file is written after this returns.
     drop(local);
     result
 }

@@ -19,10 +19,11 @@
 //!
 //! The timeout counts the sleeps and not the calls, and the last sleep is followed by no attempt.
 //!
-//! Mistakes, kept. **The release is a DEL that looks at no owner**: after an overrun it removes the
+//! Mistakes, kept. **The release is a DEL that ignores the owner**: after an overrun it removes the
 //! lock of the next holder. **GETSET nil is taken for a loss**: the holder releases between GET and
-//! GETSET, and the lock is held by nobody until its time has passed. **The loser's GETSET
-//! overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner beside the time,
+//! GETSET, and the lock stays taken, without a holder, until its time has passed. **The loser's
+//! GETSET
+//! overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner next to the time,
 //! compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
 
 use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};
@@ -35,7 +36,6 @@ use bytes::Bytes;
 use std::borrow::Cow;
 use std::time::Duration;
 
-/// The sleep between two attempts.
 const SLEEP_MS: i64 = 100;
 
 /// The entry in the table of locks.
@@ -52,7 +52,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// The entry of the lock that compares owners.
+/// The lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "jedis-getset-owner",
     about: "jedis-getset with an owner beside the time, taken over by compare-and-set, released \
@@ -69,17 +69,15 @@ struct JedisGetset {
     value: Value,
 }
 
-/// What is written, and so what the server can compare.
+/// The stored value, and so the server's means of comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {
-    /// The time.
     Bare,
-    /// The time and an owner.
     Owned,
 }
 
 impl JedisGetset {
-    /// `acquire(Jedis)`: it gives up when the sleeps add up to the timeout.
+    /// `acquire(Jedis)`: gives up when the sleeps add up to the timeout.
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
         let mut standing = None;
         let mut refusal = Cow::Borrowed("held by another");
@@ -100,7 +98,6 @@ impl JedisGetset {
         standing.map_or(Acquisition::Refused(refusal), Acquisition::Unknown)
     }
 
-    /// One pass of the loop.
     async fn attempt(&mut self, resource: &str) -> Result<Bytes, NotTaken> {
         let expire_ms = self.base.expire_ms();
         let Base { env, redis, .. } = &mut self.base;

@@ -1,4 +1,4 @@
-//! `lua-extend` and two faulty ones: a lease that the application makes longer when little of it is
+//! `lua-extend` and two faulty ones: a lease that the application extends when little of it is
 //! left.
 //!
 //! Source: article 003, 2 ("the client can send a Lua script that lengthens the lock, as long as
@@ -12,9 +12,9 @@
 //! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl
 //! from when the SET, or the extension, was sent. Mistakes, each in a lock of its own:
 //!
-//! - `lua-extend-unchecked`: **the extension is a SET that looks at no owner**. After a pause it
+//! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
 //!   overwrites the lock of the next holder.
-//! - `lua-extend-reacquire`: **a lock that is gone is taken anew** (`getDLock`), and the section
+//! - `lua-extend-reacquire`: **a lost lock is taken again** (`getDLock`), and the critical section
 //!   goes on as if nothing had happened: another may have been in and out in between, and what was
 //!   read before is no longer true.
 
@@ -41,7 +41,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
 };
 
-/// The entry of the lock whose extension looks at no owner.
+/// The lock whose extension ignores the owner.
 pub const UNCHECKED: Definition = Definition {
     name: "lua-extend-unchecked",
     about: "lua-extend whose extension is SET key owner PX ttl, whoever holds the lock",
@@ -49,7 +49,7 @@ pub const UNCHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock whose extension takes a lost lock anew.
+/// The lock whose extension takes a lost lock again.
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
     about: "lua-extend whose extension takes the lock anew if it is gone, and goes on",
@@ -57,7 +57,7 @@ pub const REACQUIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// Extends the key if it holds our value, takes it anew if nobody does: 1 in either case, 0 if it
+/// Extends the key if it holds our value, takes it if it does not exist: 1 in either case, 0 if it
 /// is another's.
 pub static EXTEND_OR_TAKE: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
@@ -120,7 +120,7 @@ impl LuaExtend {
         }
     }
 
-    /// Whether the server extended the lock.
+    /// Returns whether the server extended the lock.
     async fn send_extension(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let Lease { resource, owner, .. } = lease;
         let redis = &mut self.base.redis;
@@ -217,8 +217,8 @@ mod tests {
         }
     }
 
-    /// The holder is late by more than the ttl, and another has the lock when it extends; what the
-    /// key then holds.
+    /// The holder is more than a ttl late and extends after another took the lock; returns the
+    /// key's value as well.
     fn late_extension(name: &str) -> (Extension, Rc<TestWorld>, Box<dyn Lock>) {
         let (world, mut lock) = one_redis(name, normal);
         let mut other = world.lock(name, &one(), &settings());

@@ -9,12 +9,13 @@
 //! release: the Lua compare-and-delete
 //! ```
 //!
-//! Mistakes, kept in `reentrant-by-value`. **Nothing counts**: the release of the inner acquire
-//! removes the lock under the outer section. **`my_random_value` is one for the life of the
+//! Mistakes, kept in `reentrant-by-value`. **No counter**: the release of the inner acquire
+//! removes the lock during the outer critical section. **`my_random_value` stays the same for the
+//! life of the
 //! process**, as it must be to be found again: a SET whose reply was lost is "reentered" by the
 //! next attempt, with a ttl that began earlier. Both fixed in `reentrant-counted`, which counts in
-//! the process, and writes a fresh value for each outermost acquire. Neither makes the lock live
-//! longer when it is reentered: the article does not.
+//! the process, and writes a fresh value for each outermost acquire. Neither extends the lock
+//! on reentry, and neither does the article.
 
 use super::{Base, NotTaken};
 use crate::attempt::take;
@@ -40,7 +41,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// The entry of the lock that counts.
+/// The lock that counts.
 pub const COUNTED: Definition = Definition {
     name: "reentrant-counted",
     about: "reentrant-by-value with a count: only the outermost release removes the lock",
@@ -95,10 +96,9 @@ struct Counted {
     held: Option<Held>,
 }
 
-/// The lock that this process holds.
 struct Held {
     lease: Lease,
-    /// How many acquires have not been released; at least one.
+    /// Acquires that were not released; at least one.
     count: usize,
 }
 

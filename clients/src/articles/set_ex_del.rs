@@ -3,9 +3,9 @@
 //! Source: article 001, "Problems", first: `set(lock_sale_ID, 1, 30, NX)` instead of setnx; the
 //! release stays `del(lock_sale_ID)`.
 //!
-//! Mistakes, kept: **the value is the same for all, and DEL looks at none**: a holder that overran
-//! its ttl removes the lock of the next one, and a third gets in (the article says so, second).
-//! Fixed in `set-px-get-del`, but for its race, and in `single-node`.
+//! Mistakes, kept: **all processes write the same value, and DEL ignores it**: a holder that
+//! overran its ttl removes the lock of the next one, and a third gets in (the article says so,
+//! second). Fixed in `set-px-get-del`, but for its race, and in `single-node`.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, set_nx_ex};

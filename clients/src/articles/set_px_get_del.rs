@@ -35,7 +35,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// The entry of the lock whose owners are numbers of threads.
+/// The lock whose owners are thread numbers.
 pub const THREAD_ID: Definition = Definition {
     name: "thread-id-get-del",
     about: "set-px-get-del with the number of a thread as owner, which is the same in every \
@@ -51,7 +51,7 @@ struct SetPxGetDel {
     owner: Owner,
 }
 
-/// What is written as owner.
+/// The stored owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     Random,
@@ -77,7 +77,7 @@ async fn attempt(base: &mut Base, resource: &str, owner: Owner) -> Result<Bytes,
     }
 }
 
-/// Whether the key held our value, and then existed until DEL came.
+/// Returns whether the key held our value, and then existed until DEL arrived.
 async fn remove(base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
     if get(&mut base.redis, &lease.resource).await?.as_ref() != Some(&lease.owner) {
         return Ok(false);

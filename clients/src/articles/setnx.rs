@@ -4,8 +4,8 @@
 //! foo.lock` releases; on 0 a blocking caller tries again.
 //!
 //! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX
-//! reply is lost, leaves it locked for ever. Fixed in `set-ex-del`. DEL looks at no owner, which
-//! does no harm as long as nobody else can get in.
+//! reply is lost, leaves it locked for ever. Fixed in `set-ex-del`. DEL ignores the owner, which is
+//! harmless as long as no other process can get in.
 
 use super::{Base, NotTaken, release_by};
 use crate::commands::{delete, set_nx};

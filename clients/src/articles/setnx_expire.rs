@@ -10,8 +10,8 @@
 //! ```
 //!
 //! Mistakes, kept: **SETNX and EXPIRE are not atomic** (the article says so itself): a crash or a
-//! lost connection between the two leaves a key that never expires, and EXPIRE stands before the
-//! `try`, so an error of it releases nothing. Its reply is not looked at. DEL looks at no owner.
+//! lost connection between the two leaves a key that never expires, and EXPIRE is before the
+//! `try`, so an error of it releases nothing. The caller ignores its reply. DEL ignores the owner.
 //! Fixed, as in the article, in `set-ex-del`.
 
 use super::{Base, NotTaken, release_by};

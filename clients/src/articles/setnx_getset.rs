@@ -6,7 +6,7 @@
 //! ```text
 //! SETNX foo.lock T0         1: acquired                          T0 = <current unix time>
 //! T1 = GET foo.lock         T0 > T1 + expire: it is too old      nil: see below
-//! T2 = GETSET foo.lock T0   T1 = T2: acquired; otherwise somebody was faster: sleep, try again
+//! T2 = GETSET foo.lock T0   T1 = T2: acquired; otherwise another was faster: sleep, try again
 //! ... before the key step, check: GET foo.lock = T0
 //! DEL foo.lock
 //! ```
@@ -15,7 +15,7 @@
 //!
 //! - **Clients compare their own clocks with the holder's** (the article says so). Fixed in
 //!   `setnx-getset-server-time`: TIME.
-//! - **GET nil is taken for a time long past, and GETSET nil for "somebody was faster"** (the
+//! - **GET nil is taken for a time long past, and GETSET nil for "another was faster"** (the
 //!   article says so): the holder releases between a waiter's GET of a stale time and its GETSET;
 //!   the waiter has taken the lock, does not know it, and all wait until it is too old. Fixed in
 //!   `setnx-getset-nil`: after GET nil it tries SETNX again, and GETSET nil is a success.
@@ -24,12 +24,12 @@
 //!   takes the lock over early. And the holder's own check then fails: that is
 //!   `setnx-getset-checked`. Fixed in `setnx-getset-owner`, which takes over by compare-and-set,
 //!   so that losers write nothing.
-//! - **The release is a DEL that looks at no owner.** Fixed in `setnx-getset-owner`: time and
+//! - **The release is a DEL that ignores the owner.** Fixed in `setnx-getset-owner`: time and
 //!   random owner, compare-and-delete.
 //!
 //! `setnx-getset-seconds` has stamps in whole seconds, of which the article warns. They do not let
 //! two takers in: a taker writes a time more than `expire` after the stale one, so the second
-//! taker's T2 differs from T1. What they break is the check: two acquisitions within one second
+//! taker's T2 differs from T1. They break the check: two acquisitions within one second
 //! look the same.
 
 use super::stamp::{bare, now_ms, now_seconds, owned, set_if_unchanged, time_of};
@@ -53,7 +53,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| lock(Base::new(env, servers, settings), AS_WRITTEN),
 };
 
-/// With times in whole seconds.
+/// The variation with times in whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
@@ -66,7 +66,7 @@ pub const SECONDS: Definition = Definition {
     ..DEFINITION
 };
 
-/// With the holder's check at the key step.
+/// The variation with the holder's check at the key step.
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
     about: "setnx-getset whose holder checks before the key step that the key still has its time",
@@ -77,7 +77,7 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// With nil replies taken for what they mean.
+/// The variation that interprets nil replies correctly.
 pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that takes nil replies for what they mean: the lock is free",
@@ -87,7 +87,7 @@ pub const NIL_HANDLED: Definition = Definition {
     ..DEFINITION
 };
 
-/// With the one clock of the server.
+/// The variation that uses the server's clock.
 pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
@@ -97,7 +97,7 @@ pub const SERVER_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// With an owner in the value, and comparisons at the server.
+/// The variation with an owner in the value, and comparisons at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
     about: "setnx-getset with an owner beside the time, taken over by compare-and-set, released \
@@ -118,7 +118,7 @@ const AS_WRITTEN: Variation = Variation {
     usage: Usage::PLAIN,
 };
 
-/// What differs between the locks of this file.
+/// The differences between the locks of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Variation {
     clock: Clock,
@@ -127,7 +127,7 @@ struct Variation {
     usage: Usage,
 }
 
-/// Whose time it is, and how fine.
+/// The clock, and its resolution.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Clock {
     ClientMillis,
@@ -135,16 +135,16 @@ enum Clock {
     Server,
 }
 
-/// What a nil reply is taken for.
+/// The interpretation of a nil reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Nil {
-    /// GET: a time long past. GETSET: somebody was faster.
+    /// GET: a time long past. GETSET: another process was faster.
     IsTimeout,
     /// GET: SETNX is tried again. GETSET: acquired.
     IsFree,
 }
 
-/// What is written, and so what the server can compare.
+/// The stored value, and so the server's means of comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {
     /// The time: GETSET, compared in the client; DEL.
@@ -203,7 +203,7 @@ impl Clock {
     }
 }
 
-/// Whether `T0 > T1 + expire`.
+/// Returns whether `T0 > T1 + expire`.
 fn is_too_old(
     t1: Option<&[u8]>,
     t0: i64,
@@ -220,7 +220,7 @@ fn is_too_old(
     Ok(t0 > t1.saturating_add(variation.clock.expire(base)))
 }
 
-/// What a waiter took the lock over from.
+/// The state from which a waiter took over the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Takeover {
     FromTheStaleOne,

@@ -17,11 +17,12 @@
 //! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply is taken for a time
 //! long past, so that GETSET nil is a success.
 //!
-//! Mistakes, kept. **The guard of the release looks at a time, not at an owner**: it is meant to
-//! leave alone the lock of another after an overrun, but that one has just written a time that lies
+//! Mistakes, kept. **The guard of the release checks a time, not an owner**: it is meant to
+//! spare the lock of another after an overrun, but that one has just written a time that is
 //! ahead, so the guard lets the DEL pass exactly when the lock is another's, and holds it back when
-//! the lock ran out but is still one's own. **The loser's GETSET overwrites the winner's time.**
-//! Both fixed in `setnx-getset-expiry-owner`: an owner beside the time, compare-and-set,
+//! the lock ran out but still belongs to the process. **The loser's GETSET overwrites the winner's
+//! time.**
+//! Both fixed in `setnx-getset-expiry-owner`: an owner next to the time, compare-and-set,
 //! compare-and-delete. **Clients compare their own clocks**: kept in both; fixed in
 //! `setnx-getset-server-time`.
 
@@ -52,7 +53,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// The entry of the lock that compares owners.
+/// The lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-expiry-owner",
     about: "setnx-getset-expiry with an owner beside the time, taken over by compare-and-set, \
@@ -68,12 +69,10 @@ struct SetnxGetsetExpiry {
     value: Value,
 }
 
-/// What is written, and so what the server can compare.
+/// The stored value, and so the server's means of comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Value {
-    /// The time.
     Bare,
-    /// The time and an owner.
     Owned,
 }
 
@@ -81,7 +80,6 @@ fn base(env: Env, servers: &Servers, settings: &Settings) -> Base {
     Base::new(env, servers, &Settings { retry: SLEEP..=SLEEP, ..settings.clone() })
 }
 
-/// One pass of the loop.
 async fn attempt(base: &mut Base, resource: &str, value: Value) -> Result<Bytes, NotTaken> {
     let timeout = i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX);
     let end = now_seconds(&base.env).saturating_add(timeout).saturating_add(1);
@@ -120,7 +118,7 @@ fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
     Ok(now_seconds(env) > end)
 }
 
-/// `if now() < GET lock.foo: DEL lock.foo`: whether a key was deleted.
+/// `if now() < GET lock.foo: DEL lock.foo`: returns whether a key was deleted.
 async fn delete_while_ahead(base: &mut Base, resource: &str) -> Result<bool, CallError> {
     let end = get(&mut base.redis, resource).await?.as_deref().and_then(time_of);
     match end.is_some_and(|end| now_seconds(&base.env) < end) {
@@ -212,8 +210,8 @@ mod tests {
         }
     }
 
-    /// The holder overruns, another takes over, the first releases, and a third tries. Whether it
-    /// gets in.
+    /// The holder overruns, another takes over, the first releases, and a third tries. Returns
+    /// whether it gets in.
     fn third_gets_in(name: &str) -> (bool, String) {
         let (world, mut first) = one_redis(name, normal);
         let mut others = [0, 1].map(|_| world.lock(name, &one(), &one_attempt()));

@@ -9,11 +9,11 @@
 //! DEL foo.lock, SETNX foo.lock <current unix time>
 //! ```
 //!
-//! Mistakes, kept. **DEL does not look again** (the article says so): C2 and C3 both find the lock
+//! Mistakes, kept. **DEL does not check again** (the article says so): C2 and C3 both find the lock
 //! of C1 stale; C2 deletes it and takes the lock; C3 deletes C2's and takes it too. Fixed in
 //! `setnx-stale-compare`, which removes the lock only while it has the time that was found stale,
 //! and in `setnx-getset`. **Clients compare their own clocks with the holder's**; **the release is
-//! a DEL that looks at no owner**, so that a holder that overran removes the lock of the next one:
+//! a DEL that ignores the owner**, so that a holder that overran removes the lock of the next one:
 //! fixed in twins of `setnx-getset`.
 
 use super::stamp::{bare, now_ms, time_of};
@@ -37,7 +37,7 @@ pub const DEFINITION: Definition = Definition {
     },
 };
 
-/// The entry of the lock that looks again.
+/// The lock that checks again.
 pub const COMPARING: Definition = Definition {
     name: "setnx-stale-compare",
     about: "setnx-stale-del that removes a stale lock only if it is still the one that was found \
@@ -56,7 +56,6 @@ struct SetnxStaleDel {
     removal: Removal,
 }
 
-/// How a stale lock is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Removal {
     Blind,
@@ -147,8 +146,8 @@ mod tests {
         }
     }
 
-    /// C2 and C3 find the lock of C1 stale; the reply to C3's GET comes two milliseconds later.
-    /// What they get.
+    /// C2 and C3 find the lock of C1 stale; the reply to C3's GET arrives two milliseconds later.
+    /// Returns both acquisitions.
     fn two_waiters(name: &str) -> (Acquisition, Acquisition, String) {
         let mut gets = 0;
         let world = TestWorld::new();

@@ -1,7 +1,7 @@
-//! Times as the values of keys: how locks without expiry know that they are too old.
+//! Times as the values of keys, by which locks without expiry determine their age.
 //!
 //! A stamp is a number, in milliseconds or seconds since the Unix epoch. The fixed locks append
-//! `:owner`, so that a value says both.
+//! `:owner`, so that a value contains both.
 
 use crate::call_error::CallError;
 use crate::env::Env;
@@ -11,7 +11,7 @@ use crate::script::Script;
 use crate::session::Session;
 use bytes::Bytes;
 
-/// Sets the key to `ARGV[2]` if it still holds `ARGV[1]`: 1 if it did.
+/// Sets the key to `ARGV[2]` if it still holds `ARGV[1]`, and then returns 1.
 pub static COMPARE_AND_SET: Script = Script::new(
     r#"if redis.call("get",KEYS[1]) == ARGV[1] then
     redis.call("set",KEYS[1],ARGV[2])
@@ -36,17 +36,17 @@ pub async fn set_if_unchanged(
     }
 }
 
-/// The value that says nothing but a time.
+/// The value that contains only a time.
 pub fn bare(time: i64) -> Bytes {
     Bytes::from(time.to_string())
 }
 
-/// The value that says a time, and whose it is: a random owner that no attempt ever had.
+/// The value that contains a time and a fresh random owner.
 pub fn owned(time: i64, env: &Env) -> Bytes {
     Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
 }
 
-/// The time that a value says, if it says one.
+/// The time in a value, if there is one.
 pub fn time_of(value: &[u8]) -> Option<i64> {
     let digits = value.split(|byte| *byte == b':').next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()

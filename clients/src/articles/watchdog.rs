@@ -1,4 +1,4 @@
-//! `watchdog` and its variations: a task beside the holder renews the lease until it is released.
+//! `watchdog` and its variations: a background task renews the lease until it is released.
 //!
 //! Source: article 001, "Concurrency is still possible": the thread that holds the lock starts a
 //! daemon that lengthens the life of a lock that is about to expire (ttl 30 s: `expire` by 20 s at
@@ -8,20 +8,21 @@
 //! `watchdog` does it on the lock of [`single_node`](crate::single_node) with care: it renews every
 //! third of the ttl, by a Lua compare-and-expire, over a connection of its own; it is stopped
 //! before the release is sent; it notes the loss, and ends, when a renewal is refused or when none
-//! was confirmed for a whole ttl. What remains is the nature of the thing: a pause of the whole
+//! was confirmed for a whole ttl. Two limits remain: a pause of the whole
 //! process longer than the ttl still overlaps, and **a holder stuck in its business code keeps the
 //! lock for ever**: fixed in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
 //! notes the loss before the lock expires.
 //!
 //! Mistakes, each in a lock of its own; all fixed in `watchdog`:
 //!
-//! - `watchdog-expire`, as the article has it, its spans scaled to the ttl. **Each renewal lasts
+//! - `watchdog-expire`, as in the article, its spans scaled to the ttl. **Each renewal lasts
 //!   exactly until the next one**: the lock of the 29th second expires at the 49th, just before or
-//!   after the renewal arrives, and then is free under a living holder. **EXPIRE looks at no
+//!   after the renewal arrives, and then is free under a living holder. **EXPIRE ignores the
 //!   owner**, and its reply is ignored: a holder that lost the lock keeps that of another alive.
 //! - `watchdog-resurrecting`: **renewal by GET, a comparison in the client, and SET**: a SET that
 //!   the release overtakes brings the lock back, or puts the old owner over the next one.
-//! - `watchdog-unstopped`: **nobody closes the daemon**: it keeps the locks of others alive for as
+//! - `watchdog-unstopped`: **the daemon is never closed**: it keeps the locks of others alive for
+//!   as
 //!   long as its process lives, even those of the dead.
 
 use super::Base;
@@ -39,7 +40,7 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// How many ttls after the grant `watchdog-capped` stops renewing.
+/// Ttls after the grant at which `watchdog-capped` stops renewing.
 pub const LEASES_MAX: u32 = 6;
 
 /// The entry in the table of locks.
@@ -54,7 +55,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
 };
 
-/// The entry of the lock that a stuck holder does not keep for ever.
+/// The lock that a stuck holder does not keep for ever.
 pub const CAPPED: Definition = Definition {
     name: "watchdog-capped",
     about: "watchdog that stops renewing after six ttls, and notes the loss before the lock \
@@ -70,7 +71,7 @@ pub const CAPPED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the daemon as the article has it.
+/// The daemon of the article.
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
     about: "watchdog by a plain EXPIRE, first at 29/30 of the ttl, then every 2/3 of it, for 2/3 \
@@ -89,7 +90,7 @@ pub const EXPIRE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the watchdog that brings locks back.
+/// The watchdog that brings locks back.
 pub const RESURRECTING: Definition = Definition {
     name: "watchdog-resurrecting",
     about: "watchdog that renews by GET, a comparison in the client, and SET",
@@ -104,7 +105,7 @@ pub const RESURRECTING: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the watchdog that nobody stops.
+/// The watchdog that is never stopped.
 pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
     about: "watchdog by a plain EXPIRE that goes on after the release",
@@ -116,7 +117,7 @@ pub const UNSTOPPED: Definition = Definition {
     ..DEFINITION
 };
 
-/// What differs between the watchdogs of this file.
+/// The differences between the watchdogs of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Habits {
     renewal: Renewal,
@@ -124,10 +125,10 @@ struct Habits {
     first: Duration,
     /// Between two renewals.
     every: Duration,
-    /// How long the lock lives from a renewal on.
+    /// The lock's life after a renewal.
     lasts: Duration,
     end: End,
-    /// After how many ttls it gives up.
+    /// Ttls after which it gives up.
     leases_max: Option<u32>,
 }
 
@@ -170,12 +171,10 @@ struct Watched {
     servers: Servers,
     ttl_ms: String,
     habits: Habits,
-    /// The tasks that renew, by the owner value of their lease. Those that nobody stops are not
-    /// here.
+    /// The renewal tasks, by the owner value of their lease, without those that are never stopped.
     dogs: BTreeMap<Bytes, Spawned>,
 }
 
-/// A task that renews one lease.
 struct Dog {
     env: Env,
     redis: Session,
@@ -184,12 +183,12 @@ struct Dog {
     owner: Bytes,
     ttl: Duration,
     granted: Monotonic,
-    /// When the last request that the server confirmed was sent: the lock lives a ttl from then, at
-    /// least.
+    /// The send time of the last request that the server confirmed: the lock lives at least a ttl
+    /// from then.
     confirmed: Monotonic,
 }
 
-/// What became of a renewal.
+/// The result of a renewal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewed {
     Confirmed,
@@ -231,7 +230,7 @@ impl Watched {
         }
     }
 
-    /// The renewing stops before the release is sent.
+    /// Stops the renewal before it sends the release.
     async fn stop_and_release(&mut self, lease: Lease) -> Release {
         if let Some(task) = self.dogs.remove(&lease.owner) {
             task.abort();
@@ -242,7 +241,7 @@ impl Watched {
 }
 
 impl Dog {
-    /// Runs until it is stopped, until the lock is lost, or until the host ends.
+    /// Runs until the watchdog is stopped, the lock is lost, or the host ends.
     async fn keep_renewing(mut self) {
         let mut pause = self.habits.first;
         loop {

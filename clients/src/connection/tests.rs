@@ -1,5 +1,5 @@
-//! What a connection promises: one message a command, certain or unknown, never used after a
-//! failure.
+//! The promises of a connection: one message per command, a certain or unknown outcome, no use
+//! after a failure.
 
 use super::{Connection, Subscription, encode};
 use crate::call_error::CallError;
@@ -26,7 +26,7 @@ async fn call(world: &Rc<TestWorld>, words: &[&[u8]]) -> Result<Reply, CallError
     connection.call(words).await.map(|(reply, _)| reply)
 }
 
-/// The error of a call that meets with a mishap, and whether the command may have been carried out.
+/// Returns the error of a call that fails, and whether the server may have executed the command.
 fn error_of(answer: Answer) -> (CallError, bool) {
     let world =
         world(move |call| if call.name() == "CONNECT" { Answer::Normal } else { answer.clone() });

@@ -1,4 +1,4 @@
-//! What following the primary promises, as traffic with two Sentinels and two servers.
+//! Following the primary, as traffic with two Sentinels and two servers.
 
 use crate::lock::{Acquisition, Lease, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, normal, sentinels, settings};
@@ -38,7 +38,7 @@ fn world() -> (Rc<TestWorld>, Box<dyn Lock>) {
     (world, lock)
 }
 
-/// What a failover does, without a word to the client.
+/// Fails over without notifying the client.
 fn fail_over(world: &TestWorld) {
     world.serve("s1", says(PRIMARY_IS_B));
     world.serve("s2", says(PRIMARY_IS_B));

@@ -1,10 +1,10 @@
-//! An application that interrupts a call of its lock: what the call waits for fails, once, and the
-//! lock's own code hears of it, cleans up and returns.
+//! An application interrupts a call of its lock: the call's current wait fails, once, and the
+//! lock's own code notices, cleans up and returns.
 //!
-//! [`Env::interrupting`] begins it. What the call waits for next on a connection fails with
-//! `Interrupted`; what it waits for on a clock is over at once. From then on, until the call ends,
-//! the lock tries no further ([`Env::is_interrupted`], [`Env::left`]), but what it does to clean up
-//! waits as usual. Tasks that the lock has beside the call hear nothing of it.
+//! [`Env::interrupting`] begins it. The call's next wait on a connection fails with `Interrupted`;
+//! a wait on a clock ends immediately. From then on, until the call ends, the lock retries no more
+//! ([`Env::is_interrupted`], [`Env::left`]), but its cleanup waits as usual. The lock's background
+//! tasks notice nothing.
 
 use super::{Env, Monotonic};
 use std::cell::Cell;
@@ -14,26 +14,25 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-/// How far the interrupt of a thread has come.
+/// The progress of a thread's interrupt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Stage {
-    /// There is none.
+    /// No interrupt.
     #[default]
     None,
-    /// The call has not heard it, and is not polled now.
+    /// The call has not noticed it, and is not being polled.
     Pending,
-    /// The call has not heard it, and is being polled.
+    /// The call has not noticed it, and is being polled.
     Polled,
-    /// The call has heard it.
+    /// The call has noticed it.
     Heard,
 }
 
-/// The interrupt of one thread.
 #[derive(Debug, Default)]
 pub(super) struct Interrupt(Cell<Stage>);
 
 impl Interrupt {
-    /// Whether somebody who would have to wait now hears it instead. True once.
+    /// Returns `true` once: to the first wait that would have to block.
     #[inline(always)]
     pub(super) fn is_heard_here(&self) -> bool {
         let is_heard = self.0.get() == Stage::Polled;
@@ -43,7 +42,7 @@ impl Interrupt {
         is_heard
     }
 
-    /// What comes of a poll: instead of having to wait, one who is interrupted fails.
+    /// Maps a poll: an interrupted call fails instead of waiting.
     #[inline(always)]
     pub(super) fn fails<T>(&self, poll: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if poll.is_pending() && self.is_heard_here() {
@@ -60,7 +59,7 @@ impl Interrupt {
 }
 
 impl Env {
-    /// Interrupts a call of the lock that is under way, and runs it to its end.
+    /// Interrupts a call of the lock, and runs it to its end.
     pub async fn interrupting<T>(&self, mut call: Pin<&mut impl Future<Output = T>>) -> T {
         self.interrupt.0.set(Stage::Pending);
         let _ends = Ends(&self.interrupt);
@@ -73,13 +72,13 @@ impl Env {
         .await
     }
 
-    /// Whether the call that this thread is in was interrupted and has heard it: it tries no
-    /// further.
+    /// Returns whether the thread's current call was interrupted and has noticed it, so that it
+    /// must not retry.
     pub fn is_interrupted(&self) -> bool {
         self.interrupt.0.get() == Stage::Heard
     }
 
-    /// What is left until the deadline of a call: nothing once it was interrupted.
+    /// The time until the deadline of a call; zero once it was interrupted.
     pub fn left(&self, deadline: Monotonic) -> Duration {
         match self.is_interrupted() {
             true => Duration::ZERO,
@@ -88,7 +87,7 @@ impl Env {
     }
 }
 
-/// The interrupt of a call that ends, or is dropped.
+/// Clears the interrupt of a call that ends, or is dropped.
 struct Ends<'i>(&'i Interrupt);
 
 impl Drop for Ends<'_> {

@@ -1,9 +1,9 @@
 //! Calls to a cluster: to one member, and to the next when that does not answer.
 //!
-//! What is tried again is as in clientv3 (`clientv3/retry.go`): a read until it is answered, a
-//! change only if it certainly did not leave. The library waits 25 ms give or take a tenth between
-//! two tries (`defaultBackoffWaitBetween`), and has no timeout of its own; here a call ends after
-//! the `command_timeout`, as with a context of the application.
+//! Retries are those of clientv3 (`clientv3/retry.go`): a read until it is answered, a change only
+//! if it certainly did not leave. The library waits 25 ms give or take a tenth between two tries
+//! (`defaultBackoffWaitBetween`), and has no timeout; here a call ends after the `command_timeout`,
+//! as with a context of the application.
 
 use super::http::Link;
 use super::{coded, number};
@@ -14,25 +14,25 @@ use serde_json::{Value, json};
 use std::cell::{Cell, RefCell};
 use std::time::Duration;
 
-/// The code with which a member says that it cannot tell for now (gRPC's UNAVAILABLE).
+/// The code of a member that is temporarily unavailable (gRPC's UNAVAILABLE).
 const UNAVAILABLE: i64 = 14;
-/// How long the client waits between two tries.
+/// The client's delay between two tries.
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
 /// Why a call brought no result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Failure {
-    /// The server refused it; it was not carried out.
+    /// The server refused it without executing it.
     Refused(String),
-    /// The server could not tell: nobody leads, or agreement takes too long.
+    /// The server could not decide: there is no leader, or agreement takes too long.
     Unavailable(String),
-    /// No answer came.
+    /// No answer arrived.
     Lost(CallError),
 }
 
 impl Failure {
-    /// Whether the call may have been carried out all the same.
+    /// Returns whether the server may have executed the call.
     pub fn may_have_applied(&self) -> bool {
         match self {
             Failure::Refused(_) => false,
@@ -63,10 +63,10 @@ impl From<CallError> for Failure {
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
-    /// Which member is asked.
+    /// The current member.
     at: Cell<usize>,
     timeout: Duration,
-    /// A connection on which nothing is outstanding.
+    /// An idle connection.
     idle: RefCell<Option<Link>>,
 }
 
@@ -87,28 +87,27 @@ impl Gateway {
         }
     }
 
-    /// The host on which it runs.
+    /// Its host.
     pub fn env(&self) -> &Env {
         &self.env
     }
 
-    /// How long a call may take.
+    /// The longest duration of a call.
     pub fn timeout(&self) -> Duration {
         self.timeout
     }
 
-    /// Goes to another member from now on.
     fn leave(&self) {
         self.idle.borrow_mut().take();
         self.at.set((self.at.get() + 1) % self.members.len());
     }
 
-    /// A connection to the member that is asked now.
+    /// Connects to the current member.
     pub(super) async fn link(&self) -> Result<Link, CallError> {
         Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
     }
 
-    /// One call, once.
+    /// Makes one call, once.
     pub async fn call(&self, path: &str, body: &Value) -> Result<Value, Failure> {
         let outcome = self.exchange(path, &body.to_string()).await;
         if let Err(Failure::Lost(_) | Failure::Unavailable(_)) = &outcome {
@@ -125,13 +124,13 @@ impl Gateway {
         };
         let mut outcome = link.ask(path, body).await;
         if let Err(CallError::Unsent(_)) = outcome {
-            // It broke while nobody looked.
+            // It broke while idle.
             link = self.link().await?;
             outcome = link.ask(path, body).await;
         }
         let (status, answer) = outcome?;
         *self.idle.borrow_mut() = Some(link);
-        // An answer in pieces has one value on a line.
+        // A streamed answer has one value per line.
         let text = String::from_utf8_lossy(&answer);
         let first = text.lines().next().unwrap_or_default();
         let value: Value = serde_json::from_str(first)
@@ -146,7 +145,7 @@ impl Gateway {
         }
     }
 
-    /// A change, tried again until the deadline if it certainly did not leave.
+    /// Makes a change, and retries until the deadline if it certainly did not leave.
     pub async fn change(
         &self,
         path: &str,
@@ -162,7 +161,7 @@ impl Gateway {
         }
     }
 
-    /// A read, tried again until the deadline if it was not answered.
+    /// Reads, and retries until the deadline if there was no answer.
     pub async fn read(
         &self,
         path: &str,
@@ -177,7 +176,7 @@ impl Gateway {
         }
     }
 
-    /// Waits a moment; false if that would pass the deadline, or after an interrupt.
+    /// Waits a moment; `false` if that would pass the deadline, or after an interrupt.
     async fn again(&self, deadline: Monotonic) -> bool {
         let delay = self.env.jitter(&BACKOFF);
         if self.env.is_interrupted() || self.env.monotonic_clock().plus(delay) >= deadline {
@@ -188,8 +187,8 @@ impl Gateway {
     }
 
     /// Waits until a key is deleted at a revision or later (`waitDelete`). A watch whose connection
-    /// ends begins again at another member; one that is silent is waited for: the library sets no
-    /// bound, and does not ask the member whether it knows a leader.
+    /// ends restarts at another member. A silent one blocks: the library sets no bound, and does
+    /// not ask the member whether it knows a leader.
     pub async fn wait_for_deletion(&self, key: &str, revision: i64) -> Result<(), Failure> {
         let (key, start_revision) = (coded(key), revision.to_string());
         let create = json!({"key": key, "start_revision": start_revision});

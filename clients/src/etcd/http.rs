@@ -1,5 +1,4 @@
-//! A connection on which one request at a time is sent, and its answer read: whole, or piece by
-//! piece as it comes.
+//! A connection that sends one request at a time and reads its answer, whole or piece by piece.
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
@@ -7,18 +6,18 @@ use crate::stream::{Stream, no_connection};
 use bytes::{Buf, BytesMut};
 use std::time::Duration;
 
-/// The longest head of an answer that makes sense.
+/// The maximum length of an answer's head.
 const HEAD_MAX: usize = 64 << 10;
-/// The longest piece of an answer that makes sense.
+/// The maximum length of a piece of an answer.
 const PIECE_MAX: usize = 64 << 20;
 
-/// An open connection. After an error it is of no use.
+/// An open connection, unusable after an error.
 pub struct Link {
     stream: Stream,
     timeout: Duration,
 }
 
-/// What the head of an answer says.
+/// The head of an answer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Head {
     /// The status.
@@ -34,7 +33,7 @@ enum Body {
 }
 
 impl Link {
-    /// Connects. `timeout` bounds that, and each request.
+    /// Connects. `timeout` bounds the connect, and each request.
     pub async fn open(env: &Env, to: &Address, timeout: Duration) -> Result<Link, CallError> {
         let none = |reason: String| no_connection(to, reason);
         match env.timeout(timeout, env.connect(to)).await {
@@ -50,7 +49,7 @@ impl Link {
         self.rest(head).await
     }
 
-    /// The same, however long the answer takes.
+    /// As [`Link::ask`], without a limit on the answer's duration.
     pub async fn ask_patiently(
         &mut self,
         path: &str,
@@ -63,7 +62,6 @@ impl Link {
         self.rest(head).await
     }
 
-    /// The whole body of an answer.
     async fn rest(&mut self, head: Head) -> Result<(u16, Vec<u8>), CallError> {
         let mut whole = Vec::new();
         while let Some(piece) = self.piece(head).await? {
@@ -101,12 +99,12 @@ impl Link {
         }
     }
 
-    /// From now on an answer may take as long as it likes.
+    /// Lifts the limit on the duration of answers.
     pub fn wait_for_ever(&mut self) {
         self.stream.lift_limit();
     }
 
-    /// The next piece of an answer; none at its end.
+    /// The next piece of an answer; `None` at its end.
     pub async fn piece(&mut self, head: Head) -> Result<Option<BytesMut>, CallError> {
         let length = match head.body {
             Body::Length(0) => return Ok(None),
@@ -147,7 +145,7 @@ impl Link {
     }
 }
 
-/// The head at the front of what was read, and how long it is, if it is whole.
+/// The head at the front of the input and its length, once it has arrived whole.
 fn head_of(input: &[u8]) -> Result<Option<(usize, Head)>, CallError> {
     let nonsense = |what: String| CallError::Malformed(format!("no answer of HTTP: {what}"));
     let mut headers = [httparse::EMPTY_HEADER; 32];

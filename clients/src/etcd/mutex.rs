@@ -1,20 +1,22 @@
 //! `etcd-mutex`: the mutex of etcd's Go client, with a session for each acquisition.
 //!
 //! ```text
-//! key = <name>/<lease in hex> txn  if create_revision(key) = 0  then put key, get first below
-//! <name>/  else get key, get first the first below <name>/ is one's own: it is held else until
-//! nobody is in front: get last created below <name>/ before one's own, watch it until it      is
-//! deleted; then get key: gone means that the session has expired
+//! key = <name>/<lease in hex>
+//! txn  if create_revision(key) = 0  then put key, get first below <name>/
+//!      else get key, get first below <name>/
+//! the first below <name>/ is our own: held
+//! else until none is in front: get last created below <name>/ before our own,
+//!      watch it until it is deleted; then get key: gone means that the session has expired
 //! ```
 //!
 //! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`, `waitDeletes` in
 //! `key.go`), used as `etcdctl lock` does it: a session, a mutex, and both are closed at the end.
 //!
-//! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not look for its own key
-//!   after it has waited**: when its lease has ended meanwhile the key is gone, and somebody else
-//!   may hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
-//! - The mutex says nothing to a holder whose session ends. `etcd-mutex-done` leaves its section
-//!   when `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that
+//! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not check its own key
+//!   after the wait**: if its lease has ended meanwhile the key is gone, and another process may
+//!   hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
+//! - The mutex does not notify a holder whose session ends. `etcd-mutex-done` leaves its critical
+//! section when `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that
 //!   created the key, as the documentation of etcd advises.
 //!
 //! A release whose key is gone is reported as not held; the library ignores that.
@@ -64,7 +66,7 @@ pub const DONE: Definition = Definition {
     ..DEFINITION
 };
 
-/// The mutex whose holder tells the storage the revision of its key.
+/// The mutex whose holder sends the storage the revision of its key.
 pub const FENCING: Definition = Definition {
     name: "etcd-mutex-fencing",
     about: "etcd-mutex with the create revision of its key as fencing token",
@@ -75,12 +77,12 @@ pub const FENCING: Definition = Definition {
     ..DEFINITION
 };
 
-/// What a variant does.
+/// The behaviour of a variant.
 #[derive(Clone, Copy)]
 struct Traits {
-    /// It looks for its own key after it has waited.
+    /// It checks its own key after the wait.
     checks_key: bool,
-    /// It leaves its section when the session is done.
+    /// It leaves its critical section when the session is done.
     leaves: bool,
     has_tokens: bool,
 }
@@ -100,20 +102,19 @@ struct Mutex {
     ttl: Duration,
     acquire_timeout: Duration,
     traits: Traits,
-    /// The session of the lock that is held.
+    /// The session of the held lock.
     session: Option<Session>,
 }
 
-/// A place in the queue.
 struct Place {
     /// The revision that created the key.
     revision: i64,
     is_first: bool,
 }
 
-/// Why the lock was not got.
+/// Why the lock was not acquired.
 enum Missed {
-    /// It was not had in time.
+    /// Time ran out.
     Late,
     /// Its own key was gone.
     SessionExpired,
@@ -132,7 +133,7 @@ impl Mutex {
         let deadline = env.monotonic_clock().plus(self.acquire_timeout);
         let session = match Session::open(&self.gateway, self.ttl, deadline).await {
             Ok(session) => session,
-            // A lease without keys keeps nobody out.
+            // A lease without keys excludes no other process.
             Err(failure) => return Acquisition::Refused(failure.to_string().into()),
         };
         let prefix = format!("{resource}/");
@@ -167,7 +168,6 @@ impl Mutex {
         }
     }
 
-    /// Enters the queue.
     async fn enter(
         &self,
         prefix: &str,
@@ -189,7 +189,7 @@ impl Mutex {
         Ok(Place { revision, is_first: owner == 0 || owner == revision })
     }
 
-    /// Waits until nobody is in front. Returns the revision of the key.
+    /// Waits until it is first in the queue. Returns the revision of the key.
     async fn wait(
         &self,
         prefix: &str,
@@ -213,7 +213,7 @@ impl Mutex {
         Ok(revision)
     }
 
-    /// `Unlock`: whether the key was there.
+    /// `Unlock`: returns whether the key existed.
     async fn unlock(&self, key: &str) -> Result<bool, Failure> {
         let deleted = self.gateway.call("kv/deleterange", &json!({"key": coded(key)})).await?;
         Ok(number(&deleted["deleted"]) > 0)

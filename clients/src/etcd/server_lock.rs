@@ -34,7 +34,7 @@ pub const DEFINITION: Definition = Definition {
     build,
 };
 
-/// The same on servers that look for the key.
+/// The same on servers that check the key.
 pub const FIXED: Definition = Definition {
     name: "etcd-lock-api-fixed",
     about: "etcd-lock-api on servers that look for the caller's key first, as since etcd 3.5.0",
@@ -80,8 +80,7 @@ impl ServerSide {
         }
     }
 
-    /// Calls the server, and waits for as long as there is time. A call that failed is not made
-    /// again.
+    /// Calls the server, and waits until the deadline. Never retries a failed call.
     async fn ask(&self, resource: &str, lease: i64, deadline: Monotonic) -> Result<(), String> {
         let env = self.gateway.env();
         let body = json!({"name": coded(resource), "lease": lease.to_string()}).to_string();

@@ -1,11 +1,11 @@
-//! A session: a lease that is kept alive in the background until it ends or is given up.
+//! A session: a lease that a background task keeps alive until it ends or is given up.
 //!
 //! Source: etcd 3.4.23, `clientv3/concurrency/session.go` and `clientv3/lease.go`:
 //!
 //! - the lease is kept alive when a third of its ttl has passed since the last answer; a try that
 //!   fails is made again after 500 ms (`retryConnWait`);
 //! - the session is done when a server says that the lease is gone, or when the ttl has passed
-//!   without an answer (for the first one: 5 s). Who wants to know has to ask (`Session.Done`);
+//!   without an answer (for the first one: 5 s). The application has to ask (`Session.Done`);
 //! - `Close` revokes the lease.
 
 use super::gateway::{Failure, Gateway};
@@ -17,12 +17,12 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// How long the first answer may take (`defaultTTL`).
+/// Time limit of the first answer (`defaultTTL`).
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
-/// How long to wait after a try that failed (`retryConnWait`).
+/// Delay after a failed try (`retryConnWait`).
 const RETRY: Duration = Duration::from_millis(500);
 
-/// A lease and what keeps it alive. When it is dropped the lease is left to end by itself.
+/// A lease and its keepalive task. When it is dropped the lease expires by itself.
 pub struct Session {
     gateway: Rc<Gateway>,
     /// The lease.
@@ -38,7 +38,7 @@ struct Shared {
 }
 
 impl Session {
-    /// Has a lease granted, which lasts for the ttl in whole seconds, rounded up.
+    /// Requests a lease for the ttl in whole seconds, rounded up.
     pub async fn open(
         gateway: &Rc<Gateway>,
         ttl: Duration,
@@ -63,7 +63,7 @@ impl Session {
         .await;
     }
 
-    /// Ends the session, and the lease if that can be: with it goes every key that it has.
+    /// Ends the session, and if possible its lease, which deletes all its keys.
     pub async fn close(mut self) -> Result<(), Failure> {
         self.orphan();
         let id = self.lease.to_string();
@@ -83,7 +83,7 @@ impl Drop for Session {
     }
 }
 
-/// A ttl as etcd counts it.
+/// A ttl in etcd's unit.
 pub fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }

@@ -1,4 +1,4 @@
-//! What `fencing` promises, as traffic with one server.
+//! Traffic of `fencing` with one server.
 
 use crate::lock::{Acquisition, FencingToken, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, one, settings};

@@ -1,15 +1,14 @@
-//! `memcached-cas`: `add` takes the lock; `gets` and `cas` give it back, and its cas id is a
-//! fencing token.
+//! `memcached-cas`: `add` takes the lock; `gets` and `cas` release it, and its cas id is a fencing
+//! token.
 //!
-//! Source: memcached's doc/protocol.txt: `cas` stores only if nobody has changed the item since it
-//! was read, and an item that is stored with a negative expiry has expired at once. Together they
-//! are the compare-and-delete that the protocol lacks.
+//! Source: memcached's doc/protocol.txt: `cas` stores only if the item has not changed since it was
+//! read, and an item that is stored with a negative expiry expires immediately. Together they are
+//! the compare-and-delete that the protocol lacks.
 //!
-//! The cas id is the number of the item among all that the server ever stored, so that later
-//! grants have greater ones. It is as durable as the server: after a restart it begins at 1 again.
+//! The cas id is the number of the item among all that the server ever stored, so that later grants
+//! have greater ones. It is as durable as the server: after a restart it begins at 1 again.
 //!
-//! The server is asked for one second more than the lease is to last, because it may end almost a
-//! second early.
+//! The lock requests one second more than its lease, because it may end almost a second early.
 
 use super::{Base, whole_seconds};
 use crate::call_error::CallError;
@@ -34,7 +33,7 @@ pub const DEFINITION: Definition = Definition {
 struct Cas(Base);
 
 impl Cas {
-    /// One attempt. If its outcome is unknown, it is undone as well as it can be.
+    /// Makes one attempt. If its outcome is unknown, it tries to undo the attempt.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.0.env);
         let began = self.0.env.monotonic_clock();
@@ -50,7 +49,7 @@ impl Cas {
         }
     }
 
-    /// Takes back what may stand, as well as it can.
+    /// Tries to undo an attempt with an unknown outcome.
     async fn undo(&mut self, resource: &str, owner: &[u8], error: &CallError) -> Acquisition {
         match self.remove(resource, owner).await {
             Ok(true) => Acquisition::Refused(error.to_string().into()),
@@ -76,7 +75,7 @@ impl Cas {
         Ok(found.and_then(|item| item.cas).map_or(Taken::Lost, |id| Taken::Ours(FencingToken(id))))
     }
 
-    /// Whether the key held our value and is gone now.
+    /// Returns whether the key held our value and is gone now.
     async fn remove(&mut self, resource: &str, owner: &[u8]) -> Result<bool, CallError> {
         match self.0.gets(resource).await? {
             Some(item) if item.value == owner => {
@@ -86,8 +85,7 @@ impl Cas {
         }
     }
 
-    /// Again if an answer was lost: under an owner value that was never used before that does no
-    /// harm.
+    /// Retries if an answer was lost, which is harmless with a fresh owner value.
     async fn release_own(&mut self, lease: &Lease) -> Release {
         let mut lost = None;
         for attempt in 0..RELEASE_ATTEMPTS {
@@ -107,13 +105,13 @@ impl Cas {
     }
 }
 
-/// What came of an `add`.
+/// The result of an `add`.
 enum Taken {
     Ours(FencingToken),
     Held,
-    /// It was stored, and was no longer there when it was asked for.
+    /// It was stored, and was gone before it was read.
     Lost,
-    /// It was stored, and nobody told its number.
+    /// It was stored, and the read of its id failed.
     Unconfirmed(CallError),
 }
 

@@ -1,4 +1,4 @@
-//! `memcached-get-delete`: `add` takes the lock; its holder looks whose it is before it deletes.
+//! `memcached-get-delete`: `add` takes the lock; its holder checks the owner before it deletes.
 //!
 //! Source: article 001, "Problems", second, which does this on Redis.
 //!
@@ -32,7 +32,7 @@ impl GetDelete {
         taken(self.0.add(resource, &owner, seconds).await, resource, owner)
     }
 
-    /// Whether the key held our value, and then existed until `delete` came.
+    /// Returns whether the key held our value, and then existed until `delete` arrived.
     async fn remove(&mut self, lease: &Lease) -> Result<bool, CallError> {
         let found = self.0.gets(&lease.resource).await?;
         if found.is_none_or(|item| item.value != lease.owner) {

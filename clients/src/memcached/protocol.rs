@@ -1,35 +1,34 @@
-//! What a memcached server answers in its text protocol.
+//! Answers in memcached's text protocol.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// More than any line that is no data block has.
+/// An upper bound on lines other than data blocks.
 const LINE_MAX: usize = 2_048;
-/// A megabyte, the largest item of a server as it comes, and some room.
+/// The default maximum item size of a server, a megabyte, with a reserve.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
-/// A whole answer.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// One line, without its end.
     Line(String),
-    /// What `get` and `gets` found.
+    /// The items found by `get` or `gets`.
     Items(Vec<Item>),
 }
 
-/// An item that was found.
+/// A found item.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Item {
-    /// What was stored.
+    /// Its value.
     pub value: Bytes,
-    /// Only `gets` tells it.
+    /// Its cas id, only from `gets`.
     pub cas: Option<u64>,
 }
 
 impl Answer {
-    /// Takes one answer from the front of the buffer, if it has arrived whole; otherwise the buffer
-    /// stays as it is. Errors: [`CallError::Server`] for what the server refuses,
-    /// [`CallError::Malformed`] for what is no answer.
+    /// Takes one answer from the front of the buffer, if it has arrived whole; otherwise leaves the
+    /// buffer as it is. Errors: [`CallError::Server`] for a refusal, [`CallError::Malformed`] for
+    /// anything that is no answer.
     pub(super) fn take_from(input: &mut BytesMut) -> Result<Option<Answer>, CallError> {
         let (mut at, mut items) = (0, Vec::new());
         loop {
@@ -59,14 +58,14 @@ impl Answer {
         }
     }
 
-    /// An answer of a kind that the command never has.
+    /// The error for an answer of the wrong kind.
     pub(super) fn unexpected(&self) -> CallError {
         CallError::Malformed(format!("unexpected {self:?}"))
     }
 }
 
-/// The first line, if its end has arrived, and how many bytes it has: what is no text is replaced,
-/// by more bytes.
+/// The first line, if its end has arrived, and its length in bytes. Replaces invalid UTF-8, which
+/// may change the text's length.
 fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     let end = input.windows(2).take(LINE_MAX).position(|pair| pair == b"\r\n");
     match end {
@@ -78,7 +77,7 @@ fn line(input: &[u8]) -> Result<Option<(String, usize)>, CallError> {
     }
 }
 
-/// Of `key flags length [cas]`, the length and the cas id.
+/// The length and the cas id in `key flags length [cas]`.
 fn head_of(head: &str) -> Option<(usize, Option<u64>)> {
     let words: Vec<&str> = head.split(' ').collect();
     let length: usize = words.get(2)?.parse().ok().filter(|length| *length <= ITEM_MAX)?;

@@ -1,4 +1,4 @@
-//! One memcached server, connected to when needed.
+//! One memcached server, with a connection opened on demand.
 
 use super::protocol::Answer;
 use crate::call_error::CallError;
@@ -21,11 +21,10 @@ impl Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
 
-    /// Sends one command and waits for its answer. What the server refuses comes back as
-    /// [`CallError::Server`].
+    /// Sends one command and waits for its answer. Returns a refusal as [`CallError::Server`].
     ///
-    /// Never sends a command twice: what to do when the outcome is unknown is the lock's decision.
-    /// Only a connection that turns out to be broken before anything was sent is replaced, once.
+    /// Never sends a command twice: the lock decides how to handle an unknown outcome. Only a
+    /// connection that turns out to be broken before anything was sent is replaced, once.
     pub async fn call(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(request).await {
@@ -34,8 +33,8 @@ impl Session {
         }
     }
 
-    /// The connection is out of the session's hands meanwhile: should the call fail or be dropped
-    /// halfway, it is closed.
+    /// The call owns the connection meanwhile: if it fails or is dropped halfway, the connection is
+    /// closed.
     async fn attempt(&mut self, request: &[u8]) -> Result<Answer, CallError> {
         let mut open = match self.open.take() {
             Some(open) => open,

@@ -1,4 +1,4 @@
-//! What the locks on memcached promise, as traffic with one server.
+//! Traffic of the locks on memcached with one server.
 
 use super::whole_seconds;
 use crate::lock::{Acquisition, FencingToken, Release};

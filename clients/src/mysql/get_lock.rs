@@ -6,11 +6,11 @@
 //! Rails' migrations and django-mysql's `Lock`: one connection, a timeout in whole seconds, and a
 //! release on the same connection.
 //!
-//! Mistake, kept: **nobody tells the holder that its session has ended**. A restart of the server,
-//! `wait_timeout`, KILL or a proxy that drops idle connections ends it, the lock goes with it, and
-//! the holder notices when it next sends something: its release. `mysql-get-lock-checked` asks
-//! right before the guarded write whose lock it is, as django-mysql's `is_held` does; what happens
-//! after that look it cannot see.
+//! Mistake, kept: **the holder does not learn that its session has ended**. A restart of the
+//! server, `wait_timeout`, KILL or a proxy that drops idle connections ends it, the lock goes with
+//! it, and the holder notices when it next sends something: its release. `mysql-get-lock-checked`
+//! checks the owner right before the guarded write, as django-mysql's `is_held` does; it cannot see
+//! later changes.
 //!
 //! The owner is the number of the connection, by which `IS_USED_LOCK` names who holds a lock.
 
@@ -36,7 +36,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(GetLock::new(env, servers, settings, Usage::PLAIN)),
 };
 
-/// The same, with a look whose lock it is before the guarded write.
+/// The same, with a check of the owner before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "mysql-get-lock-checked",
     about: "mysql-get-lock whose holder asks IS_USED_LOCK before it writes",
@@ -65,9 +65,9 @@ impl GetLock {
         GetLock { env, settings: settings.clone(), server, usage }
     }
 
-    /// Waits in the server for as many whole seconds as are left, and for one at least. If nobody
-    /// tells whether the lock was granted, the connection is closed, and the lock goes with it once
-    /// the server notices.
+    /// Waits in the server for the remaining whole seconds, at least one. If it is unknown whether
+    /// the lock was granted, it closes the connection, so that the server drops the lock once it
+    /// notices.
     async fn attempt(&mut self, resource: &str, deadline: Monotonic) -> Acquisition {
         let left = deadline.since(self.env.monotonic_clock()).as_secs().max(1);
         let sql = format!("SELECT GET_LOCK({}, {left})", quoted(resource));
@@ -87,7 +87,7 @@ impl GetLock {
         Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
     }
 
-    /// Whether the connection that took the lock is still the one that is open.
+    /// Returns whether the connection that took the lock is still open.
     fn is_same(&self, lease: &Lease) -> bool {
         let own = self.server.id().map(|id| id.to_string());
         own.as_deref().map(str::as_bytes) == Some(&lease.owner[..])
@@ -101,7 +101,7 @@ impl GetLock {
         };
         match answer {
             Ok(rows) if value(&rows) == Some("1") => Check::Ours,
-            // A connection that is over has no lock any more, or soon.
+            // A closed connection has no lock any more, or will lose it soon.
             Ok(_) | Err(Failure::Lost(CallError::Unsent(_) | CallError::Closed(_))) => {
                 self.env.note(Note::LockLost);
                 Check::NotHeld
@@ -110,7 +110,7 @@ impl GetLock {
         }
     }
 
-    /// Only on the connection that has the lock: another one cannot give it back.
+    /// Uses only the connection that has the lock: another one cannot release it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if !self.is_same(lease) {
             return Release::NotHeld;
@@ -118,7 +118,7 @@ impl GetLock {
         let sql = format!("SELECT RELEASE_LOCK({})", quoted(&lease.resource));
         match self.server.bound(&sql).await {
             Ok(rows) if value(&rows) == Some("1") => Release::Released,
-            // The session has it no more, or is over.
+            // The session has lost it, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

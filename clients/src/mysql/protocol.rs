@@ -1,4 +1,4 @@
-//! MySQL's protocol, as far as a driver needs it that logs in without a password and sends texts.
+//! MySQL's protocol, for a driver that logs in without a password and sends text queries.
 //!
 //! Source: MySQL's documentation of its internals, "Client/Server Protocol"; the same is in
 //! MariaDB's knowledge base.
@@ -9,19 +9,19 @@ use std::fmt;
 
 /// Longer than any answer to a lock.
 const BODY_MAX: usize = 1024 * 1024;
-/// Long passwords, protocol 4.1, transactions, safe passwords, a named way to show them.
+/// Long passwords, protocol 4.1, transactions, secure passwords, plugin authentication.
 const CAPABILITIES: u32 = 1 | 1 << 9 | 1 << 13 | 1 << 15 | 1 << 19;
 const UTF8MB4: u8 = 45;
 
 /// The rows of a result, as text; `None` for NULL.
 pub type Rows = Vec<Vec<Option<String>>>;
 
-/// What a server says that refuses.
+/// An error packet.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// The number of the error.
+    /// The error number.
     pub code: u16,
-    /// In words.
+    /// Its text.
     pub message: String,
 }
 
@@ -36,7 +36,7 @@ fn packet(number: u8, parts: &[&[u8]]) -> Vec<u8> {
     [&(body.len() as u32).to_le_bytes()[..3], &[number], &body].concat()
 }
 
-/// What a client says once it has been greeted.
+/// The client's answer to the greeting.
 pub fn login() -> Vec<u8> {
     let sizes = [0, 0, 0, 1, UTF8MB4];
     let user = b"root\0\0mysql_native_password\0";
@@ -48,7 +48,7 @@ pub fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()])
 }
 
-/// A text as a statement has it.
+/// A text literal.
 pub fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\\', "\\\\").replace('\'', "''"))
 }
@@ -78,18 +78,18 @@ pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
     id.map(|id| u32::from_le_bytes(*id)).ok_or_else(malformed)
 }
 
-/// An answer that is being read, packet by packet.
+/// An answer, read packet by packet.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// How many columns its rows have.
+    /// Columns per row.
     columns: Option<usize>,
-    /// Whether the definitions of the columns are over.
+    /// `true` after the definitions of the columns.
     has_head: bool,
     rows: Rows,
 }
 
 impl Answer {
-    /// Reads the next packet. The answer, or what refuses it, once it is whole. Errors:
+    /// Reads the next packet. Returns the answer, or the refusal, once it is whole. Errors:
     /// [`CallError::Malformed`].
     pub fn read(&mut self, body: &[u8]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let malformed = |what: &str| Err(CallError::Malformed(what.to_owned()));
@@ -141,7 +141,7 @@ fn row(mut rest: &[u8], count: usize) -> Option<Vec<Option<String>>> {
                 let (length, after) = after.split_first_chunk::<2>()?;
                 (usize::from(u16::from_le_bytes(*length)), after)
             }
-            // No value of a lock is longer than that.
+            // No value of a lock is that long.
             0xfd.. => return None,
             length => (usize::from(length), after),
         };
@@ -155,7 +155,7 @@ fn row(mut rest: &[u8], count: usize) -> Option<Vec<Option<String>>> {
 mod tests {
     use super::*;
 
-    /// What the packets of an answer come to.
+    /// Reads an answer from its packets.
     fn read(bodies: &[&[u8]]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let mut answer = Answer::default();
         for (at, body) in bodies.iter().enumerate() {

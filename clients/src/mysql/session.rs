@@ -1,8 +1,7 @@
-//! A connection to a MySQL server, opened when it is needed, and kept until something goes wrong on
-//! it.
+//! A connection to a MySQL server, opened on demand and kept until an error.
 //!
-//! One that turns out to be broken before anything was sent is replaced, once, where nothing is
-//! bound to it. A call that is dropped halfway closes it.
+//! A connection found broken before anything was sent is replaced, once, if nothing is bound to it.
+//! A call that is dropped halfway closes it.
 
 use super::protocol::{Answer, Refusal, Rows, login, query, session_of, take};
 use crate::call_error::CallError;
@@ -22,7 +21,7 @@ pub struct Session {
 
 struct Open {
     stream: Stream,
-    /// The number of the session, which `CONNECTION_ID()` tells.
+    /// The number of the session, as in `CONNECTION_ID()`.
     id: u32,
 }
 
@@ -30,7 +29,7 @@ struct Open {
 pub type Failure = stream::Failure<Refusal>;
 
 impl Session {
-    /// `timeout` bounds a connection that is being opened, and a statement that waits for nothing.
+    /// `timeout` bounds the opening of a connection, and a statement that waits for nothing.
     pub fn new(env: &Env, address: &Address, timeout: Duration) -> Session {
         Session { env: env.clone(), address: address.clone(), timeout, open: None }
     }
@@ -40,7 +39,7 @@ impl Session {
         self.open.as_ref().map(|open| open.id)
     }
 
-    /// A statement of its own, which the server may take so long for.
+    /// Runs an independent statement, within `wait`.
     pub async fn run(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let may_be_replaced = self.open.is_some();
         match self.attempt(sql, wait).await {
@@ -51,7 +50,7 @@ impl Session {
         }
     }
 
-    /// A statement on the connection that is open. Errors: nothing was sent if none is.
+    /// Runs a statement on the open connection. Fails as unsent if none is open.
     pub async fn bound(&mut self, sql: &str) -> Result<Rows, Failure> {
         if self.open.is_none() {
             return Err(CallError::Unsent(io::ErrorKind::NotConnected).into());
@@ -59,8 +58,8 @@ impl Session {
         self.attempt(sql, Duration::ZERO).await
     }
 
-    /// The connection is out of the session's hands meanwhile: should the statement fail otherwise
-    /// than by being refused, or be dropped halfway, it is closed.
+    /// The call owns the connection meanwhile: an error other than a refusal, or a drop halfway,
+    /// closes it.
     async fn attempt(&mut self, sql: &str, wait: Duration) -> Result<Rows, Failure> {
         let mut open = match self.open.take() {
             Some(open) => open,
@@ -79,7 +78,7 @@ impl Session {
     async fn connect(&self) -> Result<Open, Failure> {
         let stream = Stream::open(&self.env, &self.address, self.timeout).await?;
         let mut open = Open { stream, id: 0 };
-        // No statement was sent: whatever goes wrong here, nothing was carried out.
+        // No statement was sent: an error here executed nothing.
         match open.log_in().await {
             Ok(()) => Ok(open),
             Err(error) => Err(no_connection(&self.address, error.to_string()).into()),
@@ -88,7 +87,7 @@ impl Session {
 }
 
 impl Open {
-    /// The server speaks first.
+    /// The server sends first.
     async fn log_in(&mut self) -> Result<(), Failure> {
         let greeting = self.packet().await?;
         if greeting.first() == Some(&0xff) {
@@ -101,7 +100,7 @@ impl Open {
         self.ask(&login()).await.map(|_| ())
     }
 
-    /// Sends a request, and reads what is answered.
+    /// Sends a request and reads the answer.
     async fn ask(&mut self, request: &[u8]) -> Result<Rows, Failure> {
         self.stream.send(request).await?;
         let mut answer = Answer::default();

@@ -1,4 +1,4 @@
-//! `redisson-redlock`: a majority of locks, each on a server of its own.
+//! `redisson-redlock`: a majority of locks, each on its own server.
 //!
 //! Source: `RedissonRedLock` (deprecated) and `RedissonMultiLock` of the version that [`super`]
 //! names; article 004, 6 and 7. The call is `tryLock(wait, lease)` with the timeout of the acquire
@@ -6,15 +6,17 @@
 //!
 //! 1. One lock after the other is taken **for twice the wait**, each waited for through its channel
 //!    for at most its share of the wait.
-//! 2. A majority is enough; more than a minority missing gives back what was taken and begins
+//! 2. A majority is enough; without one it releases the taken locks and begins
 //!    again, until the wait is over.
-//! 3. Each lock that was taken is given the lease by a **plain PEXPIRE that looks at no owner**,
+//! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**,
 //!    whose answer is ignored.
-//! 4. Nothing measures how long that took: **no drift, no validity**. The lease states none.
+//! 4. The library does not measure how long that took: **no drift, no validity**. The lease states
+//! none.
 //!
-//! So what step 1 took and step 3 did not reach stays for twice the wait. What differs from the
+//! So a lock that step 1 took and step 3 did not reach stays for twice the wait. Differences from
+//! the
 //! library: the same `uuid:thread` on all servers, where the library has one for each client object
-//! (nothing compares them), and unlocks one after the other.
+//! (the code never compares them), and unlocks one after the other.
 
 use super::rlock::{Habits, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};
@@ -109,8 +111,8 @@ impl RedLock {
         }
     }
 
-    /// `unlock()`: every lock, taken or not; what fails is skipped. Held means that a majority had
-    /// it.
+    /// `unlock()`: unlocks every lock, taken or not, and skips failures. Released means that a
+    /// majority had it.
     async fn give_all_back(&mut self, key: &str) -> Release {
         let (mut ours, mut unknown) = (0, 0);
         for lock in &mut self.locks {

@@ -1,4 +1,4 @@
-//! One lock at one server: taken, waited for, renewed, given back.
+//! One lock at one server: acquire, wait, renewal, release.
 
 use super::script::{
     ACQUIRE, FAIR_ACQUIRE, FAIR_LEAVE, FAIR_RELEASE, RELEASE, RENEW, UNLOCK_MESSAGE,
@@ -14,26 +14,26 @@ use bytes::Bytes;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How often an acquire that no replica acknowledged is made again (`retryAttempts`).
+/// Acquires to make until a replica acknowledges (`retryAttempts`).
 const SYNC_ATTEMPTS: usize = 4;
 
-/// An id that no other process has.
+/// A unique process id.
 pub fn fresh_uuid(env: &Env) -> Rc<str> {
     String::from_utf8_lossy(&fresh_owner(env)).into()
 }
 
-/// What differs between the locks that are made of this one.
+/// The differences between the locks built on this one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Habits {
-    /// How long the lock is taken for; if nothing is stated, a watchdog renews it.
+    /// The lease; without one, a watchdog renews the lock.
     pub lease: Option<Duration>,
-    /// Whether waiters are served in the order in which they came.
+    /// `true` if waiters are served in order of arrival.
     pub fair: bool,
-    /// Whether a replica must acknowledge an acquire.
+    /// `true` if a replica must acknowledge an acquire.
     pub synchronous: bool,
 }
 
-/// Opens a session of the thread that an `Env` speaks for, to one and the same server.
+/// Opens a session for the thread of an `Env`, always to the same server.
 pub type Open = Rc<dyn Fn(&Env) -> Session>;
 
 /// The lock of one thread at one server.
@@ -41,32 +41,32 @@ pub struct RLock {
     env: Env,
     settings: Settings,
     habits: Habits,
-    /// Opens further sessions to the same server.
+    /// Opens more sessions to the same server.
     open: Open,
     redis: Session,
-    /// The process's.
+    /// The id of the process.
     uuid: Rc<str>,
     /// `uuid:thread`.
     id: String,
     watch: Watch,
 }
 
-/// The renewing of a lock that this thread holds so many times.
+/// The renewal of a lock, and the thread's hold count.
 #[derive(Default)]
 struct Watch {
     holds: usize,
     task: Option<Spawned>,
 }
 
-/// What an attempt brought.
+/// The result of an attempt.
 enum Attempt {
     Locked,
-    /// How long to wait for a message at most; as long as one likes if it does not say.
+    /// The longest wait for a message; unbounded if not given.
     Held(Option<Duration>),
 }
 
 impl RLock {
-    /// The lock of the thread that `env` speaks for, in the process of that uuid.
+    /// The lock for the thread of `env`, in the process with that uuid.
     pub fn new(uuid: Rc<str>, env: Env, settings: &Settings, habits: Habits, open: Open) -> RLock {
         let (id, settings, watch) =
             (format!("{uuid}:{}", env.thread()), settings.clone(), Watch::default());
@@ -83,8 +83,8 @@ impl RLock {
         let outcome = self.try_within(key, wait).await;
         match &outcome {
             Acquisition::Granted(_) if self.habits.lease.is_none() => self.start_renewing(key),
-            // Whoever is interrupted stays in the queue until its time is over: `acquireFailed` is
-            // called after a wait that was too long, and an `InterruptedException` passes it by.
+            // An interrupted waiter stays in the queue until its time has passed: the library calls
+            // `acquireFailed` after a timeout, and an `InterruptedException` bypasses it.
             Acquisition::Refused(_) if self.habits.fair && !self.env.is_interrupted() => {
                 self.leave_queue(key, wait).await;
             }
@@ -100,12 +100,12 @@ impl RLock {
             let (patience, reason) = match self.attempt(key, wait).await {
                 Ok(Attempt::Locked) => return Acquisition::Granted(self.lease(key)),
                 Ok(Attempt::Held(patience)) => (patience, "held by another".to_owned()),
-                // The library throws. An error that it reports as "not acquired" is not known to be
-                // one either.
+                // The library throws. An error that it reports as "not acquired" may be unknown
+                // too.
                 Err(error) if error.may_have_applied() => {
                     return Acquisition::Unknown(error.to_string());
                 }
-                // What could not be sent, or was turned down, it tries again.
+                // It retries commands that could not be sent, or were rejected.
                 Err(error) => (Some(self.env.jitter(&self.settings.retry)), error.to_string()),
             };
             if self.env.left(deadline).is_zero() {
@@ -114,7 +114,7 @@ impl RLock {
             if messages.is_none() {
                 messages = self.subscribe(key, self.env.left(deadline)).await;
                 if messages.is_some() {
-                    // What was published before is lost, so look again.
+                    // Earlier messages are lost, so check again.
                     continue;
                 }
             }
@@ -127,7 +127,7 @@ impl RLock {
         }
     }
 
-    /// One script, and the replica's acknowledgement if that is asked for.
+    /// Runs one script, and waits for a replica's acknowledgement if required.
     async fn attempt(&mut self, key: &str, wait: Duration) -> Result<Attempt, CallError> {
         for _ in 0..SYNC_ATTEMPTS {
             let attempt = self.attempt_once(key, wait).await?;
@@ -174,8 +174,8 @@ impl RLock {
         }
     }
 
-    /// Whether a replica has what this connection wrote. It waits a third of what it would wait for
-    /// a reply, as the library's defaults do.
+    /// Returns whether a replica has this connection's writes. Waits a third of the reply timeout,
+    /// as the library's defaults do.
     async fn is_replicated(&mut self) -> Result<bool, CallError> {
         let patience_ms = (self.settings.command_timeout / 3).as_millis().to_string();
         match self.redis.call(&[b"WAIT", b"1", patience_ms.as_bytes()]).await? {
@@ -191,7 +191,7 @@ impl RLock {
         env.timeout(patience, self.redis.subscribe(&[channel.as_bytes()])).await?.ok()
     }
 
-    /// Returns at a message, or when `patience` is over. A subscription that broke is given up.
+    /// Returns at a message, or when `patience` is over. Drops a broken subscription.
     async fn wait_for_message(&self, messages: &mut Option<Subscription>, patience: Duration) {
         let sleep_on = self.env.monotonic_clock().plus(patience);
         if let Some(subscription) = messages {
@@ -203,7 +203,7 @@ impl RLock {
         self.env.sleep(self.env.left(sleep_on)).await;
     }
 
-    /// `unlock()`. Only what could not be sent is sent again.
+    /// `unlock()`. Retries only commands that could not be sent.
     pub async fn unlock(&mut self, key: &str) -> Release {
         let mut outcome = self.unlock_once(key).await;
         for _ in 1..RELEASE_ATTEMPTS {
@@ -222,7 +222,7 @@ impl RLock {
         }
     }
 
-    /// Whether the lock was ours, once at least.
+    /// Returns whether we held the lock at least once.
     pub(super) async fn unlock_once(&mut self, key: &str) -> Result<bool, CallError> {
         let (names, lives_ms) = (Names::of(key), self.lives().as_millis().to_string());
         let reply = match self.habits.fair {
@@ -251,12 +251,12 @@ impl RLock {
         }
     }
 
-    /// `PEXPIRE`, whoever holds the lock, and whatever comes of it.
+    /// `PEXPIRE` without an owner check; ignores the result.
     pub(super) async fn expire(&mut self, key: &str, lease: Duration) {
         let _ = crate::commands::expire_ms(&mut self.redis, key, lease).await;
     }
 
-    /// A waiter that gives up makes room. What comes of it does not matter: its timeout will.
+    /// Removes a waiter that gives up. The result does not matter: its timeout removes it too.
     async fn leave_queue(&mut self, key: &str, wait: Duration) {
         let (names, wait_ms) = (Names::of(key), wait.as_millis().to_string());
         let keys = [names.queue.as_bytes(), names.timeouts.as_bytes()];
@@ -265,7 +265,7 @@ impl RLock {
             .await;
     }
 
-    /// How long the lock lives at the server.
+    /// The lock's life at the server.
     fn lives(&self) -> Duration {
         self.habits.lease.unwrap_or(self.settings.ttl)
     }
@@ -275,7 +275,7 @@ impl RLock {
         Lease { resource: key.to_owned(), owner, token: None, valid_until: None }
     }
 
-    /// Whether a watchdog renews it.
+    /// Returns whether a watchdog renews it.
     pub(super) fn renews(&self) -> bool {
         self.habits.lease.is_none()
     }
@@ -289,8 +289,8 @@ impl RLock {
         }
     }
 
-    /// The library counts what it holds apart from the server, and stops when that is nothing,
-    /// whatever came of the unlock.
+    /// The library counts its holds apart from the server, and stops at zero, whatever the result
+    /// of the unlock.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0
@@ -301,8 +301,8 @@ impl RLock {
     }
 }
 
-/// The watchdog of one lock: it goes on after an error, and ends without a word when the lock is
-/// not ours any more.
+/// The watchdog of one lock: it continues after an error, and ends silently when the lock is no
+/// longer ours.
 async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Duration) {
     let ttl_ms = ttl.as_millis().to_string();
     loop {
@@ -315,7 +315,7 @@ async fn renew(env: Env, mut redis: Session, key: String, id: String, ttl: Durat
     }
 }
 
-/// What stands beside a lock.
+/// The names of a lock's companion keys.
 struct Names {
     channel: String,
     queue: String,
@@ -331,7 +331,7 @@ impl Names {
         }
     }
 
-    /// Where a waiter of a fair lock listens.
+    /// The channel of a fair lock's waiter.
     fn own_channel(&self, id: &str) -> String {
         format!("{}:{id}", self.channel)
     }

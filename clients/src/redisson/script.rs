@@ -1,15 +1,14 @@
-//! The Lua scripts of Redisson's locks, as the library has them in meaning.
+//! The Lua scripts of Redisson's locks, equivalent to the library's.
 //!
-//! The first write of each can fail only if the key holds something else than a lock, and then
-//! nothing was done.
+//! The first write of each fails only if the key holds another type, and then nothing was changed.
 
 use crate::script::Script;
 
-/// What is published when a lock is given back.
+/// The message published at a release.
 pub const UNLOCK_MESSAGE: &[u8] = b"0";
 
-/// KEYS: lock. ARGV: time to live in milliseconds, `uuid:thread`. Nil if the lock is now held once
-/// more by us, else what is left of it.
+/// KEYS: lock. ARGV: time to live in milliseconds, `uuid:thread`. Nil if we hold the lock once
+/// more, else its remaining time.
 pub static ACQUIRE: Script = Script::new(
     r#"if redis.call("exists",KEYS[1]) == 0 or redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("hincrby",KEYS[1],ARGV[2],1)
@@ -34,7 +33,7 @@ redis.call("publish",KEYS[2],ARGV[1])
 return 1"#,
 );
 
-/// KEYS: lock. ARGV: time to live, `uuid:thread`. 1 if the lock was ours and lives longer now.
+/// KEYS: lock. ARGV: time to live, `uuid:thread`. 1 if the lock was ours and was extended.
 pub static RENEW: Script = Script::new(
     r#"if redis.call("hexists",KEYS[1],ARGV[2]) == 1 then
     redis.call("pexpire",KEYS[1],ARGV[1])
@@ -43,9 +42,9 @@ end
 return 0"#,
 );
 
-/// KEYS: lock, queue, timeouts. ARGV: time to live, `uuid:thread`, how long a waiter may wait, the
-/// wall clock; all in milliseconds. Nil if the lock is ours; else how long to wait, and then we
-/// stand in the queue.
+/// KEYS: lock, queue, timeouts. ARGV: time to live, `uuid:thread`, the limit of a waiter, the wall
+/// clock; all in milliseconds. Nil if the lock is ours; else the time to wait, and then we are in
+/// the queue.
 pub static FAIR_ACQUIRE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -91,8 +90,8 @@ return ttl"#,
 );
 
 /// KEYS: lock, queue, timeouts, channel. ARGV: message, time to live, `uuid:thread`, the wall
-/// clock. Nil if another holds the lock, 0 if we still hold it, 1 if it is free, also if it was
-/// before.
+/// clock. Nil if another holds the lock, 0 if we still hold it, 1 if it is free, even if it was
+/// free before.
 pub static FAIR_RELEASE: Script = Script::new(
     r#"while true do
     local first = redis.call("lindex",KEYS[2],0)
@@ -122,8 +121,8 @@ end
 return 1"#,
 );
 
-/// KEYS: queue, timeouts. ARGV: `uuid:thread`, how long it meant to wait in milliseconds. Leaves
-/// the queue; those behind move up.
+/// KEYS: queue, timeouts. ARGV: `uuid:thread`, its planned wait in milliseconds. Leaves the queue;
+/// those behind move up.
 pub static FAIR_LEAVE: Script = Script::new(
     r#"local queue = redis.call("lrange",KEYS[1],0,-1)
 local place = 1

@@ -1,4 +1,4 @@
-//! What Redisson's locks do, as traffic with one server.
+//! Traffic of Redisson's locks with one server.
 
 use crate::lock::{Acquisition, Release, Settings};
 use crate::testing::{
@@ -8,7 +8,6 @@ use std::time::Duration;
 
 const UNLOCKED: &str = "*3\r\n$7\r\nmessage\r\n$29\r\nredisson_lock__channel:{lock}\r\n$1\r\n0\r\n";
 
-/// Settings with so much time to acquire.
 fn patient(seconds: u64) -> Settings {
     Settings { acquire_timeout: Duration::from_secs(seconds), ..settings() }
 }
@@ -150,7 +149,7 @@ fn an_acquire_whose_reply_was_lost_is_unknown_and_is_taken_up_by_the_next() {
     assert!(matches!(world.run(lock.acquire("lock")), Acquisition::Unknown(_)));
     let lease = granted(world.run(lock.acquire("lock")));
     assert_eq!(world.run(lock.release(lease)), Release::Released);
-    // The server counts two, of which one was given back.
+    // The server counts two, of which one was released.
     assert!(world.value("redis", "lock").unwrap().ends_with("=1"));
 }
 

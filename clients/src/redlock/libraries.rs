@@ -1,14 +1,17 @@
-//! Redlock as some libraries have it. What concerns time, quorum and giving back is as they have
-//! it; connections and timeouts are those of this crate. In all three, one random value serves all
+//! Redlock as some libraries implement it. Time, quorum and release follow
+//! the library; connections and timeouts are those of this crate. In all three, one random value
+//! serves all
 //! attempts of an acquire.
 //!
 //! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall
 //!   clock**; drift 1 % and 2 ms; 3 attempts, 200 ms apart, not random; a lock taken **while one
 //!   master gave an error raises** `MultipleRedlockException`, and the majority keeps the key.
-//! - `node-redlock` 5 (main branch): all masters at once; drift 1 % and 2 ms; **the end of the
-//!   validity is not compared with the time**; 10 retries 100 to 300 ms apart; what a failed
-//!   attempt took is **given back only when the last one has failed**, so a process blocks itself.
-//! - `redsync` 4: all masters at once; drift 1 %, without the 2 ms; 32 tries, 50 to 250 ms apart.
+//! - `node-redlock` 5 (main branch): all masters in parallel; drift 1 % and 2 ms; **the end of the
+//! validity is not compared with the time**; 10 retries 100 to 300 ms apart; a failed attempt's
+//!   keys are
+//!   **released only when the last one has failed**, so a process blocks itself.
+//! - `redsync` 4: all masters in parallel; drift 1 %, without the 2 ms; 32 tries, 50 to 250 ms
+//!   apart.
 
 use super::masters::Masters;
 use super::variants::attempt_together;
@@ -60,7 +63,7 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// What each library has.
+/// The parameters of a library.
 struct Library {
     env: Env,
     settings: Settings,
@@ -68,7 +71,7 @@ struct Library {
 }
 
 impl Library {
-    /// With the library's own delay between attempts.
+    /// The masters, with the library's own delay between attempts.
     fn new(
         env: Env,
         servers: &Servers,
@@ -80,8 +83,8 @@ impl Library {
         Library { env, settings, masters }
     }
 
-    /// At most so many attempts with one random value, until one is granted or breaks it off, or
-    /// the time is over. Once one may stand, the answer is never a refusal.
+    /// Makes a bounded number of attempts with one random value, until one is granted or aborts, or
+    /// time runs out. After an attempt that may have left a key, the answer is never a refusal.
     async fn attempts(
         &mut self,
         attempts_max: usize,
@@ -119,7 +122,7 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The lease is valid by the monotonic clock, whatever the elapsed time was read from.
+            // The lease is valid by the monotonic clock, whatever clock measured the elapsed time.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

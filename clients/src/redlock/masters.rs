@@ -1,5 +1,5 @@
-//! The independent masters of Redlock and its variants: asking all of them, and counting what they
-//! answered.
+//! The independent masters of Redlock and its variants: calls to all of them, and the count of
+//! their answers.
 
 use crate::call_error::CallError;
 use crate::env::{BoxFuture, Env, Monotonic};
@@ -10,63 +10,59 @@ use bytes::Bytes;
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// What one master made of one attempt.
+/// One master's result of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Vote {
     /// It has our key.
     Locked,
-    /// It said that it has not.
+    /// It refused.
     NotLocked,
-    /// It was not reached, and certainly has not.
+    /// It was not reached, and certainly does not have our key.
     Unreached,
     /// Its reply was lost.
     Unknown,
 }
 
-/// What one master made of a release.
+/// One master's result of a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Removal {
     /// It removed our key.
     Removed,
     /// It did not have our key.
     Absent,
-    /// It does not have our key any more, but a reply was lost: it removed the key, or the key had
-    /// expired.
+    /// It no longer has our key, but a reply was lost: it removed the key, or the key had expired.
     Gone,
-    /// It gave no answer; `reached` if the request may have arrived.
+    /// No answer; `reached` if the request may have arrived.
     Unanswered { reached: bool },
 }
 
-/// What all masters made of one attempt, in their order.
+/// The votes of all masters, in their order.
 pub(super) struct Votes(Vec<Vote>);
 
 impl Votes {
-    /// How many locked.
     pub(super) fn locked(&self) -> usize {
         self.0.iter().filter(|vote| **vote == Vote::Locked).count()
     }
 
-    /// How many there are.
     pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Each of them.
     pub(super) fn iter(&self) -> impl Iterator<Item = Vote> {
         self.0.iter().copied()
     }
 
-    /// Whether a master gave no answer.
+    /// Returns whether a master gave no answer.
     pub(super) fn any_error(&self) -> bool {
         self.0.iter().any(|vote| matches!(vote, Vote::Unreached | Vote::Unknown))
     }
 
-    /// Whether the lock was acquired in the majority of the instances.
+    /// Returns whether a majority of the instances locked.
     pub(super) fn are_majority(&self) -> bool {
         self.locked() >= quorum(self.len())
     }
 
-    /// The lock, which states how long it is valid if it knows.
+    /// The lease, with its validity if known.
     pub(super) fn granted(
         &self,
         resource: &str,
@@ -81,8 +77,7 @@ impl Votes {
         })
     }
 
-    /// An attempt that did not bring the lock; some master may still hold our key if it
-    /// `may_stand`.
+    /// A failed attempt; with `may_stand`, a master may still hold our key.
     pub(super) fn failed(&self, is_in_time: bool, may_stand: bool) -> Acquisition {
         let late = if is_in_time { "" } else { ", too late" };
         let reason = format!("locked {} of {}{late}", self.locked(), self.len());
@@ -99,7 +94,6 @@ pub(super) struct Masters {
 }
 
 impl Masters {
-    /// The masters of a deployment.
     pub(super) fn new(env: &Env, servers: &Servers, settings: &Settings) -> Masters {
         Masters {
             env: env.clone(),
@@ -119,7 +113,7 @@ impl Masters {
         Votes(votes)
     }
 
-    /// Asks all masters at once to lock.
+    /// Asks all masters in parallel to lock.
     pub(super) async fn lock_together(&mut self, resource: &str, owner: &Bytes) -> Votes {
         let ttl_ms = &self.ttl_ms;
         let ask = |session| -> BoxFuture<'_, _> {
@@ -143,7 +137,7 @@ impl Masters {
         standing
     }
 
-    /// As [`Masters::unlock_all`], but asks only those that said that they locked.
+    /// As [`Masters::unlock_all`], but asks only those that confirmed the lock.
     pub(super) async fn unlock_answered(
         &mut self,
         resource: &str,
@@ -160,14 +154,13 @@ impl Masters {
         standing
     }
 
-    /// Asks every master to remove our key; those that did not answer are asked again, a bounded
-    /// number of times.
+    /// Asks every master to remove our key, and asks silent ones again, a bounded number of times.
     pub(super) async fn release(&mut self, lease: &Lease) -> Release {
         let removals = vec![Removal::Unanswered { reached: false }; self.sessions.len()];
         self.release_where(lease, removals).await
     }
 
-    /// As [`Masters::release`], but asks only the masters that locked, by what was counted.
+    /// As [`Masters::release`], but asks only the masters that confirmed the lock.
     pub(super) async fn release_answered(&mut self, lease: &Lease, votes: &Votes) -> Release {
         let removal = |vote| match vote {
             Vote::Locked => Removal::Unanswered { reached: false },
@@ -213,11 +206,11 @@ impl Vote {
     }
 }
 
-/// Whether a master may hold our key after we tried to remove it.
+/// Returns whether a master may hold our key after we tried to remove it.
 fn may_stand(vote: Vote, removal: &Result<bool, CallError>) -> bool {
     match (vote, removal) {
         (_, Ok(true)) | (Vote::NotLocked | Vote::Unreached, _) | (Vote::Locked, Ok(false)) => false,
-        // The lost request may be on its way even if the key is not there yet.
+        // The lost request may still be in transit even if the key does not exist yet.
         (Vote::Unknown, _) | (Vote::Locked, Err(_)) => true,
     }
 }
@@ -250,7 +243,7 @@ pub(super) fn judge(removals: &[Removal], quorum: usize) -> Release {
     }
 }
 
-/// Waits for all of them; each time something happens they are polled in order.
+/// Waits for all of them, polling them in order at each wake-up.
 async fn join_all<T>(mut futures: Vec<BoxFuture<'_, T>>) -> Vec<T> {
     let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
     poll_fn(|context| {

@@ -1,4 +1,4 @@
-//! What `redlock` promises, as traffic with five masters.
+//! Traffic of `redlock` with five masters.
 
 use super::masters::{Removal, judge};
 use super::min_validity;
@@ -10,7 +10,7 @@ use std::time::Duration;
 
 const MASTERS: [&str; 5] = ["m1", "m2", "m3", "m4", "m5"];
 
-/// Five masters, of which those named have a mishap.
+/// Five masters, of which those named fail as given.
 fn world(broken: &[&str], mishaps: fn(&Call<'_>) -> Answer) -> Rc<TestWorld> {
     let world = TestWorld::new();
     for master in MASTERS {

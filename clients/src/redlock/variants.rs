@@ -1,14 +1,16 @@
-//! Redlock with a step left out or done otherwise, one in each; the twin of each is `redlock`:
+//! Redlock with one step left out or changed; the twin of each is `redlock`:
 //!
 //! - `redlock-no-validity-check`: **step 3 without the time, and no step 4**: a majority is enough,
 //!   however late, and the lease states no validity.
-//! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that said that they
+//! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that confirmed that
+//!   they
 //!   locked**. One that locked and whose answer was lost keeps the key until it expires.
-//! - `redlock-no-random-delay`: all masters at once, and a **delay that is the same for all**, the
-//!   middle of the range: processes that split the votes once are soon at it again. Its twin is
-//!   `redlock-parallel`: all masters at once, random delay.
-//! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. No order of
-//!   grants is in them: a storage that compares them as numbers rejects rightful holders and lets
+//! - `redlock-no-random-delay`: all masters in parallel, and a **delay that is the same for all**,
+//!   the
+//!   middle of the range: processes that split the votes once soon split them again. Its twin is
+//!   `redlock-parallel`: all masters in parallel, random delay.
+//! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. The order of
+//! grants is not in them: a storage that compares them as numbers rejects rightful holders and lets
 //!   stale ones in. Its twin is `fencing`.
 
 use super::masters::{Masters, Votes};
@@ -20,7 +22,7 @@ use crate::retry::Retry;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// The entry of the lock that does not look at the time.
+/// The lock that ignores the time.
 pub const NO_VALIDITY_CHECK: Definition = Definition {
     name: "redlock-no-validity-check",
     about: "redlock for which a majority is enough, however late it came",
@@ -28,7 +30,7 @@ pub const NO_VALIDITY_CHECK: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock that unlocks only where it knows that it locked.
+/// The lock that unlocks only masters that confirmed the lock.
 pub const UNLOCK_ANSWERED: Definition = Definition {
     name: "redlock-unlock-answered",
     about: "redlock that unlocks only the masters that answered",
@@ -39,7 +41,7 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock that asks all masters at once.
+/// The lock that asks all masters in parallel.
 pub const PARALLEL: Definition = Definition {
     name: "redlock-parallel",
     about: "redlock that asks all masters at once",
@@ -47,7 +49,7 @@ pub const PARALLEL: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock whose retries are in step.
+/// The lock with a constant retry delay.
 pub const NO_RANDOM_DELAY: Definition = Definition {
     name: "redlock-no-random-delay",
     about: "redlock-parallel with the same delay between all attempts",
@@ -58,7 +60,7 @@ pub const NO_RANDOM_DELAY: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock whose tokens are random.
+/// The lock with random tokens.
 pub const FENCING: Definition = Definition {
     name: "redlock-fencing",
     about: "redlock whose random value is used as fencing token, which no storage can order",
@@ -97,7 +99,7 @@ impl Lock for NoValidityCheck {
 
 struct UnlockAnswered {
     redlock: Redlock,
-    /// What the masters made of the attempt that was granted.
+    /// The votes of the granted attempt.
     votes: Option<Votes>,
 }
 
@@ -141,7 +143,7 @@ fn parallel(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
     Box::new(Parallel(Redlock::new(env, servers, settings)))
 }
 
-/// The five steps with all masters asked at once, within this much of the ttl.
+/// The five steps with all masters asked in parallel, within this part of the ttl.
 pub(super) async fn attempt_together(
     (env, masters): (&Env, &mut Masters),
     resource: &str,

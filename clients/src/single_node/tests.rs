@@ -1,10 +1,9 @@
-//! What `single-node` promises, as traffic with one server.
+//! Traffic of `single-node` with one server.
 
 use crate::lock::{Acquisition, Lock, Release};
 use crate::testing::{Answer, Call, TestWorld, granted, normal, once, one, settings};
 use std::rc::Rc;
 
-/// A world with one server, and the lock under test.
 fn world(mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) -> (Rc<TestWorld>, Box<dyn Lock>) {
     let world = TestWorld::new();
     world.serve("redis", mishaps);
@@ -226,8 +225,8 @@ fn a_connection_reset_while_idle_is_noticed_before_anything_is_sent() {
 
 #[test]
 fn nonsense_for_a_reply_is_unknown() {
-    // The last two are different: 1 also says that the undoing worked, and what follows the nil is
-    // noticed before the next command.
+    // The last two are different: 1 also shows that the undo worked, and the bytes after the nil
+    // are noticed before the next command.
     for (nonsense, expected) in [
         ("+QUEUED\r\n", "Unknown"),
         ("hello\r\n", "Unknown"),

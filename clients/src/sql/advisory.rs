@@ -1,13 +1,13 @@
-//! `pg-advisory`: `pg_try_advisory_lock` takes the lock for the session, `pg_advisory_unlock` gives
-//! it back.
+//! `pg-advisory`: `pg_try_advisory_lock` takes the lock for the session, `pg_advisory_unlock`
+//! releases it.
 //!
 //! Source: PostgreSQL 15's documentation, "Advisory Locks": a session-level lock is held until it
-//! is released or the session ends. The application asks again after a delay, as it does for any
-//! lock that is refused at once.
+//! is released or the session ends. The application retries after a delay, as for any lock that
+//! refuses immediately.
 //!
-//! Mistake, kept: **nobody tells the holder that its session has ended**. A cut network, a restart
-//! of the server or a timeout there ends the connection, the lock goes with it, and the holder
-//! notices when it next sends something: its release.
+//! Mistake, kept: **the holder does not learn that its session has ended**. A cut network, a
+//! restart of the server or a timeout there ends the connection, the lock goes with it, and the
+//! holder notices when it next sends something: its release.
 //!
 //! The owner is the process id of the backend, by which `pg_locks` names who holds a lock.
 
@@ -53,8 +53,8 @@ impl Advisory {
         Advisory { env, settings: settings.clone(), timeout, server }
     }
 
-    /// One attempt. If nobody tells whether it was granted, the connection is closed, and the lock
-    /// goes with it once the server notices.
+    /// Makes one attempt. If its outcome is unknown, it closes the connection, so that the server
+    /// drops the lock once it notices.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let key = Parameter { kind: Kind::Int8, text: number(resource).to_string() };
         match self.server.run("SELECT pg_try_advisory_lock($1)", &[key]).await {
@@ -68,7 +68,7 @@ impl Advisory {
         }
     }
 
-    /// Only on the connection that has the lock: another one cannot give it back.
+    /// Uses only the connection that has the lock: another one cannot release it.
     async fn give_back(&mut self, lease: &Lease) -> Release {
         if self.server.backend().map(|backend| backend.to_string()).as_deref().map(str::as_bytes)
             != Some(&lease.owner[..])
@@ -78,7 +78,7 @@ impl Advisory {
         let key = Parameter { kind: Kind::Int8, text: number(&lease.resource).to_string() };
         match self.server.bound("SELECT pg_advisory_unlock($1)", &[key], self.timeout).await {
             Ok(done) if done.is_true() => Release::Released,
-            // The session has it no more, or is over.
+            // The session has lost it, or has ended.
             Ok(_) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 Release::NotHeld
             }

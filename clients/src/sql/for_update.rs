@@ -1,4 +1,4 @@
-//! `select-for-update`: a transaction that has a row locked is the lock.
+//! `select-for-update`: the lock is a transaction with a row lock.
 //!
 //! ```text
 //! BEGIN; SET LOCAL lock_timeout = ...;  SELECT name FROM locks WHERE name = $1 FOR UPDATE
@@ -7,7 +7,7 @@
 //! ```
 //!
 //! Source: PostgreSQL 15's documentation, "Explicit Locking", row-level locks: `FOR UPDATE` locks a
-//! row against everybody who would lock or change it, until the transaction ends. `lock_timeout`
+//! row against all others who would lock or change it, until the transaction ends. `lock_timeout`
 //! bounds the wait, in the queue of the server, to the application's.
 //!
 //! Mistake, kept: **nothing but the end of the connection ends the transaction of a holder that
@@ -52,7 +52,7 @@ const SELECT: &str = "SELECT name FROM locks WHERE name = $1 FOR UPDATE";
 struct ForUpdate {
     env: Env,
     settings: Settings,
-    /// For how long the transaction may be idle.
+    /// The longest idle time of the transaction.
     idle: Option<Duration>,
     server: Session,
 }
@@ -74,7 +74,7 @@ impl ForUpdate {
                 Acquisition::Refused("no row has that name".into())
             }
             Err(error) => {
-                // A connection that failed is closed, and what was begun on it rolled back.
+                // A failed connection is closed, which rolls back its transaction.
                 if let Failure::Refused(_) = error {
                     self.server.roll_back().await;
                 }
@@ -108,7 +108,7 @@ impl ForUpdate {
         }
         match self.server.commit().await {
             Ok(true) => Release::Released,
-            // It was rolled back, or the session is over: the lock went with it.
+            // It was rolled back, or the session has ended: the lock is gone with it.
             Ok(false) | Err(Failure::Refused(_) | Failure::Lost(CallError::Unsent(_))) => {
                 self.server.close();
                 Release::NotHeld
@@ -117,7 +117,7 @@ impl ForUpdate {
         }
     }
 
-    /// Tries again only where nothing was waited for: a refused connection, say.
+    /// Retries only if the server did not wait: after a refused connection, for example.
     async fn take(&mut self, resource: &str) -> Acquisition {
         let deadline = self.env.monotonic_clock().plus(self.settings.acquire_timeout);
         let retry = Retry::start(&self.env, &self.settings);

@@ -1,8 +1,8 @@
-//! PostgreSQL's protocol, version 3.0, as far as a driver needs it that prepares nothing: the
-//! extended query with unnamed statements, values as text.
+//! PostgreSQL's protocol, version 3.0, for a driver that prepares nothing: the extended query with
+//! unnamed statements, values as text.
 //!
 //! Source: PostgreSQL's documentation, "Frontend/Backend Protocol"; pgjdbc sends a statement as
-//! Parse, Bind, Describe, Execute and Sync in one message, and a BEGIN that it owes before them.
+//! Parse, Bind, Describe, Execute and Sync in one message, and a pending BEGIN before them.
 
 use crate::call_error::CallError;
 use bytes::{Buf, Bytes, BytesMut};
@@ -11,25 +11,25 @@ use std::fmt;
 /// Longer than any answer to a lock.
 const MESSAGE_MAX: usize = 1024 * 1024;
 
-/// What a parameter is declared as.
+/// The declared type of a parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Kind {
-    /// The server finds out: what pgjdbc says of a `java.sql.Timestamp`.
+    /// The server infers it: pgjdbc's choice for a `java.sql.Timestamp`.
     Unspecified,
-    /// `varchar`: of a `java.lang.String`.
+    /// `varchar`: for a `java.lang.String`.
     Varchar,
-    /// `int8`: of a `long`.
+    /// `int8`: for a `long`.
     Int8,
-    /// `timestamp`: of a `LocalDateTime`.
+    /// `timestamp`: for a `LocalDateTime`.
     Timestamp,
 }
 
 /// A value of a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Parameter {
-    /// What it is declared as.
+    /// Its declared type.
     pub kind: Kind,
-    /// As text.
+    /// Its value as text.
     pub text: String,
 }
 
@@ -40,22 +40,22 @@ impl Parameter {
     }
 }
 
-/// What one statement came to.
+/// The result of one statement.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Done {
-    /// `UPDATE 1`, say.
+    /// The command tag, such as `UPDATE 1`.
     pub tag: String,
     /// The rows that it returned, as text; `None` for NULL.
     pub rows: Vec<Vec<Option<String>>>,
 }
 
 impl Done {
-    /// How many rows it changed.
+    /// The number of changed rows.
     pub fn count(&self) -> u64 {
         self.tag.rsplit(' ').next().and_then(|count| count.parse().ok()).unwrap_or(0)
     }
 
-    /// Whether its first value is true.
+    /// Returns whether its first value is true.
     pub fn is_true(&self) -> bool {
         let first = self.rows.first().and_then(|row| row.first());
         first.is_some_and(|value| value.as_deref() == Some("t"))
@@ -86,7 +86,7 @@ pub fn startup() -> Vec<u8> {
     [&((body.len() + 4) as u32).to_be_bytes()[..], body].concat()
 }
 
-/// One statement, to be carried out by the next Sync.
+/// One statement, executed by the next Sync.
 pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
     let count = (parameters.len() as u16).to_be_bytes();
     let kinds: Vec<u8> = parameters.iter().flat_map(|one| one.kind.oid().to_be_bytes()).collect();
@@ -96,47 +96,47 @@ pub fn statement(out: &mut Vec<u8>, sql: &str, parameters: &[Parameter]) {
         values.extend_from_slice(&(parameter.text.len() as u32).to_be_bytes());
         values.extend_from_slice(parameter.text.as_bytes());
     }
-    // No format is named for the values and for the columns: all are text.
+    // No formats are given for values and columns: all are text.
     message(out, b'B', &[b"\0\0\0\0", &count, &values, b"\0\0"]);
     message(out, b'D', &[b"P\0"]);
     message(out, b'E', &[b"\0\0\0\0\0"]);
 }
 
-/// The end of what is to be carried out.
+/// The Sync message, which executes the statements before it.
 pub fn sync(out: &mut Vec<u8>) {
     message(out, b'S', &[]);
 }
 
-/// What a server says.
+/// A message from the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
-    /// Its process id and the secret that goes with it.
+    /// The backend's process id and secret key.
     Key(u32),
     /// A row.
     Row(Vec<Option<String>>),
     /// A statement is done.
     Complete(String),
-    /// Something was refused.
+    /// A refusal.
     Error(Refusal),
-    /// It waits for the next statement; whether a transaction is open.
+    /// The server waits for the next statement.
     Ready {
-        /// Whether a transaction is open, be it failed.
+        /// `true` if a transaction is open, even a failed one.
         in_transaction: bool,
     },
-    /// Whether it follows another server (`in_hot_standby`).
+    /// Whether the server is a standby (`in_hot_standby`).
     IsStandby(bool),
-    /// What needs no answer and says nothing about the statement.
+    /// A message that needs no answer and is not about the statement.
     Other,
 }
 
-/// What a server says that refuses.
+/// An error message of the server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refusal {
-    /// Whether the session ends with it.
+    /// `true` if it ends the session.
     pub is_fatal: bool,
     /// The SQLSTATE.
     pub code: String,
-    /// In words.
+    /// Its text.
     pub message: String,
 }
 

@@ -1,12 +1,11 @@
-//! A session with one PostgreSQL server: a pool of one connection, opened when it is needed.
+//! A session with one PostgreSQL server: a pool of one connection, opened on demand.
 //!
-//! A connection is kept until something goes wrong on it. One that turns out to be broken before
-//! anything was sent is replaced, once, unless a lock or a transaction is bound to it: what was
-//! bound to it has gone. A transaction that is left open, because its caller was dropped halfway,
-//! is rolled back by closing the connection.
+//! A connection is kept until an error. One found broken before anything was sent is replaced,
+//! once, unless a lock or a transaction was bound to it: that is gone. Closing the connection rolls
+//! back a transaction whose caller was dropped halfway.
 //!
-//! Of several hosts it takes the first that answers and can be written to, at every connection
-//! anew: `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
+//! Of several hosts it takes the first that answers and can be written to, at every connect:
+//! `target_session_attrs=read-write` of libpq, `targetServerType=primary` of pgjdbc.
 
 use super::protocol::{Answer, Done, Parameter, Refusal, startup, statement, sync};
 use crate::call_error::CallError;
@@ -18,7 +17,7 @@ use std::time::Duration;
 /// Statements to one server.
 pub struct Session {
     env: Env,
-    /// In the order in which they are tried.
+    /// In connect order.
     hosts: Vec<Address>,
     timeout: Duration,
     open: Option<Open>,
@@ -29,15 +28,15 @@ struct Open {
     /// The process id of the backend.
     backend: u32,
     in_transaction: bool,
-    /// Whether the server follows another, so that nothing can be written there.
+    /// `true` if the server is a standby, where writes fail.
     is_standby: bool,
 }
 
-/// Why a statement brought no result. After a refusal its transaction is to be rolled back.
+/// Why a statement brought no result. After a refusal the caller rolls back the transaction.
 pub type Failure = stream::Failure<Refusal>;
 
 impl Failure {
-    /// Whether the server refused it with this SQLSTATE.
+    /// Returns whether the server refused it with this SQLSTATE.
     pub fn is(&self, code: &str) -> bool {
         matches!(self, Failure::Refused(refusal) if refusal.code == code)
     }
@@ -54,17 +53,17 @@ impl Session {
         self.open.as_ref().map(|open| open.backend)
     }
 
-    /// Closes the connection; what is bound to it goes.
+    /// Closes the connection, with everything bound to it.
     pub fn close(&mut self) {
         self.open = None;
     }
 
-    /// A statement of its own.
+    /// Runs an independent statement.
     pub async fn run(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
         self.fresh(&[(sql, parameters)], self.timeout).await
     }
 
-    /// The first statement of a transaction, with the words that begin it.
+    /// Runs the first statement of a transaction, with the words that begin it.
     pub async fn begin(
         &mut self,
         begin: &str,
@@ -74,8 +73,8 @@ impl Session {
         self.fresh(&[(begin, &[]), (sql, parameters)], self.timeout).await
     }
 
-    /// A statement on the connection that is open, which may take so long. Errors: nothing was sent
-    /// if no connection is open.
+    /// Runs a statement on the open connection, within a time limit. Fails as unsent if no
+    /// connection is open.
     pub async fn bound(
         &mut self,
         sql: &str,
@@ -88,25 +87,25 @@ impl Session {
         self.attempt(&[(sql, parameters)], timeout).await
     }
 
-    /// The next statement of a transaction.
+    /// Runs the next statement of a transaction.
     pub async fn go_on(&mut self, sql: &str, parameters: &[Parameter]) -> Result<Done, Failure> {
         self.bound(sql, parameters, self.timeout).await
     }
 
-    /// Commits what was begun. Errors: [`Failure::Lost`] if nobody told whether it was committed.
-    /// `false` if the transaction had failed and was rolled back.
+    /// Commits the transaction. Errors: [`Failure::Lost`] if the outcome is unknown. `false` if the
+    /// transaction had failed and was rolled back.
     pub async fn commit(&mut self) -> Result<bool, Failure> {
         Ok(self.go_on("COMMIT", &[]).await?.tag == "COMMIT")
     }
 
-    /// Takes back what was begun; a connection on which that fails is closed, which does it too.
+    /// Rolls back the transaction; if that fails, closes the connection, with the same effect.
     pub async fn roll_back(&mut self) {
         if self.go_on("ROLLBACK", &[]).await.is_err() {
             self.open = None;
         }
     }
 
-    /// Statements that depend on no earlier ones.
+    /// Runs statements that depend on no earlier ones.
     async fn fresh(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -124,8 +123,8 @@ impl Session {
         }
     }
 
-    /// The connection is out of the session's hands meanwhile: should the statements fail otherwise
-    /// than by being refused, or be dropped halfway, it is closed.
+    /// The call owns the connection meanwhile: an error other than a refusal, or a drop halfway,
+    /// closes it.
     async fn attempt(
         &mut self,
         statements: &[(&str, &[Parameter])],
@@ -170,7 +169,7 @@ impl Session {
         let stream = Stream::open(&self.env, host, self.timeout).await?;
         let mut open = Open { stream, backend: 0, in_transaction: false, is_standby: false };
         let failed = |reason: String| no_connection(host, reason);
-        // No statement was sent: whatever goes wrong here, nothing was carried out.
+        // No statement was sent: an error here executed nothing.
         match open.exchange(&startup()).await {
             Ok(_) if open.is_standby && self.hosts.len() > 1 => {
                 Err(failed("session is read-only".to_owned()).into())

@@ -1,9 +1,9 @@
-//! `shedlock-jdbc` and `shedlock-db-time`: a row that says until when it is locked.
+//! `shedlock-jdbc` and `shedlock-db-time`: a row with the time until which it is locked.
 //!
 //! Source: ShedLock's JdbcTemplate provider (August 2026): `StorageBasedLockProvider` tries an
 //! INSERT the first time that it meets a name, and an UPDATE if that inserted nothing and ever
 //! after; `PostgresSqlStatementsSource`, and with `usingDbTime()`
-//! `PostgresSqlServerTimeStatementsSource`, have the statements. Each is a transaction of its own.
+//! `PostgresSqlServerTimeStatementsSource`, have the statements. Each is its own transaction.
 //!
 //! ```text
 //! INSERT ... VALUES(:name, :lockUntil, :now, :lockedBy)
@@ -18,8 +18,8 @@
 //!
 //! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` was said
 //! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
-//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database in
-//! place of its own clock. There `make_interval(secs => ...)` is written as `cast(... as
+//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database
+//! instead of its own clock. There `make_interval(secs => ...)` is written as `cast(... as
 //! interval)`, as until version 5.
 
 use super::protocol::Parameter;
@@ -34,7 +34,7 @@ use crate::owned_key::fresh_owner;
 use crate::retry::Retry;
 use bytes::Bytes;
 
-/// How often `JdbcTemplateStorageAccessor` tries to unlock.
+/// Tries of `JdbcTemplateStorageAccessor` to unlock.
 const UNLOCK_ATTEMPTS: usize = 10;
 
 /// The entry in the table of locks.
@@ -48,7 +48,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &CLIENT_TIME)),
 };
 
-/// The same by the clock of the database.
+/// The same with the clock of the database.
 pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
     about: "ShedLock on PostgreSQL with usingDbTime(): the row is judged by the server's clock",
@@ -58,7 +58,7 @@ pub const DB_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// The statements of a source of time.
+/// The statements for a source of time.
 struct Statements {
     /// $1 name, $2 owner, $3 until (or for how long), $4 now.
     insert: &'static str,
@@ -104,7 +104,7 @@ struct ShedLock {
     statements: &'static Statements,
     server: Session,
     locked_by: Bytes,
-    /// Whether the row is known to exist (`LockRecordRegistry`).
+    /// `true` if the row is known to exist (`LockRecordRegistry`).
     is_known: bool,
 }
 
@@ -120,7 +120,7 @@ impl ShedLock {
         ShedLock { env, settings, statements, server, locked_by, is_known: false }
     }
 
-    /// What every statement begins with: the name and the owner.
+    /// The first parameters of every statement: the name and the owner.
     fn own(&self, resource: &str) -> Vec<Parameter> {
         let locked_by = String::from_utf8_lossy(&self.locked_by).into_owned();
         vec![Parameter::text(resource), Parameter::text(locked_by)]
@@ -142,7 +142,7 @@ impl ShedLock {
         values
     }
 
-    /// `doLock`: whether the row is ours now.
+    /// `doLock`: returns whether the row is ours now.
     async fn try_lock(&mut self, resource: &str) -> Result<bool, Failure> {
         if !self.is_known {
             let inserted = self.execute(self.statements.insert, &self.taking(resource)).await?;
@@ -154,7 +154,7 @@ impl ShedLock {
         self.execute(self.statements.update, &self.taking(resource)).await
     }
 
-    /// A transaction of one statement: whether it changed a row.
+    /// A transaction of one statement: returns whether it changed a row.
     async fn execute(&mut self, sql: &str, values: &[Parameter]) -> Result<bool, Failure> {
         let changed = self.server.begin("BEGIN", sql, values).await;
         match changed {
@@ -177,7 +177,7 @@ impl ShedLock {
         }
     }
 
-    /// Again only if the server refused: an answer that did not come is an exception.
+    /// Retries only after a refusal: a lost answer is an exception.
     async fn unlock(&mut self, lease: &Lease) -> Release {
         let mut last = String::new();
         for _ in 0..UNLOCK_ATTEMPTS {
@@ -188,7 +188,7 @@ impl ShedLock {
             });
             match self.execute(self.statements.unlock, &values).await {
                 Ok(true) => return Release::Released,
-                // The library does not look.
+                // The library does not check.
                 Ok(false) => return Release::NotHeld,
                 Err(Failure::Refused(refusal)) => last = refusal.message,
                 Err(error) => return Release::Unknown(error.to_string()),

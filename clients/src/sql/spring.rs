@@ -6,7 +6,7 @@
 //! ```text
 //! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until
 //!   the wall clock shows that `wait` is over. A transient error (SQLSTATE class 40, as a
-//!   serialization failure): again at once. If COMMIT is what fails, that is another error
+//!   serialization failure): again at once. If COMMIT fails, that is another error
 //!   (TransactionSystemException), which 4 throws to its caller; from 5.4.8 on: again at once.
 //! acquire(), one transaction:
 //!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
@@ -22,16 +22,16 @@
 //! ```
 //!
 //! The client id is the repository's, one for the life of a process, so that a process finds its
-//! own row and goes on. The key is the resource itself; the library makes a UUID of it.
+//! own row and continues. The key is the resource itself; the library makes a UUID of it.
 //!
 //! Mistakes, kept: **now is the clock of the client**, so that one whose clock is fast takes a lock
 //! that is not expired, and the row of one whose clock is slow is taken from it. **Nothing renews
-//! the row** unless the application does. 4 and 5 do not look whether the release found the row.
+//! the row** unless the application does. 4 and 5 do not check whether the release found the row.
 //! `jdbc-5-app-id` gives every process the name of the application as its client id
-//! (`new DefaultLockRepository(dataSource, applicationName)`), as is found in programs: **the
+//! (`new DefaultLockRepository(dataSource, applicationName)`), as some programs do: **the
 //! UPDATE of each finds the row of any other its own**.
 //!
-//! Left out: the library says the isolation in a message before the transaction, here it is said
+//! Left out: the library sets the isolation in a message before the transaction, here it is set
 //! with BEGIN. After a duplicate key PostgreSQL rolls back what is committed; drivers before pgjdbc
 //! 42.2.11 keep silent about that, as here. Later ones throw, upon which Spring from 5.4.8 tries
 //! again at once, without its 100 ms; `ON CONFLICT DO NOTHING`, which its documentation recommends
@@ -54,7 +54,7 @@ use std::time::Duration;
 const IDLE: Duration = Duration::from_millis(100);
 /// The library's region.
 const REGION: &str = "DEFAULT";
-/// The client id of everybody who names it after the application.
+/// The client id of all processes that use the application's name.
 const APPLICATION: &str = "orders-service";
 /// The SQLSTATE of a duplicate key.
 const DUPLICATE: &str = "23505";
@@ -80,7 +80,7 @@ pub const FIVE: Definition = Definition {
     ..FOUR
 };
 
-/// The same, where every process has one client id.
+/// The same with one client id for all processes.
 pub const APP_ID: Definition = Definition {
     name: "jdbc-5-app-id",
     about: "jdbc-5 whose client id is the application's name, the same in every process",
@@ -97,21 +97,21 @@ pub const SEVEN: Definition = Definition {
     ..FOUR
 };
 
-/// What differs between the generations.
+/// The differences between the generations.
 struct Generation {
     begin: &'static str,
     /// $1 key, $2 region, $3 the time before which a row is expired.
     delete_expired: Option<&'static str>,
-    /// $1 key, $2 region, $3 owner, $4 the new time, and if there is no `delete_expired`, $5 the
-    /// time before which a row is expired.
+    /// $1 key, $2 region, $3 owner, $4 the new time, and without `delete_expired`, $5 the time
+    /// before which a row is expired.
     update: &'static str,
     /// $1 key, $2 region, $3 owner, $4 now; for 7.0 $5 when it is expired.
     insert: &'static str,
     /// $1 key, $2 region, $3 owner.
     delete: &'static str,
-    /// Whether the row says when it is expired, rather than when it was taken.
+    /// `true` if the row holds its expiry, rather than the time of the acquire.
     has_expiry: bool,
-    /// Whether a COMMIT and a release that lost against another transaction are tried again.
+    /// `true` if a COMMIT and a release that lost against another transaction are retried.
     retries_all: bool,
 }
 
@@ -166,14 +166,14 @@ fn uuid(env: &Env) -> Bytes {
     Bytes::from(parts.join("-"))
 }
 
-/// Why an attempt came to nothing.
+/// Why an attempt failed.
 struct Failed {
     error: Failure,
-    /// Whether COMMIT was refused, rather than a statement before it.
+    /// `true` if COMMIT was refused, rather than a statement before it.
     at_commit: bool,
 }
 
-/// The lock as one thread of a process has it in its hands.
+/// The lock for one thread of a process.
 struct Jdbc {
     registry: Rc<Registry>,
     env: Env,
@@ -215,7 +215,7 @@ impl Jdbc {
         self.env.wall_clock().0
     }
 
-    /// A time as the generation writes it.
+    /// A time in the generation's type.
     fn time(&self, micros: i64) -> Parameter {
         match self.generation.has_expiry {
             true => local_date_time(micros),
@@ -252,7 +252,7 @@ impl Jdbc {
         outcome
     }
 
-    /// Until the wall clock shows the deadline.
+    /// Retries until the wall clock shows the deadline.
     async fn try_outside(&mut self, resource: &str, deadline: i64) -> Acquisition {
         loop {
             match self.obtain(resource).await {
@@ -284,7 +284,7 @@ impl Jdbc {
         }
     }
 
-    /// `DefaultLockRepository.acquire`: whether the row is ours now.
+    /// `DefaultLockRepository.acquire`: returns whether the row is ours now.
     async fn obtain(&mut self, resource: &str) -> Result<bool, Failed> {
         let changed = match self.change(resource).await {
             Ok(changed) => changed,
@@ -301,7 +301,7 @@ impl Jdbc {
         Ok(is_committed && changed)
     }
 
-    /// The statements of a transaction: whether one of them made the row ours.
+    /// The statements of a transaction: returns whether one of them made the row ours.
     async fn change(&mut self, resource: &str) -> Result<bool, Failure> {
         let generation = self.generation;
         let mut has_begun = false;
@@ -339,14 +339,15 @@ impl Jdbc {
         self.registry.unlock_inside();
         match removed {
             Ok(true) => Release::Released,
-            // 7.0: ConcurrentModificationException. The others do not look.
+            // 7.0: ConcurrentModificationException. The others do not check.
             Ok(false) => Release::NotHeld,
             Err(error) if error.may_have_applied() => Release::Unknown(error.to_string()),
             Err(error) => Release::Unknown(format!("not released: {error}")),
         }
     }
 
-    /// `DefaultLockRepository.delete`, from 5.4 on again at once if the error is transient.
+    /// `DefaultLockRepository.delete`; from 5.4 on it retries immediately if the error is
+    /// transient.
     async fn remove(&mut self, resource: &str) -> Result<bool, Failure> {
         loop {
             let values = self.own(resource);
@@ -365,7 +366,8 @@ impl Jdbc {
     }
 }
 
-/// What Spring makes a `TransientDataAccessException` of: a transaction that lost against another.
+/// Errors that Spring maps to `TransientDataAccessException`: a transaction that lost against
+/// another.
 fn is_transient(error: &Failure) -> bool {
     match error {
         Failure::Refused(refusal) => refusal.code.starts_with("40"),

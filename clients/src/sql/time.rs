@@ -1,4 +1,4 @@
-//! Wall clock times as a driver writes them.
+//! Wall clock times in a driver's format.
 
 use super::protocol::{Kind, Parameter};
 use std::time::Duration;
@@ -27,7 +27,7 @@ fn date(days: i64) -> (i64, i64, i64) {
     (era * 400 + year_of_era + i64::from(month <= 2), month, day)
 }
 
-/// A `java.util.Date`: whole milliseconds, whose type the server finds out.
+/// A `java.util.Date`: whole milliseconds, with a type that the server infers.
 pub(super) fn date_time(micros: i64) -> Parameter {
     let millis = micros.div_euclid(1_000) * 1_000;
     Parameter { kind: Kind::Unspecified, text: format!("{}+00", text(millis)) }

@@ -1,26 +1,26 @@
-//! A memcached of a test: the commands that locks use, in its text protocol.
+//! A memcached for tests: the commands that locks use, in its text protocol.
 
 use std::collections::BTreeMap;
 
-/// The port by which a test's world knows it.
+/// The port that identifies it in a test's world.
 pub(super) const CACHE_PORT: u16 = 11_211;
 
 /// The items of one server.
 #[derive(Default)]
 pub(super) struct Cache {
     items: BTreeMap<String, Item>,
-    /// The cas id of the item that was stored last.
+    /// The cas id of the last stored item.
     stored: u64,
 }
 
 struct Item {
     value: String,
     id: u64,
-    /// When it is over, in microseconds.
+    /// The expiry, in microseconds.
     expiry: Option<u64>,
 }
 
-/// The words of a request, with the value, if it has one, as the last.
+/// The words of a request; its value, if any, is the last.
 pub(super) fn words_of(request: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(request);
     let mut lines = text.split("\r\n");
@@ -32,7 +32,7 @@ pub(super) fn words_of(request: &[u8]) -> Vec<String> {
 }
 
 impl Cache {
-    /// Carries out a command at `now` microseconds and returns the reply.
+    /// Executes a command at `now` microseconds and returns the reply.
     pub(super) fn run(&mut self, words: &[String], now: u64) -> String {
         self.items.retain(|_, item| item.expiry.is_none_or(|expiry| now < expiry));
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -59,12 +59,12 @@ impl Cache {
         format!("{reply}\r\n")
     }
 
-    /// Another client stores an item, for so many seconds.
+    /// Another client stores an item, for this many seconds.
     pub(super) fn put(&mut self, key: &str, value: &str, seconds: i64, now: u64) {
         self.store(key, value, &seconds.to_string(), now);
     }
 
-    /// A negative expiry is over at once; none is 0.
+    /// A negative expiry ends immediately; 0 is none.
     fn store(&mut self, key: &str, value: &str, seconds: &str, now: u64) -> String {
         self.stored += 1;
         let seconds: i64 = seconds.parse().unwrap_or_default();

@@ -1,11 +1,11 @@
-//! A ZooKeeper of a test: one tree behind any number of members, which see it alike. What is
-//! mishandled is up to the test.
+//! A ZooKeeper for tests: one tree behind any number of members, which see it alike. The test
+//! injects the failures.
 
 use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The port at which members listen.
+/// The members' port.
 pub(crate) const KEEPER_PORT: u16 = 2181;
 
 /// Bytes for the client at the other end of a socket.
@@ -18,18 +18,17 @@ pub(crate) struct Keeper {
     sessions: BTreeSet<i64>,
     sessions_ever: i64,
     connected: BTreeMap<usize, i64>,
-    /// A watch: of children or not, which path, for which socket.
+    /// A watch: whether of children, the path, and the socket.
     watches: BTreeSet<(bool, String, usize)>,
 }
 
 struct Node {
     czxid: i64,
     owner: i64,
-    /// How many sequential children it had.
+    /// The number of sequential children so far.
     sequence: u32,
 }
 
-/// A request as the client sent it.
 pub(crate) enum Asked {
     Connect { session: i64 },
     Request { xid: i32, code: i32, path: String, watch: bool, flags: i32, paths: [Vec<String>; 3] },
@@ -71,7 +70,7 @@ impl Asked {
         Asked::Request { xid, code, path, watch, flags, paths }
     }
 
-    /// As traces show it and mishaps see it.
+    /// Its form in traces and for injected failures.
     pub(crate) fn words(&self) -> Vec<String> {
         match self {
             Asked::Connect { session } => vec!["SESSION".to_owned(), session.to_string()],
@@ -103,12 +102,12 @@ impl Keeper {
         paths.filter(|name| !name.contains('/')).map(str::to_owned).collect()
     }
 
-    /// Which session a node goes with; 0 for one that stays.
+    /// The session of a node; 0 for a persistent one.
     pub(crate) fn owner_of(&self, path: &str) -> i64 {
         self.nodes[path].owner
     }
 
-    /// Ends a session: its nodes go, and its socket is to be closed.
+    /// Ends a session: deletes its nodes, and names its socket, which is to be closed.
     pub(crate) fn expire(&mut self, session: i64) -> (Vec<ForSocket>, Vec<usize>) {
         self.sessions.remove(&session);
         let of_session = self.nodes.iter().filter(|(_, node)| node.owner == session);
@@ -127,13 +126,13 @@ impl Keeper {
         notices
     }
 
-    /// Nobody listens at that socket any more.
+    /// Removes the watches of a closed socket.
     pub(crate) fn hang_up(&mut self, socket: usize) {
         self.connected.remove(&socket);
         self.watches.retain(|(_, _, listener)| *listener != socket);
     }
 
-    /// Carries a request out; the reply comes before the notices of others.
+    /// Executes a request; the reply precedes the notices to others.
     pub(crate) fn carry_out(&mut self, socket: usize, asked: &Asked) -> Vec<ForSocket> {
         match asked {
             Asked::Connect { session } => vec![(socket, self.accept(socket, *session))],
@@ -253,7 +252,7 @@ fn parent_of(path: &str) -> &str {
     &path[..path.rfind('/').unwrap()]
 }
 
-/// A reply as traces show it; the first one on a socket is that to a connect request.
+/// A reply as shown in traces; the first one on a socket answers the connect request.
 pub(crate) fn describe(frames: &[u8], mut is_first: bool) -> String {
     let (mut input, mut texts) = (BytesMut::from(frames), Vec::new());
     while let Some(mut decoder) = Decoder::take_from(&mut input).unwrap() {

@@ -1,4 +1,4 @@
-//! A server of a test: a few keys, and a script of mishaps that the test writes.
+//! A server for tests: a few keys, and failures scripted by the test.
 
 use crate::articles::lua_extend::EXTEND_OR_TAKE;
 use crate::articles::stamp::COMPARE_AND_SET;
@@ -9,52 +9,50 @@ use crate::script::Script;
 use crate::spring_registry;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What all wall clocks of the test world show at its start, in microseconds since the Unix epoch,
-/// unless a test sets them otherwise.
+/// The initial time of all wall clocks of the test world, in microseconds since the Unix epoch,
+/// unless a test sets another.
 pub(crate) const EPOCH: u64 = 1_700_000_000_000_000;
 
-/// What a test sees of a command before it is carried out.
+/// A command as the test sees it before the server executes it.
 pub(crate) struct Call<'a> {
-    /// How many commands and connects this server had before.
+    /// The number of earlier commands and connects at this server.
     pub(crate) number: usize,
-    /// The command; `CONNECT` alone for a connection that is being made.
+    /// The command; `CONNECT` alone for a new connection.
     pub(crate) words: &'a [String],
 }
 
 impl Call<'_> {
-    /// The first word.
     pub(crate) fn name(&self) -> &str {
         &self.words[0]
     }
 }
 
-/// What a server does with a command.
+/// How a server handles a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// Carries it out and replies.
+    /// Executes it and replies.
     Normal,
-    /// Carries it out on arrival, and replies so many milliseconds late.
+    /// Executes it on arrival, and replies this many milliseconds late.
     Late(u64),
-    /// Carries it out so many milliseconds late, and does not reply.
+    /// Executes it this many milliseconds late, and does not reply.
     AppliedLate(u64),
-    /// Carries it out; the reply is lost in silence.
+    /// Executes it; the reply is silently lost.
     Lost,
-    /// It never arrives, and nothing comes back. A connect stays without an answer.
+    /// It never arrives, and there is no reply. A connect stays unanswered.
     Dropped,
-    /// Carries it out and resets the connection instead of replying.
+    /// Executes it and resets the connection instead of replying.
     ResetAfter,
-    /// Resets the connection without carrying it out. A connect is refused.
+    /// Resets the connection without executing it. A connect is refused.
     ResetBefore,
-    /// Does nothing but reply these bytes.
+    /// Only replies these bytes.
     Says(&'static str),
 }
 
-/// A server without mishaps.
 pub(crate) fn normal(_: &Call<'_>) -> Answer {
     Answer::Normal
 }
 
-/// The scripts that a test server knows by heart, under the names that traces show.
+/// The scripts that a test server knows, under their names in traces.
 pub(crate) fn scripts() -> Vec<(&'static str, &'static Script)> {
     vec![
         ("compare-and-delete", &COMPARE_AND_DELETE),
@@ -88,12 +86,12 @@ impl Store {
         self.keys.insert(key.to_owned(), (value.to_owned(), expiry));
     }
 
-    /// Forgets everything, as a restart without persistence does.
+    /// Deletes everything, as a restart without persistence does.
     pub(crate) fn clear(&mut self) {
         *self = Store::default();
     }
 
-    /// Carries out a command at `now` microseconds and returns the reply in RESP.
+    /// Executes a command at `now` microseconds and returns the reply in RESP.
     pub(crate) fn run(&mut self, words: &[String], now: u64) -> String {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         match words.as_slice() {
@@ -226,8 +224,8 @@ impl Store {
         }
     }
 
-    /// The scripts on hashes, which are kept as `field=count`, with one field at most. What is
-    /// published is up to the test.
+    /// The scripts on hashes, stored as `field=count`, with at most one field. The test publishes
+    /// the messages.
     fn run_redisson(&mut self, digest: &str, arguments: &[&str], now: u64) -> String {
         match arguments {
             [key, ttl_ms, id] if digest == redisson::ACQUIRE.digest() => match self

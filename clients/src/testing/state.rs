@@ -1,4 +1,4 @@
-//! What the world of the tests holds, and what happens in it, event by event.
+//! The state of the tests' world, and its events.
 
 use super::cache::{self, CACHE_PORT, Cache};
 use super::keeper::{Asked, ForSocket, KEEPER_PORT, Keeper};
@@ -23,7 +23,7 @@ pub(super) struct State {
     pub(super) keeper: Keeper,
     pub(super) cache: Cache,
     pub(super) draws: [u64; 2],
-    /// How far the wall clock of a host is ahead, in microseconds; of those named here.
+    /// The offset of a host's wall clock, in microseconds; zero for hosts that are not listed.
     pub(super) wall_ahead: BTreeMap<HostKey, i64>,
     pub(super) log: Vec<String>,
 }
@@ -39,17 +39,16 @@ pub(super) struct TestSocket {
     pub(super) connected: Option<Result<(), io::ErrorKind>>,
     pub(super) to_server: BytesMut,
     pub(super) to_client: BytesMut,
-    /// How the stream ends once everything is read.
+    /// The end of the stream after all bytes are read.
     pub(super) end: Option<Result<(), io::ErrorKind>>,
     pub(super) subscribed: bool,
     pub(super) closed: bool,
     pub(super) limit: Option<TimerKey>,
-    /// How many frames were sent and read; ZooKeeper's only.
+    /// Frames sent and read; ZooKeeper only.
     pub(super) frames: [usize; 2],
 }
 
 pub(super) enum Event {
-    /// A timer is due.
     Timer,
     Connected(usize, Result<(), io::ErrorKind>),
     AtServer(usize, Vec<u8>),
@@ -92,7 +91,7 @@ impl State {
         }
     }
 
-    /// Whether nothing was sent (0) or read (1) at a socket before.
+    /// Returns whether nothing was sent (0) or read (1) at a socket before.
     pub(super) fn is_first(&mut self, key: usize, direction: usize) -> bool {
         let frames = &mut self.sockets[key].frames[direction];
         *frames += 1;
@@ -121,7 +120,7 @@ impl State {
         self.sockets[key].address.port == CACHE_PORT
     }
 
-    /// Carries a command out, and returns the reply.
+    /// Executes a command, and returns the reply.
     fn carry_out(&mut self, address: &Address, words: &[String]) -> String {
         let now = self.now;
         match address.port {
@@ -163,7 +162,7 @@ impl State {
         }
     }
 
-    /// Asks the test what becomes of a command.
+    /// Asks the test how to handle a command.
     pub(super) fn ask(&mut self, key: usize, words: &[String]) -> Answer {
         let server = self.servers.get_mut(&self.sockets[key].address).unwrap();
         server.calls += 1;

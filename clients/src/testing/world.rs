@@ -1,4 +1,4 @@
-//! The world of the tests: what a test does in it, and what a lock may ask of it.
+//! The world of the tests: the test's controls, and the host of a lock.
 
 use super::at;
 use super::cache::{self, CACHE_PORT};
@@ -22,10 +22,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
-/// A test that needs more events than that does not end by itself.
+/// A test that needs more events does not end by itself.
 const EVENTS_MAX: usize = 100_000;
 
-/// Whether a task woke another in this instant.
+/// `true` if a task woke another in this instant.
 #[derive(Default)]
 struct Woken(AtomicBool);
 
@@ -49,13 +49,13 @@ impl TestWorld {
         Env::new(self.clone(), HostKey(0))
     }
 
-    /// Sets the wall clock of one host ahead of true time, or back.
+    /// Sets a host's wall clock ahead of true time, or back.
     pub(crate) fn skew(&self, host: u16, ahead_ms: i64) {
         self.state.borrow_mut().wall_ahead.insert(HostKey(host), ahead_ms * 1_000);
     }
 
-    /// Adds a server that is asked before each command, and each connect, what to do with it.
-    /// Replaces one of the same name, whose keys are kept.
+    /// Adds a server that asks `mishaps` how to handle each command and connect. Replaces one of
+    /// the same name, but keeps its keys.
     pub(crate) fn serve(&self, host: &str, mishaps: impl FnMut(&Call<'_>) -> Answer + 'static) {
         let mut state = self.state.borrow_mut();
         let old = state.servers.remove(&at(host));
@@ -63,7 +63,7 @@ impl TestWorld {
         state.servers.insert(at(host), Server { store, mishaps: Box::new(mishaps), calls: 0 });
     }
 
-    /// Adds a member of the ensemble, which is asked as [`TestWorld::serve`] says.
+    /// Adds a member of the ensemble; see [`TestWorld::serve`].
     pub(crate) fn serve_keeper(
         &self,
         host: &str,
@@ -74,8 +74,7 @@ impl TestWorld {
         self.state.borrow_mut().servers.insert(address, server);
     }
 
-    /// Adds a memcached, which is asked as [`TestWorld::serve`] says. All of a world have the same
-    /// items.
+    /// Adds a memcached; see [`TestWorld::serve`]. All of a world share their items.
     pub(crate) fn serve_cache(
         &self,
         host: &str,
@@ -87,7 +86,7 @@ impl TestWorld {
         address
     }
 
-    /// Another client of memcached stores an item for so many seconds.
+    /// Another client of memcached stores an item for this many seconds.
     pub(crate) fn store_item(&self, key: &str, value: &str, seconds: i64) {
         let now = self.now();
         self.state.borrow_mut().cache.put(key, value, seconds, now);
@@ -98,12 +97,12 @@ impl TestWorld {
         self.state.borrow().keeper.children(parent)
     }
 
-    /// Which session a node goes with.
+    /// The session of a node.
     pub(crate) fn owner_of(&self, path: &str) -> i64 {
         self.state.borrow().keeper.owner_of(path)
     }
 
-    /// The ensemble ends a session, and closes its connection.
+    /// Makes the ensemble end a session and close its connection.
     pub(crate) fn expire(&self, session: i64) {
         let mut state = self.state.borrow_mut();
         let (notices, sockets) = state.keeper.expire(session);
@@ -113,18 +112,18 @@ impl TestWorld {
         }
     }
 
-    /// Looks at, or changes, the keys of a server.
+    /// Reads, or changes, the keys of a server.
     pub(crate) fn store<T>(&self, host: &str, act: impl FnOnce(&mut Store) -> T) -> T {
         act(&mut self.state.borrow_mut().servers.get_mut(&at(host)).unwrap().store)
     }
 
-    /// The value of a key at a server, if it has not expired.
+    /// The value of a key at a server, unless it has expired.
     pub(crate) fn value(&self, host: &str, key: &str) -> Option<String> {
         let now = self.now();
         self.store(host, |store| store.get(key, now).map(str::to_owned))
     }
 
-    /// A server sends bytes to all that have subscribed.
+    /// Sends bytes from a server to all subscribers.
     pub(crate) fn publish(&self, host: &str, resp: &str) {
         let mut state = self.state.borrow_mut();
         let address = at(host);
@@ -136,7 +135,7 @@ impl TestWorld {
         }
     }
 
-    /// A server resets all its connections.
+    /// Resets all connections of a server.
     pub(crate) fn reset_connections(&self, host: &str) {
         let mut state = self.state.borrow_mut();
         let keys: Vec<usize> = (0..state.sockets.len())
@@ -156,7 +155,7 @@ impl TestWorld {
         self.lock_on(0, name, servers, settings)
     }
 
-    /// The lock of a process on that host, which has a wall clock of its own.
+    /// The lock of a process on that host, which has its own wall clock.
     pub(crate) fn lock_on(
         self: &Rc<Self>,
         host: u16,
@@ -172,12 +171,12 @@ impl TestWorld {
         self.state.borrow().now
     }
 
-    /// How many timers are neither spent nor cancelled.
+    /// Timers that are neither spent nor cancelled.
     pub(crate) fn pending_timers(&self) -> usize {
         self.state.borrow().timers.len()
     }
 
-    /// Runs until the future is done. Everything is polled after every event.
+    /// Runs until the future is done. Polls everything after every event.
     pub(crate) fn run<T>(&self, future: impl Future<Output = T>) -> T {
         let mut future = std::pin::pin!(future);
         let woken = Arc::new(Woken::default());
@@ -195,7 +194,7 @@ impl TestWorld {
         panic!("no end after {EVENTS_MAX} events: {}", self.trace());
     }
 
-    /// Lets time pass for what runs in the background.
+    /// Lets time pass for background tasks.
     pub(crate) fn pass(self: &Rc<Self>, span_ms: u64) {
         self.run(self.env().sleep(Duration::from_millis(span_ms)));
     }
@@ -220,8 +219,8 @@ impl TestWorld {
         state.happen(event);
     }
 
-    /// What the client did on the wire and heard there, a line each, since the last call. Owners
-    /// are numbered as they appear.
+    /// The client's traffic since the last call, one line each. Owners are numbered in order of
+    /// appearance.
     pub(crate) fn trace(&self) -> String {
         let mut text = std::mem::take(&mut self.state.borrow_mut().log).join("\n");
         for (name, script) in scripts() {
@@ -232,7 +231,6 @@ impl TestWorld {
     }
 }
 
-/// The lock with that name.
 fn definition(name: &str) -> &'static Definition {
     table::find(name).unwrap()
 }

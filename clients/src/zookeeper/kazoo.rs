@@ -6,13 +6,14 @@
 //! object for the life of the process.
 //!
 //! - A node's name begins with a uuid that **the object has for life**, so a create whose reply was
-//!   lost is found again; which session created the node is not looked at.
-//! - kazoo does not set watches again after a reconnect. It tells its watchers that the connection
-//!   is lost, and a lock that waits has a listener too, so it looks at the queue again.
+//!   lost is found again; it does not check which session created the node.
+//! - kazoo does not set watches again after a reconnect. It notifies its watchers that the
+//!   connection
+//!   is lost, and a waiting lock has a listener too, so it checks the queue again.
 //! - While no server is connected, requests wait: no connection loss ends them.
-//! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, whatever has become
+//! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, even after the end
 //!   of the session.
-//! - A wait for the predecessor lasts up to the whole timeout, each time anew
+//! - A wait for the predecessor lasts up to the whole timeout, each time
 //!   (`wake_event.wait(timeout)`).
 //!
 //! A release that finds no node is reported as not held; the library ignores that.
@@ -28,7 +29,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What every node's name has between the uuid and its number (`_NODE_NAME`).
+/// The part of every node's name between the uuid and its number (`_NODE_NAME`).
 const NODE_NAME: &str = "__lock__";
 
 /// The entry in the table of locks.
@@ -71,7 +72,7 @@ struct State {
 
 /// Why `_inner_acquire` did not return.
 enum Exception {
-    /// One that the retry takes for a reason to call again (`ForceRetryError` too).
+    /// An exception after which the retry calls again (`ForceRetryError` too).
     Retryable(String),
     /// Any other.
     Final(String),
@@ -88,7 +89,7 @@ impl From<ZooKeeperError> for Exception {
     }
 }
 
-/// `KazooRetry`: 0.1 s, each time twice as long, give or take 40 %.
+/// `KazooRetry`: 0.1 s, doubling each time, give or take 40 %.
 struct KazooRetry {
     env: Env,
     delay: Duration,
@@ -101,7 +102,7 @@ impl KazooRetry {
         KazooRetry { env: env.clone(), delay: Duration::from_millis(100), delay_max, deadline }
     }
 
-    /// Sleeps before another call; false if that would pass the deadline, or is interrupted.
+    /// Sleeps before another call; `false` if that would pass the deadline, or is interrupted.
     async fn again(&mut self) -> bool {
         let sleep = self.env.jitter(&(self.delay * 3 / 5..=self.delay * 7 / 5));
         let until = self.env.monotonic_clock().plus(sleep);
@@ -138,7 +139,7 @@ impl KazooLock {
             return Acquisition::Refused("this process has not released it yet".into());
         }
         if self.env.is_interrupted() {
-            // It cleans up after a `KazooException`, and a `KeyboardInterrupt` is none.
+            // It cleans up after a `KazooException`, but not after a `KeyboardInterrupt`.
             return Acquisition::Unknown("interrupted".to_owned());
         }
         match self.best_effort_cleanup(&parent).await {
@@ -147,7 +148,7 @@ impl KazooLock {
         }
     }
 
-    /// `_inner_acquire`: the name of the node that is the head of the queue.
+    /// `_inner_acquire`: returns the name of the node at the head of the queue.
     async fn inner_acquire(&mut self, parent: &str) -> Result<String, Exception> {
         if self.state.is_acquired {
             return Err(Exception::Retryable("this process holds it".to_owned()));
@@ -248,7 +249,7 @@ impl KazooLock {
         let outcome = loop {
             match self.client.session().delete(&path).await {
                 Ok(()) => break Ok(true),
-                // The first request may have deleted it; `_inner_release` passes over this.
+                // The first request may have deleted it; `_inner_release` ignores this.
                 Err(ZooKeeperError::NoNode) => break Ok(is_sent_again),
                 Err(ZooKeeperError::ConnectionLoss | ZooKeeperError::SessionExpired) => {
                     retry.again().await;
@@ -275,7 +276,7 @@ async fn ensure_path(session: &Session, path: &str) -> Result<(), ZooKeeperError
     }
 }
 
-/// The ten digits behind the name of a contender.
+/// The ten digits after the name of a contender.
 fn number_of(name: &str) -> Option<&str> {
     let number = &name[name.rfind(NODE_NAME)? + NODE_NAME.len()..];
     (number.len() == 10).then_some(number)

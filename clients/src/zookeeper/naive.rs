@@ -1,5 +1,5 @@
-//! `zookeeper-naive` and its relatives: the lock as articles and the documentation's recipe give
-//! it, on the plain client.
+//! `zookeeper-naive` and its relatives: the lock of articles and of the documentation's recipe,
+//! on the plain client.
 //!
 //! Sources: article 001 names ephemeral sequential nodes, which give "the lock and the queue of
 //! those who wait"; article 002 has the nodes deleted "when the client disconnects". The steps are
@@ -14,15 +14,15 @@
 //! release: delete the own node
 //! ```
 //!
-//! Mistakes, kept: a create that ended in a connection loss **is made again without looking whether
-//! the node is there**, so that two may stand, one of them nobody's (the recipe's note on
+//! Mistakes, kept: a create that ended in a connection loss **is retried without checking whether
+//! the node exists**, so that two may remain, one of them without an owner (the recipe's note on
 //! recoverable errors and a GUID is not followed); a release that ends in a connection loss
 //! **leaves the node**, which lives as long as the session, behind which this process queues too;
-//! nobody looks whether the session ended under the holder.
+//! the holder never checks whether its session ended.
 //!
 //! - `zookeeper-naive`: these steps.
 //! - `zookeeper-herd`: steps 4 and 5 watch the children of `/lock`, so that every change wakes
-//!   everybody.
+//!   all waiters.
 //! - `zookeeper-lost-watch`: the client does not set its watches again at another server
 //!   (`zookeeper.disableAutoWatchReset`), and the waiter waits **for the notification of the
 //!   deletion alone, and for as long as it takes** (a latch that a watcher counts down).
@@ -38,7 +38,7 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Ser
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What every node's name has before its number.
+/// The part of every node's name before its number.
 const NODE_NAME: &str = "node-";
 
 /// The entry in the table of locks.
@@ -53,7 +53,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Wait::Predecessor),
 };
 
-/// The entry of the lock whose waiters all watch the same.
+/// The lock whose waiters all watch the same node.
 pub const HERD: Definition = Definition {
     name: "zookeeper-herd",
     about: "zookeeper-naive whose waiters watch the whole queue, so that each change wakes them \
@@ -62,7 +62,7 @@ pub const HERD: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock whose watches get lost.
+/// The lock whose watches get lost.
 pub const LOST_WATCH: Definition = Definition {
     name: "zookeeper-lost-watch",
     about: "zookeeper-naive whose watches are not set again at another server, and which waits \
@@ -71,10 +71,10 @@ pub const LOST_WATCH: Definition = Definition {
     ..DEFINITION
 };
 
-/// What a waiter waits for.
+/// The event that a waiter waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
-    /// Its predecessor, or anything about the session, for as long as the acquire lasts.
+    /// Its predecessor, or any session event, for as long as the acquire lasts.
     Predecessor,
     /// Any change of the queue, or of the session, for as long as the acquire lasts.
     AllChildren,
@@ -99,11 +99,11 @@ struct Naive {
     watcher: Rc<Watcher>,
 }
 
-/// How an attempt to be the head of the queue ended.
+/// The result of waiting for the head of the queue.
 enum Turn {
     First,
     TooLate,
-    /// The own node is not in the queue any more.
+    /// The own node is no longer in the queue.
     Gone,
 }
 
@@ -132,7 +132,7 @@ impl Naive {
 }
 
 impl Naive {
-    /// Step 1, as often as it takes: the mistake.
+    /// Step 1, repeated without a check: the mistake.
     async fn create(&self, parent: &str, deadline: Monotonic) -> Result<String, ZooKeeperError> {
         let path = format!("{parent}/{NODE_NAME}");
         self.until_answered(deadline, async |session: Session| {
@@ -174,7 +174,7 @@ impl Naive {
         }
     }
 
-    /// The names of all nodes, in the order of their numbers.
+    /// The names of all nodes, sorted by number.
     async fn queue(
         &self,
         parent: &str,
@@ -209,7 +209,7 @@ impl Naive {
         Ok(())
     }
 
-    /// Asks again after a lost connection, or with a new session, until the acquire is over.
+    /// Retries after a lost connection, or with a new session, until the acquire is over.
     async fn until_answered<T>(
         &self,
         deadline: Monotonic,

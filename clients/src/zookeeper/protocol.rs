@@ -1,4 +1,4 @@
-//! The records that a client exchanges with a ZooKeeper server.
+//! The records of ZooKeeper's client protocol.
 //!
 //! Source: `zookeeper.jute`, `ZooDefs.OpCode`, `CreateMode`, `KeeperException.Code` and
 //! `Watcher.Event.EventType` of ZooKeeper 3.8.
@@ -15,10 +15,10 @@ pub const PING_XID: i32 = -2;
 /// Why a request brought no result.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ZooKeeperError {
-    /// The connection was lost while the request was on its way, or could not be made.
+    /// The connection was lost while the request was in transit, or could not be opened.
     #[error("connection loss")]
     ConnectionLoss,
-    /// The session is over, and with it its ephemeral nodes.
+    /// The session has ended, and with it its ephemeral nodes.
     #[error("session expired")]
     SessionExpired,
     /// The session has moved to another server.
@@ -48,12 +48,12 @@ impl ZooKeeperError {
     }
 }
 
-/// What kind of node is created.
+/// The kind of a new node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CreateMode {
     /// Stays until it is deleted.
     Persistent,
-    /// Goes with its session; its name ends in the next number of its parent.
+    /// Is deleted with its session; its name ends in the next number of its parent.
     EphemeralSequential,
     /// Is deleted by the server some time after its last child.
     Container,
@@ -73,7 +73,7 @@ impl CreateMode {
 /// A request of a client within its session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
-    /// Creates a node without data that the world may do everything with.
+    /// Creates a node without data and without access restrictions.
     Create {
         /// Its path, without the number of a sequential one.
         path: String,
@@ -85,33 +85,32 @@ pub enum Request {
         /// Its path.
         path: String,
     },
-    /// Asks for the stat of a node.
+    /// Reads the stat of a node.
     Exists {
         /// Its path.
         path: String,
-        /// Whether a watch stays behind.
+        /// `true` to set a watch.
         watch: bool,
     },
-    /// Asks for the data and the stat of a node.
+    /// Reads the data and the stat of a node.
     GetData {
         /// Its path.
         path: String,
-        /// Whether a watch stays behind, if the node exists.
+        /// `true` to set a watch, if the node exists.
         watch: bool,
     },
-    /// Asks for the names of a node's children.
+    /// Reads the names of a node's children.
     GetChildren {
         /// Its path.
         path: String,
-        /// Whether a watch stays behind, if the node exists.
+        /// `true` to set a watch, if the node exists.
         watch: bool,
     },
-    /// Says that the client is alive.
+    /// Shows that the client is alive.
     Ping,
-    /// Sets watches at a server that did not have them, and has those answered for which something
-    /// has happened since.
+    /// Sets watches at a new server, which answers those that have already fired.
     SetWatches {
-        /// What the client had seen when it lost the other server.
+        /// The last transaction seen before the other server was lost.
         relative_zxid: i64,
         /// Paths with a watch of data.
         data: Vec<String>,
@@ -162,12 +161,12 @@ impl Request {
         }
     }
 
-    /// Reads what the server answers to this request if it was carried out.
+    /// Reads the server's answer to this request if it was executed.
     pub fn decode(&self, reply: &mut Decoder) -> Result<Response, Malformed> {
         match self {
             Request::Create { .. } => {
                 let path = reply.string()?;
-                // A container is answered as `create2` is, whose stat nobody here needs.
+                // A container is answered like `create2`, with a stat that no lock needs.
                 Ok(Response::Path(path))
             }
             Request::Exists { .. } => Ok(Response::Stat(Stat::decode(reply)?)),
@@ -183,26 +182,26 @@ impl Request {
     }
 }
 
-/// What a server answers to a request that it carried out.
+/// The answer to an executed request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Response {
-    /// Where the node was created.
+    /// The path of the created node.
     Path(String),
-    /// What is known of the node.
+    /// The stat of the node.
     Stat(Stat),
     /// The names of the children, in no order.
     Children(Vec<String>),
-    /// That it was done.
+    /// No content.
     Nothing,
 }
 
-/// What is known of a node; fields that no lock looks at are left out.
+/// The stat of a node, without fields that no lock reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Stat {
     /// The transaction that created it. Transactions are numbered in the order in which all servers
     /// apply them, so it is a fencing token.
     pub czxid: i64,
-    /// The session that it goes with; 0 for a node that stays.
+    /// The session that owns it; 0 for a persistent node.
     pub ephemeral_owner: i64,
 }
 
@@ -217,14 +216,14 @@ impl Stat {
     }
 }
 
-/// The first thing that every reply says.
+/// The header of every reply.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ReplyHeader {
-    /// Which request it answers.
+    /// The request that it answers.
     pub xid: i32,
-    /// The last transaction that the server had applied; 0 or less if it does not say.
+    /// The last transaction that the server had applied; 0 or less if not stated.
     pub zxid: i64,
-    /// Why the request was not carried out, if it was not.
+    /// Why the request was not executed.
     pub error: Option<ZooKeeperError>,
 }
 
@@ -241,12 +240,12 @@ impl ReplyHeader {
 pub struct Credentials {
     /// Its number; 0 before the first server has answered.
     pub session: i64,
-    /// What proves that it is ours.
+    /// The proof of ownership.
     pub password: Bytes,
 }
 
 impl Credentials {
-    /// Of a client that asks for a new session.
+    /// Credentials of a client that wants a new session.
     pub fn none() -> Credentials {
         Credentials { session: 0, password: Bytes::from_static(&[0; 16]) }
     }
@@ -265,23 +264,23 @@ pub fn connect_request(last_zxid: i64, timeout: Duration, known: &Credentials) -
         .finish()
 }
 
-/// What a server answers to a connect request.
+/// The answer to a connect request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ConnectResponse {
-    /// The session goes on, or has begun.
+    /// The session continues, or has begun.
     Accepted {
-        /// How long the session outlives its last sign of life.
+        /// How long the session outlives its last heartbeat.
         timeout: Duration,
-        /// Which session.
+        /// The session.
         credentials: Credentials,
     },
-    /// The session is over.
+    /// The session has ended.
     Expired,
 }
 
 impl ConnectResponse {
-    /// Reads the answer. What follows the password (`readOnly`, which servers before 3.4 left out)
-    /// is not looked at.
+    /// Reads the answer. Ignores everything after the password (`readOnly`, which servers before
+    /// 3.4 left out).
     pub fn decode(reply: &mut Decoder) -> Result<ConnectResponse, Malformed> {
         let (_protocol, timeout_ms) = (reply.int()?, reply.int()?);
         let credentials = Credentials { session: reply.long()?, password: reply.buffer()? };
@@ -294,7 +293,7 @@ impl ConnectResponse {
     }
 }
 
-/// What happened to a node.
+/// A change of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NodeChange {
     /// It was created.
@@ -303,11 +302,11 @@ pub enum NodeChange {
     Deleted,
     /// Its data were set.
     Data,
-    /// A child came or went.
+    /// A child was created or deleted.
     Children,
 }
 
-/// Reads a notification: what happened, and to which node.
+/// Reads a notification: the change, and the node's path.
 pub fn notification(reply: &mut Decoder) -> Result<(NodeChange, String), Malformed> {
     let (kind, _state) = (reply.int()?, reply.int()?);
     let change = match kind {

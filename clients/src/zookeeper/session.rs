@@ -1,7 +1,7 @@
-//! One session, as its owner has it in its hands: requests, and what happened to the session.
+//! One session for its owner: requests, and session events.
 //!
-//! Source: `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. The connection is kept by a task of its
-//! own, see [`super::transport`].
+//! Source: `ZooKeeper` and `ClientCnxn` of ZooKeeper 3.8. A separate task keeps the connection, see
+//! [`super::transport`].
 
 use super::hosts::Hosts;
 use super::protocol::{CreateMode, Request, Response, Stat, ZooKeeperError};
@@ -12,8 +12,8 @@ use crate::env::{Address, Env, Spawned};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One session. Clones are the same; when the last one is dropped, the connection is closed, and
-/// the session is left to expire.
+/// One session. Clones are the same; dropping the last one closes the connection, and the session
+/// is left to expire.
 #[derive(Clone)]
 pub struct Session(Rc<Owner>);
 
@@ -31,8 +31,8 @@ impl Drop for Owner {
 }
 
 impl Session {
-    /// Begins a session that outlives its last sign of life by about `timeout`. `watcher` hears of
-    /// everything that happens to it.
+    /// Begins a session that outlives its last heartbeat by about `timeout`. `watcher` receives all
+    /// session events.
     pub fn open(
         env: &Env,
         servers: &[Address],
@@ -60,7 +60,7 @@ impl Session {
         self.ask(Request::Delete { path: path.to_owned() }, None).await.map(|_| ())
     }
 
-    /// The stat of a node; nothing if there is none. A watch stays behind in both cases.
+    /// The stat of a node; `None` if it does not exist. Sets a watch in both cases.
     pub async fn exists(
         &self,
         path: &str,
@@ -74,7 +74,7 @@ impl Session {
         }
     }
 
-    /// Reads a node, for the sake of its stat or of the watch that stays behind if it exists.
+    /// Reads a node, for its stat or for the watch that is set if it exists.
     pub async fn get_data(
         &self,
         path: &str,
@@ -97,7 +97,7 @@ impl Session {
         }
     }
 
-    /// Where the session stands.
+    /// The state of the session.
     pub fn status(&self) -> Status {
         self.0.shared.state.borrow().status
     }
@@ -107,19 +107,18 @@ impl Session {
         self.0.shared.state.borrow().credentials.session
     }
 
-    /// How long the session outlives its last sign of life: what the server granted, or what was
-    /// asked for.
+    /// How long the session outlives its last heartbeat: as granted by the server, or as requested.
     pub fn timeout(&self) -> Duration {
         self.0.shared.state.borrow().timeout
     }
 
-    /// Takes the session for over without asking a server, where it lives on until it expires
+    /// Considers the session expired without asking a server, where it lives on until it expires
     /// (`Testable.injectSessionExpiration`).
     pub fn give_up(&self) {
         self.0.shared.close();
     }
 
-    /// Whether the client knows that the session is over.
+    /// Returns whether the client knows that the session has ended.
     pub fn is_over(&self) -> bool {
         self.status() == Status::Closed
     }

@@ -1,5 +1,5 @@
-//! What the owner of a session and the task that keeps its connection have in common: where the
-//! session stands, and the requests that wait.
+//! State shared by the owner of a session and the task that keeps its connection: the state of the
+//! session, and the pending requests.
 
 use super::protocol::{Credentials, NodeChange, Request, Response, ZooKeeperError};
 use super::watches::{WatchedEvent, Watcher, Watches};
@@ -9,28 +9,28 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What a client does with its watches when it loses its server.
+/// How a client treats its watches when it loses its server.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AfterLoss {
-    /// Sets them at the next server, which answers at once for whatever happened meanwhile
+    /// Sets them at the next server, which immediately reports events that happened meanwhile
     /// (`SendThread.primeConnection`).
     SetAgain,
-    /// Tells each watcher that the connection is lost, and forgets it: the Java client with
+    /// Notifies each watcher of the lost connection and forgets it: the Java client with
     /// `zookeeper.disableAutoWatchReset`, and kazoo (`KazooClient._reset_watchers`).
     Forget,
 }
 
-/// What becomes of requests that are made while no server is connected.
+/// How a client treats requests while no server is connected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Queued {
-    /// They fail with the next attempt to connect that fails (`SendThread.cleanup`).
+    /// They fail with the next failed attempt to connect (`SendThread.cleanup`).
     FailWithTheAttempt,
-    /// They wait until a server is connected or the session is over
+    /// They wait until a server is connected or the session has ended
     /// (`KazooClient._session_callback`).
     UntilConnected,
 }
 
-/// In what client libraries differ.
+/// The differences between client libraries.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Habits {
     /// Watches.
@@ -40,7 +40,7 @@ pub struct Habits {
 }
 
 impl Habits {
-    /// The Java client as it comes.
+    /// The Java client with its defaults.
     pub const JAVA: Habits =
         Habits { after_loss: AfterLoss::SetAgain, queued: Queued::FailWithTheAttempt };
     /// kazoo 2.11.
@@ -48,25 +48,25 @@ impl Habits {
         Habits { after_loss: AfterLoss::Forget, queued: Queued::UntilConnected };
 }
 
-/// Where a session stands, as its client knows.
+/// The state of a session, as its client knows it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
-    /// No server answers; the session may go on.
+    /// No server answers; the session may continue.
     Connecting,
     /// A server has accepted it.
     Connected,
-    /// It is over.
+    /// It has ended.
     Closed,
 }
 
-/// A request and who waits for its answer (`ClientCnxn.Packet`).
+/// A request and its caller (`ClientCnxn.Packet`).
 pub(super) struct Packet {
     pub(super) request: Request,
     watcher: Option<Rc<Watcher>>,
     answer: Rc<Answer>,
 }
 
-/// Where the answer to a request arrives.
+/// The slot for the answer to a request.
 #[derive(Default)]
 pub(super) struct Answer {
     outcome: RefCell<Option<Result<Response, ZooKeeperError>>>,
@@ -92,14 +92,13 @@ impl Answer {
     }
 }
 
-/// What the owner of a session and the task that keeps its connection have in common.
+/// State shared by the owner of a session and the task that keeps its connection.
 pub(super) struct Shared {
     pub(super) habits: Habits,
     watcher: Rc<Watcher>,
     pub(super) state: RefCell<State>,
 }
 
-/// See [`Shared`].
 pub(super) struct State {
     pub(super) status: Status,
     pub(super) credentials: Credentials,
@@ -109,7 +108,7 @@ pub(super) struct State {
     watches: Watches,
     outgoing: VecDeque<Packet>,
     pending: VecDeque<(i32, Packet)>,
-    /// Of the task that keeps the connection.
+    /// The waker of the task that keeps the connection.
     pub(super) waker: Option<Waker>,
 }
 
@@ -129,7 +128,7 @@ impl Shared {
         Shared { habits, watcher, state: RefCell::new(state) }
     }
 
-    /// Queues a request; one of a session that is over is answered at once (`queuePacket`).
+    /// Queues a request; answers one of an ended session immediately (`queuePacket`).
     pub(super) fn submit(&self, request: Request, watcher: Option<Rc<Watcher>>) -> Rc<Answer> {
         let answer = Rc::<Answer>::default();
         let state = &mut *self.state.borrow_mut();
@@ -142,8 +141,8 @@ impl Shared {
         answer
     }
 
-    /// A server has accepted the session. What is sent to it first sets the watches again
-    /// (`primeConnection`, `onConnected`).
+    /// Handles a server that accepted the session. First sets the watches again (`primeConnection`,
+    /// `onConnected`).
     pub(super) fn connect(&self, timeout: Duration, credentials: Credentials) {
         let state = &mut *self.state.borrow_mut();
         state.status = Status::Connected;
@@ -156,7 +155,7 @@ impl Shared {
         state.watches.tell_all(WatchedEvent::Connected);
     }
 
-    /// The connection is lost, or an attempt to make one has failed (`cleanAndNotifyState`).
+    /// Handles a lost connection, or a failed attempt to open one (`cleanAndNotifyState`).
     pub(super) fn lose(&self) {
         let state = &mut *self.state.borrow_mut();
         if state.status == Status::Closed {
@@ -173,7 +172,6 @@ impl Shared {
         }
     }
 
-    /// The session is over.
     pub(super) fn close(&self) {
         let state = &mut *self.state.borrow_mut();
         if state.status == Status::Closed {
@@ -188,7 +186,7 @@ impl Shared {
 }
 
 impl State {
-    /// The frame to send next; from then on its answer is waited for.
+    /// The next frame to send; its request then waits for the answer.
     pub(super) fn next_frame(&mut self) -> Option<Vec<u8>> {
         let packet = self.outgoing.pop_front()?;
         let xid = self.xid;
@@ -198,17 +196,17 @@ impl State {
         Some(frame)
     }
 
-    /// The request that the next reply answers, if any is waited for.
+    /// The request that the next reply answers, if any.
     pub(super) fn next_pending(&mut self) -> Option<(i32, Packet)> {
         self.pending.pop_front()
     }
 
-    /// Something happened to a node.
+    /// Handles a change of a node.
     pub(super) fn fire(&mut self, change: NodeChange, path: &str) {
         self.watches.fire(change, path);
     }
 
-    /// Gives a request its answer, and keeps its watch.
+    /// Answers a request, and keeps its watch.
     pub(super) fn answer(&mut self, packet: Packet, outcome: Result<Response, ZooKeeperError>) {
         let exists = outcome.is_ok();
         if (exists || outcome == Err(ZooKeeperError::NoNode))
@@ -228,7 +226,7 @@ impl State {
                 packet.answer.set(Err(error.clone()));
             }
         } else {
-            // What the lost connection was to set up is not for the next one.
+            // The setup of the lost connection does not apply to the next one.
             self.outgoing.retain(|packet| !matches!(packet.request, Request::SetWatches { .. }));
         }
     }

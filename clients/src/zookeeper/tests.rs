@@ -1,4 +1,4 @@
-//! The session layer and the locks, over a ZooKeeper that does what a test tells it.
+//! The session layer and the locks, over a ZooKeeper that behaves as a test says.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{
@@ -8,7 +8,6 @@ use std::time::Duration;
 
 const RESOURCE: &str = "lock";
 
-/// Every lock that is made here.
 const LOCKS: [&str; 11] = [
     "zookeeper-naive",
     "zookeeper-herd",
@@ -51,7 +50,7 @@ fn who_holds_curators_mutex_enters_again_and_who_holds_another_lock_waits_for_it
         let (world, mut lock) = three_keepers(name, normal);
         let first = granted(world.run(lock.acquire(RESOURCE)));
         let env = world.env();
-        // One lock waits for the end of its own node for ever.
+        // One lock waits for the deletion of its own node for ever.
         let again = world.run(env.timeout(Duration::from_secs(60), lock.acquire(RESOURCE)));
         let is_reentrant = name.starts_with("curator-");
         let enters = matches!(again, Some(Acquisition::Granted(_)));
@@ -241,7 +240,7 @@ fn a_node_of_an_earlier_session_is_taken_only_by_who_does_not_look() {
             creates += usize::from(call.name() == "create-sequential");
             match call.name() {
                 "create-sequential" if creates == 2 => Answer::Lost,
-                // The client is told that its session is over while its node still stands.
+                // The client learns that its session has ended while its node still exists.
                 "SESSION" if creates == 2 && !std::mem::replace(&mut expired, true) => {
                     Answer::Says(
                         "\0\0\0\x25\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x10\
@@ -315,7 +314,7 @@ fn tokens_grow_from_holder_to_holder() {
     assert!(tokens.is_sorted_by(|one, next| one < next), "{tokens:?}");
 }
 
-/// After so many milliseconds all servers reset their connections.
+/// Makes all servers reset their connections after this many milliseconds.
 async fn break_all(world: &std::rc::Rc<TestWorld>, after_ms: u64) {
     world.env().sleep(Duration::from_millis(after_ms)).await;
     ["zk1", "zk2", "zk3"].iter().for_each(|host| world.reset_connections(host));

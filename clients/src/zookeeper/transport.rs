@@ -1,12 +1,12 @@
 //! The task that keeps a session's connection: it connects, sends, reads, pings, and goes to
 //! another server when one falls silent.
 //!
-//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, in whose terms:
+//! Source: `ClientCnxn.SendThread.run` and `ClientCnxnSocketNIO` of ZooKeeper 3.8, with its terms:
 //!
 //! - `connectTimeout = sessionTimeout / number of servers` bounds an attempt, from its beginning to
 //!   the server's answer to the connect request;
-//! - `readTimeout = sessionTimeout * 2 / 3` without a word from the server, and the connection is
-//!   given up;
+//! - `readTimeout = sessionTimeout * 2 / 3` of silence, and the client closes the
+//!   connection;
 //! - a ping goes out when nothing was sent for `readTimeout / 2`, a third of the session's timeout
 //!   (a second earlier if that is more than a second ago), and after 10 s at the latest;
 //! - before every attempt but those until the first connection, up to a second passes at random.
@@ -14,7 +14,7 @@
 //! The client never decides by itself that its session is over: only a server says so.
 //!
 //! kazoo 2.11 (`ConnectionHandler`) has the same timeouts; it pings up to 0.4 s earlier, at random,
-//! gives up a connection whose ping was not answered when the next one is due, and waits 0.1 s,
+//! closes a connection whose ping was not answered when the next one is due, and waits 0.1 s,
 //! doubling, before it begins the list of servers again. No lock depends on these, so kazoo's lock
 //! keeps the times of the Java client here.
 
@@ -32,35 +32,34 @@ use std::rc::Rc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// No client stays silent for longer (`MAX_SEND_PING_INTERVAL`).
+/// The longest silence of a client (`MAX_SEND_PING_INTERVAL`).
 const PING_INTERVAL_MAX: Duration = Duration::from_secs(10);
 /// How much earlier a ping goes out if there was no other in that time.
 const PING_MARGIN: Duration = Duration::from_secs(1);
 /// The longest pause before an attempt (`Thread.sleep(nextLong(1000))`).
 const RECONNECT_DELAY_MAX: Duration = Duration::from_millis(999);
 
-/// A part of a timeout, in whole milliseconds as in the library. What is left of it is never less
-/// than the clock can show, so that waiting for it takes time.
+/// A part of a timeout, in whole milliseconds as in the library. The rest is never less than the
+/// clock's resolution, so that waiting for it takes time.
 fn fraction(timeout: Duration, numerator: u32, denominator: u32) -> Duration {
     let ms = u64::try_from(timeout.as_millis()).unwrap_or(u64::MAX);
     Duration::from_millis(ms.saturating_mul(numerator.into()) / u64::from(denominator))
 }
 
-/// The task.
 pub(super) struct Transport {
     env: Env,
     hosts: Hosts,
     shared: Rc<Shared>,
-    /// The timeout that is asked for.
+    /// The requested timeout.
     requested: Duration,
     was_connected: bool,
 }
 
 /// Why a connection ended.
 enum End {
-    /// It broke, fell silent, or brought nonsense: another server may do.
+    /// It broke, fell silent, or sent malformed data: another server may work.
     Lost,
-    /// The session is over.
+    /// The session has ended.
     Expired,
 }
 
@@ -76,11 +75,10 @@ impl From<Malformed> for End {
     }
 }
 
-/// An open connection.
 struct Link {
     socket: Socket,
     input: BytesMut,
-    /// What has yet to be sent, and how much of it was.
+    /// The unsent frames, and the progress of the first.
     output: Vec<u8>,
     sent: usize,
     last_heard: Monotonic,
@@ -97,7 +95,7 @@ impl Transport {
         Transport { env, hosts, shared, requested, was_connected: false }
     }
 
-    /// Runs until the session is over.
+    /// Runs until the session has ended.
     pub(super) async fn run(mut self) {
         while !self.is_closed() {
             let address = self.hosts.next(&self.env).await;
@@ -129,7 +127,7 @@ impl Transport {
         }
     }
 
-    /// Connects, and has the session accepted.
+    /// Connects, and asks the server to accept the session.
     async fn establish(&mut self, address: &Address) -> Result<Link, End> {
         let socket = self.env.connect(address).await?;
         self.was_connected = true;
@@ -183,8 +181,8 @@ impl Transport {
         }
     }
 
-    /// How long to wait for something to do; nothing if the server was silent for too long. Pings
-    /// if that is due.
+    /// The time until the next action; `None` if the server was silent for too long. Pings if one
+    /// is due.
     fn patience(&self, link: &mut Link) -> Option<Duration> {
         let (now, read_timeout) = (self.env.monotonic_clock(), fraction(self.timeout(), 2, 3));
         let left = read_timeout.checked_sub(now.since(link.last_heard))?;
@@ -202,7 +200,7 @@ impl Transport {
         Some(left)
     }
 
-    /// Ready once something was sent or read.
+    /// Ready once something was sent or received.
     fn poll_step(&self, link: &mut Link, context: &mut Context<'_>) -> Poll<Result<(), End>> {
         let has_sent = self.send(link, context)?;
         let has_read = match link.socket.poll_read(context, &mut link.input) {
@@ -222,7 +220,7 @@ impl Transport {
         Poll::Pending
     }
 
-    /// Sends what can be sent, each frame by itself. True if any bytes left.
+    /// Sends as much as possible, one frame per message. `true` if any bytes left.
     fn send(&self, link: &mut Link, context: &mut Context<'_>) -> Result<bool, End> {
         let mut has_sent = false;
         loop {
@@ -243,7 +241,7 @@ impl Transport {
         }
     }
 
-    /// Takes a frame of the server (`SendThread.readResponse`).
+    /// Handles a frame from the server (`SendThread.readResponse`).
     fn receive(&self, mut frame: Decoder) -> Result<(), End> {
         let header = ReplyHeader::decode(&mut frame)?;
         let state = &mut *self.shared.state.borrow_mut();

@@ -1,7 +1,7 @@
-//! Watches as a client keeps them: whom to tell of what.
+//! The watches of a client.
 //!
 //! Source: `ZKWatchManager` (`materialize`) and `ZooKeeper.WatchRegistration` of ZooKeeper 3.8: a
-//! watch of a node fires once, and every watcher hears of the session too.
+//! watch of a node fires once, and every watcher receives session events too.
 
 use super::protocol::{NodeChange, Request};
 use std::cell::RefCell;
@@ -9,20 +9,20 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use std::task::{Poll, Waker};
 
-/// What a watcher is told.
+/// An event for a watcher.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum WatchedEvent {
-    /// The session goes on at a server (`SyncConnected`).
+    /// The session continues at a server (`SyncConnected`).
     Connected,
     /// No server answers at present (`Disconnected`).
     Disconnected,
-    /// The session is over.
+    /// The session has ended.
     Expired,
-    /// Something happened to the node.
+    /// The node changed.
     Node(NodeChange),
 }
 
-/// Where events wait until somebody looks at them. One task listens at a time.
+/// A queue of events for one listening task.
 #[derive(Default, Debug)]
 pub struct Watcher {
     events: RefCell<VecDeque<WatchedEvent>>,
@@ -30,7 +30,7 @@ pub struct Watcher {
 }
 
 impl Watcher {
-    /// The next event, in the order in which they happened.
+    /// The next event, in order.
     pub async fn next(&self) -> WatchedEvent {
         std::future::poll_fn(|context| match self.events.borrow_mut().pop_front() {
             Some(event) => Poll::Ready(event),
@@ -42,12 +42,12 @@ impl Watcher {
         .await
     }
 
-    /// Forgets what has happened so far.
+    /// Discards past events.
     pub fn clear(&self) {
         self.events.borrow_mut().clear();
     }
 
-    /// Tells it.
+    /// Queues an event.
     pub fn tell(&self, event: WatchedEvent) {
         self.events.borrow_mut().push_back(event);
         if let Some(waker) = self.waker.take() {
@@ -67,8 +67,7 @@ pub struct Watches {
 }
 
 impl Watches {
-    /// Keeps the watcher of a request that was answered; the server keeps a watch in these cases
-    /// only.
+    /// Keeps the watcher of an answered request; the server keeps a watch in these cases only.
     pub fn register(&mut self, request: &Request, exists: bool, watcher: Rc<Watcher>) {
         let (watchers, path) = match (request, exists) {
             (Request::GetData { path, .. } | Request::Exists { path, .. }, true) => {
@@ -84,7 +83,7 @@ impl Watches {
         }
     }
 
-    /// Tells those who watch the node, and forgets their watches.
+    /// Notifies the watchers of the node, and forgets their watches.
     pub fn fire(&mut self, change: NodeChange, path: &str) {
         let kinds: &mut [&mut Watchers] = match change {
             NodeChange::Created | NodeChange::Data => &mut [&mut self.data, &mut self.exist],
@@ -96,7 +95,7 @@ impl Watches {
         }
     }
 
-    /// Tells every watcher about the session.
+    /// Notifies every watcher about the session.
     pub fn tell_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {
@@ -104,12 +103,12 @@ impl Watches {
         }
     }
 
-    /// Forgets all of them.
+    /// Forgets all watches.
     pub fn forget(&mut self) {
         *self = Watches::default();
     }
 
-    /// What sets them at another server; nothing if there are none.
+    /// The request that sets them at another server; `None` if there are none.
     pub fn set_again(&self, relative_zxid: i64) -> Option<Request> {
         let paths = |watchers: &Watchers| watchers.keys().cloned().collect::<Vec<_>>();
         let (data, exist, child) = (paths(&self.data), paths(&self.exist), paths(&self.child));

@@ -1,6 +1,6 @@
-//! Sockets of datagrams: UDP inside the group and to the resolver, and netlink, over which programs
-//! ask for the machine's interfaces. Nobody else in the world speaks UDP: what is sent to another
-//! machine is answered as by one without a listener.
+//! Datagram sockets: UDP inside the group and to the resolver, and netlink, over which programs
+//! list the machine's interfaces. No other machine speaks UDP: a datagram to one is answered as by
+//! a machine without a listener.
 
 use super::interfaces::{self, internet};
 use super::{Call, Outcome, fails};
@@ -10,10 +10,10 @@ use crate::stand_ins::RESOLVER;
 use std::net::Ipv4Addr;
 
 const DNS_PORT: u16 = 53;
-/// A type of record: an address.
+/// The record type of an address (A).
 const DNS_ADDRESS: [u8; 2] = [0, 1];
 
-/// An address of netlink: a process, or the kernel, which is 0.
+/// A netlink address: a process, or 0 for the kernel.
 fn netlink(process: u32) -> Vec<u8> {
     let mut address = vec![libc::AF_NETLINK as u8, 0, 0, 0];
     address.extend(process.to_le_bytes());
@@ -29,7 +29,6 @@ impl Group {
         }
     }
 
-    /// A call about a socket of datagrams.
     pub(super) fn datagram_call(&mut self, call: &Call, file: FileId) -> Outcome {
         let [_, a, b, c, d, _] = call.arguments;
         match call.number {
@@ -53,14 +52,13 @@ impl Group {
                 Outcome::Native
             }
             libc::SYS_getsockopt => Outcome::Native,
-            // Nothing that is set changes the kernel's own networks.
+            // No option changes the kernel's own networks.
             libc::SYS_setsockopt if a as i32 == libc::SOL_SOCKET => Outcome::Native,
             libc::SYS_setsockopt => Outcome::Done(0),
             _ => fails(libc::EOPNOTSUPP),
         }
     }
 
-    /// The address at a place in memory.
     fn internet_at(&self, call: &Call, at: u64) -> Option<(Ipv4Addr, u16)> {
         let ip = Ipv4Addr::from_bits(call.memory.u32(at + 4).swap_bytes());
         let is_internet = i32::from(call.memory.u16(at)) == libc::AF_INET;
@@ -180,7 +178,7 @@ impl Group {
         self.delivers(file, (from, to), bytes).unwrap_or(Outcome::Done(length))
     }
 
-    /// A datagram finds who listens; a connected socket hears of it if nobody does.
+    /// Delivers a datagram to its listener; without one, a connected socket gets an error.
     fn delivers(
         &mut self,
         file: FileId,
@@ -212,8 +210,8 @@ impl Group {
         }
     }
 
-    /// What the resolver of the world answers a question: the address of a machine, or that there is
-    /// none of that name.
+    /// The resolver's answer to a question: the address of a machine, or that the name does not
+    /// exist.
     fn resolves(&self, question: &[u8]) -> Option<Vec<u8>> {
         const HEAD: usize = 12;
         let (mut at, mut name) = (HEAD, Vec::new());
@@ -226,12 +224,12 @@ impl Group {
         let address = self.launch.hosts.get(&name.join("."));
         let told = address.filter(|_| asked[..2] == DNS_ADDRESS);
         let mut answer = question[..2].to_vec();
-        // An answer, recursion and all; no error, or no such name.
+        // Flags: an answer with recursion; no error, or no such name.
         answer.extend([0x81, if address.is_some() { 0x80 } else { 0x83 }]);
         answer.extend([0, 1, 0, u8::from(told.is_some()), 0, 0, 0, 0]);
         answer.extend(&question[HEAD..at + 5]);
         if let Some(address) = told {
-            // The name of the question, an address of the internet, for a minute, of four bytes.
+            // A pointer to the name of the question, type A, class IN, 60 s, four bytes.
             answer.extend([0xc0, HEAD as u8, 0, 1, 0, 1, 0, 0, 0, 60, 0, 4]);
             answer.extend(address.octets());
         }
@@ -239,7 +237,7 @@ impl Group {
     }
 }
 
-/// Writes down who sent what was received, where the call asks for it.
+/// Writes the sender of a received datagram to memory, if the call asks for it.
 fn tells_sender(call: &Call, sender: &[u8], is_cut: bool) {
     let [_, message, _, _, at, length] = call.arguments;
     let memory = call.memory;

@@ -1,6 +1,6 @@
-//! Descriptors: making, duplicating, closing. Each emulated file has a descriptor of the kernel's
-//! too, of the same kind, so that numbers, `fstat` and what a fork or an exec keeps are true; it
-//! lies where the filter looks.
+//! Descriptors: creating, duplicating, closing. Each emulated file also has a kernel descriptor of
+//! the same kind, so that numbers, `fstat` and inheritance by fork or exec are correct; its number
+//! is in the range that the filter stops.
 
 use super::interfaces::QUESTIONS;
 use super::{Call, Outcome, fails};
@@ -34,13 +34,13 @@ impl Group {
         })
     }
 
-    /// Copying inside the kernel: only between its own files; programs copy by hand otherwise.
+    /// Lets the kernel copy between its own files only; programs fall back to copying by hand.
     fn native_unless(&self, descriptors: [u64; 2]) -> Outcome {
         let is_ours = |one: &u64| (*one as i32) < 3 || (*one as i32) >= FIRST_DESCRIPTOR;
         if descriptors.iter().any(is_ours) { fails(libc::EINVAL) } else { Outcome::Native }
     }
 
-    /// Moves a new descriptor of the kernel's to where the filter looks, and makes it ours.
+    /// Moves a new kernel descriptor into the filter's range, and emulates it.
     pub(super) fn adopts(&mut self, call: &Call, native: i64, kind: Kind) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
@@ -57,7 +57,7 @@ impl Group {
         moved
     }
 
-    /// The same for a file that is open already and has no descriptor yet.
+    /// The same for an open file without a descriptor.
     pub(super) fn adopts_open(&mut self, call: &Call, native: i64, file: FileId) -> Outcome {
         if native < 0 {
             return Outcome::Done(native);
@@ -115,7 +115,7 @@ impl Group {
         self.adopts(call, native, kind)
     }
 
-    /// A descriptor of a process no longer stands for its file.
+    /// Detaches a process's descriptor from its file.
     pub(crate) fn forget_descriptor(&mut self, process: Number, descriptor: i32) {
         if let Some(file) = self.process_mut(process).descriptors.remove(&descriptor) {
             self.files.release(file);
@@ -137,7 +137,7 @@ impl Group {
         Outcome::Native
     }
 
-    /// A copy of an emulated descriptor lies where the filter looks, whatever was asked.
+    /// Duplicates an emulated descriptor into the filter's range, whatever number was requested.
     fn duplicates(&mut self, call: &Call, command: i32) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         let least = match call.number {
@@ -147,7 +147,7 @@ impl Group {
         self.copies(call, (call.descriptor(), file), (command, least))
     }
 
-    /// Another descriptor of an emulated file, from a least one on.
+    /// Creates another descriptor of an emulated file, at or above a minimum.
     pub(super) fn copies(
         &mut self,
         call: &Call,
@@ -188,8 +188,8 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Whether the open file of a call's descriptor does not wait: that is the kernel's to know,
-    /// and is set without a stop.
+    /// Returns whether the call's open file is non-blocking: the kernel keeps this flag, which
+    /// programs set without a stop.
     pub(super) fn is_nonblocking(&self, call: &Call) -> bool {
         let path = format!("/proc/{}/fdinfo/{}", call.memory.0, call.descriptor());
         let text = std::fs::read_to_string(path).unwrap_or_default();

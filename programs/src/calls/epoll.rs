@@ -1,4 +1,4 @@
-//! epoll, level and edge.
+//! epoll, level-triggered and edge-triggered.
 
 use super::poll::with_synonyms;
 use super::{Call, Outcome, fails};
@@ -14,7 +14,6 @@ const ONCE: u32 = libc::EPOLLONESHOT as u32;
 const EVENT: u64 = 12;
 
 impl Group {
-    /// A new epoll set.
     pub(super) fn epoll_create(&mut self, call: &Call) -> Outcome {
         let native = self.inject(call.thread, (call.number, call.arguments));
         self.adopts(call, native, Kind::Epoll(BTreeMap::new()))
@@ -25,7 +24,7 @@ impl Group {
         let target = target as i32;
         let Some(set) = self.file_of(call) else { return fails(libc::EBADF) };
         let Some(file) = self.file(call.process, target) else {
-            // Regular files cannot be watched; there is no other kind that is not emulated.
+            // Regular files cannot be watched, and all other kinds are emulated.
             return fails(libc::EPERM);
         };
         let (events, data) = (call.memory.u32(event), call.memory.u64(event + 4));
@@ -43,7 +42,7 @@ impl Group {
             }
             _ => return fails(libc::EINVAL),
         }
-        // Whoever waits on this set looks again.
+        // Wakes waiters on this set.
         self.files.has_changed = true;
         Outcome::Done(0)
     }
@@ -82,7 +81,7 @@ impl Group {
         call.blocks(Interest::Files, call.deadline(after))
     }
 
-    /// What is to be reported of an entry, if anything.
+    /// The events to report for an entry, if any.
     fn event_of(&self, call: &Call, entry: &Watched) -> Option<u32> {
         if entry.is_spent {
             return None;

@@ -1,5 +1,5 @@
-//! Futexes: words in memory at which threads wait for each other. A word belongs to one process,
-//! or to all that share its memory.
+//! Futexes: words in memory on which threads wait. A word belongs to one process, or to all that
+//! share its memory.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -65,7 +65,8 @@ impl Group {
         call.blocks(Interest::Futex { at, mask, is_woken: false }, until)
     }
 
-    /// Changes one word and wakes waiters of another, and of the first if it was as asked.
+    /// Changes one word, wakes waiters of another, and of the first if its old value met the
+    /// condition.
     fn futex_wake_op(&mut self, call: &Call) -> Outcome {
         let [word, _, value, most, second, encoded] = call.arguments;
         let encoded = encoded as u32;
@@ -102,16 +103,15 @@ impl Group {
     }
 }
 
-/// The word at an address. A call that does not say that the word is private may mean one that
-/// another process has, too.
+/// The word at an address. Without the private flag it may be shared with another process.
 fn word_of(call: &Call, at: u64) -> Word {
     let is_private = call.arguments[1] as i32 & libc::FUTEX_PRIVATE_FLAG != 0;
     let shared = if is_private { None } else { shared_word(call.memory, at) };
     shared.unwrap_or(Word::Own { process: call.process, at })
 }
 
-/// The word by the file that is mapped there, if it is mapped to be shared. The kernel has a file
-/// behind shared memory without a name, too.
+/// The word by its mapped file, if the mapping is shared. The kernel also has a file for anonymous
+/// shared memory.
 fn shared_word(memory: Memory, at: u64) -> Option<Word> {
     let maps = std::fs::read_to_string(format!("/proc/{}/maps", memory.0)).ok()?;
     let hexadecimal = |text: &str| u64::from_str_radix(text, 16).ok();

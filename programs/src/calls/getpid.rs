@@ -1,6 +1,6 @@
-//! `getpid` without a stop. Client libraries ask for their number before each command, to notice a
-//! fork. The function of the C library is three instructions: once it has stopped, its code in the
-//! memory of this process says the number itself.
+//! `getpid` without a stop. Client libraries call it before each command to detect a fork. The C
+//! library's function has three instructions: after its first stop, its code in the memory of the
+//! process returns the number itself.
 
 use super::Call;
 use crate::group::Group;
@@ -8,7 +8,7 @@ use crate::process::Number;
 
 /// `mov eax, 39; syscall; ret`, as one word.
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
-/// How many bytes of it are there before the thread stops.
+/// Its bytes before the stop.
 const BEFORE_STOP: u64 = 7;
 
 /// `mov eax, number; nop; nop; ret`.
@@ -17,7 +17,7 @@ fn knows(number: Number) -> u64 {
 }
 
 impl Group {
-    /// The process that asked need not ask again, unless it shares its memory with another one.
+    /// Patches the function in the calling process, unless that shares its memory with another one.
     pub(super) fn teaches_number(&mut self, call: &Call) {
         let thread = self.thread(call.thread);
         let at = thread.registers.rip - BEFORE_STOP;
@@ -29,7 +29,7 @@ impl Group {
         }
     }
 
-    /// Whether another thread of the process was interrupted between the instructions.
+    /// Returns whether another thread of the process was interrupted between the instructions.
     fn is_amid(&self, call: &Call, at: u64) -> bool {
         let mut others = self
             .threads
@@ -39,14 +39,14 @@ impl Group {
         others.any(|(_, other)| amid.contains(&other.tracee.registers().rip))
     }
 
-    /// A process forgets its number, for it shares its memory with another one from now on.
+    /// Undoes the patch in a process that will share its memory with another one.
     pub(crate) fn forgets_number(&mut self, process: Number, thread: Number) {
         for at in std::mem::take(&mut self.process_mut(process).knows_number_at) {
             self.thread(thread).tracee.poke(at, ASKS);
         }
     }
 
-    /// A process whose memory is a copy of its parent's knows its own number.
+    /// Corrects the number in a process whose memory is a copy of its parent's.
     pub(crate) fn corrects_number(&self, thread: Number) {
         let process = self.thread(thread).process;
         for at in &self.process(process).knows_number_at {

@@ -1,4 +1,4 @@
-//! Who and where a program is, and randomness.
+//! The identity and location of a program, and randomness.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -65,7 +65,7 @@ impl Group {
         })
     }
 
-    /// The kernel's answer, with the name of the machine and a version that is always the same.
+    /// The kernel's answer, with the machine's name and a constant version.
     fn uname(&mut self, call: &Call) -> Outcome {
         const FIELD: usize = 65;
         let mut answer = vec![0u8; 6 * FIELD];
@@ -78,8 +78,8 @@ impl Group {
         Outcome::Done(0)
     }
 
-    /// After an exec: what the kernel tells a new program of clocks that need no call, and the
-    /// random bytes that it gives to it, are ours.
+    /// After an exec: replaces the vDSO address and the random bytes that the kernel passes to a
+    /// new program.
     pub(crate) fn tells_of_the_machine(
         &mut self,
         thread: Number,
@@ -107,7 +107,7 @@ impl Group {
     }
 }
 
-/// Settings of a process: the kernel's, but for those that would undo what the tracer set up.
+/// Passes process settings to the kernel, except those that would undo the tracer's setup.
 fn prctl(call: &Call) -> Outcome {
     let [option, value, ..] = call.arguments;
     match option as i32 {
@@ -119,14 +119,14 @@ fn prctl(call: &Call) -> Outcome {
         libc::PR_SET_TSC => {
             Outcome::Refused("made rdtsc a fault by PR_SET_TSC, which is not emulated".to_owned())
         }
-        // The tracer reads the memory of every process, and reaps what nobody waited for.
+        // The tracer reads the memory of every process, and reaps orphans.
         libc::PR_SET_DUMPABLE => Outcome::Done(0),
         libc::PR_SET_CHILD_SUBREAPER => fails(libc::EINVAL),
         _ => Outcome::Native,
     }
 }
 
-/// Where the kernel's notes to a new program begin: behind the arguments and the environment.
+/// The address of the auxiliary vector, after the arguments and the environment.
 fn after_environment(memory: Memory, stack: u64) -> u64 {
     let mut at = stack + 8 * (memory.u64(stack) + 2);
     while memory.u64(at) != 0 {
@@ -135,7 +135,7 @@ fn after_environment(memory: Memory, stack: u64) -> u64 {
     at + 8
 }
 
-/// As `sysinfo` has it.
+/// The layout of `sysinfo`.
 fn system_information(monotonic_ns: u64) -> [u8; 112] {
     let mut answer = [0; 112];
     answer[0..8].copy_from_slice(&(monotonic_ns / 1_000_000_000).to_le_bytes());

@@ -6,7 +6,7 @@ use crate::sys::filter::FIRST_QUESTION;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-/// Questions about interfaces by `ioctl`.
+/// `ioctl` commands about interfaces.
 pub(super) const QUESTIONS: Range<u64> = FIRST_QUESTION..0x8a00;
 const SIOCGIFNAME: u64 = 0x8910;
 const SIOCGIFCONF: u64 = 0x8912;
@@ -17,7 +17,7 @@ const SIOCGIFNETMASK: u64 = 0x891b;
 const SIOCGIFMTU: u64 = 0x8921;
 const SIOCGIFHWADDR: u64 = 0x8927;
 const SIOCGIFINDEX: u64 = 0x8933;
-/// The length of an entry, and of its name.
+/// The length of an entry and of its name.
 const ENTRY: usize = 40;
 const NAME: usize = 16;
 
@@ -37,7 +37,7 @@ struct Interface {
     ip: Ipv4Addr,
     prefix: u8,
     hardware: [u8; 6],
-    /// The kind of its hardware.
+    /// The hardware type.
     kind: u16,
     flags: u32,
     mtu: u32,
@@ -83,7 +83,7 @@ impl Interface {
         field
     }
 
-    /// As an answer of netlink: what it is.
+    /// Its link as a netlink answer.
     fn link(&self) -> Vec<u8> {
         let mut message = vec![0, 0];
         message.extend(self.kind.to_le_bytes());
@@ -97,7 +97,7 @@ impl Interface {
         message
     }
 
-    /// As an answer of netlink: its address.
+    /// Its address as a netlink answer.
     fn address(&self) -> Vec<u8> {
         let mut message = vec![libc::AF_INET as u8, self.prefix, 0x80, 0];
         message.extend(self.index.to_le_bytes());
@@ -110,7 +110,7 @@ impl Interface {
     }
 }
 
-/// An address of the internet, as it is in memory.
+/// An internet address in its memory layout.
 pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
     let mut address = vec![libc::AF_INET as u8, 0];
     address.extend(port.to_be_bytes());
@@ -119,7 +119,7 @@ pub(super) fn internet((ip, port): (Ipv4Addr, u16)) -> Vec<u8> {
     address
 }
 
-/// An attribute of netlink, padded.
+/// A padded netlink attribute.
 fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let mut bytes = (value.len() as u16 + 4).to_le_bytes().to_vec();
     bytes.extend(kind.to_le_bytes());
@@ -128,15 +128,14 @@ fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What netlink answers a question for all interfaces, or all of their addresses: to other
-/// questions it has nothing to tell.
+/// The netlink answer to a dump of all interfaces or addresses; empty for other questions.
 pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u8>> {
     let half =
         |at: usize| question.get(at..at + 2).map_or(0, |it| u16::from_le_bytes([it[0], it[1]]));
     let sequence = question.get(8..12).unwrap_or(&[0; 4]);
     let message = |kind: u16, body: Vec<u8>| {
         let mut bytes = (body.len() as u32 + 16).to_le_bytes().to_vec();
-        // One of several.
+        // Flag NLM_F_MULTI.
         bytes.extend([kind.to_le_bytes(), 2u16.to_le_bytes()].concat());
         bytes.extend(sequence);
         bytes.extend(process.to_le_bytes());
@@ -155,7 +154,6 @@ pub(super) fn answers(question: &[u8], process: u32, own: Ipv4Addr) -> Vec<Vec<u
 }
 
 impl Group {
-    /// A question about interfaces.
     pub(super) fn asks_for_interface(&mut self, call: &Call, question: u64, at: u64) -> Outcome {
         let all = interfaces(self.own_address());
         if question == SIOCGIFCONF {
@@ -188,8 +186,8 @@ impl Group {
     }
 }
 
-/// Writes all interfaces with their addresses where there is room; without a place, how much room
-/// they need.
+/// Writes all interfaces with their addresses up to the given space; without a buffer, the space
+/// needed.
 fn lists(call: &Call, all: &[Interface], at: u64) -> Outcome {
     let (room, place) = (call.memory.u32(at) as usize, call.memory.u64(at + 8));
     let mut bytes = Vec::new();

@@ -1,4 +1,4 @@
-//! Descriptors of signals, and syncs of files.
+//! Signal descriptors, and syncs of files.
 
 use super::streams::Read;
 use super::{Call, Outcome, fails};
@@ -8,11 +8,11 @@ use crate::process::Interest;
 use crate::ready::IN;
 use crate::sys::trace::SignalInfo;
 
-/// The size of what `signalfd` tells of a signal.
+/// The size of `signalfd`'s record.
 const TOLD: usize = 128;
 
 impl Group {
-    /// A new descriptor of signals, or another mask for one that is there.
+    /// Creates a signal descriptor, or changes the mask of an existing one.
     pub(super) fn signal_descriptor(&mut self, call: &Call, mask_at: u64) -> Outcome {
         let mask = call.memory.u64(mask_at);
         if call.descriptor() < 0 {
@@ -28,7 +28,7 @@ impl Group {
         Outcome::Done(call.descriptor().into())
     }
 
-    /// What a file is ready for, as the thread of a call sees it.
+    /// The readiness of a file for the thread of a call.
     pub(super) fn readiness_for(&self, call: &Call, file: FileId) -> u32 {
         match self.files.get(file).kind {
             Kind::Signals(mask) if self.pending(call.thread) & mask != 0 => IN,
@@ -36,7 +36,7 @@ impl Group {
         }
     }
 
-    /// Takes a pending signal from the kernel, as `signalfd` tells it.
+    /// Takes a pending signal from the kernel, as a `signalfd` record.
     pub(super) fn read_signal(&mut self, call: &Call, mask: u64) -> Read {
         if self.pending(call.thread) & mask == 0 {
             return Read::Nothing;
@@ -59,7 +59,7 @@ impl Group {
         Read::Bytes(told)
     }
 
-    /// Syncs a file: what it holds when the call begins is safe when it returns.
+    /// Syncs a file: its content at the start of the call is safe when it returns.
     pub(super) fn sync(&mut self, call: &Call) -> Outcome {
         let Some(span_us) = self.launch.sync_us else { return Outcome::Native };
         if call.waited.is_none() {

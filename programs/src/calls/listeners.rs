@@ -1,5 +1,5 @@
-//! Sockets that listen: binding, and connections that are accepted, from the group itself or from
-//! other machines.
+//! Listening sockets: binding, and accepting connections from the group itself or from other
+//! machines.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind, Socket, Stage, Waiting};
@@ -10,8 +10,7 @@ use std::collections::VecDeque;
 use std::net::Ipv4Addr;
 
 impl Group {
-    /// Another machine connects to a port. `None` if nobody listens there, or if too many
-    /// connections wait to be accepted.
+    /// Connects another machine to a port. `None` without a listener, or with a full backlog.
     pub fn incoming(&mut self, from: (Ipv4Addr, u16), port: u16) -> Option<SocketId> {
         let listener = self.files.listener(port)?;
         if !self.files.has_room(listener) {
@@ -29,7 +28,7 @@ impl Group {
         Some(id)
     }
 
-    /// Whether an address leads back to this machine.
+    /// Returns whether an address leads back to this machine.
     pub(super) fn is_own(&self, ip: Ipv4Addr) -> bool {
         let own = self.launch.hosts.get(&self.launch.host_name);
         ip.is_loopback() || ip.is_unspecified() || own == Some(&ip)
@@ -48,7 +47,8 @@ impl Group {
             self.files.joins(listener, file, (from_inside(ip), local_port));
             return Outcome::Done(0);
         }
-        // As with a machine that does not answer: it knocks until somebody is accepted.
+        // A full backlog behaves like an unresponsive machine: the client retries until a
+        // connection is accepted.
         let id = self.take_socket();
         if let Some(socket) = self.files.socket(file) {
             socket.stage = Stage::Connecting(id);
@@ -57,7 +57,7 @@ impl Group {
         self.waits_for_connection(call, file)
     }
 
-    /// Somebody was accepted: who knocks longest at this port comes in.
+    /// Admits the longest-waiting connection at this port after an accept.
     fn lets_in(&mut self, listener: FileId, port: u16) {
         let knocking: Vec<_> =
             self.files.connections.iter().map(|(id, file)| (*id, *file)).collect();
@@ -81,7 +81,7 @@ impl Group {
         let Some(file) = self.file_of(call) else { return fails(libc::ENOTSOCK) };
         match i32::from(call.memory.u16(at)) {
             libc::AF_INET => {}
-            // Nobody in this world connects to such a name.
+            // No machine of this world connects to such a name.
             libc::AF_UNIX => return Outcome::Done(0),
             _ => return fails(libc::EADDRNOTAVAIL),
         }
@@ -138,8 +138,7 @@ impl Group {
         }
     }
 
-    /// A new descriptor of the kernel's for a connection that is accepted; the caller is told who
-    /// the peer is.
+    /// Creates a kernel descriptor for an accepted connection, and reports the peer to the caller.
     fn descriptor_for(&mut self, call: &Call, peer: Option<(Ipv4Addr, u16)>) -> i64 {
         let [_, address, length, flags, ..] = call.arguments;
         let flags = if call.number == libc::SYS_accept4 { flags as i32 } else { 0 };
@@ -152,7 +151,7 @@ impl Group {
     }
 }
 
-/// Where a connection of a machine to itself comes from, as its listener sees it.
+/// The source address of a connection of a machine to itself, as its listener sees it.
 fn from_inside(to: Ipv4Addr) -> Ipv4Addr {
     if to.is_unspecified() { Ipv4Addr::LOCALHOST } else { to }
 }

@@ -1,5 +1,5 @@
-//! Opening files: most are the kernel's; those that tell the time, the machine or chance are not.
-//! What counts is the file that a path leads to, by whatever way.
+//! Opens files: the kernel opens most; those that reveal the time, the machine or randomness are
+//! replaced. The check applies to the file at the end of the path, after all links.
 
 use super::{Call, Outcome, fails};
 use crate::file::{FileId, Kind};
@@ -13,14 +13,14 @@ use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Component, Path, PathBuf};
 
-/// Where a JVM puts a file by its number, and looks for those of others that are gone: JVMs of two
-/// runs at once have the same numbers. Without it, a JVM keeps to itself what it would write there.
+/// A JVM puts a file under its number here, and cleans up those of dead JVMs. JVMs of two
+/// concurrent runs have the same numbers. Without the folder, a JVM does without the file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// How much memory a process uses, as the kernel counts it: what it counts differs between runs.
+/// A constant in place of the kernel's memory accounting, which differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
-/// What is opened in place of a file.
+/// A replacement for an opened file.
 enum Other {
     Path(String),
     Text(String),
@@ -71,7 +71,7 @@ impl Group {
         self.file(process, descriptor).map(|file| (descriptor, file))
     }
 
-    /// Where a path leads that is counted from `folder`, a descriptor, if it is relative.
+    /// The absolute path of a path relative to `folder`, a descriptor.
     fn whole_path(&self, process: Number, folder: i32, path: &str) -> Option<PathBuf> {
         let from = match path.starts_with('/') {
             _ if path.is_empty() => None,
@@ -82,8 +82,7 @@ impl Group {
         from.map(|from| from.join(path))
     }
 
-    /// The file at the end of all links. Of what the kernel tells of a process, the path by its real
-    /// number.
+    /// The file at the end of all links. In `/proc`, the path by its real number.
     fn leads_to(&self, process: Number, path: &Path) -> String {
         let real = self.process(process).memory.0;
         let plain = without_dots(path);
@@ -106,7 +105,7 @@ impl Group {
         }
     }
 
-    /// The numbers of processes are ours.
+    /// Maps our process numbers to real ones.
     fn by_real_number(&self, path: &str) -> String {
         let rest = path.strip_prefix("/proc/").unwrap_or_default();
         let (number, rest) = rest.split_once('/').unwrap_or((rest, ""));
@@ -115,7 +114,7 @@ impl Group {
         format!("/proc/{real}/{rest}")
     }
 
-    /// What is opened in place of a file, if anything is.
+    /// The replacement for a file, if there is one.
     fn other(&self, found: &str) -> Option<Other> {
         if let Some(text) = stand_in(&self.launch, found) {
             return Some(Other::Text(text));
@@ -131,8 +130,7 @@ impl Group {
         }
     }
 
-    /// What `/proc` tells of a process in one line: its name and numbers. It has used no processor
-    /// time and no memory.
+    /// The one-line state in `/proc`: name and numbers. It shows no processor time and no memory.
     fn state_of(&self, number: Number) -> Option<Other> {
         let process = self.processes.get(&number)?;
         let name = std::fs::read_to_string(format!("/proc/{}/comm", process.real.0)).ok()?;
@@ -161,20 +159,20 @@ impl Group {
     }
 }
 
-/// A text as a file, and the path by which a traced process opens it while the tracer has it open.
+/// A text as a file, and the path by which a traced process opens it while the tracer holds it.
 fn shown_to_others(text: &str) -> io::Result<(String, Option<File>)> {
     let file = file_with(text)?;
     let path = format!("/proc/{}/fd/{}", std::process::id(), file.as_raw_fd());
     Ok((path, Some(file)))
 }
 
-/// Whether a file tells of the limits and the use of the machine by others.
+/// Returns whether a file reveals the limits and usage of the real machine.
 fn is_of_control_groups(found: &str) -> bool {
     let is_of_process = found.starts_with("/proc/") && found.ends_with("/cgroup");
     is_of_process || found == "/proc/cgroups" || found.starts_with("/sys/fs/cgroup")
 }
 
-/// What the names of descriptors in `/dev` stand for.
+/// The targets of descriptor names in `/dev`.
 fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     let name = plain.strip_prefix("/dev").ok()?.to_str()?;
     let number = match name {
@@ -186,7 +184,7 @@ fn own_descriptor_path(plain: &Path) -> Option<PathBuf> {
     Some(Path::new("/proc/self/fd").join(number))
 }
 
-/// A path without `.` and `..`, as if no folder on its way were a link.
+/// Removes `.` and `..` from a path, as if no folder in it were a link.
 fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for part in path.components() {
@@ -199,7 +197,7 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// The file to which a path leads, if there is one.
+/// The file at the end of all links, if it exists.
 fn end_of_links(path: &Path) -> Option<PathBuf> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path).ok()?;
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()

@@ -7,19 +7,19 @@ use crate::ready::{ERR, HUP, IN, OUT};
 
 const INVALID: u32 = libc::POLLNVAL as u32;
 const PRIORITY: u32 = libc::POLLPRI as u32;
-/// What normal data is called besides.
+/// Synonym of `POLLIN`.
 const IN_TOO: u32 = libc::POLLRDNORM as u32;
 const OUT_TOO: u32 = libc::POLLWRNORM as u32;
 /// The most descriptors of one call.
 const DESCRIPTORS_MAX: u64 = 4096;
 
-/// The same readiness under all its names.
+/// Adds the synonyms of each readiness flag.
 pub(super) fn with_synonyms(mask: u32) -> u32 {
     mask | (if mask & IN != 0 { IN_TOO } else { 0 }) | if mask & OUT != 0 { OUT_TOO } else { 0 }
 }
 
 impl Group {
-    /// What a descriptor is ready for. Files that only the kernel has are always ready.
+    /// The readiness of a descriptor. The kernel's own files are always ready.
     fn descriptor_readiness(&self, call: &Call, process: Number, descriptor: i32) -> u32 {
         if let Some(file) = self.file(process, descriptor) {
             return self.readiness_for(call, file);

@@ -1,5 +1,5 @@
-//! Making, ending and waiting for threads and processes, and signals between them. The kernel does
-//! these things; what is ours are the numbers and the waiting.
+//! Creating, ending and waiting for threads and processes, and signals between them. The kernel
+//! does the work; numbers and waits are emulated.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
@@ -7,7 +7,7 @@ use crate::process::{Interest, Number};
 use crate::sys::spawn::signal_process;
 use crate::sys::trace::SignalInfo;
 
-/// What of `clone` begins a namespace.
+/// `clone` flags that begin a namespace.
 const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWCGROUP
     | libc::CLONE_NEWUTS
@@ -16,7 +16,7 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
 
-/// Which children a call waits for.
+/// The children that a call waits for.
 #[derive(Clone, Copy)]
 enum Awaited {
     Any,
@@ -45,8 +45,8 @@ impl Group {
         })
     }
 
-    /// Every process is traced, whatever its maker asks for, and stays in the namespaces of the
-    /// first one.
+    /// Traces every process, whatever flags its creator passes, and keeps it in the namespaces of
+    /// the first one.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {
             return fails(libc::EPERM);
@@ -59,7 +59,7 @@ impl Group {
         Outcome::Native
     }
 
-    /// A child that has ended; `Err` if there is no such child at all.
+    /// Finds an ended child; `Err` if no such child exists.
     fn ended_child(&self, parent: Number, awaited: Awaited) -> Result<Option<Number>, i32> {
         let is_awaited = |number: Number| match awaited {
             Awaited::Any => true,
@@ -147,7 +147,8 @@ impl Group {
             }
             let real = process.real.0;
             if target == call.process {
-                // To itself: from its own hand, so that it is delivered before the call returns.
+                // A signal to itself is sent by the thread, so that it is delivered before the call
+                // returns.
                 self.inject(call.thread, (libc::SYS_kill, [real as u64, signal, 0, 0, 0, 0]));
                 self.check_signals(target);
                 continue;
@@ -185,17 +186,16 @@ impl Group {
         Outcome::Done(result)
     }
 
-    /// Waits for a signal with another mask: the mask is set for the time of the wait.
+    /// Waits for a signal with another mask, which applies during the wait.
     fn suspend(&mut self, call: &Call) -> Outcome {
         let [mask, ..] = call.arguments;
         if self.has_deliverable(call.thread, call.memory.u64(mask)) {
-            // The kernel returns at once and delivers it.
+            // The kernel returns immediately and delivers it.
             return Outcome::Native;
         }
         call.blocks(Interest::Nothing, None)
     }
 
-    /// Waits for a signal that is blocked.
     fn signal_wait(&mut self, call: &Call) -> Outcome {
         let [set, told, timeout, ..] = call.arguments;
         if self.pending(call.thread) & call.memory.u64(set) != 0 {

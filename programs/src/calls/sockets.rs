@@ -1,5 +1,5 @@
-//! Sockets: making, connecting, closing and asking about them. Connections to a name of the world
-//! are the driver's; connections of the group to itself stay inside.
+//! Sockets: creating, connecting, closing and querying. Connections to other machines go to the
+//! driver; connections of the group to itself stay inside.
 
 use super::interfaces::internet;
 use super::{Call, Outcome, fails};
@@ -9,11 +9,11 @@ use crate::interface::{News, Request, SocketId};
 use crate::process::Interest;
 use std::net::Ipv4Addr;
 
-/// How long the kernel tries to connect to a machine that does not answer.
+/// The kernel's limit for connecting to an unresponsive machine.
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Whether a call is about one socket.
+/// Returns whether a call is about one socket.
 fn is_socket_call(number: i64) -> bool {
     matches!(
         number,
@@ -31,7 +31,7 @@ fn is_socket_call(number: i64) -> bool {
 }
 
 impl Socket {
-    /// Takes note of what the network tells.
+    /// Records news from the network.
     pub(crate) fn hears(&mut self, news: News) {
         match news {
             News::Connected(id) => self.stage = Stage::Open(id),
@@ -47,8 +47,8 @@ impl Socket {
         }
     }
 
-    /// The program shuts one direction of an open connection, or both: what the network is to
-    /// hear. Whoever neither reads nor writes has closed, as far as the peer can tell.
+    /// Shuts one or both directions of an open connection, and queues what the network must learn.
+    /// A program that neither reads nor writes has closed, from the peer's point of view.
     fn shuts(&mut self, id: SocketId, reading: bool, writing: bool) -> Option<Request> {
         let was_closed = self.reads_no_more && self.is_shut;
         let ends = writing && !self.is_shut;
@@ -121,7 +121,7 @@ impl Group {
             (Stage::Open(_) | Stage::Local { .. }, true) => return Outcome::Done(0),
             (Stage::Connecting(id), true) if call.has_expired => {
                 if socket.send_timeout_ns.is_some() {
-                    // The kernel goes on trying.
+                    // The kernel would keep trying.
                     return fails(libc::EINPROGRESS);
                 }
                 let id = *id;

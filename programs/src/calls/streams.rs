@@ -10,13 +10,13 @@ use rand_core::Rng;
 
 /// The most bytes of one call.
 const BYTES_MAX: u64 = 1 << 24;
-/// The most places of one call.
+/// The most buffers of one call.
 const PLACES_MAX: u64 = 1024;
-/// A write of so many bytes to a pipe is not divided.
+/// Writes to a pipe up to this size are atomic.
 const ATOMIC: usize = 4096;
 
 impl Call {
-    /// The places in memory that a call reads from or writes to.
+    /// The buffers of a call.
     fn places(&self) -> Vec<(u64, u64)> {
         let [_, at, count, ..] = self.arguments;
         match self.number {
@@ -46,7 +46,7 @@ impl Call {
         self.flags() & flag != 0
     }
 
-    /// Spreads bytes over the places of a call.
+    /// Spreads bytes over the buffers of a call.
     pub(super) fn scatter(&self, bytes: &[u8]) {
         let mut rest = bytes;
         for (at, length) in self.places() {
@@ -75,7 +75,7 @@ fn fingerprint(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, mix)
 }
 
-/// What reading a file gave.
+/// The result of a read.
 pub(super) enum Read {
     Bytes(Vec<u8>),
     Fails(i32),
@@ -111,7 +111,7 @@ impl Group {
         call.blocks_restartable(Interest::Files, call.deadline(timeout))
     }
 
-    /// A descriptor that is not emulated: the kernel's, unless the call is about sockets.
+    /// Passes an unemulated descriptor to the kernel, except in socket calls.
     fn native_or_bad(&self, call: &Call) -> Outcome {
         match call.number {
             libc::SYS_read | libc::SYS_readv | libc::SYS_write | libc::SYS_writev => {
@@ -203,7 +203,7 @@ impl Group {
         }
     }
 
-    /// The address of a peer is not told with its bytes.
+    /// Writes an empty sender address: streams have none per message.
     fn tells_no_sender(&self, call: &Call) {
         let [_, message, .., length] = call.arguments;
         match call.number {
@@ -274,7 +274,7 @@ impl Group {
         if !is_enough {
             return call.blocks_restartable(Interest::Files, None);
         }
-        // A writer that waits hands all over at once.
+        // A blocking writer hands over everything.
         let length = if is_nonblocking { bytes.len().min(room) } else { bytes.len() };
         let pipe = &mut self.files.pipes[pipe];
         pipe.bytes.extend(&bytes[..length]);

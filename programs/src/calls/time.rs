@@ -43,7 +43,7 @@ impl Group {
                 let (interval, first) = (us(b), us(b + 16));
                 self.alarm(call, first, interval, (c != 0).then_some(c))
             }
-            // Timers of processor time never ring: work takes no time here.
+            // Timers of processor time never fire: work takes no time here.
             libc::SYS_setitimer => Outcome::Done(0),
             libc::SYS_getitimer => {
                 self.puts_alarm(call, (a as i32 == libc::ITIMER_REAL).then_some(call.process), b);
@@ -61,7 +61,7 @@ impl Group {
         })
     }
 
-    /// What a clock shows. Clocks of processor time show the monotonic one.
+    /// The time of a clock. Clocks of processor time show the monotonic one.
     fn clock_ns(&self, call: &Call, clock: i32) -> u64 {
         match clock {
             libc::CLOCK_REALTIME
@@ -135,7 +135,7 @@ impl Group {
         call.puts_timespec(at + 16, timer.next_ns.map_or(0, |next| next.saturating_sub(clock)));
     }
 
-    /// Writes down when the alarm of a process rings; nobody's never does.
+    /// Writes the alarm of a process to memory; without a process, none.
     fn puts_alarm(&self, call: &Call, process: Option<Number>, at: u64) {
         let alarm = process.and_then(|process| self.process(process).alarm_ns);
         let (rings, interval) = alarm.unwrap_or((call.now.monotonic_ns, 0));

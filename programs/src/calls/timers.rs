@@ -1,11 +1,11 @@
-//! Timers that send signals: `timer_create` and its like. Those of processor time never ring, for
-//! work takes no time here.
+//! Timers that send signals: `timer_create` and its relatives. Those of processor time never fire,
+//! because work takes no time here.
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::process::SignalTimer;
 
-/// The highest number of a signal.
+/// The highest signal number.
 const SIGNAL_MAX: i32 = 64;
 
 impl Group {
@@ -105,7 +105,7 @@ impl Group {
     }
 }
 
-/// Writes down how often a timer rings and when the next time is.
+/// Writes the interval and the next expiry of a timer.
 fn puts(call: &Call, at: u64, timer: SignalTimer) {
     let clock = timer.clock_ns(call.now);
     call.puts_timespec(at, timer.interval_ns);

@@ -1,18 +1,17 @@
-//! How threads, processes and the group end.
+//! The end of threads, processes and the group.
 
 use super::{Ending, Group, Interest, Number, State};
 use crate::process::{Thread, Word};
 use crate::sys::memory::Memory;
 use crate::sys::spawn::signal_process;
 
-/// How a turn goes on after a stop.
+/// How a turn continues after a stop.
 pub(crate) enum Turn {
     GoesOn,
     IsOver,
 }
 
 impl Group {
-    /// A thread is about to end by itself.
     pub(crate) fn ends_thread(&mut self, number: Number) -> Turn {
         let process = self.thread(number).process;
         let others = self.threads.values().filter(|it| it.process == process).count() > 1;
@@ -20,7 +19,7 @@ impl Group {
         self.keeps_memory_of(process, number);
         self.thread(number).tracee.go(0);
         if others && is_first {
-            // The kernel tells of the first thread's end only when the others have ended too.
+            // The kernel reports the first thread's end only after the others have ended.
             self.clears(number);
             self.threads.remove(&number);
             return Turn::IsOver;
@@ -29,8 +28,8 @@ impl Group {
         self.thread_ended(number, status)
     }
 
-    /// A thread is about to end: what is done to its process' memory goes by another one from now
-    /// on, if there is one.
+    /// Accesses the memory of a process through another thread when one is about to end, if there
+    /// is one.
     fn keeps_memory_of(&mut self, process: Number, number: Number) {
         let is_other = |it: &(&Number, &Thread)| it.1.process == process && *it.0 != number;
         let other = self.threads.iter().find(is_other).map(|(_, thread)| thread.tracee.0);
@@ -41,7 +40,6 @@ impl Group {
         }
     }
 
-    /// A thread has ended.
     pub(crate) fn thread_ended(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
         self.clears(number);
@@ -56,7 +54,7 @@ impl Group {
         Turn::IsOver
     }
 
-    /// The kernel has written a zero for a thread that ended; whoever waits there is woken.
+    /// Wakes waiters on the word that the kernel zeroed for an ended thread.
     fn clears(&mut self, number: Number) {
         let thread = self.thread(number);
         let (process, word) = (thread.process, thread.clear_at);
@@ -66,7 +64,7 @@ impl Group {
         }
     }
 
-    /// A thread ends its whole process.
+    /// Ends the whole process of a thread.
     pub(crate) fn ends_process(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
         self.thread(number).tracee.go(0);
@@ -75,7 +73,7 @@ impl Group {
         Turn::IsOver
     }
 
-    /// A signal has ended a thread, and with it its process.
+    /// Handles a thread, and its process, killed by a signal.
     pub(crate) fn killed(&mut self, number: Number, signal: i32) -> Turn {
         let process = self.thread(number).process;
         self.threads.remove(&number);
@@ -84,7 +82,7 @@ impl Group {
         Turn::IsOver
     }
 
-    /// A signal is about to end a thread, and with it its process.
+    /// Handles a signal that is about to kill a thread, and its process.
     pub(crate) fn is_killed(&mut self, number: Number, signal: i32) -> Turn {
         let thread = self.thread(number);
         let process = thread.process;
@@ -93,14 +91,14 @@ impl Group {
         Turn::IsOver
     }
 
-    /// A signal that was sent to a process ends it.
+    /// Handles a process killed by a signal from another one.
     pub(crate) fn killed_from_outside(&mut self, process: Number, signal: i32) {
         self.buries(process);
         self.process_ended(process, signal);
     }
 
     /// Waits for all threads of a process that is about to end, its first one last: the kernel
-    /// tells of that one only when the others are gone.
+    /// reports that one only after the others.
     fn buries(&mut self, process: Number) {
         let first = self.process(process).real;
         let mut numbers: Vec<Number> = self
@@ -137,7 +135,7 @@ impl Group {
             process.parent = 0;
         }
         self.reaps_orphans();
-        // The kernel keeps no child of a parent that does not want to hear of it.
+        // The kernel keeps no zombie for a parent that ignores SIGCHLD.
         if self.processes.get(&number).is_some_and(|process| !process.real.is_there()) {
             self.processes.remove(&number);
         }
@@ -147,7 +145,7 @@ impl Group {
         }
     }
 
-    /// Processes that ended and whose parents did are nobody's to wait for but the tracer's.
+    /// Reaps ended processes whose parents have ended too.
     fn reaps_orphans(&mut self) {
         let first = self.launch.first_process;
         self.processes.retain(|number, process| {
@@ -159,7 +157,7 @@ impl Group {
         });
     }
 
-    /// Kills every process and waits until they are gone.
+    /// Kills every process and waits for their end.
     pub(crate) fn kill(&mut self) {
         for process in self.processes.values().filter(|process| process.ended.is_none()) {
             signal_process(process.real.0, libc::SIGKILL);
@@ -184,12 +182,12 @@ impl Group {
             descriptors.into_values().for_each(|file| self.files.release(file));
             self.process_mut(number).ended.get_or_insert(libc::SIGKILL);
         }
-        // With the last of them the kernel has handed all to the tracer.
+        // After the last of them the kernel has passed all zombies to the tracer.
         self.processes.values().for_each(|process| process.real.reap());
         self.ready.clear();
     }
 
-    /// A thread, its program and what it did, for people.
+    /// A description of a thread, its program and its action.
     pub(crate) fn described(&self, number: Number, what: &str) -> String {
         let Some(thread) = self.threads.get(&number) else { return what.to_owned() };
         let real = thread.tracee.0;
@@ -212,7 +210,7 @@ impl Group {
         self.described(number, &what)
     }
 
-    /// Nobody can wake anybody up any more: who waits for what.
+    /// The error for a deadlock: the wait of each thread.
     pub(crate) fn deadlock(&self) -> String {
         let waits = self.threads.iter().map(|(number, thread)| match &thread.state {
             State::Blocked(blocked) => {

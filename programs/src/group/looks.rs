@@ -1,5 +1,4 @@
-//! Looks at the clocks that need no stop: what a thread may see of them, and the pages in which it
-//! does.
+//! Clock reads without a stop: a thread's budget, and the shared pages.
 
 use super::{Group, Number};
 use crate::sys::clock_pages::{Budget, PAGE};
@@ -8,26 +7,26 @@ use crate::vdso::image;
 use libc::{c_long, user_regs_struct};
 use std::cell::RefCell;
 
-/// What a look at the clock costs after more than so many others in a row: the longer a program
-/// waits for a time by looking, the coarser is what it sees.
+/// The cost of a clock read after this many in a row: the longer a program polls the clock, the
+/// coarser is its resolution.
 const LOOKS: [(u32, u64); 2] = [(50_000, 50_000), (1_000, 2_000)];
-/// How many looks need no stop before others that are ready have their turn.
+/// Reads without a stop before other ready threads run.
 const LOOKS_MAX_BESIDE_OTHERS: u64 = 100;
-/// Pages at the beginning of our own memory in a process, which nobody else uses.
+/// Our pages at the beginning of our region in a process.
 const SCRATCH_PAGES: usize = 2;
-/// The instruction of a system call.
+/// The `syscall` instruction.
 const SYSCALL: u64 = 0x050f;
 
-/// A thread that makes calls of ours: it stands behind the instruction of one.
+/// A thread that executes injected calls: it is stopped after a `syscall` instruction.
 struct Hand<'a> {
     tracee: Tracee,
     registers: &'a user_regs_struct,
-    /// What it was sent meanwhile.
+    /// Signals that arrived meanwhile.
     signals: RefCell<Vec<i32>>,
 }
 
 impl Hand<'_> {
-    /// The result of a call, if it does not fail.
+    /// The result of a call, unless it fails.
     fn call(&self, call: c_long, arguments: [u64; 6]) -> Option<u64> {
         let (result, signals) = self.tracee.inject(self.registers, false, (call, arguments));
         let signals = signals.into_iter().filter(|signal| *signal != libc::SIGSTOP);
@@ -37,13 +36,13 @@ impl Hand<'_> {
 }
 
 impl Group {
-    /// What the next look costs.
+    /// The cost of the next clock read.
     pub(crate) fn cost_of_look(&self) -> u64 {
         let cost = LOOKS.iter().find(|(before, _)| self.looks > *before);
         cost.map_or(super::CALL_NS, |(_, ns)| *ns)
     }
 
-    /// A thread is about to go on: what it sees of the clocks until its next stop.
+    /// Sets the clock budget of a thread until its next stop.
     pub(crate) fn lets_look(&mut self, number: Number) {
         let Some(page) = self.process(self.thread(number).process).clock else { return };
         let (now, step_ns) = (self.now(), self.cost_of_look());
@@ -58,7 +57,7 @@ impl Group {
         self.clock_pages.set(page, self.budget);
     }
 
-    /// A thread has stopped: time has crept on for each of its looks. Returns how many they were.
+    /// Advances time for the clock reads of a stopped thread. Returns their number.
     pub(crate) fn counts_looks(&mut self, number: Number) -> u32 {
         let Some(page) = self.process(self.thread(number).process).clock else { return 0 };
         let looks = self.clock_pages.looks(page).min(self.budget.looks);
@@ -71,14 +70,14 @@ impl Group {
         looks as u32
     }
 
-    /// A process has become another program: it has memory of its own now, without the clocks of
-    /// the kernel, and with ours. Returns where those are.
+    /// Prepares a process after exec: its new memory gets our clock page instead of the kernel's
+    /// vDSO. Returns the address.
     pub(crate) fn gives_clock(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         self.takes_clock(process);
         let tracee = self.thread(number).tracee;
-        // The thread is in the middle of `execve`. It comes to the end of that, and makes our calls
-        // by an instruction that stands where the program begins.
+        // The thread is in the middle of `execve`. It finishes that, and makes our calls with an
+        // instruction at the program's entry.
         tracee.end_of_call();
         let before = tracee.registers();
         let code = tracee.peek(before.rip);
@@ -116,7 +115,7 @@ impl Group {
         is_mapped.then_some(at)
     }
 
-    /// Maps a page behind the scratch pages of a process.
+    /// Maps a page after the scratch pages of a process.
     fn maps_page(&self, (process, base, page): (Number, u64, usize), hand: &Hand) -> bool {
         let path = format!("{}\0", self.clock_pages.path());
         self.process(process).memory.write(base, path.as_bytes());
@@ -132,7 +131,7 @@ impl Group {
         mapped == Some(at)
     }
 
-    /// A process that has just been forked has its parent's page mapped: it gets one of its own.
+    /// Gives a just forked process its own page instead of its parent's.
     pub(crate) fn separates_clock(&mut self, number: Number) {
         let (process, tracee) = (self.thread(number).process, self.thread(number).tracee);
         let state = self.process(process);
@@ -148,14 +147,14 @@ impl Group {
         self.process_mut(process).clock = Some(page);
     }
 
-    /// The memory of a process is gone, or no longer shared.
+    /// Releases the page of a process whose memory is gone, or no longer shared.
     pub(crate) fn takes_clock(&mut self, process: Number) {
         if let Some(page) = self.process_mut(process).clock.take() {
             self.clock_pages.release(page);
         }
     }
 
-    /// Where things of this kind of name lie in the memory of a process.
+    /// The mappings of this kind in the memory of a process.
     fn maps_of(&self, process: Number, is_of_kind: impl Fn(&str) -> bool) -> Vec<(u64, u64)> {
         let real = self.process(process).memory.0;
         let maps = std::fs::read_to_string(format!("/proc/{real}/maps")).unwrap_or_default();

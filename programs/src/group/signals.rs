@@ -1,18 +1,17 @@
-//! Signals: the kernel delivers them; here is what they do to a thread that waits in an emulated
-//! call, and the faults that stand for instructions that would tell the time.
+//! Signals: the kernel delivers them; this file handles their effect on a thread that waits in an
+//! emulated call, and the faults of instructions that would reveal the time.
 
 use super::{Blocked, CALLS_OF_A_SIGNAL, Ending, Group, Interest, Number, State};
 use crate::sys::trace::SignalInfo;
 
-/// Signals that do nothing unless a program handles them: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
+/// Signals that are ignored by default: SIGCHLD, SIGCONT, SIGURG, SIGWINCH.
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
-/// The code of a `SIGSYS` of a seccomp filter.
+/// The code of a seccomp filter's `SIGSYS`.
 const SYS_SECCOMP: i32 = 1;
-/// The flag of a handler after which calls are made again.
+/// The flag of a handler after which calls restart.
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
 impl Group {
-    /// A signal is about to be delivered to a thread.
     pub(crate) fn signalled(&mut self, number: Number, signal: i32) -> super::Turn {
         let is_stop =
             matches!(signal, libc::SIGSTOP | libc::SIGTSTP | libc::SIGTTIN | libc::SIGTTOU);
@@ -41,7 +40,7 @@ impl Group {
         super::Turn::GoesOn
     }
 
-    /// What a process is told of a signal has the numbers that it knows; false if there are none.
+    /// Replaces real process numbers in signal information; `false` if it has none.
     pub(crate) fn names_sender(&self, process: Number, info: &mut SignalInfo) -> bool {
         let Some(sender) = info.sender() else { return false };
         let known = match sender == std::process::id() as i32 {
@@ -52,14 +51,14 @@ impl Group {
         true
     }
 
-    /// Whether a signal that is delivered to a thread ends its process.
+    /// Returns whether a signal delivered to a thread ends its process.
     fn is_fatal(&self, number: Number, signal: i32) -> bool {
         let bit = 1u64 << (signal - 1);
         let spared = self.set(number, "SigCgt:") | self.set(number, "SigIgn:") | IGNORED;
         spared & bit == 0
     }
 
-    /// `rdtsc` and `rdtscp` are faults; they show the monotonic clock.
+    /// `rdtsc` and `rdtscp` fault; emulates them with the monotonic clock.
     fn emulates_instruction(&mut self, number: Number) -> bool {
         let thread = self.thread(number);
         let (tracee, memory) = (thread.tracee, self.process(thread.process).memory);
@@ -83,8 +82,7 @@ impl Group {
         true
     }
 
-    /// Something was sent to a process: a thread of it that waits is interrupted if the signal
-    /// concerns it.
+    /// Interrupts a waiting thread of a process if a new signal concerns it.
     pub(crate) fn check_signals(&mut self, process: Number) {
         self.files.signal_sent();
         let waiting: Vec<Number> = self
@@ -105,26 +103,26 @@ impl Group {
         }
     }
 
-    /// A thread that waits for a blocked signal looks whether that has come.
+    /// Wakes a thread that waits for a blocked signal if it is pending.
     fn looks_for_blocked(&mut self, number: Number) {
         if let State::Blocked(Blocked { on: Interest::Signal, .. }) = self.thread(number).state {
             self.queue(number);
         }
     }
 
-    /// What is pending for a thread, blocked or not.
+    /// Pending signals of a thread, blocked or not.
     pub(crate) fn pending(&self, number: Number) -> u64 {
         self.set(number, "SigPnd:") | self.set(number, "ShdPnd:")
     }
 
-    /// Whether a signal is pending that is not ignored and that this mask lets through.
+    /// Returns whether a signal is pending that is not ignored and that this mask lets through.
     pub(crate) fn has_deliverable(&self, number: Number, mask: u64) -> bool {
         let handled = self.set(number, "SigCgt:");
         let ignored = self.set(number, "SigIgn:") | IGNORED & !handled;
         self.pending(number) & !mask & !ignored != 0
     }
 
-    /// One of the sets of signals that /proc tells of a thread.
+    /// One of a thread's signal sets in /proc.
     fn set(&self, number: Number, name: &str) -> u64 {
         let real = self.thread(number).tracee.0;
         let text = std::fs::read_to_string(format!("/proc/{real}/task/{real}/status"));
@@ -133,8 +131,8 @@ impl Group {
         line.and_then(|line| u64::from_str_radix(line.trim(), 16).ok()).unwrap_or(0)
     }
 
-    /// What is pending for a thread that waits, and concerns it: a thread that waits with a mask
-    /// of its own is woken by what that lets through.
+    /// The pending signals that interrupt a waiting thread: with its own mask, those that the mask
+    /// lets through.
     fn concerns(&self, number: Number) -> u64 {
         let blocked = self.mask_of_wait(number).unwrap_or_else(|| self.set(number, "SigBlk:"));
         let handled = self.set(number, "SigCgt:");
@@ -142,7 +140,7 @@ impl Group {
         self.pending(number) & !blocked & !ignored
     }
 
-    /// The mask of the call at which a thread stands, if that has one of its own.
+    /// The mask of the thread's current call, if it has one.
     pub(crate) fn mask_of_wait(&self, number: Number) -> Option<u64> {
         let thread = self.thread(number);
         let (registers, memory) = (&thread.registers, self.process(thread.process).memory);
@@ -156,9 +154,8 @@ impl Group {
         (at != 0).then(|| memory.u64(at))
     }
 
-    /// The kernel makes the call at which a thread stands: it finds a signal that is pending, which
-    /// it delivers with the mask of the call. It is to look at no descriptor; a set of epoll is
-    /// empty there anyway.
+    /// Lets the kernel execute the thread's current call: it finds the pending signal and delivers
+    /// it with the call's mask. The call gets no descriptors; a kernel epoll set is empty anyway.
     pub(crate) fn waits_in_the_kernel(&mut self, number: Number) {
         let thread = self.thread(number);
         let mut registers = thread.registers;
@@ -170,7 +167,7 @@ impl Group {
         thread.tracee.set_registers(&registers);
     }
 
-    /// The call in which a thread waits ends early, or is made again after the handler.
+    /// Ends the thread's waiting call early, or restarts it after the handler.
     fn interrupts(&mut self, number: Number, concerns: u64) {
         let State::Blocked(blocked) = self.thread(number).state else { return };
         let signal = concerns.trailing_zeros() as i32 + 1;
@@ -196,7 +193,7 @@ impl Group {
         self.queue(number);
     }
 
-    /// A sleep that is interrupted tells how much of it is left.
+    /// Writes the remaining time of an interrupted sleep.
     fn tells_what_is_left(&mut self, number: Number, blocked: Blocked) {
         let now = self.now().monotonic_ns;
         let thread = self.thread(number);
@@ -214,7 +211,7 @@ impl Group {
         }
     }
 
-    /// Whether the handler of a signal lets calls be made again.
+    /// Returns whether the handler of a signal restarts calls.
     fn restarts(&mut self, number: Number, signal: i32) -> bool {
         let Some(scratch) = self.scratch(number) else { return false };
         let arguments = [signal as u64, 0, scratch, 8, 0, 0];
@@ -223,7 +220,7 @@ impl Group {
         result == 0 && memory.u64(scratch + 8) & SA_RESTART != 0
     }
 
-    /// A page of our own in the memory of a thread's process.
+    /// Our page in the memory of a thread's process.
     pub(crate) fn scratch(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         if let Some(page) = self.process(process).scratch {
@@ -238,7 +235,7 @@ impl Group {
         page
     }
 
-    /// Reads the stops of a thread that is about to end until it has.
+    /// Handles the stops of a thread that is about to end, until it has.
     pub(crate) fn sees_off(&self, number: Number) -> i32 {
         self.thread(number).tracee.sees_off()
     }

@@ -1,26 +1,26 @@
-//! Which files a group ran and read: noted where a process becomes another program and where a file
-//! is opened, at calls that stop anyway. Nothing that the programs see depends on it.
+//! The files that a group ran and read, recorded at exec and open, which stop anyway. The programs
+//! see no effect.
 
 use super::Group;
 use crate::interface::FilesUsed;
 use crate::process::Number;
 use std::path::PathBuf;
 
-/// How many files that were opened are kept.
+/// The most opened files that are kept.
 const OPENED_MAX: usize = 8_192;
 
 impl Group {
-    /// The files that were run and read so far.
+    /// The files run and read so far.
     pub fn files_used(&self) -> &FilesUsed {
         &self.used
     }
 
-    /// A process has become what its executable is.
+    /// Records the executable of a process.
     pub(crate) fn notes_executed(&mut self, process: Number) {
         self.used.executed.extend(self.link_of(process, "exe"));
     }
 
-    /// A file is about to be opened.
+    /// Records an opened file.
     pub(crate) fn notes_opened(&mut self, path: PathBuf, flags: u64) {
         let is_read = flags as i32 & (libc::O_ACCMODE | libc::O_DIRECTORY) == libc::O_RDONLY;
         if is_read && self.used.opened.len() < OPENED_MAX {
@@ -28,7 +28,7 @@ impl Group {
         }
     }
 
-    /// Where a link of the kernel's own folder of a process leads.
+    /// The target of a link in the kernel's folder of a process.
     pub(crate) fn link_of(&self, process: Number, name: &str) -> Option<PathBuf> {
         let real = self.processes.get(&process)?.memory.0;
         std::fs::read_link(format!("/proc/{real}/{name}")).ok()

@@ -1,16 +1,15 @@
-//! Who wakes up when time has passed or something has happened.
+//! Wakes threads when time has passed or something has happened.
 
 use super::{Blocked, Deadline, Group, Interest, Number, State};
 use crate::clock::Now;
 use crate::process::{SignalTimer, Thread, Word};
 use crate::sys::spawn::{signal_of_timer, signal_process};
 
-/// How often a thread that waits for a wall clock to reach something looks again: the clock may be
-/// stepped.
+/// Polling interval of a thread that waits for a wall clock time: the clock may be stepped.
 const WALL_LOOK_NS: u64 = 100_000_000;
 
 impl Now {
-    /// Whether a deadline has passed.
+    /// Returns whether a deadline has passed.
     pub(crate) fn has_passed(self, deadline: Deadline) -> bool {
         self.left_ns(deadline) == 0
     }
@@ -22,7 +21,7 @@ impl Now {
 }
 
 impl Group {
-    /// Every thread that waits until now may look again, and every alarm that is due rings.
+    /// Wakes every thread whose deadline has passed, and fires due alarms.
     pub(crate) fn wake_expired(&mut self) {
         let now = self.now();
         let is_due = |state: &State| match state {
@@ -73,7 +72,7 @@ impl Group {
         }
     }
 
-    /// A timer has rung so often: one signal, unless the last one is still pending.
+    /// Sends one signal for a timer's expiries, unless the last one is still pending.
     fn timer_signals(&mut self, number: Number, id: i32, timer: SignalTimer, times: u64) {
         let Some((signal, value)) = timer.sends else { return };
         let process = self.process(number).real.0;
@@ -97,7 +96,7 @@ impl Group {
         }
     }
 
-    /// Whoever waits for a file looks again, if anything has happened to one.
+    /// Wakes threads that wait for a file, if one has changed.
     pub(crate) fn wake_changed(&mut self) {
         if !std::mem::take(&mut self.files.has_changed) {
             return;
@@ -116,7 +115,7 @@ impl Group {
         waiting.into_iter().for_each(|number| self.queue(number));
     }
 
-    /// The threads that wait for a word, those that wait longest first.
+    /// The waiters on a word, the longest first.
     fn waiters(&self, word: Word, bits: u32, most: u32) -> Vec<Number> {
         let waits = |state: &State| match state {
             State::Blocked(blocked) => matches!(blocked.on,
@@ -133,7 +132,7 @@ impl Group {
         waiting.into_iter().map(|(_, number)| number).take(most as usize).collect()
     }
 
-    /// Wakes threads that wait for a word; returns how many.
+    /// Wakes threads that wait for a word; returns their number.
     pub(crate) fn wake_futex(&mut self, word: Word, most: u32, bits: u32) -> u32 {
         let woken = self.waiters(word, bits, most);
         for number in &woken {
@@ -147,7 +146,7 @@ impl Group {
         woken.len() as u32
     }
 
-    /// Lets threads that wait for one word wait for another; returns how many.
+    /// Moves waiters from one word to another; returns their number.
     pub(crate) fn requeue_futex(&mut self, from: Word, to: Word, most: u32) -> u32 {
         let moved = self.waiters(from, u32::MAX, most);
         for number in &moved {
@@ -160,7 +159,7 @@ impl Group {
         moved.len() as u32
     }
 
-    /// After how long the group goes on by itself.
+    /// The span after which the group continues by itself.
     pub(crate) fn wake_after_us(&mut self) -> Option<u64> {
         let ahead_us = self.ahead_ns.div_ceil(1_000);
         if self.others_are_ready() {

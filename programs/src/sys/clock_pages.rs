@@ -1,5 +1,5 @@
-//! Pages that the tracer and its processes share, from which a program reads the clocks without a
-//! stop: one for each memory, by its place in a file without a name.
+//! Pages shared by the tracer and its processes, from which a program reads the clocks without a
+//! stop: one for each address space, at its offset in an anonymous file.
 
 use super::memory::file_in_memory;
 use std::arch::global_asm;
@@ -10,13 +10,13 @@ use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 pub(crate) const PAGE: usize = 4096;
-/// How many memories there may be: more than a group may have processes.
+/// The most address spaces: more than a group's processes.
 const PAGES: usize = 512;
 
-// The functions of the image of `vdso.rs`. In memory the shared page lies before the image, and
-// these lie at `CODE_AT` in it. Each look counts itself, and shows the clock as it was when the
-// tracer let the thread go on, and a step more for each look since. When the budget of looks is
-// spent, and for clocks of other processes, the system call is made, which stops.
+// The functions of the image of `vdso.rs`. The shared page precedes the image in memory, and the
+// functions are at `CODE_AT` in it. Each read counts itself, and returns the clock as of the
+// tracer's last resume plus a step for each read since. When the budget of reads is spent, and for
+// clocks of other processes, they make the system call, which stops.
 global_asm!(
     ".pushsection .text.fencepost_vdso, \"ax\", @progbits",
     ".hidden fencepost_vdso_clock_gettime, fencepost_vdso_gettimeofday, fencepost_vdso_time",
@@ -99,7 +99,7 @@ global_asm!(
     call = const libc::SYS_clock_gettime,
 );
 
-/// Where the functions begin in the image.
+/// Offset of the functions in the image.
 pub(crate) const CODE_AT: usize = 0x400;
 /// The clocks that show the time of day.
 const WALL_CLOCKS: u32 = 1 << libc::CLOCK_REALTIME
@@ -115,7 +115,7 @@ unsafe extern "C" {
     safe static fencepost_vdso_end: u8;
 }
 
-/// The bytes of the functions, and where each begins.
+/// The bytes of the functions, and the offset of each.
 pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     let at = |label: &'static u8| std::ptr::from_ref(label);
     let begin = at(&fencepost_vdso_clock_gettime);
@@ -131,7 +131,7 @@ pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     (bytes, functions)
 }
 
-/// What a page holds, as the functions read it.
+/// The content of a page, as the functions read it.
 #[repr(C)]
 struct Shared {
     monotonic_ns: AtomicU64,
@@ -141,7 +141,7 @@ struct Shared {
     step_ns: AtomicU64,
 }
 
-/// What a thread may see of the clocks until its next stop.
+/// A thread's clock budget until its next stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) monotonic_ns: u64,
@@ -150,11 +150,10 @@ pub(crate) struct Budget {
     pub(crate) step_ns: u64,
 }
 
-/// All pages of a group.
 pub(crate) struct ClockPages {
     file: File,
     mapped: *mut u8,
-    /// How many processes have each page.
+    /// The number of processes that use each page.
     owners: Vec<u32>,
 }
 
@@ -179,7 +178,7 @@ impl ClockPages {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// A page that no process has.
+    /// Takes a free page.
     pub(crate) fn take(&mut self) -> usize {
         let page = self.owners.iter().position(|owners| *owners == 0);
         let page = page.expect("there are more pages than processes");
@@ -195,7 +194,7 @@ impl ClockPages {
         self.owners[page] -= 1;
     }
 
-    /// Whether several processes have a page.
+    /// Returns whether several processes use a page.
     pub(crate) fn is_shared(&self, page: usize) -> bool {
         self.owners[page] > 1
     }
@@ -216,7 +215,7 @@ impl ClockPages {
         shared.step_ns.store(budget.step_ns, Ordering::Relaxed);
     }
 
-    /// How often somebody looked since.
+    /// Reads since then.
     pub(crate) fn looks(&self, page: usize) -> u64 {
         self.shared(page).looks.load(Ordering::Relaxed)
     }

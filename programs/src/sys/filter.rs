@@ -1,8 +1,9 @@
-//! The seccomp filter: which calls stop, which run natively, which do not exist.
+//! The seccomp filter: classifies calls into those that stop, those that run natively, and those
+//! that do not exist.
 //!
-//! A call that is on no list stops too, and is then refused by name: nothing that was not thought
-//! about can wait or leak time. Calls of the 32-bit interface have other numbers: each is a
-//! `SIGSYS`, which the tracer names.
+//! A call that is on no list stops, and is then refused by name, so that no unknown call can wait
+//! or reveal the time. Calls of the 32-bit interface have other numbers: each is a `SIGSYS`, which
+//! the tracer names.
 
 use libc::{
     BPF_ABS, BPF_JEQ, BPF_JGE, BPF_JMP, BPF_K, BPF_LD, BPF_RET, BPF_W, SECCOMP_RET_ALLOW,
@@ -11,12 +12,13 @@ use libc::{
 
 /// `AUDIT_ARCH_X86_64`.
 const ARCHITECTURE: u32 = 0xc000_003e;
-/// Where a filter finds the call's number, its architecture and the low half of its arguments.
+/// Offsets of the call's number, its architecture and the low half of its arguments in the filter's
+/// data.
 const NUMBER_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 const ARGUMENTS_AT: u32 = 16;
 
-/// Commands of `ioctl` from here on may be questions about interfaces.
+/// `ioctl` commands from here on may be about interfaces.
 pub(crate) const FIRST_QUESTION: u64 = 0x8900;
 
 /// Descriptors from here on may be emulated; so may the first three.
@@ -28,14 +30,14 @@ const ON_DESCRIPTORS: &[c_long] = &[
     libc::SYS_read, libc::SYS_write, libc::SYS_close, libc::SYS_readv, libc::SYS_writev,
     libc::SYS_dup,
 ];
-/// And those that do with these commands: this one, and that one and higher ones. All others are about the kernel's descriptor, which
-/// knows its own flags.
+/// Calls that stop with these commands: one command, and another and all above. The other commands
+/// are about the kernel's descriptor, which keeps its own flags.
 const COMMANDS_ON_DESCRIPTORS: &[(c_long, u32, u32)] = &[
     (libc::SYS_fcntl, libc::F_DUPFD as u32, libc::F_DUPFD_CLOEXEC as u32),
     (libc::SYS_ioctl, libc::FIONREAD as u32, FIRST_QUESTION as u32),
 ];
 
-/// Calls that run natively: they neither wait for others nor tell the time.
+/// Calls that run natively: they neither wait for others nor reveal the time.
 #[rustfmt::skip]
 const NATIVE: &[c_long] = &[
     libc::SYS_mmap, libc::SYS_munmap, libc::SYS_mprotect, libc::SYS_madvise, libc::SYS_brk,
@@ -69,8 +71,8 @@ const NATIVE: &[c_long] = &[
     libc::SYS_pkey_free, libc::SYS_restart_syscall, libc::SYS_execve, libc::SYS_execveat,
 ];
 
-/// Calls that fail with `ENOSYS`: programs have another way, and take it. `rseq` would tell the
-/// number of the processor.
+/// Calls that fail with `ENOSYS`: programs have a fallback. `rseq` would reveal the processor's
+/// number.
 #[rustfmt::skip]
 const MISSING: &[c_long] = &[
     libc::SYS_io_uring_setup, libc::SYS_clone3, libc::SYS_pidfd_open,
@@ -80,7 +82,7 @@ const MISSING: &[c_long] = &[
     libc::SYS_memfd_secret, libc::SYS_add_key, libc::SYS_keyctl, libc::SYS_copy_file_range,
     libc::SYS_openat2, libc::SYS_sendmmsg, libc::SYS_recvmmsg, libc::SYS_rseq,
 ];
-/// Calls from this number on, too: they are newer than the crate.
+/// Calls from this number on fail too: they are newer than the crate.
 const FIRST_UNKNOWN: u32 = 449;
 
 fn statement(code: u32, k: u32) -> sock_filter {
@@ -91,7 +93,6 @@ fn jump(condition: u32, k: u32, on_true: u8, on_false: u8) -> sock_filter {
     sock_filter { code: (BPF_JMP | condition | BPF_K) as u16, jt: on_true, jf: on_false, k }
 }
 
-/// The filter, as the kernel reads it.
 pub(crate) fn filter() -> Vec<sock_filter> {
     let load = |offset| statement(BPF_LD | BPF_W | BPF_ABS, offset);
     let verdict = |action| statement(BPF_RET | BPF_K, action);

@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::FromRawFd;
 
-/// A file without a name, which is gone once nobody has it open.
+/// An anonymous file, deleted with its last descriptor.
 pub(crate) fn file_in_memory() -> io::Result<File> {
     // SAFETY: the name is zero-terminated.
     let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
@@ -16,12 +16,12 @@ pub(crate) fn file_in_memory() -> io::Result<File> {
     }
 }
 
-/// The memory of a process, by one of its threads.
+/// The memory of a process, accessed through one of its threads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Memory(pub(crate) pid_t);
 
 impl Memory {
-    /// Reads as much as there is, at most `length` bytes.
+    /// Reads up to `length` bytes, as much as is readable.
     pub(crate) fn read(self, at: u64, length: usize) -> Vec<u8> {
         let mut bytes = vec![0u8; length];
         let got = self.read_into(at, &mut bytes);
@@ -37,7 +37,7 @@ impl Memory {
         usize::try_from(got).unwrap_or(0)
     }
 
-    /// Writes; false if the place cannot be written.
+    /// Writes; `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;
@@ -68,9 +68,9 @@ impl Memory {
         u16::from_le_bytes(bytes)
     }
 
-    /// A string that ends with a zero byte; at most a page of it.
+    /// A zero-terminated string; at most a page of it.
     pub(crate) fn text(self, at: u64) -> Vec<u8> {
-        // A read that crosses into a page that is not there gives nothing: page by page.
+        // A read that crosses into an unmapped page returns nothing, so it reads page by page.
         let first = 4096 - (at % 4096) as usize;
         let mut bytes = self.read(at, first);
         if !bytes.contains(&0) {

@@ -8,14 +8,14 @@ use std::ffi::CString;
 use std::io;
 use std::path::Path;
 
-/// Descriptors that a program may have.
+/// The most descriptors of a program.
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
-/// How much memory a process may have to itself, in bytes: one that allocates without end is to
-/// fail by itself, not to take the machine with it. What is only reserved does not count.
+/// The private memory limit of a process, in bytes: an endless allocation should fail in the
+/// process, not take the machine down. Reserved memory does not count.
 const MEMORY_MAX: libc::rlim_t = 4 << 30;
 
-/// What is started, as the kernel takes it.
+/// The program to start, in the kernel's form.
 pub(crate) struct Image {
     pub(crate) path: CString,
     pub(crate) arguments: Vec<CString>,
@@ -23,7 +23,7 @@ pub(crate) struct Image {
     pub(crate) folder: CString,
 }
 
-/// Forks, and stops the child before it becomes the program.
+/// Forks, and stops the child before its exec.
 pub(crate) fn spawn(image: &Image) -> Result<Tracee, StartError> {
     let pointers = |texts: &[CString]| -> Vec<*const c_char> {
         texts.iter().map(|text| text.as_ptr()).chain([std::ptr::null()]).collect()
@@ -68,7 +68,7 @@ unsafe fn become_program(
             libc::_exit(121);
         }
         libc::prctl(libc::PR_SET_TSC, libc::PR_TSC_SIGSEGV);
-        // Until it is traced; then the tracer's end is its own.
+        // Dies with the tracer, until ptrace takes over that role.
         libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL);
         if libc::ptrace(libc::PTRACE_TRACEME, 0, 0, 0) != 0 {
             libc::_exit(122);
@@ -83,8 +83,8 @@ unsafe fn become_program(
     }
 }
 
-/// Standard input is empty; what is printed goes to files of their own, which stay empty because
-/// the tracer takes it. There is a bound to descriptors and memory.
+/// Standard input is empty; output goes to separate files, which stay empty because the tracer
+/// takes it. Limits descriptors and memory.
 unsafe fn prepare_descriptors() {
     // SAFETY: calls on descriptors of the child.
     unsafe {
@@ -103,7 +103,7 @@ unsafe fn prepare_descriptors() {
     }
 }
 
-/// A program starts with every signal at its default and none blocked.
+/// Resets every signal to its default and blocks none.
 unsafe fn prepare_signals() {
     // SAFETY: a zeroed set is valid.
     unsafe {
@@ -116,26 +116,24 @@ unsafe fn prepare_signals() {
     }
 }
 
-/// Processes whose parents ended become the tracer's children, which reaps them.
+/// Makes orphaned processes children of the tracer, which reaps them.
 pub(crate) fn adopt_orphans() {
     // SAFETY: a call without pointers.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
-/// Whether the calling process may run a file.
+/// Returns whether the calling process may execute a file.
 pub(crate) fn is_executable(path: &Path) -> bool {
     let Ok(text) = CString::new(path.as_os_str().as_encoded_bytes()) else { return false };
     // SAFETY: the path is zero-terminated.
     path.is_file() && unsafe { libc::access(text.as_ptr(), libc::X_OK) } == 0
 }
 
-/// Sends a signal to a thread of a process.
 pub(crate) fn signal_thread(process: pid_t, thread: pid_t, signal: i32) {
     // SAFETY: a call without pointers.
     unsafe { libc::syscall(libc::SYS_tgkill, process, thread, signal) };
 }
 
-/// Sends a signal to a process.
 pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     // SAFETY: a call without pointers.
     match unsafe { libc::kill(process, signal) } {
@@ -144,8 +142,8 @@ pub(crate) fn signal_process(process: pid_t, signal: i32) -> i64 {
     }
 }
 
-/// Sends what a timer sends: to a thread of a process, or to any of it. The number of the timer,
-/// how often it rang without a signal, and its value come along.
+/// Sends a timer's signal to a thread of a process, or to any of it, with the timer's number,
+/// overrun count and value.
 pub(crate) fn signal_of_timer(
     (process, thread): (pid_t, Option<pid_t>),
     signal: i32,
@@ -167,8 +165,8 @@ pub(crate) fn signal_of_timer(
     }
 }
 
-/// Keeps the calling thread, and what it starts, on one core: otherwise most time is lost in
-/// waking each other up across cores.
+/// Pins the calling thread, and its children, to one core: otherwise most time is lost to
+/// cross-core wake-ups.
 pub(crate) fn stay_on_one_core() {
     use std::sync::atomic::{AtomicUsize, Ordering};
     static STARTED: AtomicUsize = AtomicUsize::new(0);
@@ -186,8 +184,8 @@ pub(crate) fn stay_on_one_core() {
         let cores: Vec<usize> = (0..libc::CPU_SETSIZE as usize)
             .filter(|core| libc::CPU_ISSET(*core, &allowed))
             .collect();
-        // The first thread stays where it is, and the others take the next ones: all processes of
-        // a machine would share one core otherwise.
+        // The first thread stays on its core, and the others take the next ones: otherwise all
+        // processes of a machine would share one core.
         let here = usize::try_from(libc::sched_getcpu()).unwrap_or(0);
         let first = cores.iter().position(|core| *core == here).unwrap_or(0);
         let core = cores[(first + STARTED.fetch_add(1, Ordering::Relaxed)) % cores.len()];

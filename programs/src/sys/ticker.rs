@@ -1,11 +1,11 @@
-//! A timer that interrupts the wait for a traced thread, so that one that spins is noticed.
+//! A timer that interrupts the wait for a traced thread, to detect a spinning one.
 
 use std::cell::OnceCell;
 use std::mem::zeroed;
 use std::ptr::null_mut;
 use std::sync::Once;
 
-/// How long a wait lasts at most before the thread is looked at.
+/// The longest wait before the thread is checked.
 const TICK_NS: i64 = 20_000_000;
 
 thread_local! {
@@ -59,7 +59,7 @@ impl Drop for Timer {
     }
 }
 
-/// While it lives, the calling thread's waits are interrupted now and then.
+/// Interrupts the calling thread's waits periodically while it lives.
 pub(crate) struct Ticking;
 
 impl Ticking {

@@ -1,4 +1,4 @@
-//! One traced thread: letting it go on, waiting for its next stop, its registers.
+//! One traced thread: resuming it, waiting for its next stop, its registers.
 
 use libc::{c_long, c_ulong, c_void, pid_t, user_regs_struct};
 use std::io;
@@ -7,16 +7,16 @@ use std::io;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracee(pub(crate) pid_t);
 
-/// Why a thread stands still.
+/// Why a thread has stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     /// It is about to make a call that the filter stops.
     Call,
     /// A call was entered or left, after [`Tracee::go_to_call`].
     Boundary,
-    /// It has become another program.
+    /// It has called exec.
     Exec,
-    /// It has made a thread or a process, of this real number.
+    /// It has created a thread or a process, with this real number.
     Made { child: pid_t, waits_for_it: bool },
     /// Some other event.
     Event,
@@ -24,7 +24,7 @@ pub(crate) enum Stop {
     Signal(i32),
     /// It has ended.
     Exited(i32),
-    /// A signal has ended it.
+    /// A signal has killed it.
     Killed(i32),
 }
 
@@ -32,7 +32,6 @@ pub(crate) enum Stop {
 pub(crate) struct SignalInfo([u32; 32]);
 
 impl SignalInfo {
-    /// As it is in memory.
     pub(crate) fn from_bytes(bytes: &[u8]) -> SignalInfo {
         let mut info = SignalInfo([0; 32]);
         for (word, bytes) in info.0.iter_mut().zip(bytes.as_chunks().0) {
@@ -58,14 +57,14 @@ impl SignalInfo {
         self.0[6]
     }
 
-    /// The real number of the process that sent it or ended, if it tells of one.
+    /// The real number of the process that sent it or ended, if it names one.
     pub(crate) fn sender(&self) -> Option<i32> {
         let is_of_child = self.0[0] as i32 == libc::SIGCHLD && self.code() > 0;
         let is_sent = matches!(self.code(), libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
         (is_of_child || is_sent).then_some(self.0[4] as i32)
     }
 
-    /// It tells of this process; of a child it does not tell its processor time.
+    /// Names this process as the sender, and hides a child's processor time.
     pub(crate) fn is_from(&mut self, number: u32) {
         self.0[4] = number;
         if self.0[0] as i32 == libc::SIGCHLD && self.code() > 0 {
@@ -94,18 +93,18 @@ impl Tracee {
         }
     }
 
-    /// Lets it run until the next stop, with a signal delivered unless that is 0. A thread that
-    /// is gone is noticed by the next wait.
+    /// Resumes it until the next stop, with a signal delivered unless that is 0. The next wait
+    /// notices a thread that is gone.
     pub(crate) fn go(self, signal: i32) {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }
 
-    /// Lets it run until a call is entered or left.
+    /// Resumes it until a call is entered or left.
     pub(crate) fn go_to_call(self) {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
 
-    /// Waits for the next stop. `None` if the wait was interrupted by the ticker.
+    /// Waits for the next stop. `None` if the ticker interrupted the wait.
     pub(crate) fn wait_once(self) -> Option<Stop> {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -119,7 +118,7 @@ impl Tracee {
         }
     }
 
-    /// Waits for the next stop. `None` never comes; it is there for the caller's match.
+    /// Waits for the next stop. Never `None`, despite the type, which suits the caller's match.
     pub(crate) fn wait(self) -> Option<Stop> {
         loop {
             if let Some(stop) = self.wait_once() {
@@ -128,8 +127,7 @@ impl Tracee {
         }
     }
 
-    /// Reads the stops of a thread that is about to end until it has: how it ended, as the kernel
-    /// says it to a parent.
+    /// Handles the stops of a thread that is about to end, until it has; returns the wait status.
     pub(crate) fn sees_off(self) -> i32 {
         loop {
             match self.wait() {
@@ -140,25 +138,25 @@ impl Tracee {
         }
     }
 
-    /// Takes an ended process out of the machine's table, if that is the tracer's to do.
+    /// Reaps an ended process, if that is the tracer's task.
     pub(crate) fn reap(self) {
         // SAFETY: no status is asked for.
         unsafe { libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
     }
 
-    /// Whether the machine's table has it, running or ended.
+    /// Returns whether the process exists, running or ended.
     pub(crate) fn is_there(self) -> bool {
         // SAFETY: a call without pointers; no signal is sent.
         unsafe { libc::kill(self.0, 0) == 0 }
     }
 
-    /// Whether it runs 32-bit code.
+    /// Returns whether it runs 32-bit code.
     pub(crate) fn is_32_bit(self) -> bool {
         const USER_CODE_32: u64 = 0x23;
         self.registers().cs == USER_CODE_32
     }
 
-    /// What the signal is about that is to be delivered.
+    /// Information about the signal to deliver.
     pub(crate) fn signal_info(self) -> SignalInfo {
         let mut info = SignalInfo([0; 32]);
         // SAFETY: the kernel writes 128 bytes, the size of what is live there.
@@ -171,7 +169,7 @@ impl Tracee {
         unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, self.0, 0, info.0.as_ptr()) };
     }
 
-    /// Takes note of its end if it has ended.
+    /// Records its end if it has ended.
     pub(crate) fn wait_if_there(self) -> bool {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -201,7 +199,7 @@ impl Tracee {
         }
     }
 
-    /// Lets it run to the end of the call that it is in the middle of.
+    /// Resumes it until the end of its current call.
     pub(crate) fn end_of_call(self) {
         self.go_to_call();
         while !matches!(self.wait(), Some(Stop::Boundary | Stop::Killed(_) | Stop::Exited(_))) {
@@ -209,7 +207,6 @@ impl Tracee {
         }
     }
 
-    /// A word of its memory.
     pub(crate) fn peek(self, at: u64) -> u64 {
         let mut word: u64 = 0;
         // SAFETY: the kernel writes one word there.
@@ -219,13 +216,12 @@ impl Tracee {
         word
     }
 
-    /// Writes a word of its memory, even where the program may not: of code, too.
+    /// Writes a word of its memory, even a write-protected one such as code.
     pub(crate) fn poke(self, at: u64, word: u64) {
         // SAFETY: the kernel checks the place in the other process.
         unsafe { libc::ptrace(libc::PTRACE_POKEDATA, self.0, at, word) };
     }
 
-    /// What the last event was about.
     pub(crate) fn message(self) -> u64 {
         let mut message: c_ulong = 0;
         // SAFETY: the kernel writes one long there.
@@ -235,7 +231,6 @@ impl Tracee {
         message
     }
 
-    /// Registers that are not known yet.
     pub(crate) fn no_registers(self) -> user_regs_struct {
         // SAFETY: a zeroed structure is valid.
         unsafe { std::mem::zeroed() }
@@ -267,9 +262,9 @@ impl Tracee {
         }
     }
 
-    /// Makes the stopped thread carry out a call of ours and gives its result. It stands at a
-    /// call, before or after; afterwards it stands after it. Signals that arrive meanwhile are
-    /// returned.
+    /// Makes the stopped thread execute an injected call and returns the result. The thread is
+    /// stopped at a call, before or after; afterwards it is after it. Returns signals that arrive
+    /// meanwhile.
     pub(crate) fn inject(
         self,
         registers: &user_regs_struct,

@@ -1,5 +1,4 @@
-//! Runs a group without a network: time jumps to the next thing that it waits for. One server is
-//! there all the same, [`server`].
+//! Runs a group without a network: time jumps to its next event. One server exists, [`server`].
 
 pub(crate) mod server;
 
@@ -9,12 +8,11 @@ use fencepost_programs::{
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
-/// Where the wall clock begins, in microseconds.
+/// The initial wall clock, in microseconds.
 pub(crate) const EPOCH_US: i64 = 1_700_000_000_000_000;
 /// Steps after which a test gives up.
 const STEPS_MAX: u32 = 2_000_000;
 
-/// What came of a run.
 pub(crate) struct Alone {
     pub(crate) ending: Ending,
     pub(crate) stdout: String,
@@ -45,7 +43,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
     }
 }
 
-/// Runs a program to its end. Connects to other machines than the server are refused.
+/// Runs a program to its end. Refuses connections to other machines than the server.
 pub(crate) fn run_alone(launch: &Launch) -> Alone {
     let mut server = server::Simulated::default();
     let mut group = Group::start(launch).expect("the program starts");

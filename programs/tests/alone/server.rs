@@ -1,17 +1,17 @@
-//! A server of lines, once over real TCP and once simulated, that behaves the same: `echo WORD` is
-//! answered with the word, `close` with an end, and after `stay` it stays for a while once the
-//! client has ended. To that end it says `end`, and then it closes.
+//! A line server, over real TCP and simulated, that behaves the same: it answers `echo WORD` with
+//! the word, closes at `close`, and after `stay` it stays for a while once the client has ended.
+//! Then it sends `end` and closes.
 
 use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// What the simulated one is called.
+/// The name of the simulated one.
 pub(crate) const NAME: &str = "server";
-/// For how long it stays.
+/// How long it stays.
 pub(crate) const STAY: Duration = Duration::from_millis(80);
 
-/// What a line is answered with; `None` if the server closes.
+/// The answer to a line; `None` if the server closes.
 pub(crate) fn answer(line: &str, stays: &mut bool) -> Option<String> {
     match line.trim_end().split_once(' ') {
         Some(("echo", word)) => Some(format!("{word}\n")),
@@ -22,23 +22,22 @@ pub(crate) fn answer(line: &str, stays: &mut bool) -> Option<String> {
     }
 }
 
-/// The simulated one: a connection that it serves.
 #[derive(Default)]
 struct Served {
     heard: String,
     stays: bool,
 }
 
-/// The simulated one. Its network takes no time.
+/// The simulated server. Its network takes no time.
 #[derive(Default)]
 pub(crate) struct Simulated {
     connections: BTreeMap<SocketId, Served>,
-    /// What it will say, and when.
+    /// Its future messages, with their times.
     news: Vec<(u64, News)>,
 }
 
 impl Simulated {
-    /// Hears what the group asks of the network at an instant.
+    /// Handles a network request of the group.
     pub(crate) fn hears(&mut self, request: Request, now: u64) {
         match request {
             Request::Connect { socket, .. } => {
@@ -76,14 +75,14 @@ impl Simulated {
         }
     }
 
-    /// What it says by now.
+    /// The messages due by now.
     pub(crate) fn says(&mut self, now: u64) -> Vec<News> {
         let (due, later) = self.news.drain(..).partition(|(at, _)| *at <= now);
         self.news = later;
         due.into_iter().map(|(_, news): (u64, News)| news).collect()
     }
 
-    /// When it says something next.
+    /// The time of the next message.
     pub(crate) fn next(&self) -> Option<u64> {
         self.news.iter().map(|(at, _)| *at).min()
     }

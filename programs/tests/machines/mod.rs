@@ -1,4 +1,4 @@
-//! Several machines with a network between them in which everything takes 300 us, and clients.
+//! Several machines with clients, and a network with a latency of 300 us.
 
 use super::alone::EPOCH_US;
 use fencepost_programs::{
@@ -10,10 +10,9 @@ use std::path::Path;
 
 const LATENCY_US: u64 = 300;
 const SECOND_US: u64 = 1_000_000;
-/// Where a machine is in [`Machines`].
+/// The index of a machine in [`Machines`].
 pub(crate) type Place = usize;
 
-/// The other end of a connection of a machine.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum End {
     Client,
@@ -42,7 +41,6 @@ enum What {
     Connect { from: (Place, SocketId), to: Place, port: u16 },
 }
 
-/// Several machines with a network between them.
 #[derive(Default)]
 pub(crate) struct Machines {
     now: u64,
@@ -85,7 +83,7 @@ impl Machines {
         machine.peers.clear();
     }
 
-    /// Takes the files of a machine back to what was synced.
+    /// Restores a machine's files to their last sync.
     pub(crate) fn restore(&self, place: Place, folder: &Path) {
         self.all[place].synced.restore(folder).unwrap();
     }
@@ -123,7 +121,7 @@ impl Machines {
         self.tells(at.0, News::Received(at.1, bytes.to_vec()));
     }
 
-    /// What has arrived since the last time.
+    /// Bytes received since the last call.
     pub(crate) fn received(&mut self, at: Connection) -> String {
         String::from_utf8(self.received.remove(&at).unwrap_or_default()).unwrap()
     }

@@ -1,8 +1,8 @@
-//! The `fencepost.boundary` format, version 1: from which value of one number of the scenario on a
-//! lock breaks, as seeds show it and as arithmetic demands it.
+//! The `fencepost.boundary` format, version 1: the value of a scenario parameter at which a lock
+//! breaks, as found by seeds and as computed.
 //!
 //! A search over values assumes that the violations are monotone: if a value is bad, every worse
-//! one is. The probes say whether they were.
+//! one is. The probes show whether they were.
 
 mod explain;
 mod html;
@@ -142,7 +142,7 @@ pub struct Bound {
 }
 
 impl Probe {
-    /// What a cell shows, if only `kind` counts (any kind if `None`).
+    /// The result of a cell, counting only violations of `kind` (any kind if `None`).
     pub fn of(value: u64, cell: &Cell, kind: Option<Kind>) -> Probe {
         let violated = match kind {
             Some(kind) => cell.violations_by_kind.get(&kind).copied().unwrap_or(0),
@@ -164,7 +164,7 @@ impl Probe {
 }
 
 impl Quantity {
-    /// Whether `one` is worse than `other`.
+    /// Returns whether `one` is worse than `other`.
     pub fn is_worse(&self, one: u64, other: u64) -> bool {
         match self.worse {
             Worse::More => one > other,
@@ -181,24 +181,23 @@ impl Quantity {
     }
 }
 
-/// Where the violations begin among these probes: the mildest violated one and its next milder
-/// neighbour.
+/// The threshold among these probes: the mildest violated value and its next milder neighbour.
 pub fn found(quantity: &Quantity, probes: &[Probe]) -> Option<Found> {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0)?;
     let quiet = sorted.get(first.checked_sub(1)?)?;
-    // A value at which nothing was exercised is not known to be quiet.
+    // A value that exercised nothing is not known to be quiet.
     (quiet.exercised > 0).then_some(Found { violated: sorted[first].value, quiet: quiet.value })
 }
 
-/// Whether no probe is quiet that is worse than a violated one.
+/// Returns whether no quiet probe is worse than a violated one.
 pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     let sorted = by_mildness(quantity, probes);
     let first = sorted.iter().position(|probe| probe.violated > 0).unwrap_or(sorted.len());
     sorted[first..].iter().all(|probe| probe.violated > 0)
 }
 
-/// The mildest first.
+/// Sorts by mildness, the mildest first.
 fn by_mildness<'p>(quantity: &Quantity, probes: &'p [Probe]) -> Vec<&'p Probe> {
     let mut sorted: Vec<&Probe> = probes.iter().collect();
     sorted.sort_by_key(|probe| probe.value);
@@ -230,7 +229,7 @@ pub(crate) mod tests {
         }
     }
 
-    /// A boundary between 2 s and 3 s.
+    /// A threshold between 2 s and 3 s.
     pub(crate) fn report() -> BoundaryReport {
         let (quantity, probes) =
             (quantity(Worse::More), vec![probe(2_000_000, 0), probe(3_000_000, 4)]);

@@ -1,8 +1,7 @@
 //! The `fencepost.certificate` format: every plan within some bounds was run, and none broke a
 //! rule.
 //!
-//! Version 2 tells of plans that delay messages, too. A certificate without them is of version 1,
-//! as it always was.
+//! Version 2 includes plans that delay messages. A certificate without them is of version 1.
 
 mod diff;
 mod html;
@@ -143,13 +142,13 @@ pub struct Slice {
     pub digest: String,
 }
 
-/// Whether a number need not be written down.
+/// Lets serde skip a zero.
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 pub(super) fn is_zero(number: &u8) -> bool {
     *number == 0
 }
 
-/// The version of a document of plans that delay at most so many messages.
+/// The version of a document whose plans delay at most this many messages.
 pub fn version_of(delays: u8) -> u32 {
     if delays == 0 { VERSION } else { VERSION_WITH_DELAYS }
 }
@@ -162,7 +161,6 @@ impl Certificate {
     }
 }
 
-/// A certificate of eight runs.
 #[cfg(test)]
 pub(crate) fn sample() -> Certificate {
     let bounds = StatedBounds {

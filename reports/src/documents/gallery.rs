@@ -1,4 +1,4 @@
-//! A page of the gallery: one anomaly, told from one pinned seed.
+//! A page of the gallery: one anomaly, shown by one pinned seed.
 
 use crate::show::format::exporters::markdown_cell::cell;
 use crate::show::format::text::{plan_text, timeline};
@@ -7,7 +7,7 @@ use crate::summary::violation::Violation;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// What a page tells besides what the run shows.
+/// The parts of a page that the run does not show.
 #[derive(Clone, Debug)]
 pub struct Page<'p> {
     /// The anomaly in a few words.
@@ -16,24 +16,23 @@ pub struct Page<'p> {
     pub question: &'p str,
     /// The protocol, a line for each step.
     pub protocol: &'p [&'p str],
-    /// Which run was made minimal: lock, fault and seed in words.
+    /// The run that was minimized: lock, fault and seed in words.
     pub seen: String,
-    /// The command that shows that run.
+    /// The command that replays that run.
     pub replay: String,
-    /// How many processes and cycles are enough, in words.
+    /// The minimal numbers of processes and cycles, in words.
     pub workload: String,
-    /// For each magnitude that is tight: how much is enough, and how much is not.
+    /// For each tight magnitude: a value that suffices, and one that does not.
     pub margins: Vec<String>,
-    /// What helps.
+    /// The remedy.
     pub remedy: &'p str,
     /// How the remedy was tried, if it was.
     pub tried: Option<String>,
-    /// Who described it.
+    /// The source that described it.
     pub source: &'p str,
 }
 
-/// The page as Markdown. `run` is the minimal run; `violation` is the one of it that the page is
-/// about.
+/// The page as Markdown, about `violation` of the minimal run `run`.
 pub fn page(page: &Page<'_>, run: &RunReport, violation: &Violation) -> String {
     let mut text = format!("# {}\n\n*{}*\n\n## The protocol\n\n", page.title, page.question);
     for (place, line) in page.protocol.iter().enumerate() {
@@ -74,7 +73,7 @@ fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
     }
 }
 
-/// The lines of the violation, without colour.
+/// The timeline of the violation, without colour.
 fn timeline(run: &RunReport, violation: &Violation) -> String {
     let mut bytes = Vec::new();
     let written = timeline::write(run, violation, &mut BTreeSet::new(), &mut bytes);
@@ -87,7 +86,7 @@ fn timeline(run: &RunReport, violation: &Violation) -> String {
         .collect()
 }
 
-/// Text without escape sequences, of which ours are all of the form `ESC [ ... m`.
+/// Removes escape sequences; ours are all of the form `ESC [ ... m`.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();

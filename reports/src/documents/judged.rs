@@ -1,4 +1,4 @@
-//! Histories judged again: one alone, or those that a report holds.
+//! Rejudged histories: one alone, or those in a report.
 
 use crate::show::view::View;
 use crate::summary::verdict::{Judgement, Verdict};
@@ -8,33 +8,33 @@ use serde::{Deserialize, Serialize};
 /// The ways to write it.
 pub static VIEWS: &[View<Judged>] = &[View::new("text", text), View::JSON];
 
-/// What the checkers say.
+/// The results of the checkers.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Judged {
-    /// About the histories of a report.
+    /// For the histories of a report.
     Runs {
         /// In the order of the report.
         runs: Vec<JudgedRun>,
     },
-    /// About one history.
+    /// For one history.
     One(JudgedHistory),
 }
 
-/// A history and what the checkers say about it.
+/// A history with its results.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedHistory {
-    /// What was broken.
+    /// The violations.
     pub violations: Vec<Violation>,
     /// `verdict`, and for `unknown` the `reason`.
     #[serde(flatten)]
     pub verdict: Verdict,
 }
 
-/// A run of a report and what the checkers say about its history.
+/// A run of a report with the results for its history.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct JudgedRun {
-    /// What they say.
+    /// The results.
     #[serde(flatten)]
     pub history: JudgedHistory,
     /// The lock.
@@ -50,7 +50,7 @@ impl From<Judgement> for JudgedHistory {
 }
 
 impl Judged {
-    /// The verdicts, in their order.
+    /// The verdicts, in report order.
     pub fn verdicts(&self) -> Vec<&Verdict> {
         match self {
             Judged::Runs { runs } => runs.iter().map(|run| &run.history.verdict).collect(),

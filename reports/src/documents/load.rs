@@ -1,5 +1,5 @@
-//! The `fencepost.load` format, version 2: what waiting for a lock costs the server and those who
-//! wait, for several ways of waiting.
+//! The `fencepost.load` format, version 2: the cost of waiting for a lock, for the server and the
+//! waiters, with several ways of waiting.
 
 mod html;
 mod plot;

@@ -1,5 +1,5 @@
-//! The `fencepost.matrix` format, version 1: every lock under every fault, what came of it, and
-//! what the literature says.
+//! The `fencepost.matrix` format, version 1: every lock under every fault, the results, and the
+//! literature's predictions.
 
 mod html;
 mod markdown;
@@ -137,8 +137,8 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// The matrix of one rule: which runs broke it, whatever else they broke. The literature speaks
-    /// of whole runs, so it is not asked.
+    /// The matrix of one rule: runs that broke it, whatever else they broke. Omits the literature,
+    /// which predicts whole runs.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)
@@ -159,7 +159,7 @@ impl Matrix {
         }
     }
 
-    /// What it counts, with the bound that these runs state for it.
+    /// The counted rule, with these runs' bound for it.
     fn counts(&self) -> Option<String> {
         let kind = self.kind?;
         let scenario = self.config.get("scenario");
@@ -170,12 +170,12 @@ impl Matrix {
         })
     }
 
-    /// The locks, each once, in their order.
+    /// The locks, without repetition, in order.
     pub fn clients(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.client.as_str()))
     }
 
-    /// The faults, each once, in their order.
+    /// The faults, without repetition, in order.
     pub fn faults(&self) -> Vec<&str> {
         distinct(self.cells.iter().map(|cell| cell.fault.as_str()))
     }
@@ -185,7 +185,7 @@ impl Matrix {
         self.cells.iter().find(|cell| cell.client == client && cell.fault == fault)
     }
 
-    /// How many cells go together with the literature in this way.
+    /// The number of cells with this relation to the literature.
     pub fn count(&self, agreement: Agreement) -> usize {
         self.cells.iter().filter(|cell| cell.agreement == agreement).count()
     }
@@ -216,7 +216,7 @@ impl MatrixCell {
         }
     }
 
-    /// What runs show of one rule.
+    /// The results for one rule.
     fn of_kind(cell: &Cell, kind: Kind) -> MatrixCell {
         let of_it = |counts: &BTreeMap<Kind, u64>| counts.get(&kind).map(|count| (kind, *count));
         let kinds: BTreeMap<Kind, u64> = of_it(&cell.violations_by_kind).into_iter().collect();
@@ -233,7 +233,7 @@ impl MatrixCell {
         }
     }
 
-    /// With so many runs violated, and nothing said of how and why.
+    /// A cell with this many violated runs, without kinds and causes.
     fn counted(cell: &Cell, violated: u64) -> MatrixCell {
         let exercised = cell.valid + cell.violated;
         let verdict = CellVerdict::of(violated, exercised);
@@ -296,7 +296,7 @@ impl CellVerdict {
 }
 
 impl Agreement {
-    /// Every way, in the order in which they are listed.
+    /// Every variant, in display order.
     pub const ALL: [Agreement; 6] = [
         Agreement::Agrees,
         Agreement::More,
@@ -306,7 +306,7 @@ impl Agreement {
         Agreement::NotExercised,
     ];
 
-    /// In words that follow the name of a cell.
+    /// A phrase that follows the name of a cell.
     pub fn words(self) -> &'static str {
         match self {
             Agreement::Agrees => "agrees",
@@ -319,15 +319,15 @@ impl Agreement {
     }
 }
 
-/// What the literature says, in a sentence.
+/// The literature's prediction, in a sentence.
 fn literature(expected: &Expected) -> String {
     let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
     let what = if expected.is_safe() { "safe".to_owned() } else { kinds.join(", ") };
     format!("{what}: {}", expected.because)
 }
 
-/// What was found: the kinds with the number of runs of each, or, of a quiet cell, where faults
-/// began.
+/// The results: the kinds with the number of runs of each, or, for a quiet cell, the phases in
+/// which faults began.
 fn findings(cell: &MatrixCell) -> String {
     let began = whatever_kind(&cell.phases);
     if began.is_empty() {
@@ -344,8 +344,7 @@ fn counted(began: &[(&str, u64)]) -> String {
     counts.join(", ")
 }
 
-/// Where the faults of each kind began, if there are several kinds; the phases in which none did
-/// are left out.
+/// The phases in which faults of each kind began, if there are several kinds, without empty phases.
 fn by_kind(cell: &MatrixCell) -> String {
     if cell.phases.len() < 2 {
         return String::new();

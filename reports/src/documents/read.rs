@@ -1,4 +1,4 @@
-//! Reading published formats back.
+//! Reads published formats.
 
 mod event_line;
 
@@ -16,29 +16,29 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// Why a text is not what was asked for.
+/// Why a text cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is no JSON at all.
+    /// Not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
-    /// It ends in the middle.
+    /// Truncated JSON.
     #[error("cut short: the JSON ends in the middle, at line {line}, column {column}")]
     CutShort {
-        /// Where it ends, counted from 1.
+        /// The line of the end, counted from 1.
         line: usize,
-        /// Where it ends, counted from 1.
+        /// The column of the end, counted from 1.
         column: usize,
     },
-    /// It is another format, or none of ours.
+    /// Another format, or none of ours.
     #[error("format {found} is not {expected}")]
     WrongFormat {
-        /// What the text says, in quotes, or `absent`.
+        /// The format of the text, in quotes, or `absent`.
         found: String,
-        /// What would be valid.
+        /// The valid formats.
         expected: String,
     },
-    /// It was written by a newer build.
+    /// Written by a newer build.
     #[error(
         "version {found} of {format} is newer than version {supported}, which this build reads: \
          use a newer build"
@@ -46,39 +46,39 @@ pub enum ReadError {
     NewerVersion {
         /// The format.
         format: String,
-        /// What the text says.
+        /// The version of the text.
         found: u64,
-        /// The newest that this build reads.
+        /// The newest version that this build reads.
         supported: u32,
     },
-    /// Its version is none that was ever published.
+    /// An unpublished version.
     #[error("version {found} of {format} does not exist: versions count from 1")]
     NoVersion {
         /// The format.
         format: String,
-        /// What the text says, or `absent`.
+        /// The version of the text, or `absent`.
         found: String,
     },
-    /// It names the right format and version but does not hold what they promise.
+    /// The right format and version, but invalid content.
     #[error("not a valid {format}: {problem}")]
     Invalid {
         /// The format.
         format: String,
-        /// What is wrong.
+        /// The problem.
         problem: String,
     },
-    /// Its content is not what was written.
+    /// Its content was changed.
     #[error(
         "the checksum of {what} does not fit its content: the file was damaged or edited; write \
          it anew"
     )]
     Damaged {
-        /// Of what.
+        /// The document or part.
         what: String,
     },
 }
 
-/// A text of any of our formats.
+/// A document in any of our formats.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Document {
     /// A `fencepost.report`.
@@ -91,15 +91,15 @@ pub enum Document {
     Plan(FaultPlan),
 }
 
-/// Reads a report. A history in it must be the one that was written.
+/// Reads a report. Checks the checksums of its histories.
 pub fn read_report(text: &str) -> Result<Report, ReadError> {
     sound_report(typed(parse(text)?, report::FORMAT, report::VERSION)?)
 }
 
-/// Reads a history. Whether it can have been recorded is another question: see `validate`.
+/// Reads a history. `validate` checks whether it can have been recorded.
 pub fn read_history(text: &str) -> Result<History, ReadError> {
     typed(parse(text)?, history::FORMAT, history::VERSION).map_err(|error| match error {
-        // Reading the text itself again tells the line too.
+        // Parsing the text again also finds the line.
         ReadError::Invalid { format, problem } => {
             let located =
                 serde_json::from_str::<History>(text).err().map(|error| error.to_string());
@@ -109,8 +109,7 @@ pub fn read_history(text: &str) -> Result<History, ReadError> {
     })
 }
 
-/// Reads a sweep summary. It must be the one that was written, as far as its checksum can tell, and
-/// can have come of runs.
+/// Reads a sweep summary. Checks its checksum, and that runs can have produced it.
 pub fn read_sweep(text: &str) -> Result<Sweep, ReadError> {
     sound_sweep(parse(text)?)
 }
@@ -120,7 +119,7 @@ pub fn read_matrix(text: &str) -> Result<Matrix, ReadError> {
     typed(parse(text)?, matrix::FORMAT, matrix::VERSION)
 }
 
-/// Reads whichever of our formats the text says it is.
+/// Reads a document in the format that it names.
 pub fn read_any(text: &str) -> Result<Document, ReadError> {
     let value = parse(text)?;
     match value.get("format").and_then(Value::as_str) {
@@ -175,7 +174,7 @@ fn sound_sweep(document: Value) -> Result<Sweep, ReadError> {
 
 fn parse(text: &str) -> Result<Value, ReadError> {
     serde_json::from_str(text).map_err(|error| match error.classify() {
-        // Nothing at all is not a text that was cut short.
+        // Empty text is not truncated.
         Category::Eof if !text.trim().is_empty() => {
             ReadError::CutShort { line: error.line(), column: error.column() }
         }

@@ -1,9 +1,8 @@
-//! The documentation as a site: every Markdown page of the repository, what they link to, the
-//! matrix and the certificates as the pages that `--format html` makes of them, the schemas, and a
-//! search.
+//! The documentation as a site: every Markdown page of the repository and the files they link to,
+//! the matrix and the certificates as `--format html` renders them, the schemas, and a search.
 //!
 //! In: the repository's files. Out: files that work from a folder, without a server and without a
-//! network. A link that leads nowhere is an error.
+//! network. A dead link is an error.
 
 mod document;
 mod frame;
@@ -19,7 +18,7 @@ use markdown::{Link, Page, markdown};
 use maud::{Markup, html};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What is at a path of the repository.
+/// An entry at a path of the repository.
 pub enum Entry {
     /// A file and its bytes.
     File(Vec<u8>),
@@ -27,45 +26,45 @@ pub enum Entry {
     Folder(Vec<String>),
 }
 
-/// Why there is no site.
+/// Why the site cannot be built.
 #[derive(PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteError {
-    /// The folder is no repository of fencepost.
+    /// The folder is not fencepost's repository.
     #[error("there is no '{0}' here: expected the folder of fencepost's repository")]
     Missing(String),
-    /// Links that lead nowhere.
+    /// Dead links.
     #[error("{}", told(.0))]
     DeadLinks(Vec<DeadLink>),
 }
 
-/// A link that leads nowhere.
+/// A dead link.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct DeadLink {
-    /// The page it is on, as a path of the repository.
+    /// Its page, as a path of the repository.
     pub page: String,
-    /// Where it leads, as written there.
+    /// Its target, as written.
     pub target: String,
 }
 
-/// All of them on one line.
+/// All links on one line.
 fn told(links: &[DeadLink]) -> String {
     let one = |link: &DeadLink| format!("{} links to '{}'", link.page, visible(&link.target));
     let all: Vec<String> = links.iter().map(one).collect();
     format!("links that lead nowhere: {}", all.join(", "))
 }
 
-/// Where the pages begin; what they link to follows.
+/// The start pages; the build follows their links.
 const STARTS: [&str; 6] =
     ["README.md", "docs", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
-/// The page of the search, which no page of the repository is named as.
+/// The search page, a name that no page of the repository has.
 const SEARCH: &str = "search.html";
 const SCHEMAS: &str = "schemas/index.html";
 
-/// The files of the site by their paths. `repository` tells what is at a path, which has `/`
-/// between names and none before the first.
+/// The files of the site by path. `repository` returns the entry at a path, which has `/` between
+/// names and none before the first.
 ///
 /// Errors: [`SiteError::Missing`] if there is no documentation, [`SiteError::DeadLinks`] with every
-/// link between pages that leads to no file or to no heading.
+/// link between pages to a missing file or heading.
 pub fn site(
     repository: impl Fn(&str) -> Option<Entry>,
 ) -> Result<BTreeMap<String, Vec<u8>>, SiteError> {
@@ -85,12 +84,12 @@ pub fn site(
 
 struct Builder<'r> {
     repository: &'r dyn Fn(&str) -> Option<Entry>,
-    /// Paths of the repository that are still to be looked at.
+    /// Paths of the repository to process.
     wanted: VecDeque<String>,
     seen: BTreeSet<String>,
-    /// By their paths in the repository.
+    /// Pages by path in the repository.
     pages: BTreeMap<String, Page>,
-    /// What is not framed, by its path in the site.
+    /// Files without a frame, by path in the site.
     others: BTreeMap<String, Vec<u8>>,
 }
 
@@ -119,7 +118,7 @@ impl Builder<'_> {
         }
     }
 
-    /// Pages of `docs` are all wanted, whoever links to them.
+    /// Adds all pages of `docs`, linked or not.
     fn add_documentation(&mut self, folder: &str, names: &[String]) {
         let all = names.iter().map(|name| format!("{folder}/{name}"));
         let is_page = |path: &str| path.ends_with(".md") || path.ends_with(".json");
@@ -128,7 +127,7 @@ impl Builder<'_> {
         self.wanted.extend(wanted);
     }
 
-    /// A matrix or a certificate is a page by itself; anything else is framed.
+    /// Adds a matrix or a certificate as its own page; frames anything else.
     fn add_text(&mut self, path: &str, text: String) {
         if path.ends_with(".md") {
             return self.add_page(path, markdown(path, &text, self.repository));
@@ -150,7 +149,7 @@ impl Builder<'_> {
         self.pages.insert(path.to_owned(), page);
     }
 
-    /// A page with what is in a folder.
+    /// A page that lists a folder.
     fn folder(&self, path: &str, names: &[String]) -> Page {
         let out = path::in_site(path, true);
         let links: Vec<Link> =
@@ -162,7 +161,7 @@ impl Builder<'_> {
         Page { links, out, ..Page::of(path, body) }
     }
 
-    /// Links to what is not there, or to a heading that a page does not have.
+    /// Links to missing files or headings.
     fn dead_links(&self) -> Vec<DeadLink> {
         let mut dead = Vec::new();
         for (path, page) in &self.pages {
@@ -178,7 +177,7 @@ impl Builder<'_> {
         dead
     }
 
-    /// A folder of `docs` is its README.
+    /// A folder of `docs` exists as its README.
     fn is_there(&self, path: &str) -> bool {
         match (self.repository)(path) {
             Some(Entry::Folder(names)) if is_in_docs(path) => {

@@ -1,8 +1,8 @@
-//! What the literature says about a lock under a fault.
+//! The literature's predictions for a lock under a fault.
 //!
-//! A source is named with the section that says it. What a section says of Redlock's masters is
-//! taken to hold of the one server of a lock on one server where it is about a server's own
-//! behaviour: what it forgets in a restart, which clock its keys expire by.
+//! Each source is cited with its section. Where a section on Redlock's masters is about a server's
+//! own behaviour (data lost in a restart, the clock that expires keys), it is applied to locks on
+//! one server too.
 
 mod stated;
 
@@ -24,14 +24,14 @@ pub struct Expected {
     pub source: String,
 }
 
-/// What the verdict depends on besides client and fault.
+/// The conditions of a verdict besides client and fault.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Conditions {
-    /// Whether a server may come back within a lease without what it had granted.
+    /// `true` if a server may return within a lease without its grants.
     pub restart_loses: bool,
-    /// Whether holders stay until the validity of their lease ends.
+    /// `true` if holders stay until the validity of their lease ends.
     pub until_validity: bool,
-    /// How the storage treats tokens.
+    /// The storage's treatment of tokens.
     pub storage: StorageRule,
 }
 
@@ -68,14 +68,14 @@ const REPLICATION: &str = "Redis documentation, Redis replication, Read-only rep
 const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for the pause, \
  Kleppmann 2016, Breaking Redlock with bad timings";
 
-/// Why, and who says so.
+/// The reason, and its source.
 type Grounds = (&'static str, &'static str);
 
-/// The verdict known for a client under one or several fault families. `None` where the literature
+/// The known verdict for a client under one or several fault families. `None` where the literature
 /// is silent.
 pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Option<Expected> {
-    // Of most locks the sources treat a few faults only, and nothing follows from those for all of
-    // them together.
+    // The sources treat a few faults of most locks only, and imply nothing for all of them
+    // together.
     let is_treated = matches!(client, "single-node" | "fencing" | "redlock" | "redlock-parallel");
     if fault.is_swarm() && !is_treated {
         return None;
@@ -106,7 +106,7 @@ fn switched() -> impl Iterator<Item = Family> {
 fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Vec<Kind>, Grounds)> {
     let (breaks_exclusion, grounds) = match client {
         "single-node" | "fencing" => primary(family, conditions)?,
-        // Asking all masters at once is what the documentation recommends for the same algorithm
+        // The documentation recommends asking all masters in parallel, for the same algorithm
         // ("Retry on Failure").
         "redlock" | "redlock-parallel" => redlock(family, conditions)?,
         _ => return stated::verdict(client, family),
@@ -132,7 +132,7 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     Some((kinds, grounds))
 }
 
-/// What two holders do to the storage.
+/// The damage that two holders do to the storage.
 fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     match (client, conditions.storage) {
         ("fencing", StorageRule::Fenced) => vec![],
@@ -141,19 +141,19 @@ fn harm(client: &str, conditions: Conditions) -> Vec<Kind> {
     }
 }
 
-/// What becomes of tokens whose counter went back.
+/// The damage from a counter that went back.
 fn harm_by_counter() -> Vec<Kind> {
     vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
 }
 
-/// Where the storage is slow.
+/// The effect of a slow storage.
 const SLOW_STORAGE: Grounds = (
     "a process may wait for the storage beyond its lease, and a write may reach it later still",
     KLEPPMANN_RESOURCE,
 );
 
-/// One Redis, or one primary with replicas: whether two processes can hold the lock at once, and
-/// why.
+/// One Redis, or one primary with replicas: whether two processes can hold the lock at the same
+/// time, and the reason.
 fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
         Family::None => {
@@ -211,12 +211,12 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         Family::Eviction => {
             (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION))
         }
-        // Of the others it says nothing.
+        // It does not mention the others.
         _ => return None,
     })
 }
 
-/// Independent masters of which a majority decides.
+/// Independent masters that decide by majority.
 fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
         Family::None => (false, ("two majorities share a master", REDIS_SAFETY)),
@@ -279,29 +279,29 @@ fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
             (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
         }
         Family::Eviction => (true, ("a master that evicts its grant decides again", EVICTION)),
-        // Of the others it says nothing.
+        // It does not mention the others.
         _ => return None,
     })
 }
 
-/// Every lock that the literature says something about, some of them more than once.
+/// Every lock in the literature, some of them repeated.
 pub fn named() -> impl Iterator<Item = &'static str> {
     ["single-node", "fencing", "redlock", "redlock-parallel"].into_iter().chain(stated::clients())
 }
 
 impl Expected {
-    /// Whether nothing can go wrong.
+    /// Returns whether no violation is possible.
     pub fn is_safe(&self) -> bool {
         self.kinds.is_empty()
     }
 
-    /// Whether a rule is among what the literature speaks of: how soon a free lock is had is judged
-    /// by a bound of the run's own.
+    /// Returns whether the literature covers a rule: it does not cover how soon a free lock is
+    /// available, which has a bound per run.
     pub fn speaks_of(kind: Kind) -> bool {
         kind != Kind::Unavailable
     }
 
-    /// Whether this was found and nothing was said of it.
+    /// Returns whether this finding was not predicted.
     pub fn is_surprised_by(&self, kind: Kind) -> bool {
         Expected::speaks_of(kind) && !self.kinds.contains(&kind)
     }

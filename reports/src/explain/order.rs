@@ -1,5 +1,5 @@
-//! The order that a violation needs: two events of its smallest run, and what becomes of it if the
-//! second comes first.
+//! The order that a violation needs: two events of its smallest run, and the result with the second
+//! one first.
 
 use crate::explain::narrate;
 use crate::record::history::History;

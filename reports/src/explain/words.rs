@@ -1,17 +1,17 @@
-//! The words of a violation: what happened, why, and what it rests on.
+//! Describes a violation: the facts, the cause, and the evidence.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// Two or three sentences: the fact, its cause, and where it matters what became of it.
+/// Two or three sentences: the fact, its cause, and where it matters its consequence.
 pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) -> String {
     let mut sentences = vec![finding.what.clone(), cause.sentence(timeline, finding)];
     sentences.extend(consequence(timeline, finding));
     sentences.join(" ")
 }
 
-/// What became of it, where the history shows that.
+/// The consequence, if the history shows it.
 fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
     if finding.kind != Kind::Overlap {
         return None;
@@ -35,7 +35,7 @@ mod tests {
     use crate::record::story::Story;
     use fencepost_faults::{Micros, SimTime};
 
-    /// What is said of a finding that no second acquisition belongs to.
+    /// The sentence on a finding without a second acquisition.
     fn said(kind: Kind, cause: Cause) -> String {
         let history = Story::new().takes(1, 1, "a").build();
         let (at, duration) = (SimTime(0), Micros::ZERO);
@@ -70,7 +70,7 @@ mod tests {
         assert!(told.contains(said), "{told}");
     }
 
-    /// What is said of the first finding of a kind.
+    /// The description of the first finding of a kind.
     fn told(kind: Kind, story: Story) -> String {
         let history = story.build();
         let timeline = Timeline::new(&history);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn of_a_release_that_was_late_it_is_told_when_it_had_been_sent() {
-        // The first release of client 1 is held up; its second one is answered.
+        // The first release of client 1 is delayed; its second one is answered.
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
         let story = story.expires(4, "a").takes(5, 1, "c").leaves(6, 1).removed(7, "c", 1);
         let story = story.left(8, 1).takes(10, 2, "b").removed(12, "b", 1).releases(15, 2);

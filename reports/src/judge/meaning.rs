@@ -1,13 +1,12 @@
-//! What a name in a report means, for somebody who meets it for the first time. Each checker and
-//! each cause has one.
+//! The meaning of a name in a report, for a first-time reader. Each checker and each cause has one.
 
-/// The meaning of one name: `fencepost explain NAME` prints it.
+/// The meaning of one name, printed by `fencepost explain NAME`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Meaning {
-    /// What happened, in a sentence.
+    /// The event, in a sentence.
     pub what: &'static str,
-    /// How it comes about.
+    /// Its mechanism.
     pub how: &'static str,
-    /// What helps, and what does not.
+    /// What helps, and what does not help.
     pub helps: &'static str,
 }

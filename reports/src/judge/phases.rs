@@ -1,23 +1,23 @@
-//! Which phase of the protocol each fault met: the record of how thorough a quiet cell was.
+//! The phase of the protocol that each fault met: a record of how thorough a quiet cell was.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 use strum::IntoStaticStr;
 
-/// The phases of the protocol in the order in which a process goes through them.
+/// The phases of the protocol in the order of a process.
 pub const PHASES: [&str; 6] =
     ["before-acquire", "acquiring", "holding", "guarded-write", "releasing", "idle"];
 
-/// How often a fault began in each phase, whatever its kind, in the order of the protocol. Empty if
-/// none began at all.
+/// The number of faults that began in each phase, of any kind, in protocol order. Empty if there
+/// were none.
 pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&'static str, u64)> {
     let began = |phase| counts.values().filter_map(|phases| phases.get(phase)).sum::<u64>();
     let counts: Vec<_> = PHASES.into_iter().map(|phase| (phase, began(phase))).collect();
     if counts.iter().all(|(_, count)| *count == 0) { Vec::new() } else { counts }
 }
 
-/// Where a thread of a process is in the protocol.
+/// The position of a thread in the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 enum Phase {
@@ -29,9 +29,8 @@ enum Phase {
     GuardedWrite,
 }
 
-/// For every fault that began, its kind and the phase that it met: that of the process that it
-/// names (of its threads, the one that was furthest), or else that of the process that was furthest
-/// in the protocol.
+/// For every fault that began, its kind and phase: the phase of the process that it names (of its
+/// most advanced thread), or else of the most advanced process.
 pub fn phases(history: &History) -> Vec<(String, String)> {
     let mut at: BTreeMap<Node, Phase> = BTreeMap::new();
     let mut met = Vec::new();
@@ -53,7 +52,7 @@ pub fn phases(history: &History) -> Vec<(String, String)> {
     met
 }
 
-/// Moves a thread on; a crash all threads of its process.
+/// Advances a thread; a crash resets all threads of its process.
 fn follow(at: &mut BTreeMap<Node, Phase>, event: &Event) {
     let was = at.get(&event.node).copied();
     let now = match &event.what {

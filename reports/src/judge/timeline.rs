@@ -1,4 +1,4 @@
-//! A history, digested once for all checkers: acquisitions, critical sections, what stood at each
+//! A history, digested once for all checkers: acquisitions, critical sections, the key at each
 //! server, the storage's log, the faults.
 
 mod acquisition;
@@ -21,37 +21,35 @@ use crate::record::history::{Action, Change, Event, History, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A place in a history. The order is that of time, and within one instant that of the event
-/// sequence.
+/// A position in a history, ordered by time, and within one instant by event sequence.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Moment {
     /// True time.
     pub time: SimTime,
-    /// Position of the event in the history.
+    /// Index of the event in the history.
     pub index: usize,
 }
 
 /// A history, digested once for all checkers.
 #[derive(Debug)]
 pub struct Timeline<'h> {
-    /// What was digested.
+    /// The digested history.
     pub history: &'h History,
     /// Every acquire, in the order of invocation.
     pub acquisitions: Vec<Acquisition<'h>>,
-    /// Every critical section, in the order in which they began.
+    /// Every critical section, in order of their start.
     pub sections: Vec<Section>,
-    /// What stood under the lock's key at each server and for how long, in the order in which it
-    /// came to stand.
+    /// The values of the lock's key at each server with their spans, in order of their start.
     pub keys: Vec<KeySpan<'h>>,
-    /// What the storage answered, without repeated requests.
+    /// The storage's answers, without repeated requests.
     pub storage: Vec<StorageRequest>,
-    /// The faults, in the order in which they began.
+    /// The faults, in order of their start.
     pub faults: Vec<FaultSpan<'h>>,
-    /// When each server was a primary, and which one Sentinels named.
+    /// When each server was a primary, and the primary named by Sentinels.
     pub roles: Roles,
-    /// When everything was healed, if the run came so far.
+    /// The time of healing, if the run reached it.
     pub healed: Option<Moment>,
-    /// The end of the run; in histories that do not tell it, the time of the last event.
+    /// The end of the run; if not recorded, the time of the last event.
     pub end: SimTime,
     by_operation: BTreeMap<u64, usize>,
     invocations: BTreeMap<u64, usize>,
@@ -59,8 +57,7 @@ pub struct Timeline<'h> {
 }
 
 impl<'h> Timeline<'h> {
-    /// Digests a history. Takes any history, but means something only for one that `validate`
-    /// passes.
+    /// Digests a history. Accepts any, but is meaningful only for one that `validate` passes.
     pub fn new(history: &'h History) -> Timeline<'h> {
         let mut acquisitions = acquisition::all(history);
         granting::set_grants(history, &mut acquisitions);
@@ -86,22 +83,22 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// The acquisition that this operation made.
+    /// The acquisition of this operation.
     pub fn acquisition_of(&self, operation: u64) -> Option<usize> {
         self.by_operation.get(&operation).copied()
     }
 
-    /// Where an operation was invoked.
+    /// The invocation of an operation.
     pub fn invocation_of(&self, operation: u64) -> Option<Moment> {
         self.invocations.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Where the application cancelled or interrupted an operation, if it did.
+    /// The event by which the application cancelled or interrupted an operation, if it did.
     pub fn given_up(&self, operation: u64) -> Option<Moment> {
         self.given_up.get(&operation).map(|index| self.moment(*index))
     }
 
-    /// Whether its thread was in a section already when it came to this one.
+    /// Returns whether its thread was already in a critical section at its start.
     pub(crate) fn is_inner(&self, section: &Section) -> bool {
         self.sections.iter().any(|outer| {
             outer.process == section.process
@@ -110,12 +107,12 @@ impl<'h> Timeline<'h> {
         })
     }
 
-    /// The place of an event.
+    /// The position of an event.
     pub fn moment(&self, index: usize) -> Moment {
         Moment { time: self.history.events[index].time_us, index }
     }
 
-    /// Who asked a server for the change of a key at a moment.
+    /// The process that requested the change of a key at a moment.
     pub(crate) fn asked_by(&self, at: Moment) -> Option<Node> {
         match &self.history.events[at.index].what {
             What::Server { by, .. } => *by,
@@ -123,8 +120,8 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// The lease that a command asked of a Redis server at a moment. What other servers record is
-    /// what they gave, which may be less.
+    /// The lease that a command requested from a Redis server at a moment. Other servers record the
+    /// granted lease, which may be shorter.
     pub(crate) fn lease_asked(&self, at: Moment) -> Option<Micros> {
         let event = &self.history.events[at.index];
         match (&event.what, event.node) {
@@ -133,13 +130,13 @@ impl<'h> Timeline<'h> {
         }
     }
 
-    /// For how long a host stood still between two instants.
+    /// How long a host was paused between two instants.
     pub(crate) fn paused(&self, host: Node, from: SimTime, until: SimTime) -> Micros {
         let pauses = self.faults.iter().filter(|fault| fault.does(Impact::Freezes, host));
         pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
     }
 
-    /// From when to when each server was down.
+    /// The downtimes of all servers.
     pub(crate) fn downtimes(&self) -> Vec<(SimTime, SimTime)> {
         let mut down: Vec<(Node, SimTime, Option<SimTime>)> = Vec::new();
         for event in self.history.events.iter().filter(|event| event.node.is_server()) {
@@ -158,13 +155,12 @@ impl<'h> Timeline<'h> {
         down.into_iter().map(|(_, from, to)| (from, to.unwrap_or(self.end))).collect()
     }
 
-    /// The section that an acquisition opened.
+    /// The critical section of an acquisition.
     pub fn section_of(&self, acquisition: usize) -> Option<&Section> {
         self.sections.iter().find(|section| section.acquisition == acquisition)
     }
 
-    /// The two acquisitions in the order in which the servers granted them; where a grant is not
-    /// known, in the order of completion.
+    /// The two acquisitions in grant order; without a recorded grant, in order of completion.
     pub fn in_grant_order(&self, a: usize, b: usize) -> (usize, usize) {
         let (one, other) = (&self.acquisitions[a], &self.acquisitions[b]);
         let place = match (&one.grant, &other.grant) {
@@ -174,7 +170,7 @@ impl<'h> Timeline<'h> {
         if place.1 < place.0 { (b, a) } else { (a, b) }
     }
 
-    /// Every acquisition that succeeded and whose grant the servers told of, in grant order.
+    /// Every successful acquisition with a recorded grant, in grant order.
     pub fn granted_in_order(&self) -> Vec<usize> {
         let mut order: Vec<(Moment, usize)> = self
             .acquisitions
@@ -187,9 +183,9 @@ impl<'h> Timeline<'h> {
         order.into_iter().map(|(_, index)| index).collect()
     }
 
-    /// Whether what stood at a server was the lock of this acquisition. The value alone does not
-    /// tell: some locks write the same for all, others the same each time; and what a server has
-    /// from another is whose grant of that value came last.
+    /// Returns whether a server's value was the lock of this acquisition. The value alone does not
+    /// tell: some locks write the same value for all, others the same value each time; and a
+    /// replicated value belongs to the last grant of that value.
     pub fn is_lock_of(&self, span: &KeySpan<'_>, acquisition: &Acquisition<'_>) -> bool {
         let rests_on = |grant: &Grant| grant.servers.contains(&(span.node, span.from));
         if self.history.header.quorum > 1 && acquisition.grant.as_ref().is_some_and(rests_on) {
@@ -204,7 +200,7 @@ impl<'h> Timeline<'h> {
         let by = span.granted.or_else(|| self.last_granted(value, span.from)).map(|of| of.0);
         let began = |grant: &Grant| {
             let granted = grant.servers.iter().map(|(_, moment)| *moment).min();
-            // A grant that found a lock of its process there rests on what stood there already.
+            // A grant that found a lock of its process rests on the existing value.
             let found = |at: Moment| !grant.created && span.to.is_none_or(|(to, _)| at < to);
             granted.is_none_or(|granted| granted <= span.from || found(granted))
         };
@@ -212,20 +208,19 @@ impl<'h> Timeline<'h> {
             && acquisition.grant.as_ref().is_none_or(began)
     }
 
-    /// When and how the lock of an acquisition went, at the server where it went first.
+    /// When and how the lock of an acquisition ended, at the server where it ended first.
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
-    /// Who had the lock next at a server where another value took the place of one at this moment.
+    /// The next owner at a server where another value replaced one at this moment.
     pub(crate) fn replacer(&self, at: Moment) -> Option<Node> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
 
-    /// Until when a value stood. A server may notice only when somebody asks that it ran out, or
-    /// never: its lease was over before. Where a clock of the server was wrong meanwhile, what the
-    /// server told counts.
+    /// The end of a value. A server may notice an expiry only when asked, or never: the lease ended
+    /// before. If the server's clock was wrong meanwhile, its record counts.
     pub(crate) fn stood_until(&self, span: &KeySpan<'_>) -> SimTime {
         let told = span.to.map_or(self.end, |(to, _)| to.time);
         let over = match span.to {
@@ -247,14 +242,14 @@ impl<'h> Timeline<'h> {
         over.map_or(told, |over| over.max(span.from.time).min(told))
     }
 
-    /// When a lease that a command set is over, if it is the one asked of the servers.
+    /// The end of a lease that a command set, if it is the requested one.
     fn after_ttl(&self, span: &KeySpan<'_>) -> Option<SimTime> {
         let set = span.set.last().filter(|_| !self.history.header.has_no_ttl())?;
         Some(set.time + self.history.header.ttl_us)
     }
 
-    /// Whether it took the place of the same owner's value with a higher count: part of a lock that
-    /// counts was given back, and none granted.
+    /// Returns whether it replaced the same owner's value with a higher count: a partial release of
+    /// a counting lock, and no grant.
     pub(crate) fn is_lowered(&self, span: &KeySpan<'_>) -> bool {
         let before = self.keys.iter().find(|before| {
             before.node == span.node && before.to == Some((span.from, KeyEnd::Replaced))
@@ -263,13 +258,13 @@ impl<'h> Timeline<'h> {
         values.is_some_and(|(before, now)| is_lower_count(before, now))
     }
 
-    /// Whether a value stood at a moment.
+    /// Returns whether a value existed at a moment.
     pub(crate) fn stands_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
         let is_gone = span.to.is_some_and(|(to, _)| to <= at);
         span.from < at && !is_gone && at.time <= self.stood_until(span)
     }
 
-    /// The process that was last granted this value at any server.
+    /// The last process that any server granted this value.
     pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
         let granted = |span: &&KeySpan<'_>| {
             span.from < before
@@ -280,9 +275,8 @@ impl<'h> Timeline<'h> {
         Some((span.by?, span.from))
     }
 
-    /// The process whose lock stood at this server under this value last before a moment: it was
-    /// granted there, or at the server that this one follows. If it never stood there, the process
-    /// that was last granted it at any.
+    /// The process whose lock this server last had under this value before a moment: granted there,
+    /// or at its primary. If it never had it, the last process that was granted it anywhere.
     pub fn owner_of(&self, value: &str, server: Node, before: Moment) -> Option<(Node, Moment)> {
         let stood = |span: &&KeySpan<'_>| {
             let is_earlier = span.node == server && span.from < before;
@@ -293,17 +287,17 @@ impl<'h> Timeline<'h> {
     }
 }
 
-/// Whether two values name one owner. A lock that counts how often it is held is a hash of its
-/// owner and the count, `owner=count`: the count is not part of who it is.
+/// Returns whether two values name one owner. The value of a counting lock is a hash of its owner
+/// and the count, `owner=count`: the count does not identify it.
 pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
-    // Most values differ in their first byte, and so do the owners at their fronts: their ends need
-    // not be looked at.
+    // Most values, and so the owners at their fronts, differ in their first byte: this avoids a
+    // full comparison.
     let may_be_same =
         one.is_empty() || other.is_empty() || one.as_bytes()[0] == other.as_bytes()[0];
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
 }
 
-/// Whether one owner's count went down.
+/// Returns whether one owner's count decreased.
 pub(crate) fn is_lower_count(before: &str, now: &str) -> bool {
     let ((owner, high), (same, low)) = (owner_and_count(before), owner_and_count(now));
     owner == same && low < high
@@ -314,8 +308,8 @@ fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
 
-/// The process whose node that is: the one that some server had a connection with when the node
-/// became the first of the queue, or later, or that held the lock under its name.
+/// The process of a node: the one with a connection to some server when the node became first in
+/// the queue, or later, or that held the lock under its name.
 pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     history.events.iter().find_map(|event| match &event.what {
         What::Server { change, value: Some(value), by, .. } => {
@@ -327,7 +321,7 @@ pub(crate) fn creator(history: &History, node: &str) -> Option<Node> {
     })
 }
 
-/// A value taken apart: the owner, and the count if it is that of a hash.
+/// Splits a value into the owner, and the count if it is that of a hash.
 fn owner_and_count(value: &str) -> (&str, Option<u64>) {
     let counted = |(owner, count): (&'_ str, &str)| {
         let digits = !count.is_empty() && count.bytes().all(|byte| byte.is_ascii_digit());
@@ -344,7 +338,6 @@ fn end(history: &History) -> SimTime {
     history.ended.map_or(last, |ended| ended.at_us.max(last))
 }
 
-/// The events with their places.
 fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event)> {
     history
         .events
@@ -353,7 +346,7 @@ fn moments(history: &History) -> impl DoubleEndedIterator<Item = (Moment, &Event
         .map(|(index, event)| (Moment { time: event.time_us, index }, event))
 }
 
-/// Where the application gave up each operation that it did not wait for to the end.
+/// The events by which the application gave up operations.
 fn given_up(history: &History) -> BTreeMap<u64, usize> {
     let events = history.events.iter().enumerate();
     let given_up = events.filter_map(|(index, event)| match event.what {
@@ -363,7 +356,6 @@ fn given_up(history: &History) -> BTreeMap<u64, usize> {
     given_up.collect()
 }
 
-/// The index of the invocation of every operation.
 fn invocations(history: &History) -> BTreeMap<u64, usize> {
     moments(history)
         .filter_map(|(moment, event)| match &event.what {
@@ -373,7 +365,7 @@ fn invocations(history: &History) -> BTreeMap<u64, usize> {
         .collect()
 }
 
-/// Whether the event invokes an acquire.
+/// The operation number, if the event invokes an acquire.
 fn acquire_invoked(event: &Event) -> Option<u64> {
     match &event.what {
         What::Invoke { operation, action: Action::Acquire } => Some(*operation),

@@ -1,4 +1,4 @@
-//! Reading what a folder holds when its server starts.
+//! Reads the files in a folder when its server starts.
 
 use super::{GENERATION, append_only_path, config_path, failed, snapshot_path};
 use crate::ServeError;
@@ -8,7 +8,7 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// The current generation. A folder without the file that says so is new, or its server has never
+/// The current generation. A folder without the file `generation` is new, or its server has never
 /// replaced its files.
 pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     let path = folder.join(GENERATION);
@@ -24,8 +24,8 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
     }
 }
 
-/// Whether files are there of a generation that is not the first, which is gone. The first log is
-/// made when the folder is, and removed after `generation` was written.
+/// Returns whether files of a later generation exist without `generation`. The first log is created
+/// with the folder, and removed after `generation` was written.
 fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     if append_only_path(folder, 0).exists() {
         return Ok(false);
@@ -40,7 +40,6 @@ fn has_later_files(folder: &Path) -> Result<bool, ServeError> {
     Ok(false)
 }
 
-/// The files of a generation.
 pub(super) fn image(folder: &Path, generation: u64) -> Result<DiskImage, ServeError> {
     let path = append_only_path(folder, generation);
     let append_only = match read(&path)? {
@@ -56,7 +55,8 @@ fn damaged(path: &Path, what: &str) -> ServeError {
     ServeError::Damaged { path: path.to_owned(), what: what.to_owned() }
 }
 
-/// What a file holds; `None` if there is none. Devices and pipes, which may never end, are refused.
+/// The content of a file; `None` if it does not exist. Refuses devices and pipes, which may never
+/// end.
 fn read(path: &Path) -> Result<Option<Bytes>, ServeError> {
     let read = || -> io::Result<Option<Bytes>> {
         match fs::metadata(path) {

@@ -15,8 +15,9 @@ impl FolderLock {
     /// Locks a folder. The file `lock` then holds the id of this process.
     ///
     /// # Errors
-    /// If another server has it, or the file cannot be written. A file system without locks is none
-    /// of both.
+    /// If another server has the lock, or the file cannot be written. A file system without locks
+    /// is
+    /// no error.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();
@@ -24,7 +25,7 @@ impl FolderLock {
         let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
         if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(WOULD_BLOCK) {
             let mut holder = String::new();
-            // It is only for people.
+            // The file is only for people.
             let _ = file.read_to_string(&mut holder);
             let holder = holder.trim().to_owned();
             return Err(ServeError::InUse { folder: folder.to_owned(), holder });

@@ -1,25 +1,25 @@
-//! The disk of a guest, which outlives it.
+//! The disk of a guest, which survives it.
 
 use crate::ServeError;
 use fencepost_machine::{Disk, DiskImage, DiskReply, Output};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How long a sync takes.
+/// Duration of a sync.
 const SYNC: Duration = Duration::from_millis(1);
 
-/// What the end of a guest's future stands for.
+/// The kind of crash that the end of a guest's future stands for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
-    /// The power fails: what was not synced is gone.
+    /// A power failure: unsynced data is lost.
     #[default]
     PowerLoss,
-    /// The process ends: what it had written stays, for the operating system has it.
+    /// The end of the process: written data survives in the operating system.
     Process,
 }
 
 /// The files of one server, kept outside of it: clones are the same disk. [`SharedDisk::default`]
-/// is empty and loses at a crash what was not synced.
+/// is empty and loses unsynced data in a crash.
 #[derive(Clone, Debug, Default)]
 pub struct SharedDisk(Arc<Mutex<Kept>>);
 
@@ -32,23 +32,23 @@ struct Kept {
 }
 
 impl SharedDisk {
-    /// An empty disk, and what a crash of its server is.
+    /// An empty disk with this kind of crash.
     pub fn new(crash: Crash) -> SharedDisk {
         SharedDisk(Arc::new(Mutex::new(Kept { crash, ..Kept::default() })))
     }
 
-    /// A disk that holds these files, safely.
+    /// A disk with these files, already synced.
     pub fn holding(image: DiskImage, crash: Crash) -> SharedDisk {
         let kept = Kept { disk: Disk::holding(image), crash, ..Kept::default() };
         SharedDisk(Arc::new(Mutex::new(kept)))
     }
 
-    /// What the next server finds if this one ends in good order now.
+    /// The files that the next server would read if this one ended in order now.
     pub fn image(&self) -> DiskImage {
         self.kept().disk.image()
     }
 
-    /// A server starts on it.
+    /// Starts a server on it.
     pub(super) fn begin(&self) -> Result<Life, ServeError> {
         let mut kept = self.kept();
         if std::mem::replace(&mut kept.is_in_use, true) {
@@ -60,12 +60,12 @@ impl SharedDisk {
     }
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
-        // Nothing is left half done by a panic.
+        // A panic leaves no partial update.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// One life of a server on its disk; the end of it is a crash.
+/// One run of a server on its disk; it ends in a crash.
 #[derive(Debug)]
 pub(super) struct Life {
     disk: SharedDisk,
@@ -76,24 +76,24 @@ impl Life {
         self.disk.image()
     }
 
-    /// How often a server was started on this disk before.
+    /// Earlier starts of a server on this disk.
     pub(super) fn starts(&self) -> u64 {
         self.disk.kept().starts - 1
     }
 
-    /// Carries out an output for the disk; whether a sync is to be done.
+    /// Executes a disk output; `Some` if a sync is due.
     pub(super) fn write(&self, output: &Output) -> Option<()> {
         (self.disk.kept().disk.apply(output) == DiskReply::Sync).then_some(())
     }
 
-    /// Does the oldest sync that was asked for.
+    /// Does the oldest requested sync.
     #[expect(clippy::disallowed_methods, reason = "the time of the surroundings passes here")]
     pub(super) async fn sync(&self) {
         tokio::time::sleep(SYNC).await;
         self.disk.kept().disk.finish_sync();
     }
 
-    /// The server has ended by itself, with all that it had to write written and synced.
+    /// Records that the server ended by itself, with all writes synced.
     pub(super) fn ends_orderly(&self) {
         let mut kept = self.disk.kept();
         kept.disk = Disk::holding(kept.disk.image());

@@ -1,4 +1,5 @@
-//! Any asynchronous stream, used as the host uses sockets: at once, or when it may be able to.
+//! Adapts any asynchronous stream to the host's way of using sockets: without waiting, or on
+//! readiness.
 
 use super::ByteStream;
 use crate::stream::Stream;
@@ -9,12 +10,11 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use tokio::io::{Interest, ReadBuf};
 
-/// A stream with the waker of the task that carries its bytes: whoever polls it, that task is woken
-/// when there is more to do.
+/// A stream with the waker of its connection's task: every poll registers that waker.
 pub(super) struct Polled<S> {
     stream: RefCell<S>,
     task: RefCell<Waker>,
-    /// The stream has said that it will wake the task.
+    /// The stream will wake the task.
     will_wake: Cell<bool>,
 }
 
@@ -24,7 +24,6 @@ impl<S: ByteStream> Polled<S> {
         Polled { stream: RefCell::new(stream), task, will_wake: Cell::new(false) }
     }
 
-    /// Polls the stream once.
     fn at_once<T>(
         &self,
         poll: impl FnOnce(Pin<&mut S>, &mut Context<'_>) -> Poll<io::Result<T>>,
@@ -61,12 +60,12 @@ impl<S: ByteStream> Stream for Polled<S> {
     }
 
     fn finish(&self) {
-        // If it fails, there is no peer any more.
+        // A failure means that the peer is gone.
         let _ = self.at_once(|stream, context| stream.poll_shutdown(context));
     }
 
-    /// Waits for the wake-up that the stream owes, if it owes one. Whoever is told so in vain asks
-    /// the stream, and waits again.
+    /// Waits for the stream's pending wake-up, if there is one. After a spurious one the caller
+    /// polls the stream, and waits again.
     async fn ready(&self, _: Interest) -> io::Result<()> {
         poll_fn(|context| {
             let mut task = self.task.borrow_mut();

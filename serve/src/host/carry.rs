@@ -23,14 +23,14 @@ impl<P: Platform> Host<P> {
             }
         }
         if connection.is_closing() {
-            // The machine knows already.
+            // The machine already knows.
             connection.linger().await;
         } else {
             self.lost(id);
         }
     }
 
-    /// Hands on one buffer of what arrived; false at the end of the stream.
+    /// Passes on one buffer of received bytes; `false` at the end of the stream.
     fn hand_on(&self, connection: &Connection<P::Stream>, id: ConnectionId) -> io::Result<bool> {
         let mut buffer = self.read_buffer();
         let Some(bytes) = connection.read(&mut buffer)? else { return Ok(true) };

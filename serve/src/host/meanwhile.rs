@@ -1,9 +1,8 @@
-//! What a host does when its machine asks for it in the middle of a long input: it looks at its
-//! sockets itself, since nothing that tokio knows of them becomes newer while its thread is inside
-//! the machine.
+//! Serves sockets when the machine asks for it during a long input. The host polls the sockets
+//! itself, since tokio's state cannot change while its thread is inside the machine.
 //!
-//! Tokio's own look finds afterwards that there is less to do than it thought, which is harmless:
-//! it is told `WouldBlock`, and waits.
+//! Tokio later finds less to do than it expected, which is harmless: it gets `WouldBlock`, and
+//! waits.
 
 use super::Host;
 use crate::computer::{Computer, running, without_delay};
@@ -16,12 +15,11 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// How much is read of a connection at a time.
+/// Bytes per read of a connection.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
-/// How many connections are accepted at a time.
+/// Connections to accept at a time.
 const ACCEPTED_MAX: usize = 128;
 
-/// The host as its machine sees it.
 #[derive(Debug)]
 pub(crate) struct Door(pub(crate) Weak<Host<Computer>>);
 
@@ -53,8 +51,8 @@ impl Host<Computer> {
             if !interlude.takes(id) {
                 continue;
             }
-            // The end of a stream, or whatever else is wrong with it, is left to the connection's
-            // task, and tokio finds nothing there afterwards.
+            // The connection's task handles the end of a stream and errors; tokio finds no bytes
+            // afterwards.
             if let Ok(length @ 1..) = (&*SockRef::from(&open.stream)).read(&mut buffer) {
                 self.handle_meanwhile(
                     Input::Received { connection: id, bytes: &buffer[..length] },
@@ -64,7 +62,7 @@ impl Host<Computer> {
         }
     }
 
-    /// Nothing leaves before what it promises is safe, and the task that would say so cannot.
+    /// A reply must not leave before its writes are synced, and the sync task cannot run.
     fn sync_at_once(&self, interlude: &mut dyn Interlude) {
         let awaited = self.syncs_awaited.take();
         if awaited == 0 {

@@ -1,4 +1,4 @@
-//! What `setnx-getset` and its variations do, mistakes included, as traffic with one server.
+//! Traffic of `setnx-getset` and its variations with one server, mistakes included.
 
 use crate::lock::{Acquisition, Check, Lease, Release, Settings};
 use crate::testing::{Answer, Call, TestWorld, both, granted, normal, one, one_redis, settings};
@@ -9,7 +9,7 @@ use std::time::Duration;
 const LONG_AGO: &str = "1699999980000";
 const HELD: &str = "held by another";
 
-/// One pass of the loop, and servers as slow as one likes.
+/// One pass of the loop, and a long command timeout.
 fn one_attempt() -> Settings {
     Settings {
         acquire_timeout: Duration::ZERO,
@@ -18,7 +18,7 @@ fn one_attempt() -> Settings {
     }
 }
 
-/// A server that answers the GET of that number (from 1) so much later.
+/// A server that delays the reply to that GET (counted from 1).
 fn late_get(number: usize, late_ms: u64) -> impl FnMut(&Call<'_>) -> Answer {
     let mut gets = 0;
     move |call: &Call<'_>| {

@@ -1,9 +1,9 @@
-//! What `watchdog` and its variations do, mistakes included, as traffic with one server.
+//! Traffic of `watchdog` and its variations with one server, mistakes included.
 
 use crate::lock::{Acquisition, Release};
 use crate::testing::{Answer, Call, granted, normal, one, one_redis, settings};
 
-/// Does nothing about renewals by Lua, which come after the first two calls by digest or source.
+/// Drops renewals by Lua, which follow the first two calls by digest or source.
 fn dark_after_grant(call: &Call<'_>) -> Answer {
     if call.words.iter().any(|word| word.contains("pexpire")) || call.name() == "EVALSHA" {
         Answer::Dropped
@@ -129,7 +129,7 @@ fn a_set_that_the_release_overtakes_brings_the_lock_back() {
         });
     let mut other = world.lock("watchdog-resurrecting", &one(), &settings());
     let lease = granted(world.run(lock.acquire("lock")));
-    // The daemon connects, asks whose the lock is, and sends its SET at 3337.333 ms.
+    // The daemon connects, asks for the owner, and sends its SET at 3337.333 ms.
     world.pass(3_336);
     assert_eq!(world.run(lock.release(lease)), Release::Released);
     world.pass(10);
@@ -220,7 +220,7 @@ fn a_daemon_that_nobody_closes_keeps_the_lock_of_the_dead_alive() {
         let mut other = world.lock(name, &one(), &settings());
         let lease = granted(world.run(lock.acquire("lock")));
         assert_eq!(world.run(lock.release(lease)), Release::Released);
-        // The process that took it next has died, so that its own daemon is gone.
+        // The process that took it next has died, and its daemon with it.
         let soon = world.now() + 10_000_000;
         world.store("redis", |store| store.set("lock", "dead", Some(soon)));
         world.pass(600_000);

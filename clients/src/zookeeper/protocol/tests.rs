@@ -1,9 +1,9 @@
-//! Frames as they were sent to ZooKeeper 3.8.0 (Debian), and what it answered, byte for byte.
+//! Frames sent to ZooKeeper 3.8.0 (Debian) and its answers, byte for byte.
 
 use super::*;
 use bytes::BytesMut;
 
-/// The ACL of every node that is created here: its length, all permissions, the world.
+/// The ACL of every node created here: its length, all permissions, the world.
 const OPEN_ACL: &str = "000000010000001f00000005776f726c6400000006616e796f6e65";
 
 fn hex(bytes: &[u8]) -> String {

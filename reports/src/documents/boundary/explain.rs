@@ -1,8 +1,8 @@
-//! How what the seeds show differs from what arithmetic says, and why, by rule.
+//! Explains by rule how the seeds' threshold differs from the computed one.
 
 use super::{Bound, BoundaryReport, Found, Worse};
 
-/// A few sentences on the boundary. Reads everything but the explanation itself.
+/// A few sentences on the threshold. Ignores the stored explanation.
 pub fn explanation(report: &BoundaryReport) -> String {
     let mut said = vec![match &report.found {
         Some(found) => with_boundary(report, *found),
@@ -53,7 +53,8 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
     format!("{so_far} {compared}{beside}")
 }
 
-/// Whether a milder value than the bound allows is violated, by more than the step of the search.
+/// Returns whether a milder value than the bound allows is violated, by more than the step of the
+/// search.
 fn is_beyond(report: &BoundaryReport, bound: &Bound, found: Found) -> bool {
     report.quantity.is_worse(bound.value, found.violated)
         && bound.value.abs_diff(found.violated) > report.step

@@ -6,7 +6,6 @@ use crate::show::format::html::page::{heads, page};
 use crate::show::format::text::layout::percent;
 use maud::{Markup, PreEscaped, html};
 
-/// The page.
 pub(super) fn html(report: &BoundaryReport) -> String {
     let json = serde_json::to_string(report).unwrap_or_default();
     let title = format!("fencepost: {} under {}", report.client, report.fault);
@@ -39,7 +38,7 @@ fn body(report: &BoundaryReport) -> Markup {
     }
 }
 
-/// What the search takes for granted, and whether the probes bear it out.
+/// The assumption of the search, and whether the probes confirm it.
 fn assumed(report: &BoundaryReport) -> String {
     let name = &report.quantity.name;
     let (worse, from_on) = match report.quantity.worse {

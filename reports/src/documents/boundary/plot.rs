@@ -1,9 +1,8 @@
-//! A boundary as a picture: the rate of violations over the value, with the bounds.
+//! A boundary as a picture: the rate of violations against the value, with the bounds.
 
 use super::{BoundaryReport, Unit};
 use crate::show::format::drawing::plot::{Axis, Mark, Plot, Point, Series, Span};
 
-/// The picture as SVG.
 pub(super) fn plot(report: &BoundaryReport) -> String {
     let quantity = &report.quantity;
     let points = report.probes.iter().map(|probe| Point {

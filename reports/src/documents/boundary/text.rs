@@ -1,9 +1,9 @@
-//! A boundary for people.
+//! A boundary as text.
 
 use super::{BoundaryReport, Probe, Worse};
 use crate::show::format::text::layout::percent;
 
-/// A table of the probes, and what follows from them.
+/// A table of the probes, and its conclusions.
 pub(super) fn text(report: &BoundaryReport) -> String {
     let quantity = &report.quantity;
     let (worse, from_on) = match quantity.worse {

@@ -1,9 +1,9 @@
-//! What changed between two certificates: a line for each value that differs.
+//! The differences between two certificates: a line for each value.
 
 use super::{Certificate, Slice};
 use serde_json::Value;
 
-/// A line for everything that differs; none if both certify the same and say so in the same words.
+/// A line for each difference; none if both certify the same in the same words.
 pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     let mut lines = Vec::new();
     let bounds = (serde_json::json!(a.bounds), serde_json::json!(b.bounds));
@@ -25,14 +25,14 @@ pub fn diff(a: &Certificate, b: &Certificate) -> Vec<String> {
     lines
 }
 
-/// A line for everything that differs in two values, which are found under this path.
+/// A line for each difference between two values at this path.
 pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     let mut lines = Vec::new();
     values(path, a, b, &mut lines);
     lines
 }
 
-/// Compares two values, member by member.
+/// Compares two values recursively.
 fn values(path: &str, a: &Value, b: &Value, lines: &mut Vec<String>) {
     if a == b {
         return;
@@ -66,8 +66,8 @@ fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// What became of the slices. One by one only if the bounds are the same: with other bounds almost
-/// all of them differ.
+/// The differences between the slices. One by one only if the bounds are the same: with other
+/// bounds almost all of them differ.
 fn slices(a: &[Slice], b: &[Slice], is_one_by_one: bool) -> Vec<String> {
     let same = a.iter().filter(|slice| b.contains(slice)).count();
     let mut lines = Vec::new();

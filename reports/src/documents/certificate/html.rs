@@ -5,7 +5,6 @@ use super::{Certificate, LeftOut, Runs, Slice, StatedBounds};
 use crate::show::format::html::page::{heads, page};
 use maud::{Markup, html};
 
-/// The page.
 pub(super) fn html(certificate: &Certificate) -> String {
     let json = serde_json::to_string(certificate).unwrap_or_default();
     let bounds = &certificate.bounds;
@@ -73,7 +72,7 @@ pub(super) fn runs(runs: &Runs, out: &LeftOut) -> Markup {
     }
 }
 
-/// The parts of the work, each of which can be done again.
+/// The parts of the work, each of which can be repeated.
 fn slices(certificate: &Certificate) -> Markup {
     html! {
         h2 { "Parts" }

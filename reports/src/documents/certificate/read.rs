@@ -1,4 +1,4 @@
-//! Reading a certificate, or an exploration without one, that may have been edited, cut short, or
+//! Reads a certificate, or an exploration without one, that may have been edited, truncated, or
 //! written by another version.
 
 use super::unfinished::{self, Unfinished};
@@ -7,37 +7,37 @@ use crate::record::checksum::{Damaged, Protection, Uncovered, verify};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Text that is no document of this format and version.
+/// A text that is no document of this format and version.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
-    /// Not JSON, or not all of it.
+    /// Invalid or truncated JSON.
     #[error("no JSON document, or cut short ({0}): expected a {1}")]
     Json(String, &'static str),
-    /// Another document.
+    /// A different document.
     #[error("format '{0}': expected {1}")]
     Format(String, &'static str),
-    /// Another version of the format.
+    /// A different version of the format.
     #[error(
         "{1} version {0}: expected {VERSION} or {VERSION_WITH_DELAYS}, which this build writes"
     )]
     Version(String, &'static str),
-    /// It is not as it was written.
+    /// Its content was changed.
     #[error("the document was edited or damaged: its checksum does not fit")]
     Damaged,
     /// It has no checksum.
     #[error("the document has no checksum: expected it as fencepost explore wrote it")]
     Unsealed,
-    /// Sealed, and still not one.
+    /// Sealed, but invalid.
     #[error("no {1}: {0}")]
     Content(String, &'static str),
 }
 
-/// Reads a certificate. Errors: it is none, of another version, or not as it was written.
+/// Reads a certificate. Errors: it is none, of another version, or was changed.
 pub fn read(text: &str) -> Result<Certificate, InvalidCertificate> {
     sealed(text, FORMAT)
 }
 
-/// Reads an exploration without a certificate. Errors: as of [`read`].
+/// Reads an exploration without a certificate. Errors as for [`read`].
 pub fn read_unfinished(text: &str) -> Result<Unfinished, InvalidCertificate> {
     sealed(text, unfinished::FORMAT)
 }

@@ -1,6 +1,5 @@
-//! The `fencepost.exploration` format: what was run where no certificate can be given.
-//! It holds what is needed to go on from it, and to add it up with others. Its versions are those
-//! of a certificate.
+//! The `fencepost.exploration` format: the runs of an exploration that cannot be certified, with
+//! the data to continue it or to add it to others. Its versions are those of a certificate.
 
 use super::html::{conditions, runs};
 use super::text::fired;
@@ -79,14 +78,14 @@ impl Unfinished {
         Ok(Unfinished { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })
     }
 
-    /// How many of its units were run.
+    /// The number of units that were run.
     fn units_done(&self) -> u64 {
         let slices = self.slices.iter().map(|slice| slice.to.saturating_sub(slice.from));
         slices.sum::<u64>() + self.loose.len() as u64
     }
 }
 
-/// Whether a text says of itself that it is an exploration.
+/// Returns whether a text claims to be an exploration.
 pub fn is_exploration(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Head {
@@ -95,7 +94,6 @@ pub fn is_exploration(text: &str) -> bool {
     serde_json::from_str::<Head>(text).is_ok_and(|head| head.format == FORMAT)
 }
 
-/// A self-contained page.
 fn page(unfinished: &Unfinished) -> String {
     let json = serde_json::to_string(unfinished).unwrap_or_default();
     let (tool, bounds) = (&unfinished.tool, &unfinished.bounds);
@@ -141,7 +139,6 @@ fn text(unfinished: &Unfinished) -> String {
     )
 }
 
-/// An exploration that was stopped.
 #[cfg(test)]
 pub(crate) fn sample() -> Unfinished {
     let certificate = super::sample();

@@ -6,7 +6,6 @@ use super::{LoadCase, LoadReport};
 use crate::show::format::html::page::{heads, page};
 use maud::{Markup, PreEscaped, html};
 
-/// The page.
 pub(super) fn html(report: &LoadReport) -> String {
     let json = serde_json::to_string(report).unwrap_or_default();
     page(&format!("fencepost: load of {}", report.config.client), &body(report), &json)

@@ -3,7 +3,6 @@
 use super::LoadReport;
 use crate::show::format::drawing::plot::{Axis, Plot, Point, Series, Span};
 
-/// The picture as SVG.
 pub(super) fn plot(report: &LoadReport) -> String {
     let config = &report.config;
     let series = report.cases.iter().map(|case| {

@@ -1,4 +1,4 @@
-//! A load experiment for people.
+//! A load experiment as text.
 
 use super::{LoadCase, LoadReport};
 use crate::summary::report::Latency;
@@ -64,7 +64,7 @@ fn line(name: &str, case: &LoadCase, alone: Option<Latency>, width: usize) -> St
     )
 }
 
-/// How much longer the median release takes than that of one alone.
+/// The median release time, compared with a single process.
 pub(super) fn release_times(case: &LoadCase, alone: Option<Latency>) -> String {
     match (case.latency_us.release, alone) {
         (Some(release), Some(alone)) => {

@@ -6,7 +6,6 @@ use crate::show::format::html::page::{heads, page};
 use crate::show::format::text::layout::percent;
 use maud::{Markup, html};
 
-/// The page.
 pub(super) fn html(matrix: &Matrix) -> String {
     let json = serde_json::to_string(matrix).unwrap_or_default();
     page("fencepost: the matrix", &body(matrix), &json)
@@ -81,7 +80,7 @@ fn short(cell: Option<&MatrixCell>) -> Markup {
     }
 }
 
-/// How a cell's verdict is coloured, and said.
+/// The colour and the words of a cell's verdict.
 fn words(cell: &MatrixCell) -> (&'static str, String) {
     match cell.verdict {
         CellVerdict::Unknown => ("unknown", "not exercised".to_owned()),

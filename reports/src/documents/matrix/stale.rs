@@ -1,11 +1,11 @@
-//! Whether a published matrix still tells what a new one shows.
+//! Checks whether a published matrix still agrees with a new one.
 //!
-//! With the same version and config, the same seeds must give the same counts; and whatever the
-//! number of seeds, the first seed of each kind must be the same as far as both went. Otherwise the
-//! shares of violated runs, of each kind and of runs that exercised nothing are compared by
-//! Fisher's exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni): what
-//! chance explains is not stale. One thing chance never explains away: a cell that is published as
-//! quiet and is violated now.
+//! With the same version and config, the same seeds must give the same counts, and for any number
+//! of seeds, the first seed of each kind must be the same within the shared range. Otherwise
+//! Fisher's exact test (Fisher 1922), at 5 % over all comparisons together (Bonferroni), compares
+//! the shares of violated runs, of each kind, and of runs that exercised nothing: a difference that
+//! chance explains is not stale. A cell that is published as quiet and is violated now is always
+//! stale.
 
 use super::{CellVerdict, Matrix, MatrixCell};
 use crate::judge::finding::Kind;
@@ -14,7 +14,7 @@ use fencepost_faults::Seed;
 /// The share of false alarms over all comparisons.
 const FALSE_ALARMS: f64 = 0.05;
 
-/// What is stale, a sentence each; empty if the published matrix holds.
+/// The stale parts, a sentence each; empty if the published matrix holds.
 pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
@@ -64,7 +64,7 @@ fn not_the_same(known: &MatrixCell, now: &MatrixCell) -> Option<String> {
     })
 }
 
-/// The first seed of each kind, as far as both matrices went: before `end`.
+/// The first seed of each kind within the range of both matrices: before `end`.
 fn another_first_seed(known: &MatrixCell, now: &MatrixCell, end: Seed) -> Option<String> {
     let first = |cell: &MatrixCell, kind: Kind| {
         cell.first_seed.get(&kind).copied().filter(|seed| *seed < end)
@@ -113,8 +113,8 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
         })
 }
 
-/// How likely it is that two shares differ by chance by at least as much as these, two-sided:
-/// `(hits, trials)` each.
+/// The two-sided probability that two shares, `(hits, trials)` each, differ by chance by at least
+/// as much.
 fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let (hits, trials) = (one.0 + other.0, one.1 + other.1);
     let chosen =
@@ -123,8 +123,8 @@ fn fisher(one: (u64, u64), other: (u64, u64)) -> f64 {
     let log_probability = |first: u64| chosen(one.1, first) + chosen(other.1, hits - first) - all;
     let seen = log_probability(one.0);
     let range = hits.saturating_sub(other.1)..=hits.min(one.1);
-    // Outcomes as unlikely as the one seen count too, whichever way they differ; rounding must not
-    // leave the seen one out.
+    // Outcomes as unlikely as the observed one count too, in both directions; the tolerance keeps
+    // rounding from excluding the observed one.
     range.map(log_probability).filter(|log| *log <= seen + 1e-7).map(f64::exp).sum::<f64>().min(1.0)
 }
 
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::summary::sweep::SeedRange;
 
-    /// The matrix with as many seeds, from another start.
+    /// The matrix with as many seeds, from a different start.
     fn elsewhere(mut matrix: Matrix) -> Matrix {
         matrix.seeds = SeedRange { from: Seed(1_000), to: Seed(1_100) };
         matrix

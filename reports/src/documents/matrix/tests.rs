@@ -1,9 +1,9 @@
-//! What is counted, how it agrees with the literature, and what the pages say.
+//! Counts, agreement with the literature, and the text of the pages.
 
 use super::*;
 use crate::record::history::StorageRule;
 
-/// A cell in which so many of 100 runs overlapped.
+/// A cell in which this many of 100 runs overlapped.
 pub(crate) fn cell(client: &str, fault: &str, violated: u64) -> MatrixCell {
     let mut sum = Cell::new(client, fault);
     (sum.runs, sum.valid, sum.violated, sum.rate) =

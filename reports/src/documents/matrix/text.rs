@@ -4,7 +4,6 @@ use super::{Agreement, CellVerdict, Matrix, MatrixCell, kinds, literature};
 use crate::show::format::text::layout::percent;
 use std::fmt::Write;
 
-/// How wide a column is.
 const WIDTH: usize = 7;
 
 /// The matrix, its legend, and every cell that does not simply agree with the literature.
@@ -61,7 +60,7 @@ fn short(cell: &MatrixCell) -> String {
     }
 }
 
-/// A cell in a line.
+/// A cell in one line.
 fn told(cell: &MatrixCell) -> String {
     let found = match cell.verdict {
         CellVerdict::Violated => kinds(cell),

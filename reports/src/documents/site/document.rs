@@ -1,4 +1,4 @@
-//! Published documents that are shown as the pages that `--format html` makes of them.
+//! Published documents, rendered as `--format html` does.
 
 use crate::documents::read::read_matrix;
 use crate::documents::{certificate, matrix};

@@ -1,5 +1,5 @@
-//! Markdown as the body of a page: links lead to where their files are in the site, headings can be
-//! linked to as on GitHub, pictures are inside, and HTML is text.
+//! Renders Markdown as the body of a page: links point to files of the site, headings get GitHub's
+//! anchors, pictures are embedded, and HTML is text.
 
 use super::Entry;
 use super::path::{between, in_site, resolved};
@@ -9,35 +9,34 @@ use maud::{Markup, PreEscaped};
 use pulldown_cmark::{CowStr, Event, Options, Parser, Tag, TagEnd};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A page of the site, before it is framed.
+/// A page of the site, without its frame.
 pub(super) struct Page {
     /// Its path in the site.
     pub(super) out: String,
     pub(super) title: String,
     pub(super) body: Markup,
-    /// What can be linked to.
+    /// Link targets.
     pub(super) headings: BTreeSet<String>,
-    /// To other pages, and within this one.
+    /// Links to other pages, and within this one.
     pub(super) links: Vec<Link>,
-    /// What can be found by a search.
+    /// The searchable sections.
     pub(super) sections: Vec<Section>,
 }
 
 /// A link to a file of the repository.
 pub(super) struct Link {
-    /// Where it leads; `None` if that is outside of the repository.
+    /// The target; `None` if it is outside of the repository.
     pub(super) path: Option<String>,
     /// The heading there; empty for the top.
     pub(super) heading: String,
-    /// As the page has it.
+    /// The link as written on the page.
     pub(super) written: String,
 }
 
 /// The text below a heading.
 pub(super) struct Section {
-    /// Its words.
     pub(super) heading: String,
-    /// As a link has it; empty above the first heading.
+    /// Its link target; empty above the first heading.
     pub(super) anchor: String,
     pub(super) text: String,
 }
@@ -65,7 +64,7 @@ impl Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
 
-    /// Where it leads in the site. Files that are no text stand where they are in the repository.
+    /// Its target in the site. Other files keep their paths of the repository.
     pub(super) fn in_site(&self, repository: Repository<'_>) -> String {
         let path = self.path.as_deref().unwrap_or_default();
         match repository(path) {
@@ -105,11 +104,11 @@ struct Writer<'t, 'r> {
     path: &'r str,
     repository: Repository<'r>,
     out: Vec<Event<'t>>,
-    /// How often each was there so far.
+    /// Occurrences of each heading so far.
     headings: BTreeMap<String, u32>,
     links: Vec<Link>,
     sections: Vec<Section>,
-    /// Code is not searched: timelines hold the same words on every page.
+    /// Code is not indexed: timelines have the same words on every page.
     is_in_code: bool,
 }
 
@@ -127,7 +126,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         }
     }
 
-    /// Writes what comes next, and returns how many events that took.
+    /// Writes the next element, and returns its number of events.
     fn event(&mut self, events: &[Event<'t>]) -> usize {
         match &events[0] {
             Event::Start(Tag::Heading { .. }) => return self.heading(events),
@@ -149,7 +148,7 @@ impl<'t, 'r> Writer<'t, 'r> {
                 self.out.push(events[0].clone());
                 self.html("</div>\n".to_owned());
             }
-            // A column without a name has no head that a reader could be told of.
+            // A column without a name gets no header cell, which a screen reader would announce.
             Event::Start(Tag::TableCell)
                 if events.get(1) == Some(&Event::End(TagEnd::TableCell)) =>
             {
@@ -179,7 +178,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         self.out.push(Event::Html(html.into()));
     }
 
-    /// Adds words to what a search finds.
+    /// Adds words to the search index.
     fn found(&mut self, event: &Event<'_>) {
         let Some(section) = self.sections.last_mut() else { return };
         match event {
@@ -211,7 +210,7 @@ impl<'t, 'r> Writer<'t, 'r> {
             self.out.push(Event::Start(Tag::Heading { level: *level, id, classes, attrs }));
         }
         self.sections.push(Section { heading: words, anchor, text: String::new() });
-        // Links in a heading are links like others.
+        // Links in a heading are checked too.
         let mut at = 1;
         while at < length {
             at += self.event(&events[at..length]);
@@ -222,8 +221,8 @@ impl<'t, 'r> Writer<'t, 'r> {
         length
     }
 
-    /// What a heading is linked to by, as GitHub makes it: small letters, no punctuation, `-` for a
-    /// space, and a number if it was there before.
+    /// GitHub's anchor of a heading: lower case, no punctuation, `-` for a space, and a number if
+    /// it is repeated.
     fn anchor(&mut self, words: &str) -> String {
         let letters = words.trim().to_lowercase();
         let kept =
@@ -237,7 +236,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         numbered
     }
 
-    /// Where a link leads in the site.
+    /// The target of a link in the site.
     fn link(&mut self, written: &CowStr<'t>) -> CowStr<'t> {
         if is_elsewhere(written) {
             return written.clone();
@@ -256,7 +255,7 @@ impl<'t, 'r> Writer<'t, 'r> {
         href.into()
     }
 
-    /// A picture as it is inside the page. One that is not there is a dead link.
+    /// Embeds a picture. A missing one is a dead link.
     fn picture(&mut self, written: &CowStr<'t>) -> CowStr<'t> {
         let path = resolved(self.path, written);
         let bytes = path.as_deref().and_then(|path| match (self.repository)(path)? {
@@ -273,7 +272,7 @@ impl<'t, 'r> Writer<'t, 'r> {
     }
 }
 
-/// Whether a link leads out of the site.
+/// Returns whether a link leads out of the site.
 fn is_elsewhere(link: &str) -> bool {
     ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme))
 }

@@ -1,6 +1,6 @@
-//! Paths of the repository, and where in the site they are.
+//! Paths of the repository, and their places in the site.
 
-/// Where a file or a folder of the repository is in the site.
+/// The path in the site for a file or folder of the repository.
 pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     if is_folder {
         return format!("{path}/index.html");
@@ -14,7 +14,7 @@ pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     }
 }
 
-/// The path that `link` on the page at `from` leads to; `None` if that is outside.
+/// The target path of `link` on the page at `from`; `None` if it is outside.
 pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     let mut names: Vec<&str> = from.split('/').collect();
     names.pop();
@@ -28,7 +28,7 @@ pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// The way from one file of the site to another.
+/// The relative path between two files of the site.
 pub(super) fn between(from: &str, to: &str) -> String {
     let (from, to): (Vec<&str>, Vec<&str>) = (from.split('/').collect(), to.split('/').collect());
     let folders = from.len().min(to.len()) - 1;

@@ -1,4 +1,4 @@
-//! A page that finds words in all others, without a server.
+//! A page that searches all others, without a server.
 
 use super::frame;
 use super::markdown::Page;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 
 const SCRIPT: &str = include_str!("search.js");
 
-/// What the script looks through.
+/// The search index.
 #[derive(Serialize)]
 struct Found<'p> {
     page: &'p str,
@@ -20,7 +20,6 @@ struct Found<'p> {
     text: &'p str,
 }
 
-/// The page.
 pub(super) fn page(out: &str, pages: &[&Page]) -> Vec<u8> {
     let sections = pages.iter().flat_map(|page| {
         page.sections.iter().map(|section| Found {

@@ -1,4 +1,4 @@
-//! The write that granted the lock, or gave it back, never reached a server.
+//! The write that granted or released the lock never reached a server.
 
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;

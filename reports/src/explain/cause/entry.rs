@@ -1,4 +1,4 @@
-//! What the file of a cause says of it.
+//! The definition of a cause in its file.
 
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
@@ -6,24 +6,24 @@ use crate::judge::meaning::Meaning;
 use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Impact, SimTime};
 
-/// All of one cause, except when it is the cause: that is in the decision table.
+/// Everything about one cause except its conditions, which are in the decision table.
 pub(super) struct Entry {
-    /// What it means, for somebody who meets the name for the first time.
+    /// Its meaning, for a first-time reader.
     pub(super) meaning: Meaning,
-    /// A run without any of these cannot have this cause. Empty if it needs no event of its own.
+    /// A run without any of these cannot have this cause. Empty if it needs no particular event.
     pub(super) needs: &'static [Need],
-    /// Whether no lock with a lease prevents it.
+    /// `true` if no lock with a lease prevents it.
     pub(super) is_beyond_leases: bool,
-    /// The sentence about two conflicting acquisitions; without one, what it means.
+    /// The sentence about two conflicting acquisitions; defaults to the meaning.
     pub(super) between: Option<fn(&Scene<'_, '_>) -> String>,
-    /// The sentence about any other finding; without one, what it means.
+    /// The sentence about any other finding; defaults to the meaning.
     pub(super) alone: Option<fn(&Case<'_, '_>) -> String>,
-    /// The number of a fault that decides whether it comes about.
+    /// The magnitude of a fault that decides whether it occurs.
     pub(super) measure: Option<Measure>,
 }
 
 impl Entry {
-    /// A cause of which there is only what it means.
+    /// A cause with only a meaning.
     pub(super) const fn new(meaning: Meaning) -> Entry {
         Entry {
             meaning,
@@ -41,20 +41,20 @@ impl Entry {
 pub(super) enum Need {
     /// A fault of this kind.
     Fault(FaultKind),
-    /// A fault that does this.
+    /// A fault with this effect.
     Impact(Impact),
-    /// A server recorded this change of a key.
+    /// A change of a key by a server.
     Change(Change),
-    /// A server died.
+    /// A server crashed.
     DeadServer,
-    /// A process died.
+    /// A process crashed.
     DeadProcess,
     /// The application gave up a call.
     GivenUp,
 }
 
 impl Need {
-    /// Whether it had happened by an instant.
+    /// Returns whether it had happened by an instant.
     pub(super) fn is_met(self, case: &Case<'_, '_>, until: SimTime) -> bool {
         let mut events = case.timeline.history.events.iter();
         events.by_ref().take_while(|event| event.time_us <= until).any(|event| {
@@ -71,21 +71,21 @@ impl Need {
     }
 }
 
-/// The number of a fault that a cause is about.
+/// The magnitude of a fault that a cause depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measure {
-    /// For how long a process stood still.
+    /// Length of a process's pause.
     Pause,
-    /// By how much a clock was stepped.
+    /// Size of a clock step.
     ClockStep,
-    /// At which rate a clock ran.
+    /// Rate of a clock.
     ClockRate,
-    /// How late a message to the storage came.
+    /// Delay of a message to the storage.
     StorageDelay,
-    /// How late an answer came.
+    /// Delay of a reply.
     Latency,
-    /// How late a replica got a write.
+    /// Delay of a write to a replica.
     ReplicationLag,
-    /// For how long a server was away: the shorter, the worse.
+    /// Downtime of a server: the shorter, the worse.
     Absence,
 }

@@ -1,4 +1,4 @@
-//! The application cancelled or interrupted a call, and what that had left behind stood on.
+//! The application cancelled or interrupted a call, and its effects remained.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

@@ -1,4 +1,4 @@
-//! The holder died.
+//! The holder crashed.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! A place in the queue was not kept.
+//! A waiter lost its place in the queue.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

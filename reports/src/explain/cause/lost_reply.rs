@@ -1,4 +1,4 @@
-//! A command was applied, and its sender never heard of it.
+//! A command was applied, but its reply was lost.
 
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;

@@ -1,4 +1,4 @@
-//! Nothing tells a process that its turn has come.
+//! A process was not notified of its turn.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! No renewal of the holder reached the server in time.
+//! No renewal by the holder reached the server in time.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Nothing woke a process that waits.
+//! A waiting process was not woken.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

@@ -1,4 +1,4 @@
-//! The first node of the queue is one that no process knows of.
+//! No process knows of the first node in the queue.
 
 use super::entry::Entry;
 use crate::explain::evidence::Case;

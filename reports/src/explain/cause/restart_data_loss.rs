@@ -1,4 +1,4 @@
-//! A server came back without the counter of tokens.
+//! A server restarted without the counter of tokens.
 
 use super::entry::{Entry, Measure, Need};
 use crate::judge::meaning::Meaning;

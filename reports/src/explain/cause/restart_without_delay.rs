@@ -1,4 +1,4 @@
-//! A server came back without what it had granted.
+//! A server restarted without its grants.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A server was down or stood still.
+//! A server was down or paused.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

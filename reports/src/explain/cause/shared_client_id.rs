@@ -1,4 +1,4 @@
-//! Processes have one client id.
+//! Processes share one client id.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

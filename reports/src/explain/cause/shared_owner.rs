@@ -1,4 +1,4 @@
-//! Threads have one owner value.
+//! Threads share one owner value.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Two servers acted as primary at once.
+//! Two servers acted as primary at the same time.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! A server that was behind said that a process has the lock.
+//! A lagging server told a process that it has the lock.
 
 use super::entry::Entry;
 use crate::explain::scene::Scene;

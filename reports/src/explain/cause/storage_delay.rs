@@ -1,4 +1,4 @@
-//! A write was on its way to the storage.
+//! A write was in transit to the storage.
 
 use super::entry::{Entry, Measure};
 use crate::explain::scene::Scene;

@@ -1,4 +1,4 @@
-//! Each cause told as the smallest story that has it, and which of two causes comes first.
+//! The smallest story of each cause, and the precedence of two causes.
 
 mod late;
 mod overruns;
@@ -33,13 +33,13 @@ fn overlap(story: Story) -> Cause {
     cause(Kind::Overlap, story)
 }
 
-/// A reply of redis-1 to client 1 is lost meanwhile.
+/// A reply of redis-1 to client 1 is lost between two instants.
 fn loses_reply(story: Story, from: u64, to: u64) -> Story {
     let story = story.fault_began(from, 9, "lost-reply", &[REDIS, CLIENT]);
     story.fault_ended(to, 9, "lost-reply", REDIS)
 }
 
-/// Client 1 takes the lock at 1 ms for 10 ms, and the lease runs out before client 2 takes it.
+/// Client 1 takes the lock at 1 ms for 10 ms, and the lease expires before client 2 takes it.
 fn overrun(released_at: u64) -> Story {
     Story::new()
         .takes(1, 1, "a")
@@ -49,12 +49,13 @@ fn overrun(released_at: u64) -> Story {
         .releases(99, 2)
 }
 
-/// Client 1 takes the lock at 1 ms for 10 ms, and client 2 takes it at 4 ms; in between it went.
+/// Client 1 takes the lock at 1 ms for 10 ms, loses it, and client 2 takes it at 4 ms.
 fn early(how: impl FnOnce(Story) -> Story) -> Story {
     how(Story::new().takes(1, 1, "a")).takes(4, 2, "b").releases(6, 1).releases(7, 2)
 }
 
-/// Client 1 sends a write while it holds, gives up on it and leaves; client 2 holds when it lands.
+/// Client 1 sends a write while it holds, gives up on it and leaves; the write lands while client 2
+/// holds.
 fn late_write() -> Story {
     let story = Story::new()
         .takes(1, 1, "a")
@@ -65,7 +66,7 @@ fn late_write() -> Story {
     story.late_write(7, 1, 2, 0, 9)
 }
 
-/// Nobody gets in from 21 ms on.
+/// No process gets in from 21 ms on.
 fn nobody(story: Story) -> Cause {
     cause(Kind::Stuck, story.progress_bound(100).healed(20).probe_acquires(21).probe_fails(130))
 }

@@ -1,4 +1,4 @@
-//! The rules do not decide it.
+//! The rules find no cause.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

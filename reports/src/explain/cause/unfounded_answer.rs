@@ -1,4 +1,4 @@
-//! The lock's own code gave an answer that no server had given.
+//! The lock's own code returned an answer that no server had given.
 
 use super::entry::Entry;
 use crate::explain::evidence::{Case, Standstill};

@@ -1,4 +1,4 @@
-//! Servers that share no counter gave out the tokens.
+//! Servers without a common counter issued the tokens.
 
 use super::entry::Entry;
 use crate::judge::meaning::Meaning;

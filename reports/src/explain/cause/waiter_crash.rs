@@ -1,4 +1,4 @@
-//! A process that waited died.
+//! A waiting process crashed.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

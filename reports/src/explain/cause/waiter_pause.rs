@@ -1,4 +1,4 @@
-//! The first in the queue stood still.
+//! The first in the queue was paused.
 
 use super::entry::{Entry, Need};
 use crate::judge::meaning::Meaning;

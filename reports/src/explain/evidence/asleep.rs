@@ -1,14 +1,14 @@
-//! Whether a process that waits sleeps on: the lock became free while it waited, and it sent
-//! nothing; or it waits on a connection that has ended.
+//! Detects processes that sleep on: the lock became free while they waited, and they sent nothing;
+//! or they wait on a dead connection.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{KeySpan, Moment, Timeline};
 use crate::record::history::{Keeping, Turn, What};
 use fencepost_faults::{Node, SimTime};
 
-/// Whether all whom a finding names and who still wait when it ends do so in the queue of a
-/// database, on connections that ended there with the server while they waited: one that loses
-/// power tells nobody.
+/// Returns whether all processes of a finding that still wait at its end are in a database's queue,
+/// on connections that ended with the server while they waited: a server that loses power notifies
+/// no client.
 pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let died = |from: Moment, told: Moment| {
         let meanwhile = &timeline.history.events[from.index..told.index];
@@ -32,8 +32,8 @@ pub(super) fn waits_for_the_dead(timeline: &Timeline<'_>, finding: &Finding) -> 
         && waiting.into_iter().all(is_dead)
 }
 
-/// Whether all whom a finding names still wait for an answer of a server that died before it gave
-/// one: they have sent nothing since.
+/// Returns whether all processes of a finding still wait for an answer of a server that crashed
+/// before it gave one: they have sent nothing since.
 pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let unanswered = |process: &Node| {
         let Some((since, told)) = last_silence(timeline, finding, *process) else { return false };
@@ -46,8 +46,8 @@ pub(super) fn waits_for_an_answer(timeline: &Timeline<'_>, finding: &Finding) ->
     !finding.processes.is_empty() && finding.processes.iter().all(unanswered)
 }
 
-/// Whether all whom a finding names sent nothing in the end, although the lock had become free
-/// while they waited.
+/// Returns whether all processes of a finding sent nothing at the end, although the lock had become
+/// free while they waited.
 pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     let mut processes = finding.processes.iter();
     processes.all(|process| {
@@ -58,7 +58,8 @@ pub(super) fn slept_on(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     })
 }
 
-/// Where a finding ends, if that is before a silence is told: somebody may have the lock by then.
+/// The end of a finding, or the time of its silence event if that is earlier: another process may
+/// have the lock by then.
 fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     let end = finding.at + finding.duration;
     let mut events = timeline.history.events[..told.index].iter();
@@ -68,8 +69,8 @@ fn end_of(timeline: &Timeline<'_>, finding: &Finding, told: Moment) -> Moment {
     }
 }
 
-/// The last silence of a process in the time of a finding: from when its acquire was open, and when
-/// it was told.
+/// The last silence of a process during a finding: the start of its open acquire, and the event of
+/// the silence.
 fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<(Moment, Moment)> {
     let (_, told) = last_silence(timeline, finding, process)?;
     let waits = timeline.acquisitions.iter().rev().find(|one| {
@@ -80,7 +81,7 @@ fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<
     Some((waits.invoked, told))
 }
 
-/// The last silence of a process in the time of a finding: since when, and when it was recorded.
+/// The last silence of a process during a finding: its start, and its event.
 fn last_silence(
     timeline: &Timeline<'_>,
     finding: &Finding,
@@ -97,8 +98,8 @@ fn last_silence(
     silences.find(|(since, told)| *since <= until && from <= told.time)
 }
 
-/// Whether the lock went from a server between two moments, or its lease ran out there, and nothing
-/// stands at the second.
+/// Returns whether the lock was removed or expired at a server between two moments, and no lock
+/// exists at the second.
 fn became_free(timeline: &Timeline<'_>, from: Moment, until: Moment) -> bool {
     let went = |span: &KeySpan<'_>| {
         let told = span.to.is_some_and(|(to, _)| from < to && to < until);

@@ -1,4 +1,4 @@
-//! What happened to a counter of tokens between two grants.
+//! The history of a token counter between two grants.
 
 use super::early_loss;
 use crate::judge::finding::Clash;
@@ -6,7 +6,7 @@ use crate::judge::timeline::{Grant, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::FaultKind;
 
-/// Two grants, and what their servers did between them.
+/// Two grants, and the changes of their servers between them.
 pub(crate) struct Counter<'t, 'h> {
     timeline: &'t Timeline<'h>,
     earlier: &'t Grant,
@@ -15,7 +15,7 @@ pub(crate) struct Counter<'t, 'h> {
 }
 
 impl<'t, 'h> Counter<'t, 'h> {
-    /// Of a clash in which servers granted both.
+    /// For a clash with two server grants.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Counter<'t, 'h>> {
         let [earlier, later] =
             [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
@@ -28,18 +28,18 @@ impl<'t, 'h> Counter<'t, 'h> {
         Some(Counter { timeline, earlier, later, between })
     }
 
-    /// Whether each of several servers counts by itself.
+    /// Returns whether each of several servers has its own counter.
     pub(crate) fn is_one_of_many(&self) -> bool {
         self.timeline.history.header.quorum > 1
     }
 
-    /// Whether a server was flushed.
+    /// Returns whether a server was flushed.
     pub(crate) fn was_flushed(&self) -> bool {
         let flushes = |what: &What| matches!(what, What::FaultBegan { kind, .. } if *kind == FaultKind::FlushAll);
         self.is_changed(Change::Flushed) || self.between.iter().any(|what| flushes(what))
     }
 
-    /// Whether a server evicted a key that is not the lock's.
+    /// Returns whether a server evicted a key other than the lock's.
     pub(crate) fn was_evicted(&self) -> bool {
         let lock = &self.timeline.history.header.resource;
         self.between.iter().any(
@@ -47,18 +47,19 @@ impl<'t, 'h> Counter<'t, 'h> {
         )
     }
 
-    /// Whether both servers acted as primary.
+    /// Returns whether both servers acted as primary.
     pub(crate) fn has_two_primaries(&self) -> bool {
         let later = (self.later.node, self.later.moment);
         early_loss::two_primaries(self.timeline, self.earlier, later)
     }
 
-    /// Whether the later token came from another server, or from one that had discarded its data.
+    /// Returns whether the later token came from another server, or from one that had discarded its
+    /// data.
     pub(crate) fn is_a_copy(&self) -> bool {
         self.earlier.node != self.later.node || self.is_changed(Change::Discarded)
     }
 
-    /// Whether a server came back without its data, or died.
+    /// Returns whether a server crashed, or returned without its data.
     pub(crate) fn was_forgotten(&self) -> bool {
         let crashes = |what: &&What| matches!(what, What::Crashed);
         self.is_changed(Change::Forgotten) || self.between.iter().any(crashes)

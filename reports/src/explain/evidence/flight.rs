@@ -1,22 +1,22 @@
-//! A write that was under way to the storage when the lock changed hands.
+//! A write in transit to the storage when the lock changed hands.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{FaultSpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Micros, Node};
 
-/// What held up a write that was sent before the later acquisition was granted and landed after it.
+/// The delay of a write that was sent before the later grant and landed after it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum OnItsWay {
-    /// A fault of the storage or of the way to it.
+    /// A fault of the storage or of the network to it.
     HeldUp,
-    /// Its process stood still after it had sent it.
+    /// Its process paused after sending it.
     OfOneWhoStoodStill,
-    /// Nothing that is known; its process had left its section before the lock changed hands.
+    /// No known delay; its process had left its critical section before the lock changed hands.
     OfOneWhoHadLeft,
 }
 
-/// What held up the late write of a clash, if it was on its way then.
+/// The delay of a clash's late write, if it was in transit then.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay> {
     let landed = timeline.moment(clash.late_write?);
     let What::Storage { operation, by, .. } = timeline.history.events[landed.index].what else {
@@ -38,7 +38,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay
     left.is_some_and(|left| left < changed_hands).then_some(OnItsWay::OfOneWhoHadLeft)
 }
 
-/// Whether a fault holds up what is sent to the storage.
+/// Returns whether a fault delays messages to the storage.
 pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
     fault.names(Node::Storage)
         && match fault.kind.impact() {

@@ -1,15 +1,15 @@
-//! Calls of the lock that the application cancelled or interrupted, and what they left behind.
+//! Calls that the application cancelled or interrupted, and their lasting effects.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Outcome, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{Impact, Node, SimTime};
 
-/// Whether the application gave up this acquire, and was not let in all the same.
+/// Returns whether the application gave up this acquire, and the process did not enter anyway.
 pub(super) fn acquire(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     one.outcome != Outcome::Granted && timeline.given_up(one.operation).is_some()
 }
 
-/// Whether the application gave up the call that a process began at a moment.
+/// Returns whether the application gave up the call that a process began at a moment.
 pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     match timeline.history.events[invoked.index].what {
         What::Invoke { operation, .. } => timeline.given_up(operation).is_some(),
@@ -17,8 +17,8 @@ pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     }
 }
 
-/// Whether the application gave up an acquire of the process whose lock stands, while that stood
-/// there under one owner: a lock that counts was taken once more than it was given back.
+/// Returns whether the application gave up an acquire of the owner of an existing lock while it
+/// existed under that owner: a counting lock was taken once more than it was released.
 pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) -> bool {
     let mut acquires = timeline.acquisitions.iter();
     acquires.any(|one| {
@@ -29,8 +29,7 @@ pub(super) fn raised_a_count(timeline: &Timeline<'_>, standing: &KeySpan<'_>) ->
     })
 }
 
-/// Whether nothing stood at a server for a moment between another one and when this came to stand
-/// there.
+/// Returns whether the server briefly had no lock between another one and this one.
 fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -> bool {
     timeline.keys.iter().filter(|span| span.node == standing.node).any(|span| {
         let gone = span.to.filter(|(_, how)| *how != KeyEnd::Replaced);
@@ -38,9 +37,9 @@ fn went_between(timeline: &Timeline<'_>, standing: &KeySpan<'_>, from: Moment) -
     })
 }
 
-/// Whether the first node of a queue, which no process knows of, may only be that of an acquire
-/// that the application gave up: of the process whose session it belongs to, or of any if that is
-/// not known. A fault that lost a reply or held up a message leaves such a node too.
+/// Returns whether the first node of a queue, unknown to every process, can only come from an
+/// acquire that the application gave up: by the owner of its session, or by any process if that is
+/// unknown. A fault that lost a reply or delayed a message leaves such a node too.
 pub(super) fn left_a_node(
     timeline: &Timeline<'_>,
     creator: Option<Node>,
@@ -61,7 +60,7 @@ pub(super) fn left_a_node(
             .any(|one| is_whose(one.process) && one.invoked < first.from && acquire(timeline, one))
 }
 
-/// Whether each of these processes had given up a call by an instant.
+/// Returns whether each of these processes had given up a call by an instant.
 pub(super) fn all_did(timeline: &Timeline<'_>, processes: &[Node], until: SimTime) -> bool {
     let did = |process: &Node| {
         let events = timeline.history.events.iter().take_while(|event| event.time_us <= until);

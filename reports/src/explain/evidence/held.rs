@@ -1,10 +1,10 @@
-//! How a holder spent the time for which it kept its lock.
+//! How a holder spent its critical section.
 
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{SectionEnd, Timeline};
 use fencepost_faults::Micros;
 
-/// A section that lasted beyond the stated bound.
+/// A critical section longer than the stated bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Held {
     paused: Micros,
@@ -14,7 +14,7 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// The section that a finding begins with, if there is a bound.
+    /// The critical section at the start of a finding, if there is a bound.
     pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Held> {
         let begins = |from: usize| Some(&from) == finding.witness.first();
         let section = timeline.sections.iter().find(|section| begins(section.from.index))?;
@@ -25,7 +25,7 @@ impl Held {
         Some(Held { paused, worked, bound, ended_by: section.ended_by })
     }
 
-    /// Whether its process stood still, and would have been done within the bound had it not.
+    /// Returns whether its process was paused, and would have finished within the bound otherwise.
     pub(crate) fn stood_still(&self) -> bool {
         let stood_still = self.paused > Micros::ZERO && self.worked <= self.bound;
         stood_still && self.ended_by != SectionEnd::Crash

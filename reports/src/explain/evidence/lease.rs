@@ -1,19 +1,19 @@
-//! Leases as the servers were asked for them, and the spans for which a holder's value stood there.
+//! Leases as requested from the servers, and the spans of a holder's value there.
 
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Redis keeps time in whole milliseconds, and a key lives until its last one is over.
+/// Redis counts whole milliseconds, and a key lives until the end of its last one.
 pub(super) const GRANULARITY: Micros = Micros::from_millis(2);
-/// The coarsest unit in which a server counts leases.
+/// The coarsest unit of a server's leases.
 pub(super) const COARSE: Micros = Micros::from_secs(1);
-/// How often a lock that renews its lease by itself does so in one lease at most. A second command
-/// that completes a grant follows it sooner.
+/// The most renewals per lease of a lock that renews itself. A second command that completes a
+/// grant follows it sooner.
 const RENEWALS_MAX: u64 = 20;
 
-/// A lease that a server was asked for.
+/// A requested lease.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     pub(crate) from: SimTime,
@@ -26,9 +26,9 @@ impl Lease {
     }
 }
 
-/// The lease that the holder's process set last before a moment: at one of many servers; of one lock
-/// that is replicated, wherever it was set. What was set after the lock had been lost belongs to
-/// another lock, of a nested acquire that came too late.
+/// The last lease that the holder's process set before a moment: at one of many servers, or
+/// anywhere for a replicated lock. A lease set after the lock was lost belongs to another lock, of
+/// a late nested acquire.
 pub(crate) fn last_lease(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,
@@ -53,7 +53,8 @@ pub(crate) fn last_lease(
     Lease { from, lasts: asked.unwrap_or(timeline.history.header.ttl_us) }
 }
 
-/// Whether the holder's lock had expired at a primary while the holder was in its section.
+/// Returns whether the holder's lock had expired at a primary while the holder was in its critical
+/// section.
 fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let index = timeline.acquisition_of(holder.operation);
     let Some(section) = index.and_then(|index| timeline.section_of(index)) else { return false };
@@ -68,9 +69,9 @@ fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment)
 }
 
 /// The span of the holder's value at a server that was lost before a moment: the first that ended
-/// while the holder was in its section and nothing of the holder's took its place at once, for what
-/// its process put there later was another lock under the same value. What a server removed because
-/// the one that it follows had told it to may be a late copy of an earlier lock.
+/// during the holder's critical section without an immediate replacement by the holder, because a
+/// later value of its process was another lock. A removal replicated from a primary may concern a
+/// late copy of an earlier lock.
 pub(super) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
@@ -82,7 +83,8 @@ pub(super) fn lost_at<'t, 'h>(
         let later = timeline.keys.iter().filter(|span| span.node == node && to < span.from);
         later.min_by_key(|span| span.from)
     };
-    // A holder that removes its lock in order to take it again has it again, if nobody was quicker.
+    // A holder that removes its lock in order to retake it still has it, if no other process was
+    // faster.
     let goes_on = |to: Moment| {
         let by = timeline.asked_by(to).map(Node::machine);
         let taken_again = by == Some(holder.process.machine())
@@ -110,9 +112,8 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Whether the lock renews leases by itself: somewhere in the history a server was asked to, well
-/// after the lease had been set, by a process all of whose calls had been answered. A call of which
-/// it never heard may still be under way.
+/// Returns whether the lock renews leases by itself: some process with no unanswered call renewed
+/// one, well after it was set. An unanswered call may still be in transit.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
     let mut set: BTreeMap<Node, SimTime> = BTreeMap::new();
@@ -139,14 +140,14 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     })
 }
 
-/// Whether the server gave the lock less than its lease when that was set last, by its own clock;
-/// `None` if it did not say.
+/// Returns whether the server granted less than the requested lease, by its own clock; `None` if it
+/// did not report that.
 pub(super) fn is_given_short(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Option<bool> {
     let given = span.runs_out?.since(span.set.last()?.time);
     Some(given + GRANULARITY < timeline.history.header.ttl_us)
 }
 
-/// Whether a replica followed a removal of its primary.
+/// Returns whether a replica applied a removal of its primary.
 pub(super) fn removed_by_replication(span: &KeySpan<'_>) -> bool {
     matches!(span.to, Some((_, KeyEnd::Changed { change: Change::Removed, by: None, .. })))
 }

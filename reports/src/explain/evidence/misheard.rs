@@ -1,4 +1,4 @@
-//! Why a process was told for certain what is not so.
+//! Why a process got a definite but wrong answer.
 
 use super::session;
 use crate::judge::finding::Finding;
@@ -6,32 +6,32 @@ use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 
-/// What a process was told, and what kept it from hearing what is so.
+/// A process's wrong answer, and the obstacle to the right one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Misheard {
-    /// It waited with a second node, and knew nothing of its first.
+    /// It waited with a second node, unaware of its first.
     OfAnotherNode,
     /// It was refused, and a fault came between it and a server.
     Refused(Obstacle),
-    /// It was told that its command succeeded, and a fault came between.
+    /// Its command was confirmed, and a fault came between.
     Succeeded(Obstacle),
-    /// It was told either, and no fault came between it and the one server of a lock that does not
-    /// live as long as a session or a connection.
+    /// Either answer, without a fault between it and the single server of a lock that does not live
+    /// in a session or a connection.
     Unfounded,
 }
 
-/// What came between a process and a server while a call was open.
+/// An obstacle between a process and a server during a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Obstacle {
-    /// Something that loses a message or a connection, or holds it up for as long as it lasts.
+    /// A fault that loses a message or a connection, or blocks messages while it lasts.
     Loss,
-    /// Only what makes messages or a server slower.
+    /// Only slower messages or a slower server.
     Delay,
-    /// The process stood still, and nothing else did.
+    /// Only a pause of the process.
     Pause,
 }
 
-/// What came between a process and any of these servers between two instants, if something did.
+/// The obstacle between a process and any of these servers between two instants, if there was one.
 pub(super) fn obstacle(
     timeline: &Timeline<'_>,
     process: Node,
@@ -53,22 +53,21 @@ pub(super) fn obstacle(
     })
 }
 
-/// What a process misheard: it waited with a second node; or, while its call was open, a fault held
-/// up or lost what it and a server of the finding sent each other, or one of the two stood still or
-/// died.
+/// The wrong answer: the process waited with a second node; or, during its call, a fault delayed or
+/// lost its traffic with a server of the finding, or one of the two paused or crashed.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
     let invoked = |operation: &u64| Some(timeline.invocation_of(*operation)?.time);
     let is_undisturbed = |from| !timeline.faults.iter().any(|fault| fault.touches(from, told.time));
     let (from, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
-        // No fault makes a lock of what no server has.
+        // No fault creates a lock that no server has.
         What::Ok { operation, .. } if timeline.acquisition_of(*operation).is_some() => {
             return is_undisturbed(invoked(operation)?).then_some(Misheard::Unfounded);
         }
         What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
-        // A loss: what the process knew of its lock, it had heard when that changed last.
+        // For a loss, the process last heard about its lock when the lock last changed.
         What::Lost => (events[*finding.witness.first()?].time_us, Misheard::Refused),
         _ => return None,
     };
@@ -86,8 +85,8 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
-/// Whether an acquire that came back without the lock cannot have missed the answer of the one
-/// server: no fault was at work between any two hosts, or at one, while it was open.
+/// Returns whether a refused acquire cannot have missed the answer of its single server: no fault
+/// acted between any two hosts, or at one, while it was open.
 pub(super) fn is_unfounded(timeline: &Timeline<'_>, refused: &Acquisition<'_>) -> bool {
     let Some(completed) = refused.completed else { return false };
     let mut faults =

@@ -1,11 +1,11 @@
-//! Whether two acquisitions can be told apart by who owns them, and what the later one built on.
+//! Whether two acquisitions have different owners, and what the later one's write was based on.
 
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;
 use crate::record::history::Keeping;
 
-/// Whether both are of one process, by different threads, under one owner value, and a server let
-/// the later one in because it took it for the earlier.
+/// Returns whether both belong to different threads of one process with one owner value, and a
+/// server admitted the later one because it took it for the earlier.
 pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let threads = one.process != other.process && one.process.machine() == other.process.machine();
@@ -14,7 +14,7 @@ pub(super) fn shares_owner(timeline: &Timeline<'_>, clash: Clash) -> bool {
     threads && one.owner == other.owner && found
 }
 
-/// Whether both are of different processes, which a row of a database does not tell apart.
+/// Returns whether both belong to different processes that a database row does not distinguish.
 pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let [one, other] = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
     let is_row = matches!(
@@ -24,9 +24,9 @@ pub(super) fn shares_client_id(timeline: &Timeline<'_>, clash: Clash) -> bool {
     is_row && one.process.machine() != other.process.machine() && one.owner == other.owner
 }
 
-/// Whether the write that was lost, or whose number was issued again, had been applied and its
-/// writer had left its section when the later process was granted the lock, and the later one
-/// wrote before it left: nobody was in its way, and what it wrote does not build on what stood.
+/// Returns whether the lost or reissued write had been applied and its writer had left its critical
+/// section when the later process was granted the lock, and the later one wrote before it left: no
+/// process interfered, and its write was not based on the stored value.
 pub(super) fn is_overwritten(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let builds_on =
         matches!(finding.kind, Kind::LostUpdate | Kind::DuplicateNumber | Kind::NumberRegression);

@@ -1,13 +1,12 @@
-//! Releases that did not do what they were sent for: lost, held up, or carried out at another
-//! server than the grant.
+//! Ineffective releases: lost, delayed, or executed at another server than the grant.
 
 use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
 
-/// When a process sent its last release before a moment, if it did not know by then how that ended,
-/// or never came to know.
+/// The time of a process's last release before a moment, if its outcome was unknown then, or never
+/// became known.
 pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let mut unknown = None;
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -27,15 +26,15 @@ pub(super) fn unknown(timeline: &Timeline<'_>, process: Node, before: Moment) ->
     unknown.map(|(_, index)| timeline.moment(index))
 }
 
-/// Whether a release that a process sent before a moment may have been under way for longer than
-/// its sender waited: it gave up, or died, without having heard how that ended. One that is in
-/// progress is on its ordinary way.
+/// Returns whether a release sent before a moment may have been in transit for longer than its
+/// sender waited: the sender gave up, or crashed, without hearing the outcome. A release in
+/// progress does not count.
 pub(crate) fn is_astray(timeline: &Timeline<'_>, process: Node, before: Moment) -> bool {
     stray(timeline, process, before).is_some()
 }
 
-/// When a process had sent the release that was astray by then: the last of which it gave up, or
-/// died, without having heard how it ended.
+/// The time of the stray release: the last one that its process abandoned, or crashed with, without
+/// hearing the outcome.
 fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Moment> {
     let (mut open, mut stray) = (None, None);
     for (index, event) in timeline.history.events[..before.index].iter().enumerate() {
@@ -57,8 +56,8 @@ fn stray(timeline: &Timeline<'_>, process: Node, before: Moment) -> Option<Momen
     stray.map(|(_, index)| timeline.moment(index))
 }
 
-/// Whether a release that was astray may arrive at a moment: one of them has removed nothing by
-/// then. What a process removes while no release of it is open, a release of before has removed.
+/// Returns whether a stray release may arrive at a moment: it has removed nothing before. A removal
+/// by a process without an open release comes from an earlier release.
 pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> bool {
     let (mut open, mut astray) = (None, 0_usize);
     for event in &timeline.history.events[..at.index] {
@@ -87,19 +86,18 @@ pub(super) fn may_arrive(timeline: &Timeline<'_>, process: Node, at: Moment) -> 
     astray > 0
 }
 
-/// When a process had sent the release that arrived at a moment: its last, if it had not heard by
-/// then how that ended, or an earlier one that was astray.
+/// The time of the release that arrived at a moment: the process's last, if its outcome was unknown
+/// then, or an earlier stray one.
 pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> Option<Moment> {
     unknown(timeline, process, arrived).or_else(|| stray(timeline, process, arrived))
 }
 
-/// Whether a release that a process began after a moment was open at another: it had not been
-/// answered.
+/// Returns whether a release that a process began after one moment was unanswered at another.
 pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: Moment) -> bool {
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
 }
 
-/// When a command of a process removed a lock before the process heard that it was granted.
+/// The moment at which a command of a process removed a lock before the process heard of the grant.
 pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) -> Option<Moment> {
     let (process, heard) = (acquisition.process, acquisition.completed?);
     timeline.keys.iter().find_map(|span| {
@@ -113,15 +111,15 @@ pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) 
     })
 }
 
-/// The removal that a finding tells of.
+/// The removal in a finding.
 pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Moment> {
     let mut witness = finding.witness.iter().map(|index| timeline.moment(*index));
     let is_removal = |what: &What| matches!(what, What::Server { change: Change::Removed, .. });
     witness.find(|moment| is_removal(&timeline.history.events[moment.index].what))
 }
 
-/// Whether the process stood still while the lock changed hands, and removed it after that: what it
-/// had to send next waited for it, not for the network.
+/// Returns whether the process paused while the lock changed hands, and removed it afterwards: the
+/// process delayed its next command, not the network.
 fn stood_still(
     timeline: &Timeline<'_>,
     process: Node,
@@ -134,27 +132,26 @@ fn stood_still(
     })
 }
 
-/// How the release was held up that removed another's lock and had begun before the lock changed
-/// hands.
+/// The delay of a release that removed another's lock and had begun before the lock changed hands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeldUp {
-    /// The process stood still.
+    /// The process paused.
     AtItsProcess,
-    /// The server was down before it answered: the process sent it again.
+    /// The server was down before it answered: the process sent the release again.
     SentAgain,
-    /// The network held it up.
+    /// The network delayed it.
     OnItsWay,
 }
 
-/// Whether a server was down for some time between two moments. What a connection that died had under
-/// way is never delivered.
+/// Returns whether a server was down between two moments. Messages of a dead connection are never
+/// delivered.
 fn was_down_between(timeline: &Timeline<'_>, server: Node, from: Moment, until: Moment) -> bool {
     let mut meanwhile = timeline.history.events[from.index..until.index].iter();
     meanwhile
         .any(|event| event.node == server && matches!(event.what, What::Crashed | What::Started))
 }
 
-/// How the release was held up that a finding tells of; `None` if it was not.
+/// The delay of a finding's release; `None` if it was not delayed.
 pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> Option<HeldUp> {
     let (remover, removed) = (*finding.processes.first()?, removal(timeline, finding)?);
     let changed_hands = timeline.acquisitions[clash.later].grant.as_ref()?.moment;
@@ -167,8 +164,8 @@ pub(super) fn held_up(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) 
     })
 }
 
-/// Whether a process removed a lock at a server where its own had never been: a failover had left
-/// that elsewhere.
+/// Returns whether a process removed a lock at a server that never had its own, because of a
+/// failover.
 pub(crate) fn was_never_there(timeline: &Timeline<'_>, finding: &Finding, clash: Clash) -> bool {
     let Some(removed) = removal(timeline, finding) else { return false };
     let own = &timeline.acquisitions[clash.earlier];

@@ -1,27 +1,27 @@
-//! What became of a lock that lives as long as the session or the connection of its process.
+//! The fate of a lock that lives in a session or a connection.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator, of_key};
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{Node, SimTime};
 
-/// What became of the lock of the earlier of two that stood against each other.
+/// How the earlier of two conflicting locks ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
-    /// One of both entered though no server ever had its key as the first of the queue.
+    /// One process entered although no server ever had its key first in the queue.
     WasNeverFirst,
-    /// Another server granted it, which never heard of the lock of a connection.
+    /// A server that never had the connection's lock granted it.
     GrantedElsewhere,
-    /// The connection ended, or the server that kept the lock for it.
+    /// With the connection, or with the server that kept the lock for it.
     WithConnection,
-    /// It was gone before the holder was told that it had it, by a server that did not know yet.
+    /// It was gone before a lagging server granted it.
     ToldByOneBehind,
-    /// The session ended.
+    /// With the session.
     WithSession,
 }
 
-/// What became of the lock of the earlier holder. Nothing if the lock does not live in a session
-/// or went in another way.
+/// How the lock of the earlier holder ended. `None` if the lock does not live in a session or ended
+/// in another way.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     if !timeline.history.header.has_no_ttl() {
         return None;
@@ -46,7 +46,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
     }
 }
 
-/// Whether a lock of a connection was granted again by another server, which never heard of it.
+/// Returns whether a lock of a connection was granted again by a server that never had it.
 fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let at = |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.node);
     let servers = at(clash.earlier).zip(at(clash.later));
@@ -54,27 +54,28 @@ fn was_granted_elsewhere(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && servers.is_some_and(|(held, taken)| held != taken)
 }
 
-/// Whether one of both entered though no server ever had its key as the first of the queue: it went
-/// while the process waited.
+/// Returns whether one process entered although no server ever had its key first in the queue: the
+/// key was deleted while the process waited.
 fn was_never_first(timeline: &Timeline<'_>, clash: Clash) -> bool {
     [clash.earlier, clash.later].iter().any(|index| timeline.acquisitions[*index].grant.is_none())
 }
 
-/// Whether a lock of a connection went without a command: with the connection, or with the server.
+/// Returns whether a lock of a connection ended without a command: with the connection, or with the
+/// server.
 fn ended_by_itself(how: KeyEnd) -> bool {
     let KeyEnd::Changed { change, by, .. } = how else { return false };
     change == Change::Forgotten || change == Change::Removed && by.is_none()
 }
 
-/// Whether the server that a process was connected to still had its lock at an instant.
+/// Returns whether the server that a process was connected to still had its lock at an instant.
 fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) -> bool {
     let own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
     own.filter(|span| span.by.map(Node::machine) == Some(holder.process.machine()))
         .any(|span| span.from < at && span.to.is_none_or(|(to, _)| at < to))
 }
 
-/// The node that was the first of the queue for most of the time in which nobody got in; of a
-/// semaphore, where no lease stood, the first of those who wait to add one.
+/// The first node of the queue for most of the time in which no process got in; for a semaphore
+/// without a lease, the first process that waits to add one.
 pub(super) fn first_node<'h>(
     timeline: &Timeline<'h>,
     (from, until): (SimTime, SimTime),
@@ -91,8 +92,8 @@ pub(super) fn first_node<'h>(
     })
 }
 
-/// Whether a process got a second node in a queue of the lock between two instants: then it knows
-/// of one of them at most.
+/// Returns whether a process got a second node in a queue of the lock between two instants: then it
+/// knows of at most one.
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
@@ -110,14 +111,14 @@ pub(super) fn contended_twice(
 /// Why the first of the queue does not take the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum First {
-    /// Its process waits on with this node, and has not been told.
+    /// Its process still waits with this node, without an answer.
     WaitsOn,
-    /// Its process waits with another node, or has been told since that it does not have the lock.
+    /// Its process waits with another node, or has since heard that it does not have the lock.
     IsUnknown,
 }
 
-/// Why the first of the queue does not take the lock. Nothing if a process once had the lock under
-/// that name, or a process died whose session may have kept it there.
+/// Why the first of the queue does not take the lock. `None` if a process once held the lock under
+/// that name, or a crashed process's session may have kept it.
 pub(super) fn of_queue(
     timeline: &Timeline<'_>,
     first: &KeySpan<'_>,
@@ -139,14 +140,14 @@ pub(super) fn of_queue(
                 && !contended_twice(timeline, by, (SimTime::ZERO, until));
             Some(if waits_with_it { First::WaitsOn } else { First::IsUnknown })
         }
-        // Whoever waits since then may wait with this node.
+        // A process that has waited since then may wait with this node.
         None => waiting.next().is_none().then_some(First::IsUnknown),
     }
 }
 
-/// Whether a process died and its session may have kept the node: the process whose node it is,
-/// since then; or, where that is not known, any process, so late that its session may not have
-/// ended. That takes its timeout and a tick, and no more than twice as long.
+/// Returns whether a process crashed and its session may have kept the node: the node's own
+/// process, since then; or, if unknown, any process, so recently that its session may still live. A
+/// session ends after its timeout and a tick, at most twice the timeout.
 fn died_since(
     timeline: &Timeline<'_>,
     (by, from): (Option<Node>, SimTime),

@@ -1,15 +1,15 @@
-//! What stands in the way when nobody gets in, or one that waits is not served.
+//! The obstacle when no process gets in, or a waiter is not served.
 //!
-//! Of a lock that must be had and was not: the first in the queue stood still itself; all who wait slept on; a server was down or stood still
-//! meanwhile; no server was a primary; messages were held up; then as below, of votes, those who
-//! died and clocks. Of waiting that ends in nothing: all who wait do so on dead connections, or
-//! slept on. Then, and of a lock that nobody gets: locks of attempts that were given up stand at a
-//! quorum of the servers; processes divide the servers among them; a lock stands at a server whose
-//! owner died or does not know of it, or whose release was lost; a server that followed another
-//! never received a release; nothing stands, and all who wait sleep on; nothing stands, and a
-//! process died while it waited; nothing stands, and the clocks by which a row is read differ;
-//! nothing stands, and all who want the lock gave up a call before. Where a lock stands, its owner
-//! may have given up the call.
+//! For an available lock that no process got, in this order: the first in the queue paused; all
+//! waiters slept on; a server was down or paused; no server was a primary; messages were delayed;
+//! then as below, votes, crashed processes and clocks. For hopeless waits: all waiters wait on dead
+//! connections, or slept on. Then, and for a lock that no process gets: locks of abandoned attempts
+//! exist at a quorum of the servers; processes split the servers between them; a server has a lock
+//! whose owner crashed or does not know of it, or whose release was lost; a replica never received
+//! a release; there is no lock, and all waiters sleep on; there is no lock, and a process crashed
+//! while it waited; there is no lock, and the clocks that compare a row differ; there is no lock,
+//! and all interested processes gave up a call before. Where a lock exists, its owner may have
+//! given up the call.
 
 use super::misheard::Obstacle;
 use super::session::First;
@@ -23,54 +23,54 @@ use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// From how many extensions on they are renewals though none was seen before: one or two may be
-/// commands that were sent again.
+/// The number of extensions from which on they count as renewals without earlier ones: one or two
+/// may be retries.
 const RENEWALS_MIN: usize = 3;
 
-/// What stands in the way.
+/// The obstacle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standstill {
-    /// The lock became free, and nothing told those who wait.
+    /// The lock became free, and the waiters were not notified.
     NotTold,
-    /// All who wait do so on connections that have ended.
+    /// All waiters wait on dead connections.
     OnDeadConnections,
-    /// A server was down or stood still.
+    /// A server was down or paused.
     ServersAway,
-    /// No server that clients were sent to was a primary.
+    /// No server that Sentinels named was a primary.
     NoPrimary,
     /// The network was cut between servers, or between one and a process.
     NetworkCut,
     /// Messages to or between servers were late.
     MessagesLate,
-    /// Several processes divided the servers among them.
+    /// Several processes split the servers between them.
     VotesSplit,
-    /// The owner of a lock that stands died.
+    /// The owner of an existing lock crashed.
     OwnerDied,
-    /// The owner of a lock that stands never heard that it has it.
+    /// The owner of an existing lock never heard of its grant.
     OwnerUnaware(Obstacle),
-    /// The owner of a lock that stands was told that it has not got it, and no fault was at work.
+    /// The owner of an existing lock was refused, without a fault.
     OwnerMisled,
-    /// The owner of a lock that stands was told that it had given it back.
+    /// The owner of an existing lock was told that its release succeeded.
     OwnerReleased,
-    /// The owner of a lock that stands gave it back and never heard whether that arrived.
+    /// The owner of an existing lock released it without hearing the outcome.
     ReleaseUnheard,
-    /// The owner of a lock that stands is not in its section and goes on renewing it.
+    /// The owner of an existing lock has left its critical section and still renews it.
     OwnerRenews,
-    /// The first of the queue is a node that no process knows of.
+    /// No process knows of the first node in the queue.
     UnknownNode,
-    /// A server that followed another never received that the lock was given back.
+    /// A replica never received the release.
     ReleaseNotCopied,
-    /// The application gave up a call, and what that had left behind stands.
+    /// The application gave up a call, and its effects remain.
     CallGivenUp,
-    /// A process died while it waited.
+    /// A process crashed while it waited.
     WaiterDied,
-    /// The first in the queue stood still.
+    /// The first in the queue was paused.
     WaiterStoodStill,
-    /// The clocks by which a row is read differ.
+    /// The clocks that compare a row differ.
     ClocksDiffer,
 }
 
-/// What stands in the way of those whom a finding names.
+/// The obstacle for the processes of a finding.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     match finding.kind {
         Kind::Unavailable => of_outage(timeline, finding),
@@ -85,7 +85,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
     }
 }
 
-/// Why a lock that was free was not had, though enough servers ran.
+/// Why no process got a free lock, though enough servers ran.
 fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = (finding.at, finding.at + finding.duration);
     let any = |kind: FaultKind| {
@@ -123,9 +123,9 @@ fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.1))
 }
 
-/// Whether for most of the time in which a lock was not had the first in its queue stood still,
-/// while one that ran wanted it. Of a lock that promises no order, the one that had asked first was
-/// the first in a queue if it got the lock in the end.
+/// Returns whether the first in the queue was paused for most of the outage, while a running
+/// process wanted the lock. For an unordered lock, the first to ask counts as first in the queue if
+/// it got the lock in the end.
 fn waiter_stood_still(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let stood_still = |process: &Node| {
         let pauses = timeline.faults.iter().filter(|fault| fault.does(Impact::Freezes, *process));
@@ -145,7 +145,7 @@ fn waiter_stood_still(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)
     first.as_ref().is_some_and(stood_still)
 }
 
-/// Of the processes that asked for the lock during most of a time, the one that asked first.
+/// The first to ask among the processes that wanted the lock for most of a time.
 fn first_to_ask(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Node> {
     let asked = |one: &&Acquisition<'_>| {
         let end = one.completed.map_or(until, |completed| completed.time.min(until));
@@ -155,7 +155,7 @@ fn first_to_ask(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> O
     first.map(|one| one.process)
 }
 
-/// Whether for most of a time some server was down or stood still.
+/// Returns whether for most of a time some server was down or paused.
 fn servers_were_away(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let gone = timeline.faults.iter().filter(|fault| {
         matches!(fault.kind.impact(), Impact::Kills | Impact::Freezes)
@@ -172,15 +172,15 @@ fn servers_were_away(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime))
     sum.0 * 2 > until.since(from).0
 }
 
-/// Whether for most of a time no server that clients were sent to was a primary: there was none, or
-/// Sentinels named another.
+/// Returns whether for most of a time no server that clients were sent to was a primary: there was
+/// none, or Sentinels named another.
 fn has_no_primary(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let roles = &timeline.roles;
     let without = roles.without_primary(from, until).max(roles.misnamed(from, until));
     without.0 * 2 > until.since(from).0
 }
 
-/// The first reason that the history shows why nobody gets in.
+/// The first obstacle in the history that explains why no process gets in.
 fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = (finding.at, finding.at + finding.duration);
     let has_sessions = timeline.history.header.lives_with_session;
@@ -201,7 +201,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         None if has_sessions => asleep::slept_on(timeline, finding)
             .then_some(Standstill::NotTold)
             .or_else(|| of_impatient(timeline, finding)),
-        // It goes when its lease is over, and that wakes nobody either.
+        // It is removed when its lease expires, but that wakes no waiter either.
         Some(standing) if finding.kind == Kind::Deadlock && standing.runs_out.is_some() => {
             Some(Standstill::NotTold)
         }
@@ -220,7 +220,7 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     }
 }
 
-/// Whose the first node of a queue is that no process knows of.
+/// The owner of the first node in a queue that no process knows of.
 fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     let creator = first.value.and_then(|node| creator(timeline.history, node));
     match given_up::left_a_node(timeline, creator, first) {
@@ -229,23 +229,23 @@ fn of_unknown(timeline: &Timeline<'_>, first: &KeySpan<'_>) -> Standstill {
     }
 }
 
-/// Nothing stands, and yet nobody gets in: all who want the lock gave up a call before, which their
-/// libraries may still count.
+/// There is no lock, and yet no process gets in: all interested processes gave up a call before,
+/// which their libraries may still count.
 fn of_impatient(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let until = finding.at + finding.duration;
     let all = given_up::all_did(timeline, &finding.processes, until);
     all.then_some(Standstill::CallGivenUp)
 }
 
-/// Whether a row that was given back says so by the clock of who gave it back, and that process, or
-/// one that a finding names, which compares the row with its own clock, has had a wrong one.
+/// Returns whether a released row carries the release time of its owner's clock, and that process,
+/// or one of the finding, which compares the row with its own clock, has had a wrong clock.
 fn clocks_differ(timeline: &Timeline<'_>, finding: &Finding) -> bool {
     timeline.history.header.kept_as == Some(Keeping::RowByClients)
         && wrong_clock(timeline, finding).is_some()
 }
 
-/// The last fault of a clock of a process that has a part in who may take a row: one that waits, or
-/// the one that gave the row back last.
+/// The last clock fault of a process that affects who may take a row: a waiter, or the last to
+/// release the row.
 pub(crate) fn wrong_clock<'t, 'h>(
     timeline: &'t Timeline<'h>,
     finding: &Finding,
@@ -262,8 +262,8 @@ pub(crate) fn wrong_clock<'t, 'h>(
     })
 }
 
-/// What stood when a time in which nobody got in was over, besides the lock of the one who got in
-/// then.
+/// The locks that existed at the end of a time in which no process got in, except that of the
+/// process that got in then.
 fn still_there<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (from, until): (SimTime, SimTime),
@@ -278,8 +278,8 @@ fn still_there<'t, 'h>(
     })
 }
 
-/// Whether several processes were granted parts of a quorum and gave them back, and together had
-/// enough servers for one of them.
+/// Returns whether several processes were granted parts of a quorum and released them, and together
+/// had enough servers for one of them.
 fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
@@ -299,8 +299,8 @@ fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -
     quorum > 1 && processes.len() > 1 && servers.len() >= quorum
 }
 
-/// Why locks that nobody used stood at a quorum of the servers for most of a time, so that nobody
-/// could have one; nothing if they did not.
+/// Why unused locks existed at a quorum of the servers for most of a time, so that no process could
+/// get one; `None` if they did not.
 fn of_standing_votes(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
@@ -317,8 +317,8 @@ fn of_standing_votes(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Optio
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
 }
 
-/// Whether the process that asked for this lock tried again under another name before it was
-/// granted any: it does not know of this one.
+/// Returns whether the owner of this lock retried under another name before it was granted any
+/// lock: it does not know of this one.
 fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
     let mut attempts = timeline.acquisitions.iter().rev();
     let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);
@@ -332,8 +332,8 @@ fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> 
     })
 }
 
-/// Whether a process was granted this and gave it back in the course of one acquire. What happens
-/// in the course of a release is none: some locks count down there what they had counted up.
+/// Returns whether a process was granted this and released it during one acquire. Changes during a
+/// release do not count: some locks decrement then what they had incremented.
 fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
     timeline.acquisitions.iter().any(|one| {
         Some(one.process) == span.by
@@ -342,7 +342,7 @@ fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> boo
     })
 }
 
-/// What became of the process that held the lock under the name of a node that still stands.
+/// The fate of the process that held the lock under the name of a remaining node.
 fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>, until: SimTime) -> Option<Standstill> {
     let mut holders = timeline.acquisitions.iter().rev();
     let holder = holders.find(|one| one.owner.is_some() && one.owner == node.value)?;
@@ -351,8 +351,8 @@ fn of_holder(timeline: &Timeline<'_>, node: &KeySpan<'_>, until: SimTime) -> Opt
     if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
 }
 
-/// What became of the process whose lock still stands: of its acquires, the last that had begun
-/// when the lock was granted. It may have died, or given up, before that.
+/// The fate of the owner of a remaining lock: of its acquires, the last that had begun at the
+/// grant. It may have crashed, or given up, before that.
 fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Option<Standstill> {
     let mut acquisitions = timeline.acquisitions.iter().rev();
     let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)?;
@@ -379,16 +379,16 @@ fn of_owner(timeline: &Timeline<'_>, span: &KeySpan<'_>, until: SimTime) -> Opti
     }
 }
 
-/// Whether an acquire that was granted in the end had been granted this before, without hearing it.
+/// Returns whether a successful acquire had already been granted this, without hearing of it.
 fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
     let is_own = span.value.zip(owner.owner).is_some_and(|(value, own)| is_one_owner(value, own));
     !is_own && owner.completed.is_some_and(|told| span.from < told)
 }
 
-/// Why a lock still stands at a server although its owner gave it back and was told so. What was
-/// written there before that, the release did not reach: of many servers, not all need it. What was
-/// written after it began is a command of which the owner had not heard, applied late; or a count
-/// that such a command had raised, so that the release only lowered it.
+/// Why a server still has a lock although its owner's release was confirmed. The release did not
+/// reach a value written before it: a quorum needs not all of many servers. A value written after
+/// it began comes from a late command unknown to the owner; or it is a count that such a command
+/// had raised, so that the release only lowered it.
 fn left_behind(
     timeline: &Timeline<'_>,
     owner: &Acquisition<'_>,
@@ -405,7 +405,7 @@ fn left_behind(
     }
 }
 
-/// The locks that stood for most of the time in which nobody got in.
+/// The locks that existed for most of the time in which no process got in.
 fn mostly<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (from, until): (SimTime, SimTime),
@@ -417,8 +417,9 @@ fn mostly<'t, 'h>(
     timeline.keys.iter().filter(|span| span.by.is_some()).filter(stood)
 }
 
-/// What became of the process whose lock stood for most of the time in which nobody got in, though
-/// nobody was in its section: it died, or it goes on renewing what it does not hold.
+/// The fate of the process whose lock existed for most of the time in which no process got in,
+/// though no process was in its critical section: it crashed, or it still renews a lock that it
+/// does not hold.
 fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Option<Standstill> {
     let span = mostly(timeline, (from, until)).next()?;
     let of = span.by?;
@@ -442,15 +443,15 @@ fn of_absent(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> Opti
     died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
 }
 
-/// Whether a process died between a moment and an instant.
+/// Returns whether a process crashed between a moment and an instant.
 fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: SimTime) -> bool {
     let later = timeline.history.events[from.index..].iter();
     let mut meanwhile = later.take_while(|event| event.time_us <= until);
     meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
 }
 
-/// A lock that stands at a server which followed another, where it was removed: that never reached
-/// the server.
+/// A lock at a former replica that was removed at its primary: the removal never reached the
+/// replica.
 fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Standstill> {
     let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {
@@ -466,8 +467,7 @@ fn unheard_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<
     standing.any(released).then_some(Standstill::ReleaseNotCopied)
 }
 
-/// A lock that stands at a server which followed another, and whose owner died, or gave it back
-/// without ever hearing of that.
+/// A lock at a former replica whose owner crashed, or released it without hearing the outcome.
 fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Standstill> {
     let mut owners = still_there(timeline, span).filter_map(|span| {
         timeline
@@ -483,7 +483,7 @@ fn lost_release(timeline: &Timeline<'_>, span: (SimTime, SimTime)) -> Option<Sta
     })
 }
 
-/// Whether a holder left and does not know whether its release arrived.
+/// Returns whether a holder left without knowing whether its release arrived.
 fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
     let end = timeline.moment(timeline.history.events.len() - 1);
@@ -499,8 +499,8 @@ fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstil
     })
 }
 
-/// Whether a process died while it waited, and for nearly all of the span nothing stood under the
-/// lock's key.
+/// Returns whether a process crashed while it waited, and for nearly all of the span no lock
+/// existed.
 fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
     let within =
         |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));

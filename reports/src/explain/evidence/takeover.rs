@@ -1,11 +1,11 @@
-//! Whether a removal was that of a process that was asking for the lock.
+//! Recognizes a removal by a process that was acquiring the lock.
 
 use super::release;
 use crate::judge::timeline::{Moment, Outcome, Timeline};
 use fencepost_faults::Node;
 
-/// Whether this process removed the lock while it was acquiring, and nothing that it had sent
-/// before can have been what removed it: a release whose answer it never got may arrive as late.
+/// Returns whether this process removed the lock while it was acquiring, and no earlier command of
+/// it can have caused the removal: an unanswered release may arrive as late.
 pub(crate) fn is_stale_takeover(timeline: &Timeline<'_>, remover: Node, removed: Moment) -> bool {
     let mut acquisitions = timeline.acquisitions.iter();
     let acquiring = acquisitions.any(|one| {

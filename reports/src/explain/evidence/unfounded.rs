@@ -1,12 +1,12 @@
-//! Answers that no server gave: the lock's own code did.
+//! Answers by the lock's own code that no server gave.
 
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Whether one of two that stood against each other, and only one, entered though no server had
-/// granted it the lock in that acquire. Of many servers, and of a lock that lives as long as a
-/// session or a connection, that is told otherwise.
+/// Returns whether exactly one of two conflicting processes entered without a server's grant in
+/// that acquire. Locks on many servers, and locks in a session or a connection, are covered
+/// elsewhere.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
@@ -15,7 +15,7 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
         && both.iter().filter(|one| was_not_granted(timeline, one)).count() == 1
 }
 
-/// Whether no server set or prolonged a lock for the process while it acquired.
+/// Returns whether no server set or prolonged a lock for the process while it acquired.
 fn was_not_granted(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     let (from, until) = (one.invoked.index, one.completed.map(|completed| completed.index));
     let meanwhile = &timeline.history.events[from..until.unwrap_or(from)];

@@ -1,6 +1,6 @@
-//! Nobody waits for ever. When a run ends in which somebody waits for the lock and nobody is in its
-//! section, something must lie ahead that can wake a process. Whether something did is what the
-//! world knew when the run ended, and the history tells ([`What::Silent`]).
+//! No process waits for ever. If a run ends with a waiter and no holder, some future event must be
+//! able to wake a process. The world knew whether there was one when the run ended, and recorded it
+//! ([`What::Silent`]).
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -24,7 +24,7 @@ pub(super) const MEANING: Meaning = Meaning {
             before sleeping.",
 };
 
-/// At most one: it lasts to the end.
+/// At most one, which lasts to the end.
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let open = || timeline.acquisitions.iter().filter(|one| one.completed.is_none());
     let waiting: Vec<(&Acquisition<'_>, Moment)> =
@@ -51,7 +51,7 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     vec![Finding { kind, at: from, duration, processes, what, witness, clash: None }]
 }
 
-/// Where the history says that nothing lay ahead of a process that waited.
+/// The event that says that nothing could wake a waiting process.
 fn told_hopeless(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
     let hopeless = |what: &What| matches!(what, What::Silent { ahead: false, .. });
     let events = &timeline.history.events;
@@ -59,7 +59,7 @@ fn told_hopeless(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
     Some(timeline.moment(index))
 }
 
-/// Since when all of them have waited and nobody has held the lock.
+/// The start of the time in which all of them waited without a holder.
 fn began(timeline: &Timeline<'_>, waiting: &[(&Acquisition<'_>, Moment)]) -> SimTime {
     let asked = waiting.iter().map(|(one, _)| one.invoked.time);
     let left = timeline.sections.iter().filter_map(|section| Some(section.to?.time));
@@ -76,7 +76,7 @@ mod tests {
         check(&Timeline::new(&history)).len()
     }
 
-    /// Client 2 waits from 2 ms on; client 1 gives the lock back at 5 ms.
+    /// Client 2 waits from 2 ms on; client 1 releases the lock at 5 ms.
     fn waits() -> Story {
         Story::new().takes(1, 1, "a").acquires(2, 2).leaves(5, 1).removed(5, "a", 1).left(6, 1)
     }

@@ -1,4 +1,4 @@
-//! A global sequence: no number is issued twice, and none goes back.
+//! A global sequence: no number is issued twice, and numbers never decrease.
 //!
 //! The guarded value is the last number; an accepted write issues the number that it writes.
 
@@ -23,7 +23,7 @@ pub(super) const MEANING: Meaning = Meaning {
     helps: "A unique constraint or a sequence in the database.",
 };
 
-/// What it means that a number went back.
+/// The meaning of a decreasing number.
 pub(super) const NUMBER_REGRESSION: Meaning = Meaning {
     what: "A number was issued that is lower than one issued before.",
     how: "A late holder wrote back an older last number.",

@@ -1,5 +1,5 @@
-//! Fencing lets the rightful holder through: once everything has been healed for the stated bound,
-//! the storage rejects nobody whose acquisition is the newest and still stands at its servers.
+//! Fencing admits the rightful holder: once all faults have been healed for the stated bound, the
+//! storage never rejects the newest acquisition while its servers still have the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -31,8 +31,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     found.into_iter().map(|request| finding(timeline, healed, request)).collect()
 }
 
-/// Whether the request was made under the newest acquisition, whose process is in its section and
-/// whose key still stands at a quorum.
+/// Returns whether the request belongs to the newest acquisition, whose process is in its critical
+/// section and whose key a quorum still has.
 fn is_rightful(timeline: &Timeline<'_>, request: &StorageRequest) -> bool {
     let Some(index) = request.acquisition else { return false };
     let acquisition = &timeline.acquisitions[index];
@@ -61,7 +61,7 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
          {token}.",
         rejected.process
     );
-    // The acquisition whose token the storage has seen and holds against this one.
+    // The acquisition whose token makes the storage reject this one.
     let highest = timeline
         .storage
         .iter()

@@ -1,10 +1,9 @@
-//! Only the owner releases: no process's command removes a lock that a different process was
-//! granted.
+//! Only the owner releases: no process's command removes a lock granted to a different process.
 //!
-//! Who owns a value is decided by who was last granted it, at that server if it ever was, else at
-//! any: after a failover the server that removes the lock is not the one that granted it. A thread
-//! may clear away what another thread of its process has left behind, for a lock may take them for
-//! one owner; not what the other still uses.
+//! The owner of a value is the process last granted it at that server, or anywhere if that server
+//! never granted it: after a failover another server removes the lock. A thread may clean up after
+//! another thread of its process, because a lock may take them for one owner, but not while the
+//! other still uses the lock.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -52,7 +51,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
         .collect()
 }
 
-/// One process removing what another had been granted.
+/// A process's removal of another's grant.
 struct Removal {
     remover: Node,
     owner: Node,
@@ -61,7 +60,7 @@ struct Removal {
 }
 
 impl Removal {
-    /// The acquisition that the removed grant belongs to.
+    /// The acquisition of the removed grant.
     fn theirs(&self, timeline: &Timeline<'_>) -> Option<usize> {
         let belongs = |one: &crate::judge::timeline::Acquisition<'_>| {
             one.grant.as_ref().is_some_and(|grant| {
@@ -75,9 +74,9 @@ impl Removal {
             .position(|one| one.process.machine() == machine && belongs(one))
     }
 
-    /// Whether the owner was told that it has the lock. Where a loser's GETSET overwrites the
-    /// holder's value, what stands at the server is the loser's, but nobody is robbed when the
-    /// holder deletes it.
+    /// Returns whether the owner knew that it has the lock. Where a loser's GETSET overwrites the
+    /// holder's value, the server has the loser's value, but its deletion by the holder harms no
+    /// process.
     fn robs(&self, timeline: &Timeline<'_>) -> bool {
         let Some(theirs) = self.theirs(timeline) else { return false };
         let in_use =
@@ -95,8 +94,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
         "{remover} removed the lock at {server} that {owner} had been granted {} before.",
         removed.time.since(granted.time)
     );
-    // The remover acts on its own last acquisition; the owner on the one that this grant belongs
-    // to.
+    // The remover acts on its own last acquisition; the owner on the one of this grant.
     let own = timeline.acquisitions.iter().rposition(|one| {
         one.process == remover
             && one.completed.is_some_and(|at| at < removed)
@@ -158,8 +156,8 @@ mod tests {
     #[test]
     fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
         let second = Node::Client(1).of_thread(2);
-        // The first one's release is lost; the second finds the value of its own process, goes in,
-        // and gives that back.
+        // The first thread's release is lost; the second finds the value of its own process,
+        // enters, and releases that.
         let story = Story::new()
             .takes(1, 1, "a")
             .leaves(2, 1)

@@ -1,7 +1,7 @@
-//! Nobody keeps the lock beyond the stated bound. Demanded only of runs whose header states one.
+//! No process keeps the lock beyond the stated bound. Applies only to runs whose header states one.
 //!
-//! A process keeps the lock while it is in its section and the lock stands at its servers: one
-//! whose lease ran out keeps nobody waiting.
+//! A process keeps the lock while it is in its critical section and its servers have the lock:
+//! after its lease expires it blocks no other process.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -34,9 +34,9 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(section, kept)| finding(section, kept, bound)).collect()
 }
 
-/// Until when a process kept the lock that it had at an instant: until it left or the lock went
-/// from so many servers that those it stood at were no quorum. That instant, if it did not have it
-/// any more. Where no server told of the grant, until it left.
+/// The end of a process's hold on the lock that it had at an instant: until it left, or until fewer
+/// servers than a quorum had the lock. That instant, if it had already lost it. Without a recorded
+/// grant, until it left.
 pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime) -> SimTime {
     let left = section.ends(timeline.end);
     let holder = &timeline.acquisitions[section.acquisition];
@@ -54,8 +54,7 @@ pub(super) fn kept_until(timeline: &Timeline<'_>, section: &Section, at: SimTime
     left.min(lost)
 }
 
-/// What stands last where something stands without a gap under one owner: a lock that counts how
-/// often it is held changes its value.
+/// The last value of a gapless series under one owner: a counting lock changes its value.
 fn last_of<'t, 'h>(timeline: &'t Timeline<'h>, span: &'t KeySpan<'h>) -> &'t KeySpan<'h> {
     let mut last = span;
     for next in timeline.keys.iter().filter(|next| next.node == span.node) {

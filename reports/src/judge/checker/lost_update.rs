@@ -1,4 +1,4 @@
-//! No update is lost: a read-modify-write lands on the value that it had read.
+//! No update is lost: a read-modify-write lands on the value that it read.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -71,7 +71,7 @@ fn is_read_for(request: &StorageRequest, write: &StorageRequest) -> bool {
     !request.is_accepted_write() && request.accepted && request.acquisition == write.acquisition
 }
 
-/// The two acquisitions in grant order, and which of the two writes came too late: that of the
+/// The two acquisitions in grant order, and which of the two writes was too late: that of the
 /// earlier acquisition.
 pub(super) fn clash(
     timeline: &Timeline<'_>,

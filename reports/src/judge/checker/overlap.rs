@@ -1,8 +1,8 @@
-//! Mutual exclusion: no two processes are in their critical sections at one true instant.
+//! Mutual exclusion: no two processes are in their critical sections at the same true instant.
 //!
-//! Sections are half-open, so one may begin at the instant in which another ends, and a section of
-//! no length meets nobody. Sections of one thread never clash: it may hold the lock more than once.
-//! Two threads of one process do, as two processes do.
+//! Sections are half-open, so one may begin at the end of another, and an empty section overlaps
+//! with none. Sections of one thread never clash: it may hold the lock more than once. Two threads
+//! of one process do, like two processes.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};

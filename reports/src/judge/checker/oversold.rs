@@ -1,8 +1,8 @@
-//! A flash sale: the stock never goes below zero, and no more is sold than there was.
+//! A flash sale: the stock never goes below zero, and no more is sold than existed.
 //!
-//! The guarded value is the stock. What a write sells is the difference between what its writer had
-//! read and what it wrote: two sales that both turn 10 into 9 sell two pieces though the stock
-//! shrinks by one.
+//! The guarded value is the stock. A write sells the difference between the value that its writer
+//! had read and the written one: two sales that both turn 10 into 9 sell two pieces though the
+//! stock decreases by one.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -44,7 +44,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 
 fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i128) -> Finding {
     let what = format!("With {}'s sale, {sold} of {stock} pieces were sold.", write.process);
-    // Pieces too many come from updates that were lost before, or from this write itself.
+    // Excess pieces come from earlier lost updates, or from this write itself.
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);
     let mut witness: Vec<usize> = cause.iter().flat_map(|lost| lost.witness.clone()).collect();

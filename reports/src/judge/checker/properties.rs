@@ -1,4 +1,4 @@
-//! Random histories: good ones are never flagged, and a planted fault always is.
+//! Random histories: correct ones are never flagged, and an injected fault always is.
 
 use super::CHECKERS;
 use crate::judge::finding::Kind;
@@ -9,8 +9,7 @@ use crate::record::validate::validate;
 use fencepost_faults::Node;
 use proptest::prelude::*;
 
-/// One turn of one thread: how long it waits for its turn, how long it holds, and whether it
-/// updates the guarded value.
+/// One turn of one thread: its wait, its hold, and whether it updates the guarded value.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
     who: Node,
@@ -41,14 +40,14 @@ fn turns() -> impl Strategy<Value = Vec<Turn>> {
     prop::collection::vec(turn, 2..40)
 }
 
-/// Tells the turns one after the other; the turn `cheated` does not wait until the one before it
-/// has ended.
+/// Records the turns one after the other; the turn `cheated` does not wait for the end of the one
+/// before.
 fn told(turns: &[Turn], workload: &str, cheated: Option<usize>) -> History {
     let mut story = Story::of_workload(workload);
     let (mut now, mut value) = (1, if workload == "seckill" { 1_000 } else { 0 });
     for (index, turn) in turns.iter().enumerate() {
         let (owner, token) = (format!("owner-{index}"), index as u64 + 1);
-        // Half of the turns are asked for while the one before still runs.
+        // Half of the turns ask while the one before still runs.
         let from = if cheated == Some(index) { now - 1 } else { now + turn.waits };
         story = story.takes_with_token(from, turn.who, &owner, token);
         now = from + turn.holds;
@@ -96,7 +95,7 @@ proptest! {
     fn a_planted_overlap_is_always_found(turns in turns(), place in any::<prop::sample::Index>()) {
         let place = 1 + place.index(turns.len() - 1);
         prop_assume!(turns[place].who != turns[place - 1].who);
-        // Without updates, so that only the overlap is planted.
+        // Without updates, so that the overlap is the only violation.
         let turns = turns.into_iter().map(|turn| Turn { updates: false, ..turn });
         let turns: Vec<Turn> = turns.collect();
         prop_assert_eq!(found(&told(&turns, "register", Some(place))), [Kind::Overlap]);

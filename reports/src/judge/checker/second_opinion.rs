@@ -1,12 +1,12 @@
-//! A second opinion: the checkers of this crate against a linearizability checker that shares
-//! nothing with them, on random histories, good and bad.
+//! Compares the checkers of this crate with an independent linearizability checker, on random
+//! histories, correct and incorrect.
 //!
-//! A lock is an object whose operations are *enter* and *leave*. An operation takes effect at one
-//! moment between its call and its return, so a section `[ok, end)` is the least that a process can
-//! have held: the acquire took effect no later than at its ok, the leaving no earlier than its
-//! call. Some order of effects obeys the model exactly if no two sections of different processes
-//! share time, which is what `overlap` checks without any search. Fencing tokens are an object of
-//! their own (linearizability is local: objects may be judged one by one).
+//! A lock is an object with the operations *enter* and *leave*. An operation takes effect at one
+//! moment between its call and its return, so a process held the lock at least for the section
+//! `[ok, end)`: the acquire took effect no later than its ok, the leave no earlier than its call.
+//! Some order of effects satisfies the model exactly if no two sections of different processes
+//! overlap, which `overlap` checks without a search. Fencing tokens are a separate object
+//! (linearizability is local: objects may be judged one by one).
 
 mod histories;
 mod models;
@@ -18,16 +18,16 @@ use crate::record::history::History;
 use histories::{Style, random};
 use models::{Mutex, OwnerAware, Reentrant, Tokens};
 
-/// How many random histories each model is asked about.
+/// Random histories per model.
 const HISTORIES: u64 = 4_000;
 
-/// Whether a checker of this crate has no objection.
+/// Returns whether a checker of this crate accepts a history.
 fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }
 
-/// Over many random histories of a style, how many both opinions accept and how many both reject;
-/// panics where they differ.
+/// The number of random histories of a style that both checkers accept and reject; panics where
+/// they differ.
 fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, u64) {
     let (mut good, mut bad) = (0, 0);
     for number in 0..HISTORIES {
@@ -39,8 +39,7 @@ fn agreed(style: Style, first: &Checker, second: fn(&History) -> bool) -> (u64, 
     (good, bad)
 }
 
-/// Both kinds of history must be plenty: opinions that only ever agree on one of them have not been
-/// compared.
+/// Both results must be frequent: checkers that agree on only one of them have not been compared.
 fn assert_plenty((good, bad): (u64, u64)) {
     assert!(good > HISTORIES / 5 && bad > HISTORIES / 5, "{good} good and {bad} bad histories");
 }
@@ -69,8 +68,8 @@ fn token_regression_agrees_with_a_fenced_lock_whose_tokens_grow() {
     ));
 }
 
-/// What only clients see leaves more orders open than what servers saw: if no order of it has
-/// growing tokens, that of the grants has not.
+/// The clients' view allows more orders than the servers': if no order of it has growing tokens,
+/// the grant order does not either.
 #[test]
 fn tokens_that_no_order_of_the_acquires_explains_are_a_regression() {
     let seen = |number| random(Style::Fenced, number);
@@ -87,7 +86,7 @@ fn foreign_release_agrees_with_an_owner_aware_mutex_at_the_server() {
     assert_plenty(agreed(Style::Careless, &super::foreign_release::CHECKER, objects::server_key));
 }
 
-/// Twins of the first opinion, each with one mistake.
+/// Variants of the first checker, each with one mistake.
 mod broken {
     use super::*;
     use crate::judge::finding::Finding;
@@ -119,7 +118,7 @@ mod broken {
         if section.ended_by == ended_by { end } else { section.ends(end) }
     }
 
-    /// The overlap checker with another idea of which sections to compare and of when they end.
+    /// The overlap checker with another choice of sections to compare and of their ends.
     fn clashes(
         timeline: &Timeline<'_>,
         back: usize,
@@ -137,7 +136,7 @@ mod broken {
             })
         };
         let any = sections.iter().enumerate().any(clash);
-        // Which finding it is does not matter here, only whether there is one.
+        // Only the existence of a finding matters here.
         if any { vec![sound.first().cloned().unwrap_or_else(some_finding)] } else { Vec::new() }
     }
 

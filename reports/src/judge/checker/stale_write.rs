@@ -1,7 +1,7 @@
-//! Fencing at the storage: once it has served an acquisition, it accepts no write of one that was
-//! granted earlier.
+//! Fencing at the storage: once it has served an acquisition, it accepts no write of an earlier
+//! grant.
 //!
-//! A late write that lands before the next holder touches the storage is no harm.
+//! A late write that lands before the next holder touches the storage does no harm.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -91,7 +91,7 @@ mod tests {
         check(&Timeline::new(&story.build()))
     }
 
-    /// Client 1 holds, loses the lock without noticing, and client 2 holds.
+    /// Client 1 holds and loses the lock without noticing, then client 2 holds it.
     fn handover() -> Story {
         Story::new().takes(1, 1, "a").takes(5, 2, "b")
     }
@@ -128,7 +128,7 @@ mod tests {
 
     #[test]
     fn accepts_the_order_of_grants_even_if_completions_came_the_other_way_round() {
-        // The answer to client 1 was slow: it was granted first and heard of it last.
+        // The answer to client 1 was slow: it was granted first and learned of it last.
         let story =
             Story::new().grants(1, 1, "a").grants(2, 2, "b").hears(3, 2, "b").hears(4, 1, "a");
         assert_eq!(stale_writes(story.writes(5, 1, 0, 1).writes(6, 2, 1, 2)), []);

@@ -1,9 +1,9 @@
-//! Whoever waits is served. Judged after healing, in two ways:
+//! Every waiter is served. Judged after healing, in two ways:
 //!
-//! - A process that waits sends something within the bound on silences, unless the lock is taken:
-//!   one that sleeps on a free lock is not woken by anybody.
-//! - Of a lock that promises an order, nobody gets it before one who asked earlier by more than the
-//!   header's bound. A lock that makes no promise may let anybody in first.
+//! - A waiting process sends something within the bound on silences, unless the lock is taken: a
+//!   process that sleeps on a free lock is never woken.
+//! - If a lock promises an order, no process gets it before one that asked earlier by more than the
+//!   header's bound. A lock without that promise may admit any process first.
 
 use super::{Checker, deadlock};
 use crate::judge::finding::{Finding, Kind};
@@ -34,7 +34,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Every process that slept on a free lock. Of a deadlock, only those that woke up before it.
+/// Every process that slept on a free lock. For a deadlock, only those that woke up before it.
 fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let is_deadlock = !deadlock::check(timeline).is_empty();
     let silences = timeline.history.events.iter().enumerate();
@@ -76,8 +76,8 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     findings
 }
 
-/// The longest part of a span in which nothing stood under the lock's key at any server and nobody
-/// was in its section: from when, and how long.
+/// The longest part of a span in which no server had the lock's key and no process was in its
+/// critical section: its start and length.
 fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimTime, Micros) {
     let end = timeline.end;
     let keys = timeline.keys.iter().map(|span| (span.from.time, timeline.stood_until(span)));
@@ -96,7 +96,7 @@ fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimT
     longest
 }
 
-/// Every acquire that others passed over although the lock promises an order.
+/// Every acquire that others overtook although the lock promises an order.
 fn passed_over(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let Some(bound) = timeline.history.header.order_bound_us else { return Vec::new() };
     let after = timeline.acquisitions.iter().filter(|one| healed < one.invoked);
@@ -108,7 +108,7 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
         let other = &timeline.acquisitions[section.acquisition];
         let waits = first.invoked < section.from
             && first.completed.is_none_or(|completed| section.from < completed);
-        // Whoever is in its section already takes no place of anybody.
+        // A process in its critical section takes no other's place.
         let nested = timeline
             .sections
             .iter()
@@ -159,7 +159,7 @@ mod tests {
         check(&Timeline::new(&history)).iter().map(|finding| finding.duration.0 / 1_000).collect()
     }
 
-    /// Client 2 waits from 2 ms on; client 1 gives the lock back at 5 ms.
+    /// Client 2 waits from 2 ms on; client 1 releases the lock at 5 ms.
     fn waits() -> Story {
         let story = Story::new().healed(0).takes(1, 1, "a").acquires(2, 2);
         story.leaves(5, 1).removed(5, "a", 1).left(6, 1)

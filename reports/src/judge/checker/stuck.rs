@@ -1,8 +1,8 @@
-//! Progress: after everything is healed, somebody acquires a free lock within the stated bound,
-//! each time that it becomes free.
+//! Progress: after all faults are healed, some process acquires a free lock within the stated
+//! bound, each time that it becomes free.
 //!
-//! A fresh probe process tries. While somebody holds the lock the bound does not run: it begins
-//! again when the last holder leaves, or when its lock has gone from the servers although it stays.
+//! A fresh probe process tries. The bound does not run while a process holds the lock: it restarts
+//! when the last holder leaves, or when the servers have lost its lock.
 
 use super::held_forever::kept_until;
 use super::{Checker, deadlock};
@@ -25,30 +25,29 @@ pub(super) const MEANING: Meaning = Meaning {
     helps: "Set the expiry in the command that takes the lock, and let waiters poll as well.",
 };
 
-/// What a history says about progress after healing.
+/// The verdict on progress after healing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
-    /// Nothing was healed, so nothing is demanded.
+    /// Nothing was healed, so no progress is required.
     NotDemanded,
-    /// Somebody got in within the bound, or somebody holds the lock to the end.
+    /// A process got in within the bound, or holds the lock to the end.
     Made,
-    /// Nobody got in although somebody wanted to for the whole bound: each time that this happened,
-    /// at least one.
+    /// No process got in although one wanted to for the whole bound: each such time, at least one.
     Stuck(Vec<Finding>),
-    /// Nobody wanted to for long enough to tell.
+    /// No process wanted to for long enough to tell.
     Unjudged,
 }
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let Progress::Stuck(mut findings) = progress(timeline) else { return Vec::new() };
-    // One that lasts to the end because nothing can happen any more is told as a deadlock.
+    // One that lasts to the end because nothing can happen any more is reported as a deadlock.
     if !deadlock::check(timeline).is_empty() {
         findings.retain(|one| one.at + one.duration < timeline.end);
     }
     findings
 }
 
-/// Judges progress after healing: every time in which nobody kept the others out.
+/// Judges progress after healing: every time without a holder.
 pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     let Some(healed) = timeline.healed else { return Progress::NotDemanded };
     let bound = timeline.history.header.progress_bound_us;
@@ -74,15 +73,15 @@ pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
     }
 }
 
-/// A time after healing in which nobody kept the others out.
+/// A time after healing without a holder.
 struct Gap {
     from: SimTime,
     /// The entry that ended it, if one did.
     entered: Option<Moment>,
 }
 
-/// Every such time, and whether somebody keeps the others out to the end: that one is held-forever,
-/// not stuck.
+/// Every such time, and whether a process keeps the lock to the end: that is held-forever, not
+/// stuck.
 fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     let mut gaps = Vec::new();
     let mut free_from = healed.time;
@@ -99,8 +98,8 @@ fn gaps(timeline: &Timeline<'_>, healed: Moment) -> (Vec<Gap>, bool) {
     (gaps, false)
 }
 
-/// Until when a process in its section kept the others out after healing: until it left or its lock
-/// went, whichever came first; `None` if it did to the end.
+/// The end of a holder's exclusion after healing: when it left or its lock was gone, whichever was
+/// first; `None` if it lasted to the end.
 fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<SimTime> {
     if section.to.is_some_and(|to| to < healed) {
         return section.to.map(|to| to.time);
@@ -109,7 +108,7 @@ fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<Si
     (until < timeline.end || section.to.is_some()).then_some(until)
 }
 
-/// A time after healing in which nobody held the lock.
+/// A time after healing without a holder.
 struct Waiting<'t, 'h> {
     timeline: &'t Timeline<'h>,
     healed: Moment,
@@ -118,7 +117,7 @@ struct Waiting<'t, 'h> {
 }
 
 impl Waiting<'_, '_> {
-    /// The attempts that were open after healing, up to the one that got in.
+    /// The attempts that were open after healing, up to the successful one.
     fn attempts(&self) -> impl Iterator<Item = &Acquisition<'_>> {
         let all = self.timeline.acquisitions.iter();
         all.filter(|one| {
@@ -142,9 +141,9 @@ impl Waiting<'_, '_> {
         wanted.values().map(|(from, to)| to.since(*from)).max().unwrap_or_default()
     }
 
-    /// Whether two processes or more used up their attempts, at least two each, although no quorum
-    /// of servers had the lock for anybody, and nobody got in to the end. Where there were faults,
-    /// only what they tried a bound after healing counts.
+    /// Returns whether two processes or more used up their attempts, at least two each, although no
+    /// owner had a quorum of servers, and no process got in to the end. With faults, only attempts
+    /// a bound after healing count.
     fn is_used_up(&self) -> bool {
         let settled = match self.timeline.faults.is_empty() {
             true => self.free_from,
@@ -166,7 +165,7 @@ impl Waiting<'_, '_> {
             && tried.iter().all(in_vain)
     }
 
-    /// Whether the lock stood for one owner at a quorum of servers at any time of an attempt.
+    /// Returns whether one owner had the lock at a quorum of servers at any time of an attempt.
     fn is_taken_during(&self, attempt: &Acquisition<'_>) -> bool {
         let mut servers: BTreeMap<Option<&str>, BTreeSet<Node>> = BTreeMap::new();
         let until = self.end_of(attempt);
@@ -207,7 +206,7 @@ impl Waiting<'_, '_> {
         witness.extend(self.attempts().map(|attempt| attempt.invoked.index));
         witness.extend(self.attempts().filter_map(|attempt| Some(attempt.completed?.index)));
         witness.sort_unstable();
-        // The death of a process ends the attempts of all its threads.
+        // A crash of the process ends the attempts of all its threads.
         witness.dedup();
         let (kind, at) = (Kind::Stuck, self.free_from);
         Finding { kind, at, duration, processes, what, witness, clash: None }

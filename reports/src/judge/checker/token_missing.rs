@@ -1,5 +1,5 @@
-//! A lock that promises fencing tokens gives one with every lease: a request without a token is
-//! accepted unchecked by every storage.
+//! A lock that promises fencing tokens issues one with every lease: every storage accepts a request
+//! without a token unchecked.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};

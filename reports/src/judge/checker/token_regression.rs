@@ -1,7 +1,6 @@
-//! Fencing tokens grow strictly in the order in which the servers granted the lock.
+//! Fencing tokens grow strictly in the order of the servers' grants.
 //!
-//! Only acquisitions whose grant the servers told of are compared: for the others no order is
-//! known.
+//! Compares only acquisitions with a recorded grant: the order of others is unknown.
 
 use super::Checker;
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -38,7 +37,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether two acquisitions rest on one grant, as those of a reentrant lock do.
+/// Returns whether two acquisitions rest on one grant, as those of a reentrant lock do.
 fn is_one_grant(timeline: &Timeline<'_>, a: usize, b: usize) -> bool {
     let grant =
         |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.moment);

@@ -1,15 +1,15 @@
-//! A lock that nobody uses is had by those who want it, while enough servers run. Demanded only of
-//! runs whose header states a bound.
+//! A lock that no process uses is granted to those who want it, while enough servers run. Applies
+//! only to runs whose header states a bound.
 //!
 //! At an instant the lock is
-//! - *free* if nobody is in a section and nothing stands under its key, or only what was granted to
-//!   a process that runs on and never learns of it; of several independent servers, if no other
-//!   value stands at a quorum of them;
-//! - *wanted* if a process that is alive and does not stand still has an acquire open, or had one
-//!   that came to nothing and asks again later;
-//! - *to be had* if enough servers are neither down nor standing still. A network that keeps a
-//!   process from servers that run is no excuse: that is what this rule is for. A bound that holds
-//!   between faults only is not judged while any fault acts, nor after healing, where `stuck` is.
+//! - *free* if no process is in its critical section and its key does not exist, or exists only for
+//!   a running process that never learns of its grant; on several independent servers, if no other
+//!   value exists at a quorum of them;
+//! - *wanted* if a process that is alive and not paused has an acquire open, or had one that failed
+//!   and asks again later;
+//! - *available* if enough servers are neither down nor paused. A network that keeps a process from
+//!   running servers is no excuse: this rule is about that. A bound that holds between faults only
+//!   is not judged while any fault acts, nor after healing, where `stuck` applies.
 
 use super::Checker;
 use crate::judge::finding::{Finding, Kind};
@@ -35,7 +35,7 @@ pub(super) const MEANING: Meaning = Meaning {
             server is down, and how long a client waits before it asks again.",
 };
 
-/// From an instant to one that does not belong to it.
+/// A half-open span.
 type Span = (SimTime, SimTime);
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -55,7 +55,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     let spans = levels.where_all(|[taken, wants, down, faults]| {
         taken == 0 && wants > 0 && down <= spare && faults == 0
     });
-    // After healing, progress is demanded anyway.
+    // `stuck` requires progress after healing anyway.
     let is_judged =
         |from| !rule.between_faults || timeline.healed.is_none_or(|healed| from < healed.time);
     let too_long = spans
@@ -64,7 +64,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     too_long.map(|(span, [_, _, down, _])| finding(timeline, rule, span, down, &wants)).collect()
 }
 
-/// How many of several things hold at each instant.
+/// How many of several conditions hold at each instant.
 #[derive(Default)]
 struct Levels {
     changes: BTreeMap<SimTime, [i32; 4]>,
@@ -78,7 +78,7 @@ impl Levels {
         }
     }
 
-    /// The longest spans in which something holds throughout, with the highest levels in each.
+    /// The longest spans in which a condition holds throughout, with the highest levels in each.
     fn where_all(&self, holds: impl Fn([i32; 4]) -> bool) -> Vec<(Span, [i32; 4])> {
         let (mut now, mut open, mut spans) = ([0; 4], None, Vec::new());
         for (at, change) in &self.changes {
@@ -95,7 +95,7 @@ impl Levels {
     }
 }
 
-/// When somebody had the lock, or a server kept it for somebody.
+/// The times in which a process had the lock, or a server kept it for one.
 fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     let end = timeline.end;
     let sections = timeline.sections.iter().map(|section| (section.from.time, section.ends(end)));
@@ -114,7 +114,8 @@ fn taken(timeline: &Timeline<'_>) -> Vec<Span> {
     taken
 }
 
-/// When a value stood for a process that had entered by it, or could not: dead or standing still.
+/// The time in which a value existed for a process that had entered by it, or was unable to: dead
+/// or paused.
 fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
     let stood = (span.from.time, timeline.stood_until(span));
     let Some(machine) = span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine) else {
@@ -140,7 +141,7 @@ fn kept_for_somebody(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> Vec<Span> {
         .collect()
 }
 
-/// Who wanted the lock, and when; not while it was dead or stood still.
+/// The processes that wanted the lock, and when; not while dead or paused.
 fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     let mut of_each: BTreeMap<Node, Vec<&Acquisition<'_>>> = BTreeMap::new();
     for one in &timeline.acquisitions {
@@ -164,7 +165,7 @@ fn wants(timeline: &Timeline<'_>) -> Vec<(Node, Span)> {
     wants
 }
 
-/// When a fault that does one of these things acted on a node.
+/// The times in which a fault with one of these effects acted on a node.
 fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     let does = |fault: &&FaultSpan<'_>| impacts.iter().any(|impact| fault.does(*impact, node));
     let until = |fault: &FaultSpan<'_>| fault.to.map_or(timeline.end, |to| to.time);
@@ -172,7 +173,7 @@ fn acted(timeline: &Timeline<'_>, impacts: &[Impact], node: Node) -> Vec<Span> {
     faults.map(|fault| (fault.from.time, until(fault))).collect()
 }
 
-/// When each server was down or stood still; of one server, these spans do not meet.
+/// The downtimes and pauses of each server; for one server, these spans do not overlap.
 fn down(timeline: &Timeline<'_>, servers: u16) -> Vec<Span> {
     let of_server = |number| {
         let mut levels = Levels::default();
@@ -218,8 +219,7 @@ fn finding(
         sleeps.then_some(index)
     }));
     if witness.is_empty() {
-        // Whoever wants it pauses between two attempts all the time: the last ones are the
-        // evidence.
+        // A process pauses between two attempts all the time: the last attempts are the evidence.
         witness = last_attempts(timeline, &processes, until);
     }
     witness.sort_unstable();
@@ -264,14 +264,14 @@ mod tests {
         assert_eq!(found.iter().map(|one| &one.witness[..]).collect::<Vec<_>>(), [[0]]);
     }
 
-    /// When the lock was not to be had, in milliseconds.
+    /// The times in which the lock was unavailable, in milliseconds.
     fn found(story: Story) -> Vec<(u64, u64)> {
         let history = story.build();
         let findings = check(&Timeline::new(&history));
         findings.iter().map(|one| (one.at.0 / 1_000, one.duration.0 / 1_000)).collect()
     }
 
-    /// Client 1 gives the lock back at 5 ms, client 2 asks from 2 ms on.
+    /// Client 1 releases the lock at 5 ms, client 2 asks from 2 ms on.
     fn given_back() -> Story {
         let story = Story::new().ttl(100).available_within(10, 1, 1);
         story.takes(1, 1, "a").acquires(2, 2).releases(5, 1).removed(5, "a", 1)
@@ -297,14 +297,14 @@ mod tests {
 
     #[test]
     fn accepts_a_lock_that_is_kept_for_somebody_or_that_nobody_wants() {
-        // The lock of one who died stands on until it runs out.
+        // A dead process's lock remains until it expires.
         let story = Story::new().ttl(30).available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.crashes(3, 1).expires(31, "a").grants(35, 2, "b").hears(36, 2, "b");
         assert_eq!(found(story.releases(37, 2)), []);
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").releases(3, 1);
         let story = story.removed(3, "a", 1);
         assert_eq!(found(story.takes(90, 2, "b").releases(91, 2)), []);
-        // It asked, gave up, and did not come back.
+        // It asked, gave up, and did not return.
         let story = Story::new().available_within(10, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.releases(3, 1).removed(3, "a", 1);
         assert_eq!(found(story.fails(9, 2).starts(90, 3)), []);
@@ -343,7 +343,7 @@ mod tests {
         let story = given_back().fault_began(6, 1, "pause", &[Node::Client(2)]);
         let story = story.fault_ended(40, 1, "pause", Node::Client(2));
         assert_eq!(found(story.grants(41, 2, "b").hears(42, 2, "b").releases(43, 2)), []);
-        // Nor does one that is dead, though it asks again when it is back.
+        // Nor does a dead process, though it asks again when it is back.
         let dies = given_back().fault_began(6, 1, "crash", &[Node::Client(2)]).crashes(6, 2);
         let back = dies.fault_ended(40, 1, "crash", Node::Client(2)).starts(40, 2);
         assert_eq!(found(back.takes(42, 2, "b").releases(43, 2)), []);

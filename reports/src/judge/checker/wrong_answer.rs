@@ -1,16 +1,15 @@
-//! A definite answer is so: who is told that it did not get the lock has none of it standing, who
-//! is told that it no longer held the lock did not remove it itself and has none of it standing
-//! either, and what is told to be given back does not stand on.
+//! A definite answer is true: a refused process has no lock at the servers, a process told that it
+//! no longer held the lock did not remove it itself and has no lock at the servers either, and a
+//! confirmed release removed the lock.
 //!
-//! An answer that leaves open what became of it (`info`) is never wrong. Of many servers a quorum
-//! has to speak against the answer. Of one lock that is replicated only the server counts that had
-//! it, and only while no other one grants it: which of two primaries is right is not asked here.
-//! What a process takes back before it asks for the lock again is no contradiction: the command
-//! was on its way. Who is told that it no longer held the lock, while what it wrote stands, is told
-//! wrong only where one server alone ever had the lock, or a quorum: a replica that was promoted
-//! without it answers what is so for it.
+//! An answer that leaves the outcome open (`info`) is never wrong. On many servers a quorum has to
+//! contradict the answer. For one replicated lock only the server counts that had it, and only
+//! while no other one grants it: this rule does not judge which of two primaries is right. A lock
+//! that the process withdraws before it asks again is no contradiction: the command was in transit.
+//! A process told that it no longer held the lock, while its value exists, was told wrong only if a
+//! single server ever had the lock, or a quorum: a replica promoted without it answers truthfully.
 //!
-//! [`granted`] judges grants and the validity that they state, [`lost`] reported losses.
+//! [`granted`] judges grants and their stated validity, [`lost`] reported losses.
 
 mod granted;
 mod lost;
@@ -54,25 +53,25 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Whether the lock is a key that a server keeps for the length of a lease, whoever is connected.
+/// Returns whether the lock is a key with a lease, independent of connections.
 fn is_key_with_lease(timeline: &Timeline<'_>) -> bool {
     let header = &timeline.history.header;
     header.kept_as.is_none() && !header.has_no_ttl()
 }
 
-/// Whether a key of such a lock has no expiry. Histories that do not say when their run ended may
-/// not tell.
+/// Returns whether a key of such a lock has no expiry. Histories that do not record the end of
+/// their run may not tell.
 fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     let is_told = timeline.history.ended.is_some() && span.by.is_some();
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
 }
 
-/// The machine for which a value stands.
+/// The machine for which a value exists.
 fn machine_of(span: &KeySpan<'_>) -> Option<Node> {
     span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine)
 }
 
-/// An acquire that was refused although what it wrote stands.
+/// An acquire that was refused although its value exists.
 fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Finding> {
     let told = one.completed.filter(|_| one.outcome == Outcome::Refused)?;
     let is_inside =
@@ -88,7 +87,7 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     };
     let mut standing: Vec<&KeySpan<'_>> =
         timeline.keys.iter().filter(wrote).filter(|span| stays(timeline, span, told)).collect();
-    // Of several attempts each may have a value of its own.
+    // Each of several attempts may have its own value.
     let last = standing.last()?.value?;
     standing.retain(|span| span.value.is_some_and(|value| is_one_owner(value, last)));
     let is_wrong =
@@ -103,9 +102,9 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     })
 }
 
-/// Whether every earlier call of a process, of any of its threads, had been answered for certain by
-/// a moment. A command of one that had not may still be under way, and do what the next one seems
-/// to have done.
+/// Returns whether every earlier call of a process, of any thread, had a definite answer by a
+/// moment. An open call's command may still be in transit, and cause the apparent effect of the
+/// next one.
 fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     let mut open: BTreeSet<u64> = BTreeSet::new();
     for event in &timeline.history.events[..by.index] {
@@ -123,7 +122,7 @@ fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     open.is_empty()
 }
 
-/// A release whose answer is not so.
+/// A release with a wrong answer.
 fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     let invoked = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     let What::Invoke { operation, .. } = timeline.history.events[invoked.index].what else {
@@ -169,9 +168,9 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     })
 }
 
-/// Whether the application had given up a call of the process before it left, and nobody knows what
-/// became of that: the lock may have been taken once more than the application knows, or given back
-/// once less than the lock counts, and what it is told speaks of one hold.
+/// Returns whether the application had given up a call of the process, with an unknown outcome,
+/// before it left: the lock may have been taken once more than the application knows, or released
+/// once less than the lock counts, and the answer is about one hold.
 fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     let left = section.to.map_or(0, |left| left.index);
     let mut open: BTreeSet<u64> = BTreeSet::new();
@@ -191,8 +190,8 @@ fn gave_up_before(timeline: &Timeline<'_>, section: &Section) -> bool {
     !open.is_empty()
 }
 
-/// Whether the lock may count a call of the process whose outcome is unknown: the release that only
-/// lowers the count gave back the one hold that it speaks of.
+/// Returns whether the lock may count a call of the process with an unknown outcome: a release that
+/// only lowers the count released its own hold.
 fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Moment) -> bool {
     let before = &timeline.history.events[..invoked.index];
     before.iter().any(|event| {
@@ -200,16 +199,16 @@ fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Mo
     })
 }
 
-/// Whether the server that answers a release need not be the one at which the lock stands.
+/// Returns whether another server than the one with the lock may answer a release.
 fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     let nodes: BTreeSet<Node> = timeline.keys.iter().map(|span| span.node).collect();
     timeline.history.header.quorum <= 1 && nodes.len() > 1
 }
 
-/// What an owner wrote before its release and what stands when that is answered. That it stood on
-/// is told by its lease. A lock that has none goes with its session, and who was told of the
-/// release may have ended that; but not if the same owner is granted the lock once more, while what
-/// it wrote before its release stands.
+/// The value that an owner wrote before its release and that still exists at the answer. Its lease
+/// shows that it remained. A lock without a lease ends with its session, which the releasing
+/// process may have ended; but not if the same owner is granted the lock again while the value from
+/// before its release exists.
 fn stands_on<'t, 'h>(
     timeline: &'t Timeline<'h>,
     process: Node,
@@ -234,7 +233,7 @@ fn stands_on<'t, 'h>(
         None => span.runs_out.is_some() || never_expires(timeline, span) || outlasts(None),
     };
     let own = |span: &&KeySpan<'_>| span.value.is_some_and(|value| is_one_owner(value, owner));
-    // A count that this release lowered is what an earlier acquire wrote.
+    // An earlier acquire wrote the count that this release lowered.
     let counts_all = !may_count_an_unknown_call(timeline, process, invoked);
     let is_lowered =
         |span: &KeySpan<'_>| counts_all && timeline.is_lowered(span) && span.from < told;
@@ -244,7 +243,7 @@ fn stands_on<'t, 'h>(
     standing.filter(|span| stays(timeline, span, told)).collect()
 }
 
-/// When an operation was answered for certain, and whether that it was done.
+/// The time of an operation's definite answer, and whether it confirmed the operation.
 fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Moment, bool)> {
     let later = timeline.history.events.iter().enumerate().skip(invoked.index + 1);
     later.into_iter().find_map(|(index, event)| match event.what {
@@ -256,7 +255,7 @@ fn answer(timeline: &Timeline<'_>, invoked: Moment, wanted: u64) -> Option<(Mome
     })
 }
 
-/// Whether it took the place of another's that stood: some locks write before they know whether
+/// Returns whether it replaced another's existing value: some locks write before they know whether
 /// they have it.
 fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     timeline.keys.iter().any(|other| {
@@ -266,7 +265,8 @@ fn overwrote(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     })
 }
 
-/// Whether it stands at a moment, and its process does not take it back before it acquires again.
+/// Returns whether it exists at a moment, and its process does not withdraw it before it acquires
+/// again.
 fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     let taken_back = || {
         let Some((gone, KeyEnd::Changed { change: Change::Removed, by, .. })) = span.to else {
@@ -281,7 +281,7 @@ fn stays(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.stands_at(span, at) && !taken_back() && !gone_elsewhere(timeline, span, at)
 }
 
-/// Of one lock that is replicated, a server that was away still tells of what is gone elsewhere.
+/// For one replicated lock, a server that was away still reports a value that is gone elsewhere.
 fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bool {
     timeline.history.header.quorum <= 1
         && timeline.keys.iter().any(|copy| {
@@ -291,7 +291,8 @@ fn gone_elsewhere(timeline: &Timeline<'_>, span: &KeySpan<'_>, at: Moment) -> bo
         })
 }
 
-/// Whether what stands is enough to be the lock, and nobody else has it at another primary.
+/// Returns whether the existing values are enough to be the lock, and no other process has it at
+/// another primary.
 fn speaks_against(timeline: &Timeline<'_>, standing: &[&KeySpan<'_>], at: Moment) -> bool {
     let Some(first) = standing.first() else { return false };
     let replicated = timeline.history.header.quorum <= 1;
@@ -344,7 +345,7 @@ mod tests {
 
     #[test]
     fn who_is_refused_has_nothing_standing() {
-        // The first reply was lost, and the command that was sent again found its own value.
+        // The first reply was lost, and the resent command found its own value.
         let refused = Story::new().acquires(1, 1).grants(2, 1, "a").fails(3, 1);
         assert_eq!(wrong_answers(refused), 1);
         let other = Story::new().takes(1, 2, "b").acquires(2, 1).fails(3, 1);

@@ -1,4 +1,4 @@
-//! Acquires, how they ended, and where they stand in the order of grants.
+//! Acquires, their outcomes, and their place in grant order.
 
 use super::{Moment, acquire_invoked, moments};
 use crate::record::history::{History, What};
@@ -8,55 +8,57 @@ use std::collections::BTreeMap;
 /// One acquire of one thread of a process.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Acquisition<'h> {
-    /// The number of the operation.
+    /// The operation number.
     pub operation: u64,
-    /// Who acquired.
+    /// The thread that acquired.
     pub process: Node,
-    /// When it began.
+    /// Its start.
     pub invoked: Moment,
-    /// When it ended, if it did; a crash of the process ends it too.
+    /// Its end, if it ended; a crash of the process ends it too.
     pub completed: Option<Moment>,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
     /// The owner value, if it succeeded.
     pub owner: Option<&'h str>,
-    /// The fencing token, if it got one.
+    /// The fencing token, if there is one.
     pub token: Option<u64>,
-    /// How long the lease says that it is valid.
+    /// The stated validity of the lease.
     pub valid_for: Option<Micros>,
-    /// When the servers granted it, if they told.
+    /// The grant, if recorded.
     pub grant: Option<Grant>,
 }
 
-/// How an acquire ended.
+/// The outcome of an acquire.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Outcome {
     /// It succeeded.
     Granted,
-    /// It did not, and the process knows.
+    /// It failed, and the process knows.
     Refused,
-    /// The process does not know, or died before it did; it opens no section.
+    /// The process does not know the outcome, or crashed before it did; it opens no critical
+    /// section.
     Unknown,
     /// It was never completed.
     Open,
 }
 
-/// How the servers granted one owner value.
+/// The grant of one owner value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Grant {
-    /// When the deciding server did: the last of a lock that is replicated, the quorum-th of many.
+    /// The moment of the deciding server's grant: the last for a replicated lock, the quorum-th of
+    /// many.
     pub moment: Moment,
     /// The deciding server.
     pub node: Node,
-    /// Whether that server put the value there then; false if it found the process's own and let it
-    /// in under that.
+    /// `true` if that server created the value then; `false` if it found the process's own value
+    /// and admitted it under that.
     pub created: bool,
     /// Every server that granted it before the acquire completed, each with its last grant, in
-    /// order; not those from which the process itself had it removed.
+    /// order, without those where the process itself had it removed.
     pub servers: Vec<(Node, Moment)>,
 }
 
-/// Every acquire of the history, in the order of invocation, without what it rests on.
+/// Every acquire of the history, in order of invocation, without its grant.
 pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
     let mut acquisitions: Vec<Acquisition<'_>> = Vec::new();
     let mut open: BTreeMap<u64, usize> = BTreeMap::new();
@@ -69,7 +71,7 @@ pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
         {
             complete(&mut acquisitions[index], &event.what, moment);
         } else if matches!(event.what, What::Crashed) {
-            // A process that dies with its acquire open never learns how that ended.
+            // A process that crashes with an open acquire never learns its outcome.
             open.retain(|_, index| {
                 let died = acquisitions[*index].process.machine() == event.node;
                 if died {
@@ -126,7 +128,7 @@ mod tests {
     use crate::judge::timeline::Timeline;
     use crate::record::story::Story;
 
-    /// When the grant was made on which the acquire rests that completed last.
+    /// The time of the grant of the last completed acquire.
     fn granted_ms(story: Story) -> u64 {
         let history = story.build();
         let timeline = Timeline::new(&history);

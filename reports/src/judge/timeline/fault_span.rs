@@ -1,10 +1,10 @@
-//! When each fault acted, and on whom.
+//! When and where each fault acted.
 
 use super::{Moment, moments};
 use crate::record::history::{History, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 
-/// A fault of the plan as it was fired.
+/// A fault of the plan as injected.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FaultSpan<'h> {
     /// Its id in the plan.
@@ -13,42 +13,42 @@ pub struct FaultSpan<'h> {
     pub kind: FaultKind,
     /// Every machine that it names.
     pub nodes: &'h [Node],
-    /// When it began.
+    /// Its start.
     pub from: Moment,
-    /// When it ended, if the history says so.
+    /// Its end, if recorded.
     pub to: Option<Moment>,
 }
 
 impl FaultSpan<'_> {
-    /// Whether it names the machine of this node.
+    /// Returns whether it names the machine of this node.
     pub fn names(&self, node: Node) -> bool {
         self.nodes.contains(&node.machine())
     }
 
-    /// Whether it does this to the node: for a thread, to its machine.
+    /// Returns whether it has this effect on the node: for a thread, on its machine.
     pub fn does(&self, impact: Impact, node: Node) -> bool {
         self.kind.impact() == impact && self.names(node)
     }
 
-    /// Whether it is of this kind and hits the node: for a thread, its machine.
+    /// Returns whether it is of this kind and hits the node: for a thread, its machine.
     pub fn hits(&self, node: Node, kind: FaultKind) -> bool {
         self.kind == kind && self.names(node)
     }
 
-    /// How long it acted between two instants; a fault without an end acts on.
+    /// How long it acted between two instants; a fault without an end continues.
     pub fn within(&self, from: SimTime, to: SimTime) -> Micros {
         let end = self.to.map_or(to, |end| end.time.min(to));
         end.since(self.from.time.max(from))
     }
 
-    /// Whether it acted at some instant of the closed span.
+    /// Returns whether it acted at some instant of the closed span.
     pub fn touches(&self, from: SimTime, to: SimTime) -> bool {
         self.from.time <= to && self.to.is_none_or(|end| end.time >= from)
     }
 }
 
-/// When a loss of one message was over that has no recorded end: its process completed the next
-/// call, or everything was healed.
+/// The end of a message loss without a recorded end: its process completed the next call, or
+/// everything was healed.
 fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     let is_loss = matches!(span.kind.impact(), Impact::LosesReply | Impact::LosesRequest);
     let later = moments(history).skip(span.from.index + 1).filter(|_| is_loss);

@@ -1,15 +1,15 @@
-//! What the servers granted, and which acquisition rests on which of it.
+//! The servers' grants, and the acquisitions that rest on them.
 //!
-//! A server's ledger is a stack of claims on the value that stands there: the grant that put it
-//! there and every command of its owner that raised its count or set its time to live anew. A claim
-//! ends when the value goes or, for a count, when its owner lowers it again.
+//! A server's ledger is a stack of claims on its current value: the grant that created it and every
+//! command of its owner that raised its count or reset its time to live. A claim ends when the
+//! value is removed or, for a count, when its owner lowers it again.
 //!
-//! An acquisition rests on the last claim of each server that still stands when the process enters;
-//! where no quorum of them does (the process stood still until its lease was over), on the last one
-//! of each server that its own process had not withdrawn. Of many servers the quorum-th decides; of
-//! one lock that is replicated the last, which is the one that was answered. A nested acquire that
-//! creates the lock anew, because it was lost, rests on that; any other rests on what the outer one
-//! rests on, whatever it did to a count.
+//! An acquisition rests on the last claim of each server that is still open when the process
+//! enters; where no quorum of them does (the process was paused until its lease expired), on the
+//! last one of each server that its own process had not withdrawn. Of many servers the quorum-th
+//! decides; of one lock that is replicated the last, which was the one that was answered. A nested
+//! acquire that recreates a lost lock rests on that; any other shares the outer one's grant, even
+//! if it changed a count.
 
 use super::acquisition::{Acquisition, Grant, Outcome};
 use super::{Moment, moments, owner_and_count};
@@ -20,7 +20,7 @@ use std::collections::BTreeMap;
 /// The claims on each owner value, in order of time.
 type Claims<'h> = BTreeMap<&'h str, Vec<Claim>>;
 
-/// One command by which a process has a value at a server.
+/// A command that gives a process a value at a server.
 #[derive(Clone, Copy, Debug)]
 struct Claim {
     server: Node,
@@ -31,41 +31,41 @@ struct Claim {
     ended: Option<(Moment, Ending)>,
 }
 
-/// What the command of a claim did.
+/// The effect of a claim's command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Did {
-    /// Put the value there.
+    /// Created the value.
     Create,
-    /// Wrote the value that its owner had there already, with a higher count if it has one.
+    /// Rewrote its owner's existing value, with a higher count if it has one.
     Again,
-    /// Set the time to live of a value that its owner had there already.
+    /// Set the time to live of its owner's existing value.
     Extend,
 }
 
 /// How a claim ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
-    /// Its own process took it back.
+    /// Its own process withdrew it.
     Withdrawn,
-    /// The value went in any other way.
+    /// The value ended in any other way.
     Lost,
 }
 
-/// The value that stands at one server.
+/// The current value at one server.
 struct Standing<'h> {
     owner: &'h str,
     count: Option<u64>,
     of: Option<Node>,
-    /// When it was last written.
+    /// Its last write.
     written: Moment,
-    /// The open claims on it, as indices into those of its owner.
+    /// Its open claims, as indices into those of its owner.
     open: Vec<usize>,
 }
 
-/// Sets what each acquisition rests on.
+/// Sets the grant of each acquisition.
 pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]) {
     let claims = claims(history);
-    // An outer acquire was invoked before those within it, so its grant is known by then.
+    // An outer acquire was invoked before the nested ones, so its grant is known by then.
     for (index, outer) in outer(history, acquisitions).into_iter().enumerate() {
         let within = outer.and_then(|outer| acquisitions[outer].grant.as_ref());
         let (one, quorum) = (&acquisitions[index], history.header.quorum);
@@ -73,7 +73,7 @@ pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]
     }
 }
 
-/// The acquisition within which each was made: the last that its thread had entered and not left.
+/// The enclosing acquisition of each: the last that its thread had entered and not left.
 fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usize>> {
     let mut entered: BTreeMap<Node, Vec<usize>> = BTreeMap::new();
     let mut outer = vec![None; acquisitions.len()];
@@ -104,7 +104,6 @@ fn outer(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Option<usiz
     outer
 }
 
-/// Every claim on the lock's key.
 fn claims(history: &History) -> Claims<'_> {
     let mut ledger = Ledger::default();
     for (moment, event) in moments(history) {
@@ -119,7 +118,7 @@ fn claims(history: &History) -> Claims<'_> {
     ledger.claims
 }
 
-/// Who changed a value, where and when.
+/// The requester of a change, the server and the moment.
 #[derive(Clone, Copy)]
 struct Asked {
     by: Option<Node>,
@@ -132,7 +131,7 @@ struct Asked {
 struct Ledger<'h> {
     claims: Claims<'h>,
     standing: BTreeMap<Node, Standing<'h>>,
-    /// To which machine each owner value was last granted.
+    /// The machine that was last granted each owner value.
     grantees: BTreeMap<&'h str, Node>,
 }
 
@@ -141,7 +140,7 @@ impl<'h> Ledger<'h> {
         let (owner, count) = owner_and_count(value);
         match change {
             Change::Granted if self.is_again(owner, asked) => self.rewrite(owner, count, asked),
-            // A server that has restarted, or taken a snapshot over, and still has the value.
+            // A server that has restarted, or loaded a snapshot, and still has the value.
             Change::Restored if self.stands(owner, asked.server) => {}
             Change::Granted | Change::Restored => {
                 self.end_all(asked, |_| Ending::Lost);
@@ -163,12 +162,12 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// Whether this owner value stands at a server.
+    /// Returns whether a server has this owner value.
     fn stands(&self, owner: &str, server: Node) -> bool {
         self.standing.get(&server).is_some_and(|standing| standing.owner == owner)
     }
 
-    /// Whether the value that is written stands there already, and is that process's own.
+    /// Returns whether the written value already exists there, and belongs to that process.
     fn is_again(&self, owner: &str, asked: Asked) -> bool {
         self.standing
             .get(&asked.server)
@@ -190,7 +189,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// The owner writes its value again: a lower count takes its last claim back.
+    /// Handles a rewrite by the owner: a lower count withdraws its last claim.
     fn rewrite(&mut self, owner: &'h str, count: Option<u64>, asked: Asked) {
         let Some(standing) = self.standing.get_mut(&asked.server) else { return };
         let lower = count < standing.count;
@@ -206,7 +205,7 @@ impl<'h> Ledger<'h> {
         }
     }
 
-    /// A time to live that is set in the instant in which the value was written belongs to that.
+    /// A time to live set at the instant of the write belongs to it.
     fn extend(&mut self, owner: &'h str, asked: Asked) {
         let Some(standing) = self.standing.get(&asked.server) else { return };
         let own = standing.owner == owner && is_own(standing.of, asked.by);
@@ -237,13 +236,12 @@ impl<'h> Ledger<'h> {
     }
 }
 
-/// Whether a process that asks may be the one whose value it is; a server that follows another is
-/// not told who asks.
+/// Returns whether the requester may be the value's owner; a replica does not know the requester.
 fn is_own(of: Option<Node>, by: Option<Node>) -> bool {
     of.zip(by).is_none_or(|(of, by)| of == by.machine())
 }
 
-/// What an acquisition rests on. `outer` is the one within which it was made.
+/// The grant of an acquisition. `outer` is the enclosing one.
 fn grant_of(
     acquisition: &Acquisition<'_>,
     outer: Option<&Grant>,
@@ -265,8 +263,8 @@ fn grant_of(
         let anew = own.iter().filter(|claim| while_open(claim) && claim.did == Did::Create);
         return decided(anew, completed, quorum).or_else(|| Some(outer.clone()));
     }
-    // What the acquire wrote comes before what it found and only prolonged, and that before what it
-    // found and did not touch.
+    // The acquire's own writes take precedence over values that it only prolonged, and those over
+    // values that it did not touch.
     let wrote = |claim: &&Claim| claim.did != Did::Extend;
     decided(own.iter().filter(|claim| while_open(claim)).filter(wrote), completed, quorum)
         .or_else(|| decided(own.iter().filter(|claim| while_open(claim)), completed, quorum))
@@ -274,8 +272,8 @@ fn grant_of(
         .or_else(|| under_several_names(acquisition, completed, claims, quorum))
 }
 
-/// The grant of a process that gave each of several servers another name for itself: what it wrote
-/// while it asked, and had not taken back.
+/// The grant of a process that used a different name at each of several servers: the values that it
+/// wrote while it asked, and had not withdrawn.
 fn under_several_names(
     acquisition: &Acquisition<'_>,
     completed: Moment,
@@ -298,8 +296,8 @@ fn under_several_names(
     decided(own.iter(), completed, quorum)
 }
 
-/// The grant that these claims make together: that of those that stand when the process enters, or
-/// else of all.
+/// The grant that these claims make together: from those open when the process enters, or else from
+/// all.
 fn decided<'c>(
     claims: impl DoubleEndedIterator<Item = &'c Claim>,
     entered: Moment,
@@ -314,7 +312,7 @@ fn decided<'c>(
     Some(Grant { moment: deciding.moment, node: deciding.server, created, servers })
 }
 
-/// The claim by which these servers are enough.
+/// The claim that completes the quorum.
 fn deciding(claims: &[Claim], quorum: u16) -> Option<Claim> {
     match usize::from(quorum) {
         0 | 1 => claims.last().copied(),

@@ -1,56 +1,54 @@
-//! What stood under the lock's key at each server, and for how long.
+//! The values of the lock's key at each server, and their spans.
 
 use super::{Moment, moments};
 use crate::record::history::{Change, History, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span in which one value stood under the lock's key at one server.
+/// A span in which one server had one value of the lock's key.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KeySpan<'h> {
     /// The server.
     pub node: Node,
     /// The owner value.
     pub value: Option<&'h str>,
-    /// Who asked for it; absent on a replica.
+    /// The requester; absent on a replica.
     pub by: Option<Node>,
-    /// To whom it was granted, and when: at this server, or at the one that this one follows;
-    /// absent if no server told of that.
+    /// The grantee and the time: at this server, or at its primary; absent if not recorded.
     pub granted: Option<(Node, Moment)>,
-    /// When it came to stand there.
+    /// Its start.
     pub from: Moment,
-    /// When a command set its time to live, in order; empty for what followed another server or
-    /// came from a disk.
+    /// The moments at which a command set its time to live, in order; empty for values that came by
+    /// replication or from a disk.
     pub set: Vec<Moment>,
-    /// When the lease that was set last is over if no clock is wrong; absent if it never is, or if
-    /// no server told of that.
+    /// The end of the last lease if no clock is wrong; absent if it has none, or if not recorded.
     pub runs_out: Option<SimTime>,
-    /// When it went, and how; `None` if no server had told of that when the history ended.
+    /// Its end, and how; `None` if not recorded before the history ended.
     pub to: Option<(Moment, KeyEnd)>,
 }
 
-/// How a value went.
+/// How a value ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum KeyEnd {
-    /// The server's tap said so; `by` is who asked for it.
+    /// The server recorded it; `by` is the requester.
     Changed {
-        /// What the server did.
+        /// The server's action.
         change: Change,
-        /// Who asked, if somebody did.
+        /// The requester, if there was one.
         by: Option<Node>,
-        /// Whether the server was acting as a primary.
+        /// `true` if the server was acting as a primary.
         primary: bool,
     },
-    /// Another value took its place while it stood.
+    /// Another value replaced it.
     Replaced,
 }
 
-/// Every span of the lock's key, in the order in which they began.
+/// Every span of the lock's key, in order of their start.
 pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
     of_key(history, &history.header.resource)
 }
 
-/// Every span of a key, in the order in which they began.
+/// Every span of a key, in order of their start.
 pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>> {
     let mut spans: Vec<KeySpan<'_>> = Vec::new();
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();
@@ -102,14 +100,14 @@ pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>>
     spans
 }
 
-/// Which grant each server copied last, as an index into the spans.
+/// The grant that each server copied last, as an index into the spans.
 #[derive(Default)]
 struct Origins(BTreeMap<Node, usize>);
 
 impl Origins {
-    /// The grant that a copy comes from. Servers that follow another get its grants in their order,
-    /// and many locks write the same value each time: it is the next one of the server that was
-    /// followed last or, if another has granted that value since, the latest.
+    /// The grant behind a copy. Replicas receive grants in order, and many locks write the same
+    /// value each time: it is the next one of the last primary or, if another server has granted
+    /// that value since, the latest.
     fn of_copy(
         &mut self,
         spans: &[KeySpan<'_>],

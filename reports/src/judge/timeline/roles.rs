@@ -1,30 +1,29 @@
-//! When each server was a primary, and which one Sentinels named, as the servers recorded it.
+//! When each server was a primary, and the primary named by Sentinels, as recorded by the servers.
 
 use super::{Moment, moments};
 use crate::record::history::{History, Turn, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The roles that a deployment recorded.
+/// The recorded roles of a deployment.
 #[derive(Clone, Default, Debug)]
 pub struct Roles {
     primaries: Vec<Primary>,
-    /// A Sentinel, and the primary that it names from then on.
+    /// A Sentinel, and its primary from that time on.
     named: Vec<(SimTime, Node, Node)>,
 }
 
-/// A span in which a server acted as a primary.
 #[derive(Clone, Copy, Debug)]
 struct Primary {
     node: Node,
-    /// When it was promoted; `None` if it had been a primary from the start.
+    /// Its promotion; `None` if it was a primary from the start.
     since: Option<Moment>,
     until: Option<Moment>,
 }
 
 impl Roles {
-    /// Where a history of an older version records no turns, the role in which a server changed a
-    /// key counts.
+    /// In a history of an older version without role events, the server's role in key events
+    /// counts.
     pub(super) fn new(history: &History) -> Roles {
         let mut roles = Roles::default();
         let mut replicas = BTreeSet::new();
@@ -72,8 +71,7 @@ impl Roles {
         }
     }
 
-    /// When the server that is a primary at a moment had been promoted; `None` if it was one from
-    /// the start, or is none.
+    /// The promotion of the primary at a moment; `None` if it was one from the start, or is none.
     pub(crate) fn promoted(&self, node: Node, at: Moment) -> Option<Moment> {
         let is_then = |one: &&Primary| {
             one.since.is_none_or(|since| since <= at) && one.until.is_none_or(|until| at < until)
@@ -81,13 +79,13 @@ impl Roles {
         self.primaries.iter().filter(is_then).find(|one| one.node == node)?.since
     }
 
-    /// For how long no server was a primary between two instants; zero if the first primary is not
+    /// How long no server was a primary between two instants; zero if the first primary is not
     /// known.
     pub(crate) fn without_primary(&self, from: SimTime, until: SimTime) -> Micros {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }
 
-    /// For how long Sentinels named no server that was a primary between two instants.
+    /// How long Sentinels named no actual primary between two instants.
     pub(crate) fn misnamed(&self, from: SimTime, until: SimTime) -> Micros {
         let Some(first) = self.primaries.iter().find(|one| one.since.is_none()) else {
             return Micros::ZERO;
@@ -113,7 +111,7 @@ impl Roles {
         self.primaries.iter().filter(is_then).map(|one| one.node)
     }
 
-    /// For how long something holds between two instants that changes only with a role.
+    /// How long a condition that depends only on roles holds between two instants.
     fn sum(&self, from: SimTime, until: SimTime, holds: impl Fn(SimTime) -> bool) -> Micros {
         if self.primaries.iter().all(|one| one.since.is_some()) {
             return Micros::ZERO;

@@ -1,53 +1,53 @@
-//! Critical sections: from an acquire's ok until release is invoked, the lock is noticed to be
-//! lost, or the process dies, with all its threads.
+//! Critical sections: from an acquire's ok until release is invoked, the loss of the lock is
+//! noticed, or the process crashes, with all its threads.
 
 use super::{Acquisition, Moment, Outcome, moments};
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::{Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// A span in which a thread of a process believed that it held the lock. Half-open: it is in the
-/// section at `from`, and no more at `to`. Time in which the process stood still counts.
+/// A span in which a thread of a process believed that it held the lock. Half-open: it includes
+/// `from` and excludes `to`. Includes pauses of the process.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Section {
-    /// The acquisition that opened it, as an index into the timeline's acquisitions.
+    /// Its acquisition, as an index into the timeline's acquisitions.
     pub acquisition: usize,
-    /// Who was in it.
+    /// Its thread.
     pub process: Node,
     /// The acquire's ok.
     pub from: Moment,
-    /// What ended it; `None` if it was open when the history ended.
+    /// Its end; `None` if it was open when the history ended.
     pub to: Option<Moment>,
     /// How it ended.
     pub ended_by: SectionEnd,
 }
 
-/// How a section ended.
+/// How a critical section ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum SectionEnd {
     /// The process invoked release.
     Release,
     /// The lock's own code noticed that the lock was lost.
     Lost,
-    /// The process died; a process that is started again has lost its section too.
+    /// The process crashed; a restarted process has lost its critical section too.
     Crash,
-    /// It had not ended when the history did.
+    /// It was open when the history ended.
     Open,
 }
 
 impl Section {
-    /// When it ended, or when the history did.
+    /// Its end, or that of the history.
     pub fn ends(&self, history_end: SimTime) -> SimTime {
         self.to.map_or(history_end, |to| to.time)
     }
 
-    /// How long both this section and another lasted at once.
+    /// How long this critical section overlapped with another.
     pub fn shared_with(&self, other: &Section, history_end: SimTime) -> Micros {
         let from = self.from.time.max(other.from.time);
         self.ends(history_end).min(other.ends(history_end)).since(from)
     }
 
-    /// Whether the process was in this section at that moment.
+    /// Returns whether the process was in this critical section at that moment.
     pub fn covers(&self, moment: Moment) -> bool {
         self.from <= moment && self.to.is_none_or(|to| moment < to)
     }

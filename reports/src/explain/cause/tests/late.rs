@@ -1,4 +1,4 @@
-//! Of what was still under way: writes, and releases.
+//! Writes and releases in transit.
 
 use super::*;
 
@@ -13,7 +13,7 @@ fn a_release_of_another_thread_that_was_not_late_took_one_for_the_other() {
     };
     assert_eq!(overlap(left(|story| story.info(3, 1))), Cause::LostRelease);
     assert_eq!(overlap(left(|story| story.left(3, 1))), Cause::SharedOwner);
-    // Still in progress, on its ordinary way.
+    // Still in progress, without a delay.
     let story = Story::new().takes(1, 1, "a").leaves(2, 1).acquires(4, thread);
     let story = story.hears(5, thread, "a").removed(6, "a", 1).left(7, 1).takes(7, 2, "b");
     assert_eq!(overlap(story.releases(8, thread).releases(9, 2)), Cause::SharedOwner);
@@ -91,7 +91,7 @@ fn a_foreign_release_has_the_cause_that_let_the_remover_overrun() {
     );
 }
 
-/// Client 1 releases in time; the network holds that back, and it removes the lock that client 2
+/// Client 1 releases in time; the network delays the release, which removes the lock that client 2
 /// has been granted since.
 fn late_release(sent: u64) -> Story {
     let story = Story::new().takes(1, 1, "1").leaves(sent, 1).info(sent + 1, 1).expires(11, "1");
@@ -101,8 +101,8 @@ fn late_release(sent: u64) -> Story {
 #[test]
 fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
     assert_eq!(cause(Kind::ForeignRelease, late_release(5)), Cause::LostRelease);
-    // A pause that is over before the lock changes hands did not do it, nor one in which the
-    // release arrives.
+    // A pause that ends before the lock changes hands is no cause, nor one in which the release
+    // arrives.
     for (until, expected) in
         [(11, Cause::LostRelease), (13, Cause::HolderPause), (15, Cause::LostRelease)]
     {
@@ -122,7 +122,7 @@ fn a_release_that_was_held_up_removes_the_lock_of_the_next_holder() {
             "until {until}"
         );
     }
-    // Had it been sent after the lock changed hands, its sender would have overrun.
+    // If it had been sent after the lock changed hands, its sender would have overrun.
     let story =
         Story::new().takes(1, 1, "1").expires(11, "1").takes(12, 2, "1").leaves(13, 1).info(13, 1);
     assert_eq!(
@@ -146,7 +146,7 @@ fn a_release_of_an_earlier_lock_that_arrives_late_removes_the_next_lock_of_the_s
     };
     assert_eq!(overlap(story(true)), Cause::LostRelease);
     assert_eq!(overlap(story(false)), Cause::EarlyRelease, "every release was answered");
-    // The same, but it arrives when the process is in its section.
+    // The same, but it arrives while the process is in its critical section.
     let inside = |unheard: bool, gives_back: bool| {
         let story = Story::new().takes(1, 1, "id").leaves(2, 1);
         let story = if unheard { story.info(3, 1) } else { story.left(3, 1) };
@@ -213,7 +213,7 @@ fn who_is_refused_with_its_second_node_has_an_orphan_as_its_first() {
 
 #[test]
 fn a_release_that_arrives_late_is_late_though_an_inner_one_was_answered_meanwhile() {
-    // The first release is lost on its way; the second acquire finds the lock that still stands.
+    // The first release is lost; the second acquire finds the lock that still exists.
     let story = |answered: u64| {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(3, 1);
         let story = story.acquires(4, 1).server(5, 1, Change::Extended, "a", Some(CLIENT));
@@ -237,7 +237,7 @@ fn a_release_that_was_sent_again_after_the_server_had_died_is_no_late_message() 
         cause(Kind::ForeignRelease, story.removed(14, "b", 1).left(15, 1).releases(16, 2))
     };
     assert_eq!(story(true), Cause::ForeignRelease);
-    // It was down already when the release was sent.
+    // It was already down when the release was sent.
     let down = Story::new().takes(1, 1, "a").redis_crashes(2, 1).leaves(3, 1).redis_starts(20, 1);
     let down = down.server(20, 1, Change::Forgotten, "a", None).takes(21, 2, "b");
     let down = down.removed(22, "b", 1).left(23, 1).releases(24, 2);

@@ -1,4 +1,4 @@
-//! Of a holder that was still in its section when its lease was over.
+//! A holder in its critical section when its lease expires.
 
 use super::*;
 use crate::record::story::KEY;
@@ -154,7 +154,8 @@ fn a_lease_that_the_lock_renews_by_itself_ends_by_a_missed_renewal() {
 
 #[test]
 fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_there_later() {
-    // Client 1 takes the lock anew inside its section, gives that back, and client 2 takes it.
+    // Client 1 takes the lock again inside its critical section, releases that, and client 2 takes
+    // it.
     let story = |paused: bool| {
         let story = Story::new().takes(1, 1, "a=1").expires(11, "a=1");
         let story = story.acquires(16, 1).grants(17, 1, "a=1").hears(18, 1, "a=1");
@@ -172,8 +173,8 @@ fn a_lock_that_ran_out_in_a_pause_did_not_live_on_in_what_a_nested_acquire_put_t
     assert_eq!(overlap(story(false)), Cause::HoldTooLong);
 }
 
-/// What memcached tells: client 1 takes the lock at 1 s for 10 s, the server lets it run out, and
-/// client 2 takes it at once; both leave in the end.
+/// memcached's record: client 1 takes the lock at 1 s for 10 s, it expires, and client 2 takes it
+/// immediately; both leave in the end.
 fn on_memcached(expired_ms: u64) -> Story {
     const SERVER: Node = Node::Server(1);
     let told = |change, value: &str, by| {
@@ -199,7 +200,7 @@ fn on_memcached(expired_ms: u64) -> Story {
 
 #[test]
 fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
-    // The server counts short, client 2 goes in at 9.6 s, and client 1 removes its lock.
+    // The server grants a short lease, client 2 enters at 9.6 s, and client 1 removes its lock.
     let removes = |left_ms: u64, heard_ms: u64| {
         let story = Story::new().ttl(10_000).takes(1, 1, "a").leaves(left_ms, 1).info(heard_ms, 1);
         let story = story.expires(9_501, "a").takes(9_600, 2, "b").removed(9_700, "b", 1);
@@ -213,7 +214,7 @@ fn the_last_second_of_a_lease_did_not_matter_to_one_that_had_left_before() {
 
 #[test]
 fn a_waiter_whose_earlier_release_is_under_way_has_not_taken_over() {
-    // Client 1 removes the lock of client 2 while it waits for it.
+    // Client 1 removes the lock of client 2 while waiting for it.
     let removes = |arrived: bool| {
         let story = Story::new().ttl(100).takes(1, 1, "a").leaves(2, 1).info(4, 1);
         let story = if arrived { story.removed(5, "a", 1) } else { story.expires(5, "a") };

@@ -1,4 +1,4 @@
-//! Of servers that follow another, and of those that take its place.
+//! Replicas, and their promotion.
 
 use super::*;
 
@@ -186,7 +186,7 @@ fn a_late_copy_of_an_earlier_lock_that_a_replica_removes_is_not_how_the_later_on
 
 #[test]
 fn who_was_let_in_by_a_copy_of_its_own_loses_that_as_any_lock() {
-    // Nobody grants client 1 its second lock: at the new primary its first still stands.
+    // No server grants client 1 its second lock: the new primary still has its first.
     let story = |removed: bool| {
         let story = Story::new().takes(1, 1, "a").replicated(2, 2, "a").leaves(3, 1).left(4, 1);
         let story = story.acquires(5, 1).hears(6, 1, "a");

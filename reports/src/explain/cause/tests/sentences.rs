@@ -1,17 +1,17 @@
-//! What is said of each cause.
+//! The sentences for each cause.
 
 use super::*;
 use crate::judge::finding::Finding;
 use crate::samples;
 use fencepost_faults::SimTime;
 
-/// What is said of a finding of each cause, a line for each.
+/// The sentence on a finding for each cause, one per line.
 fn said(timeline: &Timeline<'_>, finding: &Finding) -> String {
     let line = |cause: &Cause| format!("{cause}: {}", cause.sentence(timeline, finding));
     Cause::ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A finding to which no second acquisition belongs.
+/// A finding without a second acquisition.
 fn of_waiting(kind: Kind) -> Finding {
     let (at, duration, processes) = (SimTime(0), Micros::ZERO, Vec::new());
     Finding { kind, at, duration, processes, what: String::new(), witness: vec![0], clash: None }

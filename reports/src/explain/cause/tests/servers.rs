@@ -1,4 +1,4 @@
-//! Of a lock that its servers lost, or that somebody took from them.
+//! A lock that its servers lost, or that was taken from them.
 
 use super::*;
 
@@ -105,7 +105,7 @@ fn a_removal_is_foreign_or_the_holders_own() {
     let lost_reply =
         early(|story| story.removed(3, "a", 1)).fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     assert_eq!(overlap(lost_reply), Cause::LostReply);
-    // The reply was that to an earlier call, which was answered after that.
+    // The reply answered an earlier call.
     let before = Story::new().fault_began(1, 1, "lost-reply", &[REDIS, CLIENT]);
     let before = before.takes(2, 1, "z").releases(3, 1).removed(3, "z", 1).takes(5, 1, "a");
     let before = before.removed(6, "a", 1).takes(7, 2, "b").releases(8, 1).releases(9, 2);
@@ -286,7 +286,7 @@ fn a_late_release_that_arrives_while_its_sender_acquires_is_no_takeover() {
 
 #[test]
 fn a_lost_lock_that_a_nested_acquire_creates_anew_is_lost_by_what_lost_it_first() {
-    // The inner acquire puts the key there again, and the inner release removes it.
+    // The inner acquire creates the key again, and the inner release removes it.
     let story = |loss: Change| {
         let story = Story::new().ttl(100).takes(1, 1, "a=1").server(3, 1, loss, "a=1", None);
         let story = story.acquires(4, 1).grants(5, 1, "a=1").hears(6, 1, "a=1");

@@ -1,4 +1,4 @@
-//! Random histories of a lock, some of them wrong.
+//! Random lock histories, some of them incorrect.
 
 use crate::record::history::History;
 use crate::record::story::Story;
@@ -6,20 +6,20 @@ use fencepost_faults::draw::{chance, uniform};
 use fencepost_faults::{Seed, Stream};
 use rand_core::Rng;
 
-/// What sort of mistakes the lock makes.
+/// The kind of mistakes that the lock makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Style {
-    /// It lets somebody in too early now and then.
+    /// It sometimes admits a process too early.
     Plain,
-    /// The same, and holders take it again while they hold it.
+    /// The same, and holders reacquire it while they hold it.
     Nested,
-    /// It gives a token twice, or an older one, now and then.
+    /// It sometimes issues a token twice, or an older one.
     Fenced,
-    /// Its holders delete what stands at the server, whoever it belongs to, now and then.
+    /// Its holders sometimes delete the value at the server without checking the owner.
     Careless,
 }
 
-/// A history of this style; the same number always gives the same.
+/// A history of this style, the same for the same number.
 pub(super) fn random(style: Style, number: u64) -> History {
     let mut rng = Seed(number).stream(Stream::Plan(style as u16));
     let processes = uniform(&mut rng, 2..=4);
@@ -37,16 +37,16 @@ pub(super) fn random(style: Style, number: u64) -> History {
     telling.story.take().unwrap_or_else(Story::new).build()
 }
 
-/// A history in the making, one turn of one process after the other; their times may interleave.
+/// A history under construction, one turn of one process after the other; their times may
+/// interleave.
 struct Telling<R> {
     rng: R,
     style: Style,
     story: Option<Story>,
-    /// From when on each process may start something.
+    /// The time from which each process may start something.
     free_at: Vec<u64>,
-    /// When the last section began, and when the last of all ends.
+    /// The start of the last section, and the end of the last of all.
     busy: (u64, u64),
-    /// The last token.
     token: u64,
 }
 
@@ -63,8 +63,8 @@ impl<R: Rng> Telling<R> {
         self.story = self.story.take().map(told);
     }
 
-    /// One process takes the lock and gives it back, or dies, or goes on for ever; it may have
-    /// failed to take it before.
+    /// One process takes the lock and releases it, or crashes, or never ends; it may have failed to
+    /// take it before.
     fn turn(&mut self, turn: u64) {
         let index = self.draw(0..=self.free_at.len() as u64 - 1) as usize;
         let client = index as u16 + 1;
@@ -81,7 +81,7 @@ impl<R: Rng> Telling<R> {
         self.busy = (from, self.busy.1.max(end));
     }
 
-    /// An acquire that fails, or of which nobody knows.
+    /// An acquire that fails, or has an unknown outcome.
     fn attempt(&mut self, client: u16, index: usize) {
         let from = self.free_at[index] + self.draw(0..=3);
         let end = from + self.draw(0..=4);
@@ -93,7 +93,7 @@ impl<R: Rng> Telling<R> {
         self.free_at[index] = end;
     }
 
-    /// An acquire that succeeds: when.
+    /// An acquire that succeeds; returns the time.
     fn enters(&mut self, client: u16, index: usize, owner: &str) -> u64 {
         let too_early = self.style != Style::Careless && self.chance(300);
         let earliest = self.free_at[index];
@@ -101,7 +101,7 @@ impl<R: Rng> Telling<R> {
         let from =
             earliest.max(if too_early { self.draw(began..=ends) } else { ends + self.draw(0..=3) });
         let invoked = self.draw(earliest..=from);
-        // The server of a careless lock grants what is free at that moment, not what will be.
+        // The server of a careless lock grants what is free now, not later.
         let granted = if self.style == Style::Careless { from } else { self.draw(invoked..=from) };
         let cheated = self.style == Style::Fenced && self.chance(120);
         let token = if cheated { self.draw(0..=self.token) } else { self.token + 1 };
@@ -115,7 +115,7 @@ impl<R: Rng> Telling<R> {
         from
     }
 
-    /// The holder takes the lock once more and gives that back.
+    /// The holder takes the lock again and releases that.
     fn nests(&mut self, client: u16, owner: &str, from: u64, end: u64) {
         let inner = self.draw(from..=end);
         let left = self.draw(inner..=end);
@@ -124,7 +124,7 @@ impl<R: Rng> Telling<R> {
         });
     }
 
-    /// The end of a section: when the process may start something else.
+    /// The end of a section; returns the time from which the process may start something else.
     fn leaves(&mut self, client: u16, owner: &str, end: u64) -> u64 {
         let returned = end + self.draw(0..=3);
         match self.draw(0..=99) {

@@ -1,45 +1,42 @@
-//! What a lock may do, one operation after the other.
+//! Sequential models of a lock.
 
 use fencepost_faults::Node;
 use stateright::semantics::SequentialSpec;
 
-/// An operation on a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Op {
-    /// The process enters a section.
     Enter(Node),
-    /// The process leaves so many sections of its own at once.
+    /// The process leaves this many of its sections together.
     Leave(Node, usize),
-    /// The lock frees itself, whoever holds it.
+    /// The lock frees itself from any holder.
     Expire,
     /// A token is issued.
     Issue,
 }
 
-/// How an operation went.
+/// The result of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ret {
     /// It took effect.
     Done,
     /// It had no effect: the lock does not allow it now.
     Refused,
-    /// This token was issued.
     Token(u64),
 }
 
-/// Free or taken, whoever by.
+/// Free or taken, by any process.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Mutex {
     taken: bool,
 }
 
-/// Free or somebody's; only the owner leaves.
+/// Free or owned; only the owner leaves.
 #[derive(Clone, Default, Debug)]
 pub(super) struct OwnerAware {
     owner: Option<Node>,
 }
 
-/// Somebody's, so many times over; free when the owner has left as often as it entered.
+/// Owned, with a count; free when the owner has left as often as it entered.
 #[derive(Clone, Default, Debug)]
 pub(super) struct Reentrant {
     owner: Option<(Node, usize)>,
@@ -114,7 +111,7 @@ impl SequentialSpec for Tokens {
     type Op = Op;
     type Ret = Ret;
 
-    /// A token that nobody heard of may be any or none, so it binds nothing.
+    /// An unheard token may be any or none, so it constrains nothing.
     fn invoke(&mut self, _: &Op) -> Ret {
         Ret::Refused
     }

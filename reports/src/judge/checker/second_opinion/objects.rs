@@ -1,14 +1,16 @@
-//! A history as calls and returns on the objects that it is about, put to stateright's
+//! Passes a history as calls and returns on its objects to stateright's
 //! linearizability tester.
 //!
 //! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never
 //!   returns; one that failed did not happen.
-//! - Leaving is called when release is invoked, when the loss is noticed, or when the process dies.
-//!   A release returns with its completion, a noticed loss at once, a death never.
-//! - A process that does not know how an operation ended goes on as another thread: a thread has
+//! - Leaving is called when release is invoked, when the loss is noticed, or when the process
+//!   crashes.
+//!   A release returns with its completion, a noticed loss immediately, a crash never.
+//! - A process that does not know the outcome of an operation continues as another thread: a thread
+//!   has
 //!   one operation at a time.
 //! - Sections are half-open: at one instant leaving comes before entering, and a section of no
-//!   length is none.
+//!   length is ignored.
 
 use super::models::{Op, OwnerAware, Ret};
 use crate::record::history::{Action, Change, History, What};
@@ -16,13 +18,12 @@ use fencepost_faults::{Node, SimTime};
 use stateright::semantics::{ConsistencyTester, LinearizabilityTester, SequentialSpec};
 use std::collections::BTreeMap;
 
-/// A process, and how often it has gone on after an unknown outcome.
+/// A process, and its number of unknown outcomes so far.
 type Thread = (Node, u32);
 
-/// A place in the history: the time, and the position of the event.
+/// A position in the history: the time, and the index of the event.
 type At = (SimTime, usize);
 
-/// One operation on an object.
 struct Span {
     thread: Thread,
     op: Op,
@@ -31,7 +32,7 @@ struct Span {
     ret: Option<(At, Ret)>,
 }
 
-/// Whether the sections of a history fit a lock of this model.
+/// Returns whether the sections of a history fit a lock of this model.
 pub(super) fn lock<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -44,7 +45,7 @@ where
     is_consistent(Model::default(), &reader.into_spans(end))
 }
 
-/// Whether the tokens fit a counter that issued each at the moment of its grant.
+/// Returns whether the tokens fit a counter that issued each at the moment of its grant.
 pub(super) fn tokens_at_grants<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -65,7 +66,7 @@ where
     model.is_valid_history(granted.filter_map(heard).map(|token| (Op::Issue, Ret::Token(token))))
 }
 
-/// Whether the tokens fit a counter that issued each at some moment of its acquire.
+/// Returns whether the tokens fit a counter that issued each during its acquire.
 pub(super) fn tokens_of_acquires<Model>(history: &History) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone + Default,
@@ -89,8 +90,8 @@ where
     is_consistent(Model::default(), &spans)
 }
 
-/// Whether what happened to the key at the server fits a mutex that only its owner releases, each
-/// change at its own moment.
+/// Returns whether the changes of the key at the server fit a mutex that only its owner releases,
+/// each change at its own moment.
 pub(super) fn server_key(history: &History) -> bool {
     let op = |what: &What| match what {
         What::Server { change: Change::Granted, by: Some(by), .. } => Some(Op::Enter(*by)),
@@ -106,16 +107,15 @@ pub(super) fn server_key(history: &History) -> bool {
     tester.is_consistent()
 }
 
-/// What is known of a process.
 #[derive(Default)]
 struct Process {
-    /// How many of its threads are over.
+    /// The number of its ended threads.
     threads: u32,
     /// The operation number and the call of an open acquire.
     acquiring: Option<(u64, At)>,
-    /// The sections it is in, each with the thread, the call and the return of its acquire.
+    /// Its open sections, each with the thread, the call and the return of its acquire.
     sections: Vec<(Thread, At, At)>,
-    /// The release that it waits for: its number, and the place of its span.
+    /// Its pending release: the number, and the index of its span.
     releasing: Option<(u64, Option<usize>)>,
 }
 
@@ -140,8 +140,7 @@ impl Reader {
             What::Ok { operation, .. } => self.completed(now, node, *operation, true),
             What::Fail { operation, .. } => self.completed(now, node, *operation, false),
             What::Info { .. } => self.unknown(node),
-            // Something else than the open operation says it, or the end of the process does: a
-            // thread of its own.
+            // Not reported by the open operation, or the process ended: a separate thread.
             What::Lost => {
                 self.leave(now, (node, u32::MAX), usize::MAX, Some((now, Ret::Done)));
             }
@@ -172,7 +171,7 @@ impl Reader {
         }
     }
 
-    /// An open acquire or release will never return.
+    /// Marks an open acquire or release as never returning.
     fn unknown(&mut self, node: Node) {
         let process = self.process(node);
         let thread = (node, process.threads);
@@ -187,7 +186,8 @@ impl Reader {
         }));
     }
 
-    /// The process leaves its last sections; the place of the span, if there is anything to leave.
+    /// Leaves the last sections of the process; returns the index of the span, if there is anything
+    /// to leave.
     fn leave(
         &mut self,
         now: At,
@@ -206,7 +206,7 @@ impl Reader {
         })
     }
 
-    /// Every operation, those included by which sections began that never ended before `end`.
+    /// Every operation, including those of sections that did not end before `end`.
     fn into_spans(mut self, end: SimTime) -> Vec<Span> {
         for process in self.processes.into_values() {
             self.spans.extend(
@@ -221,7 +221,8 @@ fn entered((thread, call, ok): (Thread, At, At)) -> Span {
     Span { thread, op: Op::Enter(thread.0), call, ret: Some((ok, Ret::Done)) }
 }
 
-/// Puts calls and returns to the tester in real-time order; at one instant leaving comes first.
+/// Passes calls and returns to the tester in real-time order; at one instant leaving precedes
+/// entering.
 fn is_consistent<Model>(model: Model, spans: &[Span]) -> bool
 where
     Model: SequentialSpec<Op = Op, Ret = Ret> + Clone,

@@ -1,7 +1,7 @@
-//! A grant is backed by a quorum of servers when the caller hears of it, for as long as it states.
+//! A grant is backed by a quorum of servers when the caller hears of it, for its stated validity.
 //!
-//! Not judged: a process that a fault held still or whose clock one bent meanwhile, which cannot
-//! tell how late it is; and a lock that a server or another process took away meanwhile.
+//! Not judged: a process that was paused or had a faulty clock meanwhile, which cannot tell how
+//! late it is; and a lock that a server or another process removed meanwhile.
 
 use super::{finding, machine_of};
 use crate::judge::finding::Finding;
@@ -10,7 +10,7 @@ use crate::record::history::Change;
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// How much longer than its lease a validity may be: what a message takes.
+/// How much longer than its lease a validity may be: the time of a message.
 const TOLERANCE: Micros = Micros(50_000);
 
 pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -44,7 +44,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     let stated = one.valid_for?;
     let mut ends: Vec<SimTime> = ends.into_values().flatten().collect();
     ends.sort();
-    // Servers at which it never expires back any validity.
+    // Servers where it never expires support any validity.
     let backed = ends.len().checked_sub(quorum).map(|place| ends[place])?;
     (backed + TOLERANCE < told.time + stated).then(|| {
         let what = format!(
@@ -60,7 +60,7 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     })
 }
 
-/// Whether something besides the lock's own code may have made the answer wrong.
+/// Returns whether a cause outside the lock's own code may have made the answer wrong.
 fn is_excused(
     timeline: &Timeline<'_>,
     one: &Acquisition<'_>,

@@ -1,9 +1,8 @@
-//! A loss that is reported is one: the lease of the caller does not run on, and the caller still
-//! had a lock to lose.
+//! A reported loss is real: the caller's lease does not continue, and the caller still had a lock
+//! to lose.
 //!
 //! A cautious library reports a loss once the lease that it knows of is over, although a renewal
-//! whose reply it never got may have been applied. So only renewals count that no fault kept from
-//! being answered.
+//! with a lost reply may have been applied. So only renewals count whose reply no fault prevented.
 
 use super::{finding, gone_elsewhere, may_be_another_server, never_expires};
 use crate::judge::finding::Finding;
@@ -29,14 +28,14 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// A loss reported although the lock stands at a quorum, for a tenth of a lease or longer.
+/// A loss reported although a quorum has the lock, for a tenth of a lease or longer.
 fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> Option<Finding> {
     if may_be_another_server(timeline) {
         return None;
     }
     let process = section.process;
     let owner = timeline.acquisitions[section.acquisition].owner?;
-    // Whatever the process wrote in its section is its own, under another name too.
+    // Any value that the process wrote in its critical section is its own, under another name too.
     let own = |span: &&KeySpan<'_>| {
         let is_named = span.value.is_some_and(|value| is_one_owner(value, owner));
         span.by.map(Node::machine) == Some(process.machine())
@@ -57,8 +56,8 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     })
 }
 
-/// Whether the lease runs on for a tenth of its length, going by the last command that set it and
-/// whose reply no fault can have held up.
+/// Returns whether the lease continues for a tenth of its length, according to the last command
+/// that set it and whose reply no fault can have delayed.
 fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Moment) -> bool {
     if never_expires(timeline, span) {
         return true;
@@ -78,7 +77,7 @@ fn outlasts(timeline: &Timeline<'_>, span: &KeySpan<'_>, process: Node, told: Mo
     !is_bent && told.time + Micros(lease.0 / 10) < known.time + lease
 }
 
-/// A loss reported after the process had given the lock back itself.
+/// A loss reported after the process itself had released the lock.
 fn after_release(timeline: &Timeline<'_>, process: Node, told: Moment) -> Option<Finding> {
     let is_asking = timeline.acquisitions.iter().any(|one| {
         one.process == process
