@@ -1,14 +1,14 @@
 //! Histories, the checkers that judge them, verdicts, and every output format.
 //!
-//! A run walks through the rooms in this order: it is [`record`]ed, [`judge`](mod@judge)d and
-//! [`explain`]ed; the [`summary`] is what is published of it, and [`show`] writes that down in a
-//! format. [`documents`] are all other published files. No room uses a later one.
+//! A run passes through the rooms in this order: it is [`record`]ed, [`judge`](mod@judge)d and
+//! [`explain`]ed; the [`summary`] is its published form, and [`show`] writes that in a format.
+//! [`documents`] are all other published files. No room uses a later one.
 //!
-//! Entry points: [`judge()`](judge()) says what of a [`History`] broke a rule, and [`judge_by`] by
-//! which checkers; [`RunFacts`], [`Diagnosis`] and [`Recordings`] are the [`Stages`] from which a
-//! [`RunReport`] is joined; a [`Report`] and a [`Sweep`] are written by what is in
-//! [`FORMATS`](show::format::FORMATS). [`expected`] is what the literature says, [`validate`] and
-//! [`digest`] are for histories that come from a file. The crate has no features.
+//! Entry points: [`judge()`](judge()) finds the violations in a [`History`], and [`judge_by`] with
+//! given checkers; [`RunFacts`], [`Diagnosis`] and [`Recordings`] are the [`Stages`] that make up a
+//! [`RunReport`]; [`FORMATS`](show::format::FORMATS) write a [`Report`] and a [`Sweep`].
+//! [`expected`] is the literature's prediction, [`validate`] and [`digest`] are for histories from
+//! a file. The crate has no features.
 
 #![forbid(unsafe_code)]
 

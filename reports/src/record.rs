@@ -1,7 +1,7 @@
-//! What was written down of a run, before anybody judged it.
+//! The record of a run, before judgement.
 //!
-//! In: events as the recorder tells them. Out: a [`History`](history::History) that can have
-//! happened ([`validate`]), with its [`digest`] and, on request, what passed the wire.
+//! In: events from the recorder. Out: a [`History`](history::History) that can have happened
+//! ([`validate`]), with its [`digest`] and, on request, its messages.
 
 pub mod checksum;
 pub mod digest;

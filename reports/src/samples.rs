@@ -1,4 +1,4 @@
-//! Reports and sweeps as a real run makes them, for tests of formats, schemas and reading.
+//! Realistic reports and sweeps, for tests of formats, schemas and reading.
 
 use crate::explain::literature::{Conditions, expected};
 use crate::record::history::Change;
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 
 const CLIENT: Node = Node::Client(1);
 
-/// A holder stands still across its lease, another takes the lock, and the first writes over it:
+/// A holder pauses across its lease, another takes the lock, and the first overwrites its data:
 /// overlap, stale write, lost update.
 pub(crate) fn paused_holder() -> Story {
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
@@ -63,7 +63,7 @@ pub(crate) fn failover() -> Story {
         .removed_at(9_002, 2, "77c0", 2)
 }
 
-/// Two threads of one process hold the lock under one grant, stand still and die together.
+/// Two threads of one process hold the lock under one grant, pause and crash together.
 pub(crate) fn threads() -> Story {
     let second = CLIENT.of_thread(2);
     let story = Story::new().ttl(10_000).under("pause").progress_bound(20_000);
@@ -86,7 +86,7 @@ pub(crate) fn threads() -> Story {
         .releases(13_000, 2)
 }
 
-/// Two processes take turns while a pause hits one of them harmlessly.
+/// Two processes take turns while a harmless pause hits one of them.
 pub(crate) fn quiet() -> Story {
     let story = Story::new().client("redlock").ttl(10_000).under("pause");
     story
@@ -102,7 +102,6 @@ pub(crate) fn quiet() -> Story {
         .releases(5_000, 2)
 }
 
-/// One process alone.
 pub(crate) fn lonely() -> Story {
     Story::new().client("fencing").under("pause").takes(1_000, 1, "a").releases(2_000, 1)
 }
@@ -211,7 +210,6 @@ pub(crate) fn sweep(from: u64, to: u64) -> Sweep {
     }
 }
 
-/// A safeguard that was tried.
 pub(crate) fn remedy(name: &str, setting: &str, on_this_plan: OnThisPlan) -> Remedy {
     Remedy {
         name: name.to_owned(),

@@ -1,11 +1,11 @@
 //! Writes the table of docs/anomalies.md: for every anomaly the median over 20 disjoint ranges of
-//! seeds of how many it takes to see it, and in how many of the same runs its twin shows it; and
-//! what locks make of their time.
+//! seeds until it appears, and the number of the same runs in which its twin shows it; and the
+//! locks' use of their time.
 //!
 //! `cargo run --release --example anomalies > docs/anomalies.md`; an argument sets the length of a
-//! range (100), a second one the number of threads (all cores, as 0 does), a third one how the ids
-//! of the rows begin that are made (all). stderr tells how far it is; the table is the same for any
-//! number of threads.
+//! range (100), a second one the number of threads (all cores, like 0), a third one selects rows by
+//! the prefix of their ids (all). stderr shows progress; the table is the same for any number of
+//! threads.
 
 #[path = "../tests/simulation/anomalies/measure.rs"]
 mod measure;
@@ -23,10 +23,9 @@ use rows::written::{WRITTEN, Written};
 use rows::{Case, Row, SLOW, Slow};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many ranges.
 const RANGES: u64 = 20;
 
-/// What the rows of sessions under a partition leave open.
+/// A limit of the rows on sessions under a partition.
 const PARTITIONS: &str = "\
 A session ends in a plain partition only if its holder is cut off for longer than the session
 lasts. At default settings holds are shorter than that, and `curator-mutex` is all but quiet (with
@@ -39,7 +38,7 @@ over for its client and not yet for the servers (as in the seeds 25 and 57), and
 when that node goes, no connection is suspended.
 ";
 
-/// What late means in whole seconds.
+/// The meaning of late in whole seconds.
 const WHOLE_SECONDS: &str = " memcached counts leases in
 whole seconds from its last reading of the clock: one of 10 s ends up to a second early, and one of
 11 s (`memcached-cas`, whose leases last for 10 s at least) up to a second late. What is late harms
@@ -122,7 +121,7 @@ fn print_slow(lines: &[String]) {
     lines.iter().for_each(|line| println!("{line}"));
 }
 
-/// What becomes of each item, in their order; says on stderr which are done.
+/// Maps the items in parallel, in order; reports progress on stderr.
 fn in_parallel<T: Sync>(
     pool: &ThreadPool,
     items: &[T],
@@ -200,7 +199,7 @@ fn line(row: &Row, length: u64) -> String {
     let firsts: Vec<Option<u64>> = (0..RANGES).map(took).collect();
     let mut sorted: Vec<u64> = firsts.iter().map(|first| first.unwrap_or(u64::MAX)).collect();
     sorted.sort_unstable();
-    // Of an even number of ranges, the later of the two in the middle.
+    // For an even number of ranges, the upper median.
     let (median, least, most) = (sorted[sorted.len() / 2], sorted[0], sorted[sorted.len() - 1]);
     let text =
         |count: u64| if count == u64::MAX { format!("> {length}") } else { count.to_string() };
@@ -223,7 +222,7 @@ fn line(row: &Row, length: u64) -> String {
     )
 }
 
-/// In how many of the runs that the flawed lock took the twin shows the same.
+/// The number of the flawed lock's runs in which the twin shows the same.
 fn quiet(row: &Row, twin: Case, firsts: &[Option<u64>], length: u64) -> String {
     let (mut shown, mut exercised) = (0, 0);
     for (range, first) in (0..).zip(firsts) {
@@ -243,7 +242,7 @@ fn name(case: Case) -> String {
     }
 }
 
-/// What differs from the built-in scenario, as `--set` takes it.
+/// The differences from the built-in scenario, as arguments of `--set`.
 fn settings(case: Case) -> String {
     let deviations = (case.scenario)().deviations();
     deviations.iter().map(|(key, value)| format!("{key}={value}")).collect::<Vec<_>>().join(" ")

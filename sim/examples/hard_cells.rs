@@ -1,4 +1,4 @@
-//! How many runs and how much processor time it takes to see a violation: uniform against aimed,
+//! Runs and processor time until a violation: uniform against aimed,
 //! pct, and the search of `explore`.
 //!
 //! ```text
@@ -8,11 +8,11 @@
 //! prints a Markdown table: for each hard cell (or those whose name contains CELL) the medians over
 //! 20 trials of the runs and of the processor time to the first violation with each strategy, and
 //! for all but uniform the two-sided p of the Mann-Whitney rank test against uniform. Trial n
-//! begins at seed 1,000,000 n. It ends after 2,000 runs at the latest; one that has not found
-//! anything by then counts as slower than all others, and a median that would be of such trials is
-//! told as more than what they took. The runs depend on nothing else; the processor time is that of
+//! begins at seed 1,000,000 n. It ends after at most 2,000 runs; one that has not found
+//! a violation by then counts as slower than all others, and a median among such trials is
+//! printed as more than their runs. The runs depend on nothing else; the processor time is that of
 //! this machine. The search of `explore` makes small runs in a fixed order, all of them if need be,
-//! each placed when its turn comes; its seed is only that of what is drawn in a run.
+//! each placed when its turn comes; its seed only affects the draws in a run.
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Scenario, Strategy};
@@ -28,15 +28,13 @@ use std::rc::Rc;
 
 /// A flaw that random faults rarely meet.
 struct Hard {
-    /// What has to happen.
     what: &'static str,
     client: &'static str,
     fault: &'static str,
     /// The scenario, as TOML.
     scenario: &'static str,
-    /// What else the small runs of `explore` have, where all is fixed.
+    /// Additional settings of the small runs of `explore`.
     explored: &'static str,
-    /// The rule that is broken.
     kind: Kind,
 }
 
@@ -70,7 +68,7 @@ const CELLS: &[Hard] = &[
     },
 ];
 
-/// How a violation is looked for, side by side.
+/// The ways to search for a violation, side by side.
 #[derive(Clone, Copy)]
 enum Search {
     /// Drawn seeds.
@@ -79,7 +77,7 @@ enum Search {
     Explored,
 }
 
-/// How many trials `explore` has: what is drawn in its runs decides little.
+/// The trials of `explore`: the draws in its runs decide little.
 const EXPLORED: u64 = 3;
 
 const SEARCHES: [Search; 4] = [
@@ -89,7 +87,6 @@ const SEARCHES: [Search; 4] = [
     Search::Explored,
 ];
 
-/// What one trial came to.
 #[derive(Clone, Copy)]
 struct Trial {
     runs: u64,
@@ -129,7 +126,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Seeds from the first on, until one shows the violation.
+/// Runs seeds from the first on until one shows the violation.
 fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let client = clients::find(cell.client).ok_or(cell.client)?;
@@ -150,7 +147,8 @@ fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Tr
     Ok(Trial { runs, cpu_us: clock.micros().unwrap_or(0), found })
 }
 
-/// Every plan with at most one fault, in the order of `explore`, until one shows the violation.
+/// Runs every plan with at most one fault, in the order of `explore`, until one shows the
+/// violation.
 fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let words = |error: &dyn std::fmt::Display| error.to_string();
@@ -209,13 +207,13 @@ fn columns(sides: [&[Trial]; 4], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> St
     format!("{} | {}", told[0], others.join(" | "))
 }
 
-/// The median, of an even number the lower of the two in the middle.
+/// The lower median.
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)
 }
 
-/// The two-sided p of the Mann-Whitney rank test: by the normal approximation, with the correction
+/// The two-sided p of the Mann-Whitney rank test: by the normal approximation, with the corrections
 /// for ties and for continuity.
 fn chance_of(one: &[u64], other: &[u64]) -> String {
     let mut all: Vec<u64> = one.iter().chain(other).copied().collect();
@@ -241,8 +239,8 @@ fn chance_of(one: &[u64], other: &[u64]) -> String {
     if p < 0.0001 { "< 0.0001".to_owned() } else { format!("{p:.4}") }
 }
 
-/// The chance that a standard normal value is further from 0 than `z`: Abramowitz and Stegun
-/// 7.1.26, whose error is below 1.5e-7.
+/// The probability that a standard normal value is further from 0 than `z`: Abramowitz and Stegun
+/// 7.1.26, with an error below 1.5e-7.
 fn two_sided(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);

@@ -1,9 +1,9 @@
-//! Prints how small plans become: before and after, over N random violations. `cargo run --release
-//! --example minimal_plans -- 200`
+//! Prints the sizes of plans before and after minimization, over N random violations. `cargo run
+//! --release --example minimal_plans -- 200`
 //!
 //! Seeds are taken from 0 upwards, each with every lock and every family of faults, until N
-//! violations are found. The table on stdout depends on N and the table of locks alone; how long it
-//! took goes to stderr, in time of this thread's processor, so that a busy machine does not show.
+//! violations are found. The table on stdout depends on N and the table of locks alone; the
+//! duration goes to stderr, in processor time of this thread, so that other load does not matter.
 
 use fencepost::diagnosis::{
     Extent, Memory, Minimal, Rates, Target, Trials, diagnose_one, minimise,
@@ -17,7 +17,6 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One violation before and after.
 struct Row {
     faults_before: usize,
     cycles_before: u32,
@@ -46,7 +45,6 @@ fn main() {
     tell("whole diagnoses, searches included", times.iter().map(|(_, whole)| *whole).collect());
 }
 
-/// How long each took.
 fn tell(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let total: Duration = times.iter().sum();
@@ -66,11 +64,11 @@ fn span(micros: Option<u64>) -> Duration {
     Duration::from_micros(micros.unwrap_or_default())
 }
 
-/// What a search took, and what the whole diagnosis.
+/// The time of a search, and of the whole diagnosis.
 type Spent = (Duration, Duration);
 
-/// The first violations of random seeds, by lock and cause, with what the search and the whole
-/// diagnosis took.
+/// The first violations of random seeds, by lock and cause, with the times of the search and of the
+/// whole diagnosis.
 fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     let scenario = Rc::new(Scenario::default());
     let (mut rows, mut times) = (BTreeMap::<String, Vec<Row>>::new(), Vec::new());
@@ -80,8 +78,8 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
                 let families = (*family).into();
                 let spec = RunSpec::draw(Seed(seed), client, &families, scenario.clone());
                 let Ok(outcome) = spec.run(Engine::Fast) else { continue };
-                // The harms of one run mostly go with its first hazard: one violation of a run
-                // keeps the sample varied.
+                // The violations of one run mostly share a cause: taking one per run keeps the
+                // sample varied.
                 let Some(first) = Findings { spec: &spec, outcome: &outcome }
                     .facts()
                     .violations
@@ -113,7 +111,7 @@ fn violations(count: usize) -> (BTreeMap<String, Vec<Row>>, Vec<Spent>) {
     (rows, times)
 }
 
-/// Count, then medians with the greatest in brackets.
+/// The count, then medians with the maximum in parentheses.
 fn columns<'r>(rows: impl IntoIterator<Item = &'r Row>) -> String {
     let rows: Vec<&Row> = rows.into_iter().collect();
     let spread = |of: fn(&Row) -> u64| {

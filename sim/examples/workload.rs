@@ -1,12 +1,11 @@
-//! Runs workload W a number of times and says what it did: what `benches/instructions.sh` counts
-//! the instructions of.
+//! instructions.sh` counts the instructions of/instructions.sh` counts the instructions of.
 //!
 //! `workload KIND RUNS`, where KIND is `fast`, `turmoil`, `bare` (the fast engine with a byte for
 //! each command and reply, without locks and servers), `stock` and `stock-bare` (both on stock
-//! turmoil, which does not say how many commands and events that were), `direct` (the same commands
-//! told to a server without any world), `failover` (one primary, two replicas, three Sentinels, a
-//! storage and three processes), `masters` (Redlock over five) or `judged` (as `failover`, and then
-//! judged, digested and added up as a sweep does).
+//! turmoil, without counts of commands and events), `direct` (the same commands passed to a server
+//! without any world), `failover` (one primary, two replicas, three Sentinels, a storage and three
+//! processes), `masters` (Redlock over five) or `judged` (as `failover`, and then judged, digested
+//! and added up as a sweep does).
 
 #[path = "../benches/engines/stock.rs"]
 mod stock;
@@ -24,7 +23,7 @@ use std::rc::Rc;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How many different seeds are run, over and over.
+/// Number of different seeds, run repeatedly.
 const SEEDS: u64 = 8;
 
 fn main() {
@@ -61,7 +60,6 @@ fn main() {
     println!("{commands} commands {events} events");
 }
 
-/// A whole run of the default scenario.
 fn scenario(seed: u64, client: &str, family: &str) -> (RunSpec, RunOutcome) {
     let client = fencepost_clients::find(client).expect("the lock is in the table");
     let families = family.parse().expect("the family is in the table");
@@ -70,7 +68,7 @@ fn scenario(seed: u64, client: &str, family: &str) -> (RunSpec, RunOutcome) {
     (spec, outcome)
 }
 
-/// What a sweep does with one seed; returns the events of the run.
+/// The work of a sweep for one seed; returns the events of the run.
 fn judged(seed: u64, cell: &mut Cell) -> u64 {
     let (spec, outcome) = scenario(seed, "single-node", "failover");
     let facts = Findings { spec: &spec, outcome: &outcome }.facts();

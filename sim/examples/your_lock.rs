@@ -1,12 +1,11 @@
-//! A lock of one's own, tested from one's own tests: copy this file into `tests/` of a crate that
-//! depends on fencepost.
+//! Your own lock, in your own tests: copy this file into `tests/` of a crate that depends on
+//! fencepost.
 //!
 //! `cargo test -p fencepost --example your_lock` runs the tests; `cargo run --example your_lock`
 //! shows what a failing one prints.
 //!
-//! The lock is the one that many a code base has: SET NX PX with a random value, GET and compare
-//! before DEL. Two questions are put to it: does it keep what it promises, and is the release as
-//! careful as it looks?
+//! The lock is a common one: SET NX PX with a random value, GET and compare before DEL. Two
+//! questions are tested: does it keep its promises, and is the release as careful as it looks?
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{fresh_owner, set_if_absent};
@@ -15,7 +14,7 @@ use fencepost::clients::{
 };
 use fencepost::testing::{Expect, LockTest};
 
-/// What a table of locks would hold of it.
+/// Its entry in a table of locks.
 const YOUR_LOCK: Definition = Definition {
     name: "your-lock",
     about: "SET key value NX PX ttl; GET, compare, DEL",
@@ -29,7 +28,7 @@ const YOUR_LOCK: Definition = Definition {
     },
 };
 
-/// One process's end of it.
+/// One process's instance.
 struct YourLock {
     env: Env,
     redis: Session,
@@ -49,7 +48,7 @@ impl Lock for YourLock {
                     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
                 }
                 Ok(false) => Acquisition::Refused("held by another".into()),
-                // A reply that was lost: the server may have granted it.
+                // A lost reply: the server may have granted it.
                 Err(error) if error.may_have_applied() => Acquisition::Unknown(error.to_string()),
                 Err(error) => Acquisition::Refused(error.to_string().into()),
             }
@@ -64,7 +63,7 @@ impl Lock for YourLock {
                 Ok(_) => {}
                 Err(error) => return Release::Unknown(error.to_string()),
             }
-            // Between these two commands the lock may run out, and another may take it.
+            // Between these two commands the lock may expire, and another may take it.
             match self.redis.call(&[b"DEL", key]).await {
                 Ok(_) => Release::Released,
                 Err(error) => Release::Unknown(error.to_string()),
@@ -73,7 +72,7 @@ impl Lock for YourLock {
     }
 }
 
-/// What a failing test prints: the claim is too bold.
+/// Shows the output of a failing test: the claim is too strong.
 fn main() {
     match LockTest::new(&YOUR_LOCK).faults("pause").seeds(0..50).expect(Expect::Safe).check() {
         Ok(_) => println!("no seed shows anything"),

@@ -1,9 +1,8 @@
-//! A checksum of a JSON document, which the document carries itself: a bit that flipped on a disk
-//! must not become another result.
+//! A checksum inside a JSON document, so that a flipped bit on a disk cannot become another result.
 //!
-//! It is SHA-256 over the document with the keys of every object in order, without blanks, and
-//! without the members named in [`Uncovered`]; so it survives a tool that indents a document or
-//! sorts its keys.
+//! It is SHA-256 over the document with the keys of every object sorted, without whitespace, and
+//! without the members in [`Uncovered`]; so it survives a tool that indents a document or sorts its
+//! keys.
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
@@ -12,7 +11,7 @@ use std::collections::BTreeMap;
 /// The member that holds the checksum.
 pub const FIELD: &str = "checksum";
 
-/// Whether a document could be checked.
+/// The result of a check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
     /// Its checksum fits.
@@ -21,12 +20,12 @@ pub enum Protection {
     Absent,
 }
 
-/// Which members a checksum does not cover, besides itself.
+/// The members that a checksum does not cover, besides itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Uncovered {
     /// None.
     Nothing,
-    /// `measured`, wherever it is: no two machines agree on it.
+    /// `measured`, at any depth: no two machines agree on it.
     Measured,
 }
 
@@ -41,7 +40,7 @@ pub fn checksum(document: &Value, uncovered: Uncovered) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Holds a document against the checksum that it carries.
+/// Checks a document against its checksum.
 pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Damaged> {
     match document.get(FIELD) {
         None => Ok(Protection::Absent),
@@ -52,7 +51,8 @@ pub fn verify(document: &Value, uncovered: Uncovered) -> Result<Protection, Dama
     }
 }
 
-/// The canonical text of a value. A number without a fraction reads the same with and without one.
+/// Hashes the canonical text of a value. A number without a fraction is the same with and without a
+/// decimal point.
 fn feed(hasher: &mut Sha256, value: &Value, uncovered: Uncovered) {
     match value {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! The digest of a history: two runs with one digest are one run.
+//! The digest of a history: equal digests mean equal runs.
 
 use crate::record::history::{History, What};
 use sha2::{Digest, Sha256};
@@ -9,10 +9,9 @@ pub fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// SHA-256, in hex, over one line for each event that takes part in the digest: the JSON array
-/// `[sequence, time_us, node, what]` and a line feed, without the `lease_us` of what a server did.
-/// The sequence counts the digested events only, so that faults and phases, which the digest leaves
-/// out, do not show in it either.
+/// SHA-256, in hex, over one line for each digested event: the JSON array `[sequence, time_us,
+/// node, what]` and a line feed, without the `lease_us` of server events. The sequence counts only
+/// digested events, so that faults and phases, which the digest leaves out, do not affect it.
 pub fn digest(history: &History) -> String {
     let mut hasher = Sha256::new();
     let mut line = Vec::with_capacity(256);
@@ -28,7 +27,7 @@ pub fn digest(history: &History) -> String {
     hasher.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How long a key has to live follows from what was asked, and histories of version 1 do not tell.
+/// A key's time to live follows from the request, and histories of version 1 do not have it.
 fn without_lease(what: &What) -> Cow<'_, What> {
     match what {
         What::Server { lease_us: Some(_), .. } => {

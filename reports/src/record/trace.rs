@@ -1,4 +1,4 @@
-//! What passed the wire in one run, if somebody asked for it.
+//! The messages of one run, if requested.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;

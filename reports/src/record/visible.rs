@@ -1,13 +1,13 @@
-//! Text from strangers as it may reach a terminal, a log or a page: names in files can hold line
-//! feeds, escape sequences that move the cursor, and marks that turn the direction of writing.
+//! Makes untrusted text safe for a terminal, a log or a page: names in files can hold line feeds,
+//! escape sequences that move the cursor, and marks that change the writing direction.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// The text with every character that does not stand for itself written as an escape: `\n`,
-/// `\u{1b}`. What is visible already stays as it is, a backslash too.
+/// Escapes every invisible character: `\n`, `\u{1b}`. Leaves visible text unchanged, even a
+/// backslash.
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !text.contains(is_hidden) {
         return Cow::Borrowed(text);
@@ -23,21 +23,21 @@ pub fn visible(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Text in one line of at most so many characters; what is left out is counted.
+/// Text in one line of at most this many characters; counts the omitted ones.
 pub fn one_line(text: &str, characters_max: usize) -> String {
     let text = visible(text.trim_end());
     let count = text.chars().count();
     if count <= characters_max {
         return text.into_owned();
     }
-    // The end often says what would be valid.
+    // The end often names the valid values.
     let tail = characters_max / 4;
     let head: String = text.chars().take(characters_max - tail).collect();
     let end: String = text.chars().skip(count - tail).collect();
     format!("{head} [{} characters left out] {end}", count - characters_max)
 }
 
-/// A document with every string in it made visible.
+/// Makes every string in a document visible.
 pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     document: &T,
 ) -> serde_json::Result<Cow<'_, T>> {
@@ -48,8 +48,8 @@ pub fn visible_in<T: Clone + Serialize + DeserializeOwned>(
     serde_json::from_value(shown(value)).map(Cow::Owned)
 }
 
-/// JSON text in which what JSON itself does not escape, and would still hide or turn text, is
-/// escaped too. It stays the same value.
+/// Escapes characters in JSON text that JSON itself does not escape and that would hide or turn
+/// text. The value stays the same.
 pub fn visible_json(text: &str) -> Cow<'_, str> {
     let is_left_out = |letter: char| letter > '~' && is_hidden(letter);
     if !text.contains(is_left_out) {
@@ -68,7 +68,7 @@ pub fn visible_json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Control characters, and those of Unicode's `Cf` and `Zl`, `Zp` that hide or turn text.
+/// Control characters, and those of Unicode's `Cf`, `Zl` and `Zp` that hide or turn text.
 fn is_hidden(letter: char) -> bool {
     letter.is_control()
         || matches!(letter,

@@ -1,7 +1,7 @@
 //! The table of output formats.
 //!
-//! One format is one file. A new format is a file and a line in [`FORMATS`]: a [`View`] of runs,
-//! and of most also one of sweeps.
+//! A new format is a file and a line in [`FORMATS`]: a [`View`] of runs, and usually also one of
+//! sweeps.
 
 pub mod compare;
 pub(crate) mod drawing;
@@ -25,14 +25,13 @@ use crate::summary::report::Report;
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// A way to write reports, and of most also a way to write sweep summaries. An entry of
-/// [`FORMATS`].
+/// A way to write reports, and usually also sweep summaries. An entry of [`FORMATS`].
 #[derive(Clone, Copy)]
 pub struct Format {
     about: &'static str,
     needs: Needs,
     runs: View<Report>,
-    /// A trace of one run has no way to write many.
+    /// `None` for traces of a single run.
     sweeps: Option<Sweeps>,
 }
 
@@ -40,78 +39,78 @@ pub struct Format {
 #[derive(Clone, Copy)]
 pub struct Sweeps {
     view: View<Sweep>,
-    /// Whether a sweep is written with how it compares with its baseline.
+    /// `true` if the output compares a sweep with its baseline.
     tells_of_baselines: bool,
 }
 
 impl Format {
-    /// What `--format` takes.
+    /// Its value for `--format`.
     pub fn name(&self) -> &'static str {
         self.runs.name
     }
 
-    /// One line for people.
+    /// A one-line description.
     pub fn about(&self) -> &'static str {
         self.about
     }
 
-    /// What a report must hold to be written in full.
+    /// The parts of a report that the full output needs.
     pub fn needs(&self) -> Needs {
         self.needs
     }
 
-    /// Writes what one seed showed.
+    /// Writes the result of one seed.
     pub fn write_run(&self, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.runs.write_in(Page::default(), report, out)
     }
 
-    /// The same, for a reader who sees it in a page of this shape. Only text heeds it.
+    /// The same for a page of this shape. Only text uses it.
     pub fn write_run_in(&self, page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
         self.runs.write_in(page, report, out)
     }
 
-    /// The format as a way to write sweeps; `None` if it has none.
+    /// Its sweep writer; `None` if it has none.
     pub fn of_sweeps(&self) -> Option<Sweeps> {
         self.sweeps
     }
 }
 
 impl Sweeps {
-    /// What `--format` takes.
+    /// Its value for `--format`.
     pub fn name(&self) -> &'static str {
         self.view.name
     }
 
-    /// Whether a sweep is written with how it compares with its baseline.
+    /// Returns whether the output compares a sweep with its baseline.
     pub fn tells_of_baselines(&self) -> bool {
         self.tells_of_baselines
     }
 
-    /// Writes what many seeds showed.
+    /// Writes the result of many seeds.
     pub fn write(&self, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         self.view.write_in(Page::default(), sweep, out)
     }
 }
 
-/// How much of a run a format shows.
+/// The parts of a run that a format shows.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Needs {
-    /// What every report holds.
+    /// The parts of every report.
     Findings,
-    /// The whole history too.
+    /// Also the whole history.
     History,
-    /// The history and the messages on the wire.
+    /// The history and the messages.
     Wire,
 }
 
-/// Lines for people.
+/// Text for people.
 pub static TEXT: Format = text::FORMAT;
-/// The published JSON, which has escapes of its own.
+/// The published JSON, which escapes names itself.
 pub static JSON: Format = exporters::json::FORMAT;
-/// One self-contained page.
+/// A self-contained page.
 pub static HTML: Format = html::FORMAT;
 
-/// Every format, in the order in which they are listed.
+/// Every format, in display order.
 pub static FORMATS: &[Format] = &[
     TEXT,
     JSON,
@@ -127,7 +126,7 @@ pub static FORMATS: &[Format] = &[
     exporters::github::FORMAT,
 ];
 
-/// The format of a name.
+/// The format with this name.
 pub fn format_named(name: &str) -> Option<&'static Format> {
     FORMATS.iter().find(|format| format.name() == name)
 }

@@ -1,7 +1,7 @@
-//! The ways to write a document: a run, a sweep, or any other. Whoever writes one gets it with
-//! names that cannot do harm ([`View`]).
+//! The ways to write a document: a run, a sweep, or any other. Writers receive documents with
+//! sanitized names ([`View`]).
 //!
-//! A document other than a run or a sweep has a table of them, `VIEWS`, beside its type; a new way
+//! A document other than a run or a sweep has a table of them, `VIEWS`, next to its type; a new way
 //! is a file and a line there. Those of runs and sweeps belong together (`format`).
 
 use crate::record::visible::{visible_in, visible_json};
@@ -22,10 +22,9 @@ pub struct View<T: Clone + 'static> {
     sanitise: Option<Sanitise<T>>,
 }
 
-/// A document whose names are visible text.
+/// Makes the names of a document visible text.
 type Sanitise<T> = fn(&T) -> serde_json::Result<Cow<'_, T>>;
 
-/// How it is written.
 enum Writer<T: 'static> {
     Text(fn(&T) -> String),
     Lines(fn(Page, &T, &mut dyn Write) -> io::Result<()>),
@@ -51,13 +50,13 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
     /// The document as its JSON format.
     pub const JSON: View<T> = View { name: "json", writer: Writer::Text(json), sanitise: None };
 
-    /// A way that shows names as they are, and so is given visible ones only.
+    /// A writer that shows names unescaped, and so receives visible ones only.
     pub const fn new(name: &'static str, write: fn(&T) -> String) -> View<T> {
         View { name, writer: Writer::Text(write), sanitise: Some(visible_in) }
     }
 
-    /// The same, written piece by piece. Colour is written as ANSI sequences; whoever owns the
-    /// terminal strips them where they are not wanted.
+    /// The same, written piece by piece, with ANSI colours, which the owner of the terminal strips
+    /// if unwanted.
     pub(crate) const fn written(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -65,7 +64,7 @@ impl<T: Clone + Serialize + DeserializeOwned> View<T> {
         View { name, writer: Writer::Lines(write), sanitise: Some(visible_in) }
     }
 
-    /// The same, with escapes of its own.
+    /// The same, with its own escapes.
     pub(crate) const fn escaping(
         name: &'static str,
         write: fn(Page, &T, &mut dyn Write) -> io::Result<()>,
@@ -82,7 +81,7 @@ impl<T: Clone> View<T> {
         String::from_utf8(text).map_err(io::Error::other)
     }
 
-    /// The same, for a reader who sees it in a page of this shape.
+    /// The same, for a page of this shape.
     pub fn write_in(&self, page: Page, document: &T, out: &mut dyn Write) -> io::Result<()> {
         let shown =
             self.sanitise.map_or(Ok(Cow::Borrowed(document)), |visible| visible(document))?;
@@ -93,12 +92,12 @@ impl<T: Clone> View<T> {
     }
 }
 
-/// The shape of what a reader sees.
+/// The shape of the reader's page.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Page {
     /// In columns.
     pub width: usize,
-    /// How much is told.
+    /// The level of detail.
     pub detail: Detail,
 }
 
@@ -114,13 +113,13 @@ impl Page {
 }
 
 impl Default for Page {
-    /// What is written to a pipe or a file.
+    /// The page for a pipe or a file.
     fn default() -> Page {
         Page { width: *Page::WIDTHS.end(), detail: Detail::Brief }
     }
 }
 
-/// How much of a report is told.
+/// How much of a report is shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Detail {
     /// The first screen: verdicts, and a story for each cause.
@@ -128,7 +127,7 @@ pub enum Detail {
     /// Everything that the report holds about each violation.
     Full,
 }
-/// Indented, ended by a line feed; what JSON does not escape by itself is.
+/// Indented, with a final line feed; escapes characters that JSON does not.
 fn json<T: Serialize>(document: &T) -> String {
     let text = serde_json::to_string_pretty(document).unwrap_or_default();
     format!("{}\n", visible_json(&text))

@@ -1,4 +1,4 @@
-//! What was expected of a run or of a cell, and where it came out otherwise.
+//! The expected result of a run or of a cell, and its deviations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -13,13 +13,13 @@ pub struct Expectation {
 }
 
 impl Expectation {
-    /// What is said of a client under a fault of which nothing is written down.
+    /// The expectation for a client and fault without an entry.
     pub fn missing() -> Expectation {
         let expected = "an entry in the expectations file".to_owned();
         Expectation { expected, deviations: vec!["none".to_owned()] }
     }
 
-    /// Whether all came out as expected.
+    /// Returns whether the result is as expected.
     pub fn is_met(&self) -> bool {
         self.deviations.is_empty()
     }

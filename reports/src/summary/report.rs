@@ -1,7 +1,7 @@
 //! The `fencepost.report` format, version 2: what `run --format json` prints.
 //!
-//! Version 1 had other remedies: each said of one run whether the safeguard "prevents" the
-//! violation. They are dropped when such a report is read.
+//! Version 1 had other remedies: whether the safeguard "prevents" the violation in one run. Reading
+//! drops them.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
@@ -118,7 +118,7 @@ pub struct RunReport {
 }
 
 impl RunReport {
-    /// Leaves the history out of a copy.
+    /// Removes the history from a copy.
     pub(crate) fn drop_history(&mut self) {
         (self.history, self.history_checksum) = (None, None);
     }
@@ -289,9 +289,9 @@ pub struct Nearby {
     pub broken_without: u64,
 }
 
-/// Remedies as this version has them; those of version 1 are dropped.
+/// Remedies of this version; drops those of version 1.
 fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<Remedy>, D::Error> {
-    /// The order matters: what is no remedy of this version must be one of the version before.
+    /// Serde tries the variants in order: this version first, then the one before.
     #[derive(Deserialize)]
     #[serde(untagged)]
     enum Published {

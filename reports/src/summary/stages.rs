@@ -1,11 +1,11 @@
-//! The stages that a report of one run is joined from, each complete when it exists.
+//! The stages that make up a report of one run, each immutable.
 //!
-//! 1. [`RunFacts`]: what one run of the plan tells.
-//! 2. [`Diagnosis`]: what only running again can tell.
-//! 3. [`Recordings`]: what was written down beside, for whoever draws the run or judges it again.
+//! 1. [`RunFacts`]: facts from one run of the plan.
+//! 2. [`Diagnosis`]: results that take more runs.
+//! 3. [`Recordings`]: further data, to draw the run or judge it again.
 //!
-//! Somebody may have said before what should come out ([`Expectation`]). No stage is changed by a
-//! later one, and a report is made once.
+//! The result may have been predicted ([`Expectation`]). No stage is changed by a later one, and a
+//! report is made once.
 
 use super::expectation::Expectation;
 use super::facts::RunFacts;
@@ -18,21 +18,21 @@ use crate::record::trace::Trace;
 use fencepost_faults::FaultPlan;
 use std::collections::BTreeMap;
 
-/// All that is known of one run.
+/// Everything known of one run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Stages {
-    /// What the run tells.
+    /// Facts from the run.
     pub facts: RunFacts,
-    /// What only running again can tell.
+    /// Results of more runs.
     pub diagnosis: Diagnosis,
-    /// How it was held against what should come out, if it was.
+    /// The comparison with the expectation, if there was one.
     pub expectation: Option<Expectation>,
-    /// What was written down beside.
+    /// Further data.
     pub recordings: Recordings,
 }
 
 impl From<RunFacts> for Stages {
-    /// A run that nobody ran again, and of which nothing is written down beside.
+    /// A run without a diagnosis and without recordings.
     fn from(facts: RunFacts) -> Stages {
         Stages {
             facts,
@@ -43,39 +43,39 @@ impl From<RunFacts> for Stages {
     }
 }
 
-/// What only running again can tell. Empty of a run that nobody ran again.
+/// Results that take more runs. Empty for a run without them.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Diagnosis {
-    /// What it showed of violations, by their id.
+    /// The results for violations, by their id.
     pub violations: BTreeMap<String, ViolationDiagnosis>,
     /// The first system call in which two runs of the same programs differed, if they did.
     pub not_reproducible: Option<String>,
 }
 
-/// What only running again can tell of a violation.
+/// Results for a violation that take more runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ViolationDiagnosis {
     /// The smallest plan that still shows it.
     pub minimal_plan: FaultPlan,
-    /// How much smaller the run of that plan is, and what it showed.
+    /// The reduced size of that plan's run, and its results.
     pub minimal_run: MinimalRun,
-    /// How much of the decisive magnitude is just enough; `None` if there is none.
+    /// The threshold of the decisive magnitude; `None` if there is none.
     pub boundary: Option<Boundary>,
-    /// Each fault of the minimal plan, and whether the violation is there without it.
+    /// Each fault of the minimal plan, and whether the violation remains without it.
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, and whether the violation is there if they
+    /// Pairs of neighbouring events of the minimal run, and whether the violation remains if they
     /// change places.
     pub necessary_order: Vec<OrderedPair>,
-    /// Each safeguard that fits the run, and what became of the violation with it.
+    /// Each safeguard that fits the run, and its effect on the violation.
     pub remedies: Vec<Remedy>,
 }
 
-/// What was written down beside the facts, as far as somebody asked for it.
+/// Further data, as requested.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Recordings {
     /// The whole history.
     pub history: Option<History>,
-    /// The messages on the wire.
+    /// The messages.
     pub trace: Option<Trace>,
 }
 
@@ -116,7 +116,7 @@ impl From<Stages> for RunReport {
 }
 
 impl ViolationReport {
-    /// A violation, with what running it again showed, if somebody did.
+    /// A violation, with the results of more runs, if there are any.
     pub fn new(
         violation: Violation,
         diagnosis: Option<ViolationDiagnosis>,
@@ -148,7 +148,7 @@ impl ViolationReport {
     }
 }
 
-/// The checksum of a history; `None` only of one that cannot be written as JSON.
+/// The checksum of a history; `None` only if it cannot be written as JSON.
 pub(crate) fn checksum_of(history: &History) -> Option<String> {
     serde_json::to_value(history).ok().map(|value| checksum(&value, Uncovered::Nothing))
 }
@@ -159,7 +159,7 @@ mod tests {
     use crate::samples;
     use fencepost_faults::Seed;
 
-    /// A diagnosis of the violation that comes first.
+    /// A diagnosis of the first violation.
     fn diagnosed(facts: &RunFacts) -> Diagnosis {
         let minimal_run = MinimalRun {
             processes: 2,

@@ -1,4 +1,4 @@
-//! The `fencepost.sweep` format, version 1: many seeds, added up.
+//! The `fencepost.sweep` format, version 1: the sum of many seeds.
 
 mod cell;
 mod comparison;
@@ -135,12 +135,12 @@ impl Shard {
 }
 
 impl SeedRange {
-    /// How many seeds there are.
+    /// The number of seeds.
     pub fn len(self) -> u64 {
         self.to.0.saturating_sub(self.from.0)
     }
 
-    /// Whether there is none.
+    /// Returns whether there is none.
     pub fn is_empty(self) -> bool {
         self.len() == 0
     }

@@ -1,4 +1,4 @@
-//! A violation as it is published: the finding, its cause, its words and its stable name.
+//! A violation as published: the finding, its cause, its description and its stable name.
 
 use crate::explain::cause::Cause;
 use crate::explain::narrative::Line;

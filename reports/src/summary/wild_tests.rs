@@ -1,4 +1,4 @@
-//! What must be true of the judgement of any history.
+//! Properties of the judgement of any history.
 
 use crate::explain::cause::Cause;
 use crate::judge::finding::Kind;
@@ -12,12 +12,12 @@ use crate::summary::violation::fingerprint;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, Seed, SimTime};
 use proptest::prelude::*;
 
-/// What was broken, and why, of each violation.
+/// The kind and cause of each violation.
 fn broken(judgement: &Judgement) -> Vec<(Kind, Cause)> {
     judgement.violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// The same history so much later.
+/// The same history, later.
 fn later(mut history: History, by: Micros) -> History {
     for event in &mut history.events {
         event.time_us = event.time_us + by;
@@ -30,7 +30,7 @@ fn later(mut history: History, by: Micros) -> History {
     history
 }
 
-/// Another application on another lock's key, which has nothing to do with this one.
+/// Adds another application with another lock's key.
 fn with_a_stranger(mut history: History) -> History {
     let of_lock = |event: &crate::record::history::Event| matches!(&event.what, What::Server { key, .. } if key == KEY);
     let strangers = history.events.iter().filter(|event| of_lock(event)).cloned();
@@ -51,8 +51,8 @@ fn with_a_stranger(mut history: History) -> History {
     history
 }
 
-/// Whether a run in which this happened may have had that cause, as far as its name claims a fault or
-/// a deed.
+/// Returns whether a run with this event may have that cause, if its name claims a fault or an
+/// action.
 fn is_of(cause: Cause, event: &Event) -> bool {
     let fault = match &event.what {
         What::FaultBegan { kind, .. } => Some(*kind),

@@ -1,4 +1,4 @@
-//! What engines cost, side by side in one run, as ratios: `cargo bench --bench engines`. With `--
+//! The cost of engines, side by side in one run, as ratios: `cargo bench --bench engines`. With `--
 //! --quick` each figure takes a tenth of the time.
 //!
 //! Time is the CPU time of the thread, so that a busy machine changes little; each figure is the
@@ -19,15 +19,14 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How many different seeds are run, over and over.
+/// Number of different seeds, run repeatedly.
 const SEEDS: u64 = 8;
-/// How often every figure of a group is taken; the best counts.
+/// Measurements of every figure in a group; the best counts.
 const ROUNDS: usize = 3;
 
-/// Something to be timed: its name, and one run of it, which returns how many events it had.
+/// A benchmark: its name, and one run, which returns its number of events.
 type Timed<'t> = (String, Box<dyn Fn(u64) -> u64 + 't>);
 
-/// What was measured of one of them.
 struct Cost {
     runs_per_second: f64,
     nanoseconds_per_event: f64,
@@ -70,8 +69,7 @@ fn against_stock(patience: Duration) {
     }
 }
 
-/// The same without locks and servers, so that what is compared is the stepping of hosts, timers
-/// and messages alone.
+/// The same without locks and servers, to compare only the stepping of hosts, timers and messages.
 fn bare_against_stock(patience: Duration) {
     println!(
         "\n| workload W, a byte for each command and reply | runs/s | x stock | ns/event |\n| --- \
@@ -176,8 +174,8 @@ fn sizes(patience: Duration) {
     }
 }
 
-/// Two threads against one. Each is timed by its own CPU time: what they share (memory, allocator,
-/// caches) shows, a busy machine does not.
+/// Two threads against one. Each is timed by its own CPU time: it shows the cost of shared
+/// resources (memory, allocator, caches), and ignores other load.
 fn threads(patience: Duration) {
     let rate = || {
         let timed: Vec<Timed<'_>> = vec![(
@@ -195,7 +193,7 @@ fn threads(patience: Duration) {
                 .sum::<f64>()
         })
     };
-    // In turns, as everything else: the machine is not the same from one second to the next.
+    // In turns, like everything else: the machine's speed varies from second to second.
     let (mut one, mut two) = (0.0_f64, 0.0_f64);
     for _ in 0..ROUNDS {
         (one, two) = (one.max(rate()), two.max(rate_of_two()));
@@ -204,7 +202,7 @@ fn threads(patience: Duration) {
     println!("| one thread | {one:.0} | 1.00 |\n| two threads | {two:.0} | {:.2} |", two / one);
 }
 
-/// Times each in turn, several times over, and keeps the best of each.
+/// Times each in turn, several times, and keeps the best of each.
 fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     let best: Vec<Cell<(f64, f64)>> =
         timed.iter().map(|_| Cell::new((f64::MAX, f64::MAX))).collect();
@@ -233,8 +231,8 @@ fn measure(timed: &[Timed<'_>], patience: Duration) -> Vec<Cost> {
     best.iter().map(|best| cost(best.get())).collect()
 }
 
-/// How long this thread has been on a processor (Linux: the first number of `schedstat`), or else
-/// the time that has passed.
+/// The processor time of this thread (Linux: the first number of `schedstat`), or else the elapsed
+/// time.
 #[expect(clippy::disallowed_methods, reason = "a benchmark measures real time")]
 fn cpu_time() -> Duration {
     thread_local! {

@@ -1,6 +1,6 @@
-//! Workload W on stock turmoil as anyone would write it: `Sim::run()`, turmoil's own network and
-//! clock, tokio's timers and tasks. The yardstick for the engines. Must never be used for a run: it
-//! has no faults, no judge and no idle skipping.
+//! Workload W on stock turmoil as usually written: `Sim::run()`, turmoil's own network and clock,
+//! tokio's timers and tasks. The yardstick for the engines, and unsuitable for real runs: it has no
+//! faults, no judge and no idle skipping.
 
 use bytes::BytesMut;
 use fake_redis::{ConnectionId, DiskImage, Input, Machine, Node, Now, Output, Outputs, WallTime};
@@ -46,7 +46,6 @@ impl Open {
     }
 }
 
-/// The world of one turmoil host.
 struct Stock {
     started: Instant,
     timers: RefCell<Slab<Pin<Box<Sleep>>>>,
@@ -182,7 +181,7 @@ async fn serve(machine: Box<dyn Machine>) -> turmoil::Result {
     Ok(())
 }
 
-/// One connection: what arrives goes into the machine, what the machine sends goes out.
+/// One connection: received bytes go into the machine, and its output goes out.
 async fn converse(
     mut stream: TcpStream,
     connection: ConnectionId,
@@ -209,7 +208,7 @@ async fn converse(
     }
 }
 
-/// Runs workload W to its end with `Sim::run()`, with `idle` hosts besides.
+/// Runs workload W to its end with `Sim::run()`, with `idle` extra hosts.
 pub(crate) fn run(seed: u64, idle: u16) {
     let node = || Node::new(bench::config(), DiskImage::default(), 7, WallTime(0));
     run_with(seed, idle, move || Box::new(node()), bench::process);

@@ -1,7 +1,7 @@
-//! What no sweep kills, put to the explorer: every plan of a stated size, in small runs.
+//! Passes mutants that no sweep kills to the explorer: every plan of a stated size, in small runs.
 //!
-//! A mutant whose lock keeps every rule within a bound must break one there, or it is quiet. That
-//! means something only where the mistake is made: in the base run, or in drawn runs of the same
+//! If a lock keeps every rule within a bound, its mutant must break one there, or it is quiet. That
+//! is significant only if the mistake is made: in the base run, or in drawn runs of the same
 //! faults.
 
 use crate::fate::{Fate, Kill, Outcome};
@@ -22,15 +22,14 @@ use fencepost_reports::{Kind, judge};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-/// Which plans are run: two processes of one cycle that hold for 4 s, unless it says otherwise.
+/// The plans to run: two processes of one cycle that hold for 4 s, unless it says otherwise.
 pub(crate) struct Bound {
-    /// Its name, as the page and the lines have it.
+    /// Its name on the page and in the lines.
     pub(crate) name: &'static str,
-    /// The families.
     pub(crate) fault: &'static str,
-    /// What it adds to that.
+    /// Additional scenario settings.
     pub(crate) about: &'static str,
-    /// How many messages are late at most.
+    /// The most late messages.
     pub(crate) delays: u8,
     change: fn(&mut Scenario),
 }
@@ -39,7 +38,7 @@ const fn under(fault: &'static str) -> Bound {
     Bound { name: fault, fault, about: "one fault", delays: 0, change: |_| {} }
 }
 
-/// All of them, in the order in which they are explored. Faults are one at most.
+/// All bounds, in the order of exploration, with at most one fault.
 pub(crate) const BOUNDS: &[Bound] = &[
     Bound {
         name: "orders",
@@ -74,17 +73,17 @@ pub(crate) const BOUNDS: &[Bound] = &[
     under("latency"),
 ];
 
-/// What would take more runs than this is not explored.
+/// The explorer skips a bound with more runs.
 pub(crate) const RUNS_MAX: u128 = 50_000;
 
-/// In how many drawn runs of a bound the mistake is looked for.
+/// Drawn runs of a bound in which to look for the mistake.
 const LOOKED_AT: u64 = 4;
 
 const fn fixed(span: Span) -> SpanRange {
     SpanRange { min: span, max: span }
 }
 
-/// A lock, and within which bounds it keeps every rule, as far as that was asked.
+/// A lock, and the known bounds within which it keeps every rule.
 pub(crate) struct Explorer {
     lock: &'static Definition,
     bench: Bench,
@@ -92,12 +91,11 @@ pub(crate) struct Explorer {
 }
 
 impl Explorer {
-    /// Of a lock.
     pub(crate) fn new(lock: &'static Definition) -> Explorer {
         Explorer { lock, bench: Bench::new(lock), keeps: BTreeMap::new() }
     }
 
-    /// What becomes of a mutant that no run of a sweep killed by itself.
+    /// The outcome of a mutant that no run of a sweep killed by itself.
     pub(crate) fn explored(&mut self, outcome: Outcome) -> Outcome {
         let differed = match outcome.fate {
             Fate::Survived(differed) | Fate::Masked(differed) => differed,
@@ -134,7 +132,7 @@ impl Explorer {
         Outcome { fate, runs: outcome.runs + plans, ..outcome }
     }
 
-    /// Whether the lock itself keeps every rule within a bound.
+    /// Returns whether the lock itself keeps every rule within a bound.
     fn keeps(&mut self, place: usize) -> bool {
         if let Some(keeps) = self.keeps.get(&place) {
             return *keeps;
@@ -151,7 +149,7 @@ impl Explorer {
         let families: Families = bound.fault.parse().expect("families");
         (0..LOOKED_AT).any(|seed| {
             let spec = RunSpec::draw(Seed(seed), self.lock, &families, scenario.clone());
-            // What does not go together is told by the exploration.
+            // The exploration reports incompatible settings.
             spec.run(Engine::Fast).is_ok_and(|outcome| outcome.altered > 0)
         })
     }
@@ -171,7 +169,7 @@ impl Explorer {
         if bounds.validate().is_err() {
             return Explored::Idle;
         }
-        // What is too much is not explored.
+        // Too large to explore.
         let never = Stop::new();
         let survey = Exploration::unplaced(&bounds, 1).survey(&never);
         if !survey.is_ok_and(|survey| survey.all_runs() <= RUNS_MAX) {
@@ -194,18 +192,17 @@ impl Explorer {
     }
 }
 
-/// Nobody hears of the runs.
 struct Silent;
 
 impl Progress for Silent {
     fn run_done(&self, _: bool) {}
 }
 
-/// What came of all plans of a bound.
+/// The result of all plans of a bound.
 enum Explored {
-    /// So many runs, and no rule was broken.
+    /// This many runs without a violation.
     Quiet(u64),
-    /// The rules that the first plan breaks which breaks any.
+    /// The rules broken by the first failing plan.
     Broken(Vec<&'static str>),
     /// Nothing was exercised.
     Idle,

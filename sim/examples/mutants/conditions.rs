@@ -1,29 +1,28 @@
-//! Under which faults and in which scenarios mutants are tried, in their order.
+//! The faults and scenarios under which mutants are tried, in order.
 
 use fencepost_clients::{Coordinator, Definition, Deployment};
 
 /// Faults and a scenario, under which runs are comparable.
 #[derive(Clone, Copy)]
 pub(crate) struct Condition {
-    /// The families.
     pub(crate) fault: &'static str,
-    /// What differs from the built-in scenario, as TOML, with `; ` between keys.
+    /// The differences from the built-in scenario, as TOML, with `; ` between keys.
     pub(crate) scenario: &'static str,
-    /// Which locks it means something to.
+    /// The locks that it applies to.
     pub(crate) fits: fn(&Definition) -> bool,
-    /// Whether faults strike aimed, too.
+    /// `true` if it is also tried with aimed faults.
     pub(crate) is_aimed: bool,
-    /// How many times as many seeds a mutant gets as elsewhere.
+    /// Multiplier for the seeds of a mutant.
     pub(crate) times: u64,
 }
 
 impl Condition {
-    /// Tried aimed, too: where it matters most when the faults strike.
+    /// Also tries aimed faults, for conditions where the timing of faults matters most.
     const fn aimed(self) -> Condition {
         Condition { is_aimed: true, ..self }
     }
 
-    /// Tried with so many times as many seeds: what must come together does so rarely.
+    /// Tries this many times as many seeds, for rare coincidences.
     const fn times(self, times: u64) -> Condition {
         Condition { times, ..self }
     }
@@ -72,7 +71,7 @@ const fn with_tokens(fault: &'static str, scenario: &'static str) -> Condition {
     Condition { fits: |lock| lock.has_tokens, ..under(fault, scenario) }
 }
 
-/// All of them, in the order in which they are tried.
+/// All conditions, in order.
 pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", ""),
     under("none", "hold = \"until-validity\""),
@@ -90,18 +89,17 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     on_primary("failover+replication-lag", "wait-replicas = 1"),
     under("clock-jump", ""),
     under("latency", "extra-latency = \"1s..15s\""),
-    // Holds longer than a lease, for locks that renew it; waits longer than what a waiter that
-    // nobody wakes may be silent for; pauses that a lease outlives, and half of one does not; and
-    // runs that last.
+    // Holds longer than a lease, for locks that renew it; waits longer than the allowed silence of
+    // a waiter; pauses that a lease outlives, and half of one does not; and long runs.
     under("none", "hold = \"12s..20s\""),
     under("none", "acquire-timeout = \"120s\""),
     under("pause", "pause = \"4s..6s\"").aimed(),
     under("none", "cycles = 30"),
-    // A lock that is taken once more in the middle of its hold renews its lease by that.
+    // A lock that is reacquired in the middle of its hold renews its lease by that.
     under("none", "hold = \"22s..28s\""),
-    // Holds shorter than the time to the first renewal: a lock that waits for a replica when it is
-    // taken has nothing to lose then. Of two replicas only one lags, so that it matters which is
-    // promoted.
+    // Holds shorter than the time to the first renewal, when a lock that waits for a replica at the
+    // acquire has nothing to lose. Only one of two replicas lags, so that the choice of the
+    // promoted one matters.
     on_primary("failover", "wait-replicas = 1; hold = \"1s..3s\"; lagging-replicas = 1").aimed(),
     on_primary(
         "failover",
@@ -110,8 +108,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
     .aimed()
     .times(4),
     on_primary("failover", "availability = \"20s\""),
-    // Who waits for a message or for a lease to end asks nothing meanwhile: somebody must come who
-    // has not asked yet.
+    // A process that waits for a message or for a lease to end sends nothing meanwhile: another
+    // must arrive that has not asked yet.
     on_redis(
         "restart",
         "persistence = \"aof-always\"; think = \"1s..12s\"; hold = \"6s..9s\"; \
@@ -122,10 +120,10 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         .aimed(),
     under("restart", "hold = \"10ms..300ms\"; cycles = 20").aimed(),
     under("none", "availability = \"5s\""),
-    // Primaries only die, so nobody writes to two of them, and one of three replicas always has every
-    // write, even after two failovers: a lock is lost only if the wrong replica is promoted. Holds
-    // are long enough for the new primary to get a replica again, which it needs to grant anything,
-    // and there are enough cycles for somebody to ask after that.
+    // Primaries only crash, so no process writes to two of them, and one of three replicas always
+    // has every write, even after two failovers: a lock is lost only if the wrong replica is
+    // promoted. Holds are long enough for the new primary to get a replica again, which it needs to
+    // grant anything, and there are enough cycles for a process to ask after that.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -133,8 +131,8 @@ pub(crate) const CONDITIONS: &[Condition] = &[
          cycles = 20",
     )
     .times(2),
-    // The same for a lock that its holder takes again, and that the inner release takes away: it is
-    // kept until half-time, and whoever asks no longer than that finds it held.
+    // The same for a lock that its holder reacquires, and that the inner release removes: the
+    // process holds it until half-time, and one that asks for no longer than that finds it held.
     on_primary(
         "failover",
         "wait-replicas = 1; replicas = 3; lagging-replicas = 1; replication-lag = \"20s..30s\"; \
@@ -147,42 +145,43 @@ pub(crate) const CONDITIONS: &[Condition] = &[
         "persistence = \"aof-always\"; cycles = 1; hold = \"19s..19200ms\"; \
          acquire-timeout = \"9300ms\"",
     ),
-    // The second process comes when the first has heard that it lost its lock, if it hears.
+    // The second process arrives after the first has heard that it lost its lock, if it hears.
     on_primary(
         "restart",
         "ttl = \"30s\"; processes = 2; stagger = \"40s\"; cycles = 1; hold = \"55s..58s\"",
     ),
-    // The run goes on when the old primary is a replica.
+    // The run continues when the old primary is a replica.
     on_primary(
         "failover",
         "failover-by = \"crash\"; cycles = 40; hold = \"10ms..1s\"; think = \"1s..3s\"; \
          retry = \"500ms..1s\"; acquire-timeout = \"20s\"; availability = \"20s\"",
     ),
-    // A lock that is not given back outlives whoever waits for it.
+    // An unreleased lock outlives its waiters.
     on_primary("none", "ttl = \"120s\""),
-    // Who wakes from a pause still has its section before it, and no lock any more.
+    // A process that resumes after a pause still has its critical section before it, without a
+    // lock.
     on_masters("pause", "pause = \"12s..15s\"; hold = \"8s..9s\""),
-    // Two of three masters are there, and each is needed.
+    // Two of three masters are up, and each is needed.
     on_masters(
         "failover",
         "masters = 3; availability = \"3s\"; hold = \"10ms..500ms\"; think = \"500ms..1s\"; \
          cycles = 30",
     ),
-    // Tokens that fall keep everybody out of the storage, also long after the beginning.
+    // Decreasing tokens keep all processes out of the storage, also long after the beginning.
     with_tokens("none", "think = \"8s..12s\"; cycles = 12; hold = \"10ms..100ms\""),
-    // A lease that is kept alive every third of its time outlives a pause of two thirds, and no
-    // shorter one does.
+    // A lease that is kept alive every third of its time outlives a pause of two thirds, but a
+    // shorter one does not.
     on_etcd("pause", "pause = \"6500ms..6650ms\"; hold = \"14s..18s\""),
-    // The one in front leaves while one is about to watch it.
+    // The contender in front leaves while the next is about to watch it.
     on_etcd(
         "none",
         "latency = \"1ms..20ms\"; hold = \"1ms..5ms\"; cycles = 30; acquire-timeout = \"120s\"",
     ),
-    // Somebody is always in a section when servers lose what they hold. That most of them lose it
-    // and agree on it is rare.
+    // A process is always in its critical section when servers lose their data. It is rare that
+    // most of them lose it and agree.
     on_ensemble("restart", "hold = \"14s..18s\"").aimed().times(16),
-    // No leader is elected, so that nothing but the session keeps a free lock from being had.
+    // No leader election happens, so that only the session keeps a free lock unavailable.
     on_zookeeper("client-crash", "ensemble = 1"),
-    // Many ask at once after a holder died, and what they saw is old when they act on it.
+    // Many ask together after a holder crashed, and act on stale reads.
     on_primary("client-crash", "processes = 8; latency = \"1ms..50ms\"; retry = \"5ms..20ms\""),
 ];

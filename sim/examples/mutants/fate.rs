@@ -1,4 +1,4 @@
-//! What became of mutants, and as lines of a file.
+//! The fate of mutants, and their lines in a file.
 
 use std::collections::BTreeMap;
 
@@ -6,70 +6,66 @@ use std::collections::BTreeMap;
 pub(crate) const HEAD: &str =
     "lock\toperator\tfate\tfault\tscenario\tstrategy\tseed\trule\tdiffered\truns\tcpu_us\n";
 
-/// What became of a mutant.
+/// The fate of a mutant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     /// A run broke a rule that the lock itself keeps there.
     Killed(Kill),
     /// The mistake was made, and no run differed.
     Equivalent,
-    /// So many runs differed, and those in which the mistake was made broke no rule.
+    /// This many runs differed, and those with the mistake broke no rule.
     Survived(u64),
-    /// So many runs differed, and what they broke are rules that the lock itself breaks there.
+    /// This many runs differed, and broke only rules that the lock itself breaks there.
     Masked(u64),
     /// No sweep killed it, and the explorer found a plan that breaks a rule.
     Found(Kill),
     /// No sweep killed it, and no plan within some bounds breaks a rule.
     Quiet {
-        /// In how many runs of the sweeps it made a difference.
+        /// The runs of the sweeps in which it made a difference.
         differed: u64,
         /// The names of the bounds, joined by `+`.
         within: String,
     },
 }
 
-/// Which run killed a mutant.
+/// The run that killed a mutant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Kill {
-    /// The faults.
     pub(crate) fault: String,
-    /// What differs from the built-in scenario.
+    /// The differences from the built-in scenario.
     pub(crate) scenario: String,
-    /// Where the faults strike.
+    /// The strategy of the faults.
     pub(crate) strategy: String,
-    /// The first seed that did.
+    /// The first seed that killed it.
     pub(crate) seed: u64,
-    /// The rule that it broke.
+    /// The broken rule.
     pub(crate) rule: String,
 }
 
-/// One mutant and what became of it.
+/// One mutant and its fate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Outcome {
-    /// The lock.
     pub(crate) lock: String,
-    /// The operator.
     pub(crate) operator: String,
-    /// What became of it.
     pub(crate) fate: Fate,
-    /// How many runs that took.
+    /// The number of runs.
     pub(crate) runs: u64,
-    /// How much processor time, in microseconds.
+    /// The processor time, in microseconds.
     pub(crate) cpu_us: u64,
 }
 
 impl Outcome {
-    /// What becomes of it after all conditions were tried again.
+    /// The fate after all conditions were tried again.
     pub(crate) fn again(&self, new: &Outcome) -> Outcome {
         match (&self.fate, &new.fate) {
             (_, Fate::Killed(_)) => new.clone(),
-            // What was explored need not be again.
+            // Explored mutants keep their fate.
             (Fate::Found(_) | Fate::Quiet { .. }, _) => self.clone(),
             _ => new.clone(),
         }
     }
 
-    /// What becomes of it after more conditions were tried.
+    /// The fate after more conditions were tried.
     pub(crate) fn and_also(&self, new: &Outcome) -> Outcome {
         let fate = match (&self.fate, &new.fate) {
             (_, Fate::Killed(_)) | (Fate::Equivalent, _) => new.fate.clone(),
@@ -82,7 +78,6 @@ impl Outcome {
         Outcome { fate, runs, cpu_us, ..self.clone() }
     }
 
-    /// As a line of the file.
     pub(crate) fn line(&self) -> String {
         let of = |kill: &Kill| {
             let Kill { fault, scenario, strategy, seed, rule } = kill;

@@ -1,5 +1,5 @@
-//! How good is the net? Plants one mistake at a time in every lock and its servers, and counts
-//! which of these mutants are found.
+//! Mutation testing: plants one mistake at a time in every lock and its servers, and counts
+//! the mutants that are found.
 //!
 //! ```text
 //! mutants='cargo run --release -p fencepost --example mutants --'
@@ -10,13 +10,13 @@
 //! ```
 //!
 //! The first writes a line for each mutant of every lock (or of those that are named), the second
-//! puts those that no sweep killed to the explorer, the third makes a page of it. `retry` sweeps
-//! those again that no sweep killed and that nothing explains: conditions are tried in their order,
-//! so that one more at the end changes nothing for those that an earlier one kills. A number after
-//! the file says how many conditions are new: only these are tried then. `check FILE`
+//! passes those that no sweep killed to the explorer, the third makes a page of it. `retry` sweeps
+//! those again that no sweep killed and that have no explanation: conditions are tried in order,
+//! so that one more at the end does not affect mutants that an earlier one kills. A number after
+//! the file is the number of new conditions: only these are tried then. `check FILE`
 //! runs every run again that killed, and exits with 2 if one does not. The operators are in
 //! `operators.rs`, the conditions in `conditions.rs`; how a mutant is judged is in
-//! `study.rs` and `bounds.rs`. But for the processor time, everything follows from the seeds.
+//! `study.rs` and `bounds.rs`. Except for the processor time, all results follow from the seeds.
 
 mod bounds;
 mod conditions;
@@ -78,14 +78,14 @@ fn explore(file: &str) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// The first of so many conditions, counted from the end.
+/// The index of the first of the last `count` conditions.
 fn last_conditions(count: &str) -> Result<usize, Box<dyn Error>> {
     let count: usize = count.parse()?;
     Ok(CONDITIONS.len().saturating_sub(count))
 }
 
-/// Tries those that were not killed again, under the conditions from one on. Those before it have
-/// been tried with them if it is not the first, and what that took is counted.
+/// Retries mutants that were not killed, under the conditions from one on. Earlier conditions count
+/// as tried, with their runs.
 fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     for_each_lock_of(file, |lock, outcomes| {
         let is_left = |outcome: &&Outcome| {
@@ -104,7 +104,7 @@ fn retry(file: &str, first: usize) -> Result<(), Box<dyn Error>> {
     })
 }
 
-/// Makes new lines of those of a file, lock by lock.
+/// Makes new lines from those of a file, lock by lock.
 fn for_each_lock_of(
     file: &str,
     make: impl Fn(&'static Definition, &[Outcome]) -> Vec<Outcome> + Sync,
@@ -119,8 +119,7 @@ fn for_each_lock_of(
     Ok(())
 }
 
-/// Prints the lines of all locks, in their order and each as soon as it can be: the whole takes
-/// long.
+/// Prints the lines of all locks in order, each as soon as possible: the whole takes long.
 fn for_each_lock(
     locks: Vec<&'static Definition>,
     outcomes: impl Fn(&'static Definition) -> Vec<Outcome> + Sync,

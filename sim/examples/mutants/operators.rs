@@ -2,13 +2,12 @@
 //!
 //! A mistake is an [`Operator`], one line in the table of its coordinator ([`redis`],
 //! [`memcached`], [`zookeeper`], [`postgresql`], [`mysql`], [`etcd`]), or of [`any`] server. Its
-//! [`rule`] changes what a client sends, what it is answered, or what the server is told of time and disks.
-//! So it serves every lock, whoever wrote it, and no lock or server knows of it: [`machine`] wraps
-//! the server's machine where one is planted ([`Scenario::mutant`]), and where none is planted
-//! there is no wrapper.
+//! [`rule`] changes a client's commands, its replies, or the server's time and disks. So it works
+//! for every lock, and no lock or server knows of it: [`machine`] wraps the server's machine where
+//! one is planted ([`Scenario::mutant`]), and where none is planted there is no wrapper.
 //!
-//! A new operator is a line in a table. What it did to a lock is counted ([`Marks`]): an operator
-//! that changed nothing made no mutant.
+//! A new operator is a line in a table. [`Marks`] count its effects on a lock: an operator that
+//! changed nothing made no mutant.
 //!
 //! [`Scenario::mutant`]: fencepost::Scenario
 
@@ -35,7 +34,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use wire::Marks;
 
-/// Every operator, in the order in which they are listed for people.
+/// Every operator, in display order.
 pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
     let tables: [&'static [Operator]; 10] = [
         redis::TAKING,
@@ -52,12 +51,11 @@ pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
     tables.into_iter().flatten()
 }
 
-/// The operators that may mean something to a lock.
+/// The operators that may apply to a lock.
 pub(crate) fn operators_for(lock: &Definition) -> impl Iterator<Item = &'static Operator> {
     operators().filter(move |operator| operator.fits(lock))
 }
 
-/// The mistake as a run takes it.
 pub(crate) fn mutant(operator: &Operator) -> Mutant {
     Mutant { name: operator.name, plant }
 }

@@ -11,29 +11,25 @@ use std::fmt::Write;
 
 const HEAD: &str = include_str!("page.md");
 
-/// How many there are of what.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Score {
-    /// All.
     pub(crate) mutants: usize,
-    /// Killed.
     pub(crate) killed: usize,
     /// No run differed.
     pub(crate) equivalent: usize,
     /// No plan within some bounds breaks a rule.
     pub(crate) quiet: usize,
-    /// Runs differed, and a reason is known why that breaks no rule.
+    /// Runs differed, and there is a known reason why that breaks no rule.
     pub(crate) explained: usize,
-    /// Its runs break only what the lock breaks itself.
+    /// Its runs only break rules that the lock breaks itself.
     pub(crate) masked: usize,
-    /// What the explorer found, and no sweep.
+    /// Found by the explorer, and by no sweep.
     pub(crate) found: usize,
-    /// What is left.
+    /// The rest.
     pub(crate) open: usize,
 }
 
 impl Score {
-    /// Of these.
     pub(crate) fn of<'o>(outcomes: impl IntoIterator<Item = &'o Outcome>) -> Score {
         outcomes.into_iter().fold(Score::default(), |mut score, outcome| {
             score.mutants += 1;
@@ -52,7 +48,7 @@ impl Score {
         })
     }
 
-    /// How many in a thousand were killed by sweeps, of those that are not shown or said to be
+    /// Mutants killed by sweeps, per thousand of those that are not shown or stated to be
     /// equivalent.
     pub(crate) fn per_mille(&self) -> usize {
         let missed = self.masked + self.found + self.open;
@@ -70,7 +66,6 @@ impl Score {
     }
 }
 
-/// The page.
 pub(crate) fn page(outcomes: &[Outcome]) -> String {
     let locks: BTreeSet<&str> = outcomes.iter().map(|outcome| outcome.lock.as_str()).collect();
     let numbers = [
@@ -115,7 +110,7 @@ fn scores(outcomes: &[Outcome]) -> String {
     out + &Score::of(outcomes).row("all")
 }
 
-/// How long it took to kill, in classes of a factor of about three.
+/// The time to kill, in classes of a factor of about three.
 fn times(outcomes: &[Outcome]) -> String {
     const CLASSES_MS: [u64; 8] = [1, 3, 10, 30, 100, 300, 1_000, u64::MAX];
     let mut counts = [0; CLASSES_MS.len()];
@@ -133,7 +128,7 @@ fn times(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// Under which faults and by which rules they were killed.
+/// The faults and rules that killed them.
 fn places(outcomes: &[Outcome]) -> String {
     let mut rules: BTreeMap<&str, usize> = BTreeMap::new();
     let mut cells: BTreeMap<(&str, &str), [usize; 2]> = BTreeMap::new();
@@ -163,7 +158,6 @@ fn places(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// Every operator.
 fn table(outcomes: &[Outcome]) -> String {
     let mut out = "\n## The operators\n\n| operator | who | the mistake | mutants | killed | \
                    equivalent | quiet | explained | masked | found | open |\n\
@@ -185,7 +179,6 @@ fn table(outcomes: &[Outcome]) -> String {
     out
 }
 
-/// What was not killed.
 fn rest(outcomes: &[Outcome]) -> String {
     let mut groups: BTreeMap<(&str, String), Vec<&str>> = BTreeMap::new();
     for outcome in outcomes {

@@ -2,17 +2,15 @@
 
 use crate::fate::Outcome;
 
-/// A reason.
 struct Reason {
-    /// Of mutants by these operators.
+    /// The operators.
     operators: &'static [&'static str],
-    /// Of these locks; of all, if there are none.
+    /// The locks; empty for all.
     locks: &'static [&'static str],
-    /// The reason.
     why: &'static str,
 }
 
-/// The locks that live with a session of a database.
+/// The locks that live in a database session.
 const SESSIONS: &[&str] = &[
     "pg-advisory",
     "select-for-update",
@@ -111,7 +109,7 @@ const REASONS: &[Reason] = &[
     },
 ];
 
-/// Why a mutant that survived breaks no rule, if that is known.
+/// The reason why a surviving mutant breaks no rule, if known.
 pub(crate) fn reason(outcome: &Outcome) -> Option<&'static str> {
     let is_its = |reason: &&Reason| {
         reason.operators.contains(&outcome.operator.as_str())

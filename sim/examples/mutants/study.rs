@@ -1,10 +1,10 @@
-//! Which mutants are found: every operator on every lock that it may mean something to.
+//! Searches for mutants: every operator on every lock that it may apply to.
 //!
 //! A *mutant* is a lock and an operator that changed something in a run of it. It is **killed** by
 //! a run that breaks a rule which the lock without the mistake breaks in no run of that cell, in
-//! more seeds than the mutant gets, by many runs that break one which the lock breaks seldom, or by
+//! more seeds than the mutant gets, by many runs that break one which the lock seldom breaks, or by
 //! runs that are unknown where those of the lock are not. If no run differs from that of the lock
-//! without the mistake, it is **equivalent** within the budget. What is left **survives**.
+//! without the mistake, it is **equivalent** within the budget. The rest **survives**.
 
 use crate::conditions::{CONDITIONS, Condition};
 use crate::fate::{Fate, Kill, Outcome};
@@ -22,80 +22,79 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// How many seeds of a cell the lock itself gets: what it breaks in any of them is not held
-/// against its mutants.
+/// Seeds of a cell for the lock itself: violations in any of them do not count against its mutants.
 pub(crate) const OF_LOCK: u64 = 48;
-/// How many seeds of a cell each mutant gets first.
+/// The first seeds of a cell for each mutant.
 pub(crate) const FIRST: u64 = 2;
-/// How many those get that are not killed by these.
+/// Seeds for mutants that these do not kill.
 pub(crate) const SECOND: u64 = 8;
-/// How many those get whose runs break only what the lock breaks itself: they may do it more often.
+/// Seeds for mutants whose runs only break rules that the lock breaks itself: they may do it more
+/// often.
 pub(crate) const MORE_OFTEN: u64 = 16;
-/// From which seed on, and how many seeds, the lock and the mutant get in the cells in which the
-/// mutant breaks a rule the most more often, if that may still be chance.
+/// The seeds for lock and mutant in the cells where the mutant breaks a rule most often compared
+/// with the lock, if that may still be chance.
 pub(crate) const WIDE: Range<u64> = 1_000..1_256;
-/// How many such cells.
+/// The number of such cells.
 pub(crate) const SUSPECTS: usize = 3;
-/// How probable it may be that as many runs of the mutant as that, or more, break a rule by chance.
+/// The largest probability by chance of as many violated runs of the mutant, or more.
 const CHANCE: f64 = 1e-6;
-/// What a mutant is killed by whose runs are unknown so much more often: a sweep says of such a
-/// cell that nothing was exercised.
+/// The pseudo-rule of a mutant killed because its runs are unknown much more often: a sweep reports
+/// such a cell as not exercised.
 const UNKNOWN: &str = "unknown";
-/// What is added to a rule that is broken more often than by the lock.
+/// The suffix of a rule that is broken more often than by the lock.
 const MORE_OFTEN_SAID: &str = " more often";
 
-/// How many cycles a run has where its scenario does not say more than the built-in one.
+/// Cycles of a run, unless its scenario has more than the built-in one.
 const CYCLES: u32 = 6;
-/// When faults begin: while such a run lasts.
+/// The fault window, within the length of such a run.
 const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 
-/// Where a mistake is looked for first: one that is made in none of these is not made at all.
+/// Families in which to look for the mistake first: if it is made in none of these, it is not made
+/// at all.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
-/// A cell: a condition, and where faults strike.
+/// A condition, and a strategy.
 pub(crate) type Cell = (usize, Strategy);
 
-/// A lock, and what it does without a mistake, as far as it was asked.
+/// A lock, with its known behaviour without a mistake.
 pub(crate) struct Bench {
     lock: &'static Definition,
-    /// The first of the conditions that mutants are tried under.
+    /// The first condition for mutants.
     first: usize,
     cells: BTreeMap<(usize, bool), Known>,
     wide: BTreeMap<(usize, bool), BTreeMap<Kind, u64>>,
 }
 
-/// What a lock does in a cell.
+/// The behaviour of a lock in a cell.
 struct Known {
-    /// In how many of its runs it breaks which rule.
+    /// The number of runs that break each rule.
     kinds: BTreeMap<Kind, u64>,
-    /// How many of its runs are unknown.
+    /// The number of unknown runs.
     unknown: u64,
-    /// As many runs as a mutant gets.
+    /// As many runs as for a mutant.
     histories: Vec<History>,
 }
 
 struct Ran {
     kinds: BTreeSet<Kind>,
-    /// Whether it is neither valid nor violated.
+    /// `true` if it is neither valid nor violated.
     is_unknown: bool,
     history: History,
     altered: u64,
 }
 
 impl Bench {
-    /// Of a lock.
     pub(crate) fn new(lock: &'static Definition) -> Bench {
         Bench::from(lock, 0)
     }
 
-    /// Of a lock that is tried under the conditions from this one on.
+    /// A lock that is tried under the conditions from this one on.
     fn from(lock: &'static Definition, first: usize) -> Bench {
         Bench { lock, first, cells: BTreeMap::new(), wide: BTreeMap::new() }
     }
 
-    /// One mutant, in so many seeds of each cell ([`SECOND`] at most); `None` if the mistake is
-    /// never made in this lock. Panics if a run cannot be made, which is a mistake of the
-    /// simulator's.
+    /// Tries one mutant in this many seeds of each cell ([`SECOND`] at most); `None` if the mistake
+    /// is never made in this lock. Panics if a run fails, which is a bug in the simulator.
     pub(crate) fn one(&mut self, operator: &'static Operator, seeds: u64) -> Option<Outcome> {
         if !self.is_made(operator) {
             return None;
@@ -132,8 +131,8 @@ impl Bench {
         Some(Outcome { lock, operator, fate, runs, cpu_us })
     }
 
-    /// A cell in which a mutant breaks a rule that the lock breaks there, too, so much more often
-    /// that it cannot be chance; and how many runs it took to know.
+    /// A cell in which a mutant breaks a rule significantly more often than the lock; and the
+    /// number of runs.
     fn more_often(&mut self, operator: &'static Operator) -> (Option<Kill>, u64) {
         let mutant = Some(mutant(operator));
         let of = |kinds: &BTreeMap<Kind, u64>, kind| kinds.get(&kind).copied().unwrap_or(0);
@@ -164,8 +163,8 @@ impl Bench {
         (None, runs)
     }
 
-    /// In how many runs of these seeds which rule is broken; of a mutant those in which the mistake
-    /// was made.
+    /// The number of runs among these seeds that break each rule; for a mutant those with the
+    /// mistake.
     fn broken(&self, cell: Cell, seeds: Range<u64>, mutant: Option<Mutant>) -> BTreeMap<Kind, u64> {
         let mut kinds = BTreeMap::new();
         for seed in seeds {
@@ -186,8 +185,8 @@ impl Bench {
         &self.wide[&key]
     }
 
-    /// A cell in which the runs of a mutant are unknown so much more often than those of the lock
-    /// that it cannot be chance.
+    /// A cell in which the runs of a mutant are unknown significantly more often than those of the
+    /// lock.
     pub(crate) fn falls_silent(&mut self, operator: &'static Operator) -> Option<Kill> {
         for cell in self.cells() {
             let is_silent = |seed: &u64| {
@@ -205,8 +204,7 @@ impl Bench {
         None
     }
 
-    /// Whether a mutant is killed again as it was: by a run that breaks a rule which the lock keeps
-    /// with the same seed, or by so many more of its runs than of the lock's.
+    /// Returns whether the same run or the same significant difference kills a mutant again.
     pub(crate) fn kills_again(&self, operator: &'static Operator, kill: &Kill) -> bool {
         let is_its = |(place, strategy): &Cell| {
             let Condition { fault, scenario, .. } = CONDITIONS[*place];
@@ -235,7 +233,7 @@ impl Bench {
         chance(counted(of, mutant), counted(of_lock, None)) < CHANCE
     }
 
-    /// Whether the mistake is made at all.
+    /// Returns whether the mistake is made at all.
     fn is_made(&self, operator: &'static Operator) -> bool {
         let is_scouted = |(place, strategy): &Cell| {
             *strategy == Strategy::Uniform && SCOUTED.contains(&CONDITIONS[*place].fault)
@@ -245,7 +243,7 @@ impl Bench {
         cells.any(|cell| self.run(cell, 0, mutant).altered > 0)
     }
 
-    /// The cells that mean something to the lock.
+    /// The cells that apply to the lock.
     fn cells(&self) -> Vec<Cell> {
         let fits = |condition: &Condition| (condition.fits)(self.lock);
         let tried = CONDITIONS.iter().enumerate().skip(self.first);
@@ -300,12 +298,11 @@ impl Bench {
     }
 }
 
-/// Every mutant of a lock.
 pub(crate) fn mutants_of(lock: &'static Definition) -> Vec<Outcome> {
     outcomes(lock, 0, operators_for(lock))
 }
 
-/// Those that some operators make of it, tried under the conditions from this one on.
+/// The outcomes of some operators, tried under the conditions from this one on.
 pub(crate) fn outcomes(
     lock: &'static Definition,
     first: usize,
@@ -315,7 +312,7 @@ pub(crate) fn outcomes(
     let outcome = |operator| {
         let first = bench.one(operator, FIRST);
         let is_killed = first.as_ref().is_some_and(|one| matches!(one.fate, Fate::Killed(_)));
-        // Under some conditions alone, a mistake may be made in none of the first seeds.
+        // With a few conditions only, the mistake may be missing in all of the first seeds.
         if is_killed || first.is_none() && bench.first == 0 {
             return first;
         }
@@ -330,7 +327,7 @@ pub(crate) fn outcomes(
     operators.filter_map(outcome).collect()
 }
 
-/// Those of some killed mutants that are not killed again by the run that is said to have done it.
+/// Killed mutants that their recorded run does not kill again.
 pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     let mut unlike = Vec::new();
     for Outcome { lock, operator, fate, .. } in outcomes {
@@ -343,9 +340,9 @@ pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     unlike
 }
 
-/// The probability of at least so many broken runs among those of the mutant, if all that are
-/// broken fell among its runs and those of the lock by chance (Fisher's exact test, one-sided).
-/// Each is broken runs, of how many.
+/// The probability of at least this many violated runs of the mutant, if all violated runs were
+/// distributed by chance over its runs and those of the lock (Fisher's exact test, one-sided). Each
+/// pair is violated runs, and runs.
 pub(crate) fn chance([broken, of]: [u64; 2], [broken_of_lock, of_lock]: [u64; 2]) -> f64 {
     let all = broken + broken_of_lock;
     let ways = |broken: u64| choose(of, broken) * choose(of_lock, all - broken);

@@ -1,4 +1,4 @@
-//! `fencepost check`: a recorded history, or those in a report, judged again.
+//! `fencepost check`: judges a recorded history, or those in a report, again.
 
 use super::arguments::FileArguments;
 use super::options::view;
@@ -9,7 +9,6 @@ use fencepost_reports::documents::read::{Document, line_of_event, read_any, read
 use fencepost_reports::{Report, judge, validate};
 use std::path::Path;
 
-/// Judges a history, or those that a report holds, and prints the verdicts.
 pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     let path = &arguments.file;
     let content = read_file(path)?;
@@ -23,7 +22,6 @@ pub(crate) fn check(arguments: &FileArguments) -> Result<Outcome, Failure> {
     Ok(outcomes.max().unwrap_or(Outcome::Unknown))
 }
 
-/// Judges a history.
 fn of_history(path: &Path, content: &str) -> Result<Judged, Failure> {
     let history = read_history(content).map_err(|error| Failure::content(path, error))?;
     validate(&history).map_err(|error| {
@@ -36,7 +34,7 @@ fn of_history(path: &Path, content: &str) -> Result<Judged, Failure> {
     Ok(Judged::One(judge(&history).into()))
 }
 
-/// Judges every run of a report again, each by its own history.
+/// Judges every run of a report again, by its own history.
 fn of_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
     let mut runs = Vec::new();
     for run in &report.runs {

@@ -1,4 +1,4 @@
-//! Where a checkpoint lies and when it is written: that of a sweep or of an exploration.
+//! The place and the schedule of checkpoints, for a sweep or an exploration.
 
 use super::Failure;
 use super::arguments::SweepArguments;
@@ -13,10 +13,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How much real time passes between two checkpoints at least, unless the arguments say otherwise.
+/// The minimum real time between two checkpoints, unless the arguments say otherwise.
 const EVERY: Duration = Duration::from_secs(1);
 
-/// The file that checkpoints are written to.
 pub(crate) struct CheckpointFile {
     path: PathBuf,
     every: Duration,
@@ -28,7 +27,7 @@ struct State {
     failure: Option<Failure>,
 }
 
-/// The place that the arguments give to the checkpoint: `--checkpoint`, or under `--out`.
+/// The checkpoint's path from the arguments: `--checkpoint`, or under `--out`.
 pub(crate) fn place(
     arguments: &SweepArguments,
     spec: &SweepSpec,
@@ -44,7 +43,7 @@ pub(crate) fn place(
     }
 }
 
-/// What an earlier process did of this sweep; nothing if there is no checkpoint.
+/// The work of an earlier process on this sweep; `None` without a checkpoint.
 pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Failure> {
     if !path.exists() {
         return Ok(None);
@@ -59,7 +58,6 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
 }
 
 impl CheckpointFile {
-    /// A file that is written from now on.
     pub(crate) fn new(path: PathBuf, every: Option<Duration>) -> CheckpointFile {
         CheckpointFile {
             path,
@@ -68,8 +66,7 @@ impl CheckpointFile {
         }
     }
 
-    /// Writes what it is given if the last time was long enough ago; `Err` once it could not be
-    /// written.
+    /// Writes the checkpoint if the last one is old enough; `Err` once a write has failed.
     pub(crate) fn offer(&self, json: &dyn Fn() -> serde_json::Result<Vec<u8>>) -> Result<(), ()> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if state.failure.is_none() && state.written.elapsed() >= self.every {
@@ -79,7 +76,7 @@ impl CheckpointFile {
         if state.failure.is_some() { Err(()) } else { Ok(()) }
     }
 
-    /// Writes it whole or not at all: beside its place, then renamed.
+    /// Writes it atomically: to a temporary file, then renamed.
     pub(crate) fn write(
         &self,
         json: &dyn Fn() -> serde_json::Result<Vec<u8>>,
@@ -88,13 +85,13 @@ impl CheckpointFile {
         Ok(write_file(&self.path, &json)?)
     }
 
-    /// Why it could not be written, if it could not. It says so once.
+    /// The error of a failed write, returned once.
     pub(crate) fn failure(&self) -> Option<Failure> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).failure.take()
     }
 }
 
-/// What a sweep's checkpoint holds.
+/// The content of a sweep's checkpoint.
 pub(crate) fn json(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Vec<u8>> {
     Checkpoint::new(spec, sum).and_then(|checkpoint| serde_json::to_vec(&checkpoint))
 }

@@ -1,10 +1,9 @@
-//! Flags that take a member of a closed set that other crates own.
+//! Flags whose value is a member of another crate's enum.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use std::str::FromStr;
 use strum::{EnumMessage, VariantArray};
 
-/// Reads the name of a member.
 pub(crate) fn choice<T>() -> impl TypedValueParser<Value = T>
 where
     T: VariantArray + EnumMessage + FromStr<Err = strum::ParseError> + Copy + Send + Sync,

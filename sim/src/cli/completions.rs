@@ -1,4 +1,4 @@
-//! `fencepost completions SHELL`: the script also offers the names of locks, faults and formats.
+//! `fencepost completions SHELL`: the script also completes names of locks, faults and formats.
 
 use super::arguments::Arguments;
 use super::output::print;
@@ -14,7 +14,6 @@ use fencepost_reports::documents::{boundary, certificate, judged, matrix};
 use fencepost_reports::show::format::{FORMATS, Format, compare};
 use fencepost_reports::show::view::View;
 
-/// Prints the script.
 pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut with_names(Arguments::command()), "fencepost", &mut script);
@@ -22,7 +21,7 @@ pub(crate) fn completions(shell: Shell) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The command with the values that its arguments are looked up by when they are read.
+/// Adds the possible values of arguments that are parsed later.
 fn with_names(command: Command) -> Command {
     let name = command.get_name().to_owned();
     command.mut_args(|argument| offered(&name, argument)).mut_subcommands(with_names)
@@ -42,7 +41,7 @@ fn offered(command: &str, argument: Arg) -> Arg {
     argument.value_parser(PossibleValuesParser::new(names))
 }
 
-/// The locks that a command takes; some take just one, and `load` one of those that it can measure.
+/// The locks that a command accepts; some accept just one, and `load` one that it can measure.
 fn clients(command: &str) -> Vec<&'static str> {
     let all = CLIENTS.iter();
     match command {
@@ -52,7 +51,7 @@ fn clients(command: &str) -> Vec<&'static str> {
     }
 }
 
-/// The formats in which a command prints its result.
+/// The output formats of a command.
 fn formats(command: &str) -> Vec<&'static str> {
     fn names<T: Clone>(views: &[View<T>]) -> Vec<&'static str> {
         views.iter().map(|view| view.name).collect()
@@ -76,7 +75,7 @@ fn formats(command: &str) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    /// What is offered for an argument of a command.
+    /// The completions for an argument of a command.
     fn values(command: &str, id: &str) -> Vec<String> {
         let all = with_names(Arguments::command());
         let command = all.find_subcommand(command).expect("such a command");

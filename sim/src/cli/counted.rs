@@ -1,4 +1,4 @@
-//! Seeds that are only counted: nothing is made minimal, explained or run again under turmoil.
+//! Counts seeds without minimizing, explaining or repeating runs under turmoil.
 
 use super::Failure;
 use super::arguments::{JobsArgument, QuietArgument};
@@ -12,8 +12,8 @@ use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use fencepost_reports::{RunFacts, Verdict};
 
-/// Runs the seeds in every cell, on so many threads, and adds up. Errors: a lock that the scenario
-/// does not fit; a run that could not be made.
+/// Runs the seeds in every cell, on this many threads, and adds up. Errors: a lock that does not
+/// fit the scenario; a run that failed.
 pub(super) fn counted(
     cells: Vec<(&'static Definition, Families)>,
     scenario: Scenario,

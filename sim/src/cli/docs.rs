@@ -1,4 +1,4 @@
-//! `fencepost docs`: the documentation of a clone of the repository as a site.
+//! `fencepost docs`: renders the documentation of a clone of the repository as a site.
 
 use super::arguments::DocsArguments;
 use super::output::print;
@@ -7,7 +7,6 @@ use crate::files::write_file;
 use fencepost_reports::documents::site::{Entry, site};
 use std::path::Path;
 
-/// Writes the site.
 pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
     let from = &arguments.from;
     let files = site(|path| entry(from, path))
@@ -21,8 +20,7 @@ pub(crate) fn docs(arguments: &DocsArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// What is at a path of the repository. Folders of what is built or installed are not part of it,
-/// nor are hidden ones.
+/// The entry at a path of the repository. Leaves out build and install folders, and hidden ones.
 fn entry(repository: &Path, path: &str) -> Option<Entry> {
     let place = repository.join(path);
     if !place.is_dir() {

@@ -1,4 +1,4 @@
-//! `--expect FILE`: which verdict should come out for each lock under each fault.
+//! `--expect FILE`: the expected verdict for each lock under each fault.
 //!
 //! TOML, a table for each lock with a line for each fault:
 //!
@@ -21,12 +21,12 @@ use fencepost_reports::{Kind, RunFacts, Sweep};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// What should come out, by lock and fault.
+/// The expected verdicts, by lock and fault.
 pub(crate) struct Expectations(BTreeMap<(String, String), Wanted>);
 
 impl Expectations {
-    /// Reads a file that speaks of the locks of the table and of programs. Errors name the entry
-    /// and what would be valid.
+    /// Reads a file about locks of the table and programs. Errors name the entry and the valid
+    /// values.
     pub(crate) fn read(path: &Path, programs: &[&str]) -> Result<Expectations, Failure> {
         let text = read_file(path)?;
         let table: toml::Table = text.parse().map_err(|error: toml::de::Error| {
@@ -58,7 +58,7 @@ impl Expectations {
         Ok(Expectations(all))
     }
 
-    /// Holds every cell of a sweep against what should come out.
+    /// Compares every cell of a sweep with its expectation.
     pub(crate) fn hold(&self, sweep: &mut Sweep) {
         for cell in &mut sweep.cells {
             let wanted = self.0.get(&(cell.client.clone(), cell.fault.clone()));
@@ -67,7 +67,7 @@ impl Expectations {
         }
     }
 
-    /// Holds a run against what should come out.
+    /// Compares a run with its expectation.
     pub(crate) fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
         wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed))
@@ -83,7 +83,7 @@ pub(crate) fn of_options(
     path.map(|path| Expectations::read(path, &names)).transpose()
 }
 
-/// What was expected of a lock under a fault, and how to see what came out instead.
+/// The expectation for a lock under a fault, and the command that shows the actual result.
 pub(crate) struct JudgedCell<'e> {
     pub(crate) client: &'e str,
     pub(crate) fault: &'e str,
@@ -92,7 +92,7 @@ pub(crate) struct JudgedCell<'e> {
     pub(crate) replay: Option<String>,
 }
 
-/// Tells stderr of every deviation; whether there is one.
+/// Prints every deviation to stderr; returns whether there is one.
 pub(crate) fn tell<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) -> bool {
     let mut deviates = false;
     for JudgedCell { client, fault, expectation, replay } in
@@ -135,7 +135,7 @@ fn wanted(value: &toml::Value) -> Result<Wanted, String> {
     }
 }
 
-/// The ids that reports give to anomalies: twelve hex digits each.
+/// The ids of anomalies in reports: twelve hex digits each.
 fn fingerprints(value: &toml::Value) -> Result<BTreeSet<String>, String> {
     let expected = "expected a list of fingerprints, like [\"81c70fe50667\"]";
     let id = |value: &toml::Value| match value.as_str() {

@@ -1,4 +1,4 @@
-//! `fencepost explore`: every plan of a stated size, a counterexample or a certificate.
+//! `fencepost explore`: runs every plan of a stated size; prints a counterexample or a certificate.
 
 mod ahead;
 mod ask;
@@ -31,9 +31,9 @@ use fencepost_reports::{Diagnosis, Stages};
 pub(super) use merge::merge_explorations;
 use std::time::Duration;
 
-/// Asked for by Ctrl-C and SIGTERM.
+/// Set by Ctrl-C and SIGTERM.
 static STOP: Stop = Stop::new();
-/// Which of the two it was.
+/// The signal that was received.
 static INTERRUPT: Interrupt = Interrupt::new();
 
 /// Enumerates the plans, and prints a counterexample or a certificate; or checks a certificate, or
@@ -64,7 +64,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
         order.conclude(&ledger, reason, &arguments.format)?;
         return Ok(INTERRUPT.outcome().unwrap_or(Outcome::Unknown));
     }
-    // One that was stopped before the first run may not know its units yet.
+    // An exploration that was stopped before the first run may not know its units yet.
     let start = start.filter(|ledger| ledger.sum().all_runs() > 0);
     let start = start.unwrap_or_else(|| Ledger::new(work.units()));
     if *start.units() != work.units() {
@@ -74,7 +74,7 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     run_all(arguments, &order, &work, start, u64::try_from(runs).unwrap_or(u64::MAX))
 }
 
-/// How much work lies ahead. Errors: more than is begun unasked.
+/// Estimates the work. Errors: too much to begin without `--yes`.
 fn surveyed(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -93,7 +93,7 @@ fn surveyed(
     Ok(survey)
 }
 
-/// Runs what is not in the ledger yet, about so many runs in all, and prints what came of it.
+/// Runs the missing plans, about this many runs in all, and prints the result.
 fn run_all(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -120,7 +120,7 @@ fn run_all(
         }
         Answer::Quiet(ledger) => (ledger, None),
     };
-    // What was run comes first: a full disk must not lose it.
+    // Saves the runs first: a full disk must not lose them.
     let outcome = order.conclude(&ledger, reason.as_deref(), &arguments.format)?;
     watch.keep(&ledger)?;
     if reason.is_some() {
@@ -133,7 +133,7 @@ fn run_all(
     Ok(outcome)
 }
 
-/// What an earlier process did of this; nothing if there is no checkpoint.
+/// The work of an earlier process; `None` without a checkpoint.
 fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledger>, Failure> {
     let checkpoint = arguments.checkpoint.as_ref().filter(|path| arguments.resume && path.exists());
     let Some(path) = checkpoint else { return Ok(None) };
@@ -143,8 +143,7 @@ fn start(arguments: &ExploreArguments, order: &Order<'_>) -> Result<Option<Ledge
     ledger.map(Some).map_err(|error| wrong(&error))
 }
 
-/// The report of the plan that breaks a rule. It is run again under turmoil, and the history is the
-/// same.
+/// The report of the plan that breaks a rule, run again under turmoil with the same history.
 fn counterexample(
     arguments: &ExploreArguments,
     order: &Order<'_>,
@@ -195,7 +194,7 @@ fn counterexample(
     Ok(Outcome::of_runs(&whole.runs))
 }
 
-/// Hears of each run: shows progress, writes checkpoints.
+/// Shows progress and writes checkpoints after each run.
 struct Watch<'w> {
     progress: Progress,
     order: Option<&'w Order<'w>>,
@@ -203,7 +202,7 @@ struct Watch<'w> {
 }
 
 impl Watch<'_> {
-    /// Writes the last checkpoint. Errors: it could not be written, or one before it.
+    /// Writes the last checkpoint. Errors: this write failed, or an earlier one.
     fn keep(&self, ledger: &Ledger) -> Result<(), Failure> {
         let (Some(file), Some(order)) = (&self.file, self.order) else { return Ok(()) };
         file.write(&|| json(order, ledger))?;
@@ -211,7 +210,7 @@ impl Watch<'_> {
     }
 }
 
-/// What a checkpoint holds: an exploration like any other.
+/// The content of a checkpoint: an ordinary exploration.
 fn json(order: &Order<'_>, ledger: &Ledger) -> serde_json::Result<Vec<u8>> {
     serde_json::to_vec(&order.partial(ledger, "a checkpoint")?)
 }

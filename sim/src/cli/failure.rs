@@ -1,45 +1,45 @@
-//! Why a command could not be carried out, in one line for people.
+//! The error of a command, in one line.
 
 use crate::engine::EngineError;
 use crate::files::FileError;
 use std::fmt;
 use std::path::PathBuf;
 
-/// Why a command could not be carried out. Exit status 2.
+/// Why a command failed. Exit status 2.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The arguments are wrong; names the bad value and what would be valid.
+    /// The arguments are wrong; names the bad value and the valid ones.
     #[error("{0}")]
     Usage(String),
     /// A file cannot be read or written.
     #[error("{path}: {error}", path = .path.display())]
     File {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         error: std::io::Error,
     },
-    /// A file can be read but is not what it should be.
+    /// A readable file has the wrong content.
     #[error("{path}: {what}", path = .path.display())]
     Content {
-        /// Which file.
+        /// The file.
         path: PathBuf,
-        /// What is wrong, and what would be valid.
+        /// The problem, and valid content.
         what: String,
     },
     /// The simulation itself failed.
     #[error("seed {seed}, client {client}, fault {fault}: {error}")]
     Engine {
-        /// Which run.
+        /// The seed of the run.
         seed: u64,
-        /// Which lock.
+        /// The lock.
         client: String,
-        /// Which faults.
+        /// The faults.
         fault: String,
-        /// What happened.
+        /// The reason.
         error: EngineError,
     },
-    /// A replay gave another history than the report says.
+    /// A replay gave another history than the report.
     #[error("{0}")]
     Mismatch(String),
     /// Standard output cannot be written.
@@ -48,13 +48,13 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// What clap says, in one line.
+    /// clap's message, in one line.
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
         let said = text
             .lines()
             .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-        // clap sets its tips apart by an empty line, which one line does not have.
+        // clap separates its tips with an empty line, which does not fit in one line.
         let words = said
             .flat_map(str::split_whitespace)
             .map(|word| if word == "tip:" { "; tip:" } else { word });
@@ -62,12 +62,10 @@ impl Failure {
         Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).to_owned())
     }
 
-    /// A wrong argument.
     pub(crate) fn wrong(what: impl fmt::Display) -> Failure {
         Failure::Usage(what.to_string())
     }
 
-    /// A file whose content is wrong.
     pub(crate) fn content(path: impl Into<PathBuf>, what: impl fmt::Display) -> Failure {
         Failure::Content { path: path.into(), what: what.to_string() }
     }

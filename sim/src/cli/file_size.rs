@@ -1,13 +1,14 @@
-//! The limit on the size of files (`ulimit -f`): a write beyond it fails, and the process goes on.
+//! The limit on the size of files (`ulimit -f`): a write beyond it fails, and the process
+//! continues.
 
 use super::Failure;
 use std::sync::Arc;
 
 /// SIGXFSZ, the same number on Linux and macOS. Its default action ends the process in the middle
-/// of a write, with a temporary file left behind.
+/// of a write, and leaves a temporary file behind.
 const FILE_SIZE_EXCEEDED: i32 = 25;
 
-/// Has a write beyond the limit fail with an error instead of ending the process.
+/// Makes a write beyond the limit fail with an error instead of ending the process.
 pub(crate) fn outlive_limit() -> Result<(), Failure> {
     // The flag is of no use: the write says that it failed.
     signal_hook::flag::register(FILE_SIZE_EXCEEDED, Arc::default())

@@ -53,8 +53,8 @@ impl Section {
     }
 }
 
-/// Every section, in the order in which they began. A release ends the section that its thread
-/// opened last: sections of one thread nest.
+/// Every critical section, in order of their start. A release ends the last section that its thread
+/// opened: sections of one thread nest.
 pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Section> {
     let granted: BTreeMap<usize, usize> = acquisitions
         .iter()
@@ -86,7 +86,7 @@ pub(super) fn all(history: &History, acquisitions: &[Acquisition<'_>]) -> Vec<Se
     sections
 }
 
-/// How the event ends a section of its thread, or of all threads of its process, if it does.
+/// The way the event ends a section of its thread, or of all threads of its process, if it does.
 fn ending(event: &Event) -> Option<SectionEnd> {
     match &event.what {
         What::Invoke { action: Action::Release, .. } => Some(SectionEnd::Release),

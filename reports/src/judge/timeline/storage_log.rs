@@ -1,26 +1,26 @@
-//! What the storage answered.
+//! The storage's answers.
 
 use super::{Moment, moments};
 use crate::record::history::{Access, History, What};
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// One request that the storage answered.
+/// An answered request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StorageRequest {
-    /// When it was answered.
+    /// The time of the answer.
     pub moment: Moment,
-    /// The operation of the process that asked.
+    /// The operation of the process.
     pub operation: u64,
-    /// Who asked.
+    /// The thread that asked.
     pub process: Node,
-    /// The acquisition under which it was made, as an index into the timeline's acquisitions.
+    /// Its acquisition, as an index into the timeline's acquisitions.
     pub acquisition: Option<usize>,
     /// Read or write.
     pub access: Access,
-    /// The token that it carried.
+    /// Its token.
     pub token: Option<u64>,
-    /// False if the token was rejected.
+    /// `false` if the token was rejected.
     pub accepted: bool,
     /// The value before it.
     pub before: i64,
@@ -31,7 +31,7 @@ pub struct StorageRequest {
 }
 
 impl StorageRequest {
-    /// Whether it changed the guarded value.
+    /// Returns whether it changed the guarded value.
     pub fn is_accepted_write(&self) -> bool {
         self.accepted && self.access == Access::Write
     }

@@ -1,4 +1,4 @@
-//! What processes do with the lock.
+//! Story events of processes.
 
 use super::{Story, Who, ok};
 use crate::record::history::{Action, Change, GivingUp, What};
@@ -62,12 +62,12 @@ impl Story {
         self.event(ms, node, What::GivenUp { operation, how })
     }
 
-    /// The application cancels the open acquire or release, whose outcome nobody knows then.
+    /// The application cancels the open acquire or release, whose outcome is then unknown.
     pub(crate) fn cancels(self, ms: u64, client: impl Who) -> Story {
         self.gives_up(ms, client, GivingUp::Cancelled).info(ms, client)
     }
 
-    /// An acquire that is invoked, granted by redis-1 and known to be so at one instant.
+    /// An acquire that is invoked, granted by redis-1 and completed at one instant.
     pub(crate) fn takes(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants(ms, client, owner).hears(ms, client, owner)
     }
@@ -86,12 +86,11 @@ impl Story {
         self.leaves(ms, client).left(ms, client)
     }
 
-    /// A release is invoked.
     pub(crate) fn leaves(self, ms: u64, client: impl Who) -> Story {
         self.invoke(ms, client.node(), Action::Release)
     }
 
-    /// The open operation ends, and its process knows how.
+    /// Ends the open operation with a known outcome.
     pub(crate) fn left(mut self, ms: u64, client: impl Who) -> Story {
         let node = client.node();
         let operation = self.close(node);
@@ -111,7 +110,7 @@ impl Story {
         self.event(ms, client.node(), What::Lost)
     }
 
-    /// A process that waits has sent nothing since an instant; the bound is 20 ms.
+    /// A waiting process has sent nothing since an instant; the bound is 20 ms.
     pub(crate) fn silent(self, ms: u64, client: impl Who, since_ms: u64, ahead: bool) -> Story {
         let (since_us, bound_us) = (SimTime(since_ms * 1_000), Micros::from_millis(20));
         self.event(ms, client.node(), What::Silent { since_us, bound_us, ahead })

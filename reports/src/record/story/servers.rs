@@ -1,11 +1,11 @@
-//! What servers do with its key.
+//! Story events of servers.
 
 use super::{KEY, Story, Who};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
 impl Story {
-    /// What a server did, as a primary.
+    /// A server's change, as a primary.
     pub(crate) fn server(
         self,
         ms: u64,
@@ -20,7 +20,7 @@ impl Story {
         self.event(ms, Node::Redis(redis), what)
     }
 
-    /// What redis-1 did with another key for a process.
+    /// redis-1 changes another key for a process.
     pub(crate) fn keyed(
         self,
         ms: u64,
@@ -52,13 +52,13 @@ impl Story {
         )
     }
 
-    /// Every grant and extension of a server says that the key has the ttl to live from there on.
+    /// Adds the ttl as remaining life to every grant and extension of a server.
     pub(crate) fn tells_leases(self) -> Story {
         let ttl = self.header.ttl_us;
         self.tells_leases_of(ttl)
     }
 
-    /// The same of another span.
+    /// The same with another span.
     pub(crate) fn tells_leases_of(mut self, lease: Micros) -> Story {
         for event in &mut self.events {
             if let What::Server { change: Change::Granted | Change::Extended, lease_us, .. } =
@@ -80,7 +80,7 @@ impl Story {
         self
     }
 
-    /// redis-1 grants; the acquire is invoked at that instant unless it is open already.
+    /// redis-1 grants; invokes the acquire at that instant unless it is open already.
     pub(crate) fn grants(self, ms: u64, client: impl Who, owner: &str) -> Story {
         self.grants_at(ms, client, 1, owner)
     }

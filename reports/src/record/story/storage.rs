@@ -1,4 +1,4 @@
-//! What the storage is asked. The access is made under the last acquisition of the process.
+//! Story events of the storage, under the last acquisition of the process.
 
 use super::{Story, Who, ok};
 use crate::record::history::{Access, Action, What};
@@ -66,7 +66,7 @@ impl Story {
         told.event(ms, Node::Storage, what)
     }
 
-    /// Asks for the value and hears nothing until it gives up.
+    /// Reads the value and gets no answer until it gives up.
     pub(crate) fn waits_for_storage(mut self, from: u64, until: u64, client: u16) -> Story {
         let node = Node::Client(client);
         let (acquisition, _) = self.acquisition(node);
@@ -81,8 +81,8 @@ impl Story {
         *self.held.get(&process).expect("the process was granted the lock")
     }
 
-    /// The stored value just before an instant: that of the last accepted write; of none, what the
-    /// first access says.
+    /// The stored value just before an instant: that of the last accepted write, or the initial
+    /// value of the first access.
     fn value_at(&self, ms: u64) -> i64 {
         let writes = self.events.iter().filter(|event| event.time_us <= SimTime(ms * 1_000));
         let after = writes.filter_map(|event| match event.what {

@@ -1,5 +1,5 @@
-//! Random histories: anything that a run could have recorded, sensible or not. Whoever reads a
-//! history must get through all of them.
+//! Random histories: any sequence that a run could have recorded. Every reader of histories must
+//! handle them.
 
 use super::{KEY, Story};
 use crate::record::history::{Action, Change, GivingUp, Keeping, Turn, What};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use strum::VariantArray;
 
-/// One thing that happens: after so long, to whom, and a number that decides the rest of it.
+/// One event: the delay, the node, and a number that determines the rest.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deed {
     after: u64,
@@ -40,7 +40,7 @@ enum Sort {
     ProbeTries,
 }
 
-/// Deeds in an order that makes no sense more often than it does.
+/// Events in an order that is usually invalid.
 pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     let sort = prop_oneof![
         6 => Just(Sort::Acquires),
@@ -68,7 +68,6 @@ pub(crate) fn deeds() -> impl Strategy<Value = Vec<Deed>> {
     prop::collection::vec(deed, 0..80)
 }
 
-/// Locks of every kind.
 pub(crate) fn locks() -> impl Strategy<Value = Story> {
     prop_oneof![
         4 => Just(Story::new()),
@@ -90,7 +89,6 @@ pub(crate) fn stories() -> impl Strategy<Value = Story> {
     (locks(), deeds()).prop_map(|(lock, deeds)| told(lock, &deeds))
 }
 
-/// What the teller knows.
 struct Teller {
     story: Story,
     now: u64,
@@ -99,11 +97,11 @@ struct Teller {
     faults: BTreeMap<u32, FaultKind>,
     begun: u32,
     healed: bool,
-    /// Whose open operation is a release.
+    /// Nodes whose open operation is a release.
     leaving: BTreeSet<Node>,
 }
 
-/// The deeds that are possible, one after the other; the others are left out.
+/// The possible deeds in sequence; leaves out the others.
 pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
     let (down, faults) = (BTreeSet::new(), BTreeMap::new());
     let mut teller = Teller {
@@ -124,7 +122,7 @@ pub(crate) fn told(lock: Story, deeds: &[Deed]) -> Story {
 }
 
 impl Teller {
-    /// Whether the open operation is an acquire or a release.
+    /// Returns whether the open operation is an acquire or a release.
     fn is_call_of_the_lock(&self, node: Node) -> bool {
         let open = self.story.open.get(&node);
         self.story.events.iter().any(|event| match &event.what {

@@ -1,4 +1,4 @@
-//! What is accepted, and what is refused and how.
+//! Valid histories, and the errors for invalid ones.
 
 use super::*;
 use crate::record::history::{GivingUp, Turn};
@@ -19,7 +19,7 @@ fn good() -> History {
         .build()
 }
 
-/// What is said of the good history after one edit.
+/// The error for the valid history after one edit.
 fn edited(edit: impl FnOnce(&mut Vec<Event>)) -> String {
     let mut history = good();
     edit(&mut history.events);
@@ -183,7 +183,7 @@ fn rejects_a_turn_of_a_thread() {
     assert!(said.contains("client-1.2"), "{said}");
 }
 
-/// Two threads of one process, each with an operation open when it dies and one after it is
+/// Two threads of one process, each with an operation open when it crashes and one after it is
 /// back.
 fn threaded() -> Story {
     let (first, second) = (Node::Client(1), Node::Client(1).of_thread(2));

@@ -1,4 +1,4 @@
-//! Every exporter's output, read by somebody else's reader.
+//! Checks every exporter's output with an independent reader.
 
 use super::{FORMATS, Format, HTML, Needs, format_named};
 use crate::explain::order::{OrderedPair, Step};
@@ -14,7 +14,7 @@ pub(super) fn full(story: fn() -> Story) -> Report {
     full_of(story())
 }
 
-/// The same of any story.
+/// The same for any story.
 pub(super) fn full_of(story: Story) -> Report {
     let history = story.clone().build();
     let mut report = samples::with_history(story);
@@ -178,7 +178,7 @@ fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     for words in told {
         assert!(!text.contains(words), "{words}");
     }
-    // The story and what the literature knows of it need no second run.
+    // The story and the literature's verdict need no second run.
     for words in [
         "<b>Literature:</b> known: ",
         "enters its critical section while client-1 is still in its own.",
@@ -238,8 +238,8 @@ fn the_page_of_a_sweep_links_each_cell_to_its_anomalies() {
     }
 }
 
-/// What Perfetto would drop or could not draw: spans of a track that cross, arrows without two ends
-/// or with one that is in no span, tracks without a name.
+/// Structures that Perfetto would drop or could not draw: crossing spans of a track, arrows without
+/// two ends or with an end in no span, tracks without a name.
 fn unsound(trace: &serde_json::Value) -> Vec<String> {
     let events = trace["traceEvents"].as_array().unwrap();
     let number = |event: &serde_json::Value, field: &str| event[field].as_u64().unwrap();

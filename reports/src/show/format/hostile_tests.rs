@@ -1,5 +1,5 @@
-//! Every format is given names that want to be something else: markup, scripts, commands of a
-//! terminal, of a shell or of a CI system.
+//! Passes hostile names to every format: markup, scripts, terminal sequences, shell and CI
+//! commands.
 
 use super::exporter_tests::full;
 use super::{FORMATS, Format, Sweeps, compare};
@@ -18,8 +18,7 @@ const HOSTILE: &str = "\"><img src=x onerror=alert(1)>'</script><script>alert(2)
                        ]]>--><svg onload=alert(3)>`|*_&lt;%%{init}%%;#\u{202e}\x1b[2J\r\n\
                        ::error::x\n";
 
-/// The value with every string and key that may be anything turned hostile: those that are read
-/// back all the same.
+/// Makes every free string and key of the value hostile, if the value can still be read back.
 fn hostile<T: Serialize + DeserializeOwned>(sample: &T) -> T {
     let mut document = serde_json::to_value(sample).unwrap();
     let mut turned = 0;
@@ -36,7 +35,7 @@ fn hostile<T: Serialize + DeserializeOwned>(sample: &T) -> T {
     serde_json::from_value(document).unwrap()
 }
 
-/// The places of all strings.
+/// The paths of all strings.
 fn paths(value: &Value, path: String) -> Vec<String> {
     let within = |key: String, member: &Value| paths(member, format!("{path}/{key}"));
     match value {
@@ -81,7 +80,7 @@ fn written_sweep(format: Sweeps, sweep: &Sweep) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// Holds what was written of hostile names against what was written of plain ones.
+/// Compares the output for hostile names with that for plain ones.
 fn check(name: &str, plain: &str, text: &str) {
     for sequence in ["\x1b[2J", "\r", "\u{202e}", "\n::error::x"] {
         assert!(!text.contains(sequence), "{name} lets {sequence:?} through: {text}");
@@ -105,7 +104,7 @@ fn check(name: &str, plain: &str, text: &str) {
     }
 }
 
-/// The elements of a page are those of plain names, and none of them holds a handler.
+/// A page has the same elements as with plain names, and no event handlers.
 fn page(plain: &str, text: &str) {
     let all = scraper::Selector::parse("*").unwrap();
     let elements = |text: &str| -> Vec<String> {
@@ -140,7 +139,7 @@ fn picture(text: &str) {
     }
 }
 
-/// Outside of code nothing starts markup.
+/// No markup starts outside of code.
 fn markdown(text: &str) {
     let mut is_fenced = false;
     for line in text.lines() {

@@ -1,6 +1,5 @@
-//! One self-contained page: nothing is fetched, it opens from disk, and it stays below a megabyte.
-//! What is in the page without its script is true already. All markup is written by `maud`, which
-//! escapes what it is given.
+//! One self-contained page: it fetches nothing, opens from disk, and stays below a megabyte. Its
+//! content is complete without its script. `maud` writes all markup and escapes its input.
 
 pub(crate) mod comparison;
 pub(crate) mod measures;
@@ -19,9 +18,9 @@ use maud::{Markup, html};
 use page::{Fill, heads, page};
 use std::io::{self, Write};
 
-/// A page is kept below this many bytes.
+/// The size limit of a page, in bytes.
 const SIZE_MAX: usize = 1_000_000;
-/// From all of it to the least that still tells the story.
+/// From everything to the minimum that still tells the story.
 const FILLS: [Fill; 5] = [
     Fill { messages_max: 1_500, extent: Extent::Run, histories: true },
     Fill { messages_max: 1_000, extent: Extent::Run, histories: false },
@@ -30,7 +29,6 @@ const FILLS: [Fill; 5] = [
     Fill { messages_max: 0, extent: Extent::Window, histories: false },
 ];
 
-/// One self-contained page.
 pub(super) const FORMAT: Format = Format {
     about: "one self-contained page with space-time pictures; of a sweep, the matrix",
     needs: Needs::Wire,
@@ -38,7 +36,6 @@ pub(super) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("html", write_sweep);
 
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -75,7 +72,7 @@ fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
     Ok(page(&title, &body, &serde_json::to_string(&embedded(report, fill))?))
 }
 
-/// The report as it is embedded: the messages are in the picture, and histories may not fit.
+/// The embedded report: the picture has the messages, and histories may not fit.
 fn embedded(report: &Report, fill: Fill) -> Report {
     let mut embedded = report.clone();
     for run in &mut embedded.runs {
@@ -87,7 +84,7 @@ fn embedded(report: &Report, fill: Fill) -> Report {
     embedded
 }
 
-/// With several runs, the verdict of each.
+/// The verdict of each run, if there are several.
 fn overview(report: &Report) -> Markup {
     if report.runs.len() < 2 {
         return Markup::default();
@@ -139,7 +136,7 @@ fn heading(run: &RunReport) -> Markup {
     html! { span.verdict.(verdict) { (verdict) } " " (run.client) " under " (run.fault) }
 }
 
-/// What a reader must know first.
+/// The most important facts.
 fn lead(run: &RunReport) -> String {
     match (&run.verdict, run.violations.first()) {
         (_, Some(first)) => first.violation.summary.clone(),

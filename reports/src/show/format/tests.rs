@@ -1,4 +1,4 @@
-//! What people and scripts get to see, as snapshots.
+//! Snapshots of the output for people and scripts.
 
 use super::{Detail, FORMATS, Format, Page, TEXT, format_named};
 use crate::samples;

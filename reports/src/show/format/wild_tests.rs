@@ -1,4 +1,4 @@
-//! Every format gets through any history, and keeps to its own rules.
+//! Every format handles any history, and obeys its own rules.
 
 use super::exporter_tests::full_of;
 use super::{Detail, FORMATS, Format, HTML, Page, TEXT, format_named};
@@ -32,7 +32,7 @@ proptest! {
         for format in FORMATS {
             let text = written(format, &report);
             let has_history = report.runs[0].history.iter().any(|one| !one.events.is_empty());
-            // Annotations are of what went wrong.
+            // Only violations have annotations.
             let is_silent = format.name() == "github" && report.runs[0].verdict == Verdict::Valid;
             let says = has_history && !is_silent;
             prop_assert!(!text.is_empty() || !says, "{}", format.name());

@@ -1,16 +1,14 @@
-//! How wrong the wall clock of each host was, from the faults that were fired: exact, because
-//! nothing else sets a clock.
+//! The error of each host's wall clock, from the injected faults: exact, because nothing else sets
+//! a clock.
 
 use super::FaultBar;
 use fencepost_faults::{Fault, FaultPlan, Node};
 use std::collections::BTreeMap;
 
-/// The error of one host's wall clock.
 pub(crate) struct ClockLine {
-    /// Whose clock.
     pub(crate) node: Node,
-    /// True time and error, in microseconds: straight between two points, and a step where two
-    /// points share their time.
+    /// True time and error, in microseconds: linear between two points, and a step where two points
+    /// share their time.
     pub(crate) points: Vec<(u64, i64)>,
 }
 
@@ -40,7 +38,7 @@ pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<Cloc
         .collect()
 }
 
-/// What changes the error of a clock.
+/// A change of a clock's error.
 struct Change {
     at: u64,
     step_us: i64,

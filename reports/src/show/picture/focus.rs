@@ -1,16 +1,13 @@
-//! Where to look.
+//! The windows to look at.
 
 use crate::summary::report::RunReport;
 
-/// A window of a run.
 pub(crate) struct Focus {
-    /// What is to be seen there.
+    /// The subject of the window.
     pub(crate) name: String,
-    /// Its left edge.
     pub(crate) from: u64,
-    /// Its right edge.
     pub(crate) to: u64,
-    /// The events that convict, in their order.
+    /// The evidence, in order.
     pub(crate) witness: Vec<u64>,
 }
 

@@ -1,19 +1,16 @@
-//! Which nodes get a lane, and in which order.
+//! The nodes with a lane, and their order.
 
 use crate::record::history::{History, What};
 use crate::record::trace::WireMessage;
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
-/// One lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Lane {
-    /// Whose it is.
     pub(crate) node: Node,
 }
 
-/// The storage, the processes, the servers, the Sentinels: what was harmed, who did it, and what
-/// let them.
+/// The storage, the processes, the servers, the Sentinels: from the harmed to the responsible.
 pub(super) fn all(history: &History, messages: &[WireMessage]) -> Vec<Lane> {
     let mut nodes: BTreeSet<Node> = BTreeSet::new();
     for event in &history.events {

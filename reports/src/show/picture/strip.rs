@@ -1,22 +1,19 @@
-//! Who was in a critical section at each instant.
+//! The processes in critical sections at each instant.
 
 use super::Span;
 use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A span in which the same processes were in their sections.
+/// A span with constant holders.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Held {
-    /// When it began.
     pub(crate) from: u64,
-    /// When it ended.
     pub(crate) to: u64,
-    /// Who was, the one that came first in front.
+    /// The holders, in order of entry.
     pub(crate) who: Vec<Node>,
 }
 
-/// Cuts the run where a section begins or ends. Spans without anybody, or without length, are left
-/// out.
+/// Cuts the run where a section begins or ends. Leaves out spans without holders or length.
 pub(super) fn held(sections: &[Span]) -> Vec<Held> {
     let cuts: BTreeSet<u64> =
         sections.iter().flat_map(|section| [section.from, section.to]).collect();

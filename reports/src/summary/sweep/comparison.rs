@@ -1,7 +1,7 @@
 //! The `fencepost.compare` format, version 1: two locks, or two sweeps, side by side.
 //!
-//! [`Comparison::of`] pairs the cells of two sweeps, and says of each pair whether the rates differ
-//! by more than chance explains, and which anomalies only one side has.
+//! [`Comparison::of`] pairs the cells of two sweeps, and states for each pair whether the rates
+//! differ significantly, and which anomalies only one side has.
 
 mod fisher;
 
@@ -146,8 +146,8 @@ pub struct NothingInCommon {
 }
 
 impl Comparison {
-    /// Pairs the cells of two sweeps, each with the name that it was asked for by: by lock and
-    /// faults, or by faults alone where each sweep has a single lock. Errors: no pair at all.
+    /// Pairs the cells of two sweeps, each with its requested name: by lock and faults, or by
+    /// faults alone if each sweep has a single lock. Errors: no pair at all.
     pub fn of(
         (name_a, a): (&str, &Sweep),
         (name_b, b): (&str, &Sweep),
@@ -205,7 +205,7 @@ fn some_of(cells: &[Cell]) -> String {
     if names.is_empty() { "none".to_owned() } else { names.join(", ") + more }
 }
 
-/// What a scenario notes about how it was stated: no setting.
+/// A key of the scenario about its source, not a setting.
 const NOTE: &str = "keeps";
 
 /// The keys of a scenario in which two configurations differ.
@@ -250,7 +250,7 @@ impl Pair {
     }
 }
 
-/// What was broken in a cell, and not in the other.
+/// Anomalies of a cell that the other does not have.
 fn only(cell: &Cell, other: &Cell) -> Vec<Anomaly> {
     let of = |cell: &Cell| -> BTreeMap<(Kind, Cause), u64> {
         cell.fingerprints.iter().map(|one| ((one.kind, one.cause), one.runs)).collect()
@@ -288,7 +288,7 @@ impl Difference {
         }
     }
 
-    /// What to say of the second, in a word or two.
+    /// The verdict on the second one, in a word or two.
     pub(crate) fn words(self) -> &'static str {
         match self {
             Difference::Less => "B less often",

@@ -1,10 +1,10 @@
-//! How many seeds it takes to see a violation: median and 90th percentile.
+//! Seeds until a violation: median and 90th percentile.
 //!
-//! Shards must add up to the whole, so the seeds are cut into blocks at fixed absolute numbers,
-//! whatever shard or thread runs them: block `n` of length `l` holds the seeds `n * l` to `n * l +
-//! l - 1`. A block counts once all of its seeds were run; until then it is open. Several lengths
-//! are kept side by side, because a short block says nothing about a rare violation and a short
-//! sweep has no long block.
+//! Shards must add up to the whole, so blocks of seeds begin at fixed absolute numbers, independent
+//! of shards and threads: block `n` of length `l` holds the seeds `n * l` to `n * l + l - 1`. A
+//! block counts once all of its seeds were run; until then it is open. Several lengths are kept in
+//! parallel, because a short block has no information on a rare violation and a short sweep has no
+//! long block.
 
 use fencepost_faults::Seed;
 use schemars::JsonSchema;
@@ -14,9 +14,8 @@ use std::collections::BTreeMap;
 /// The lengths of the blocks, each a multiple of the one before.
 const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 
-/// Counts up to this are kept as they are; of greater ones the first five binary digits, rounded
-/// up: at most 1/16 too high. So a table of counts has at most 208 entries, however many seeds
-/// there are.
+/// Counts up to this are exact; of greater ones the first five binary digits are kept, rounded up:
+/// at most 1/16 too high. So a table of counts has at most 208 entries for any number of seeds.
 pub(crate) const EXACT_MAX: u64 = 32;
 
 /// How many seeds it takes to see a violation, counted from the first seed of a block.
@@ -78,7 +77,7 @@ impl SeedsToFirst {
         }
     }
 
-    /// Adds what other seeds showed.
+    /// Adds the results of other seeds.
     pub fn absorb(&mut self, other: &SeedsToFirst) {
         for blocks in &other.blocks {
             let own = self.of_length(blocks.length);
@@ -115,7 +114,7 @@ impl SeedsToFirst {
 }
 
 impl Blocks {
-    /// Adds seeds of one block; whether they complete it.
+    /// Adds seeds of one block; returns whether the block is complete.
     fn add(&mut self, part: OpenBlock) -> bool {
         let place = self.open.partition_point(|block| block.from < part.from);
         match self.open.get_mut(place) {
@@ -139,7 +138,7 @@ impl Blocks {
         self.quiet + self.first.values().sum::<u64>()
     }
 
-    /// By nearest rank; `None` if the block of that rank is quiet or there is none.
+    /// By nearest rank; `None` if the block of that rank is quiet or does not exist.
     fn percentile(&self, percent: u64) -> Option<u64> {
         let mut left = (self.complete() * percent).div_ceil(100);
         self.first.iter().find_map(|(count, blocks)| {
@@ -149,7 +148,7 @@ impl Blocks {
     }
 }
 
-/// The count, or the next that is kept.
+/// The count, rounded up to five binary digits.
 fn rounded_up(count: u64) -> u64 {
     if count <= EXACT_MAX {
         return count;

@@ -20,8 +20,8 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The rate of `hits` in `trials`; of no trials nothing is known: 0, between 0 and 1. `hits` is
-    /// at most `trials`.
+    /// The rate of `hits` in `trials`; without trials 0, between 0 and 1. `hits` is at most
+    /// `trials`.
     pub fn of(hits: u64, trials: u64) -> Rate {
         if trials == 0 {
             return Rate { point: 0.0, low: 0.0, high: 1.0 };
@@ -30,21 +30,21 @@ impl Rate {
         let denominator = 1.0 + Z * Z / n;
         let centre = (p + Z * Z / (2.0 * n)) / denominator;
         let half = Z / denominator * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
-        // At the ends the exact value is 0 or 1, and rounding errors must not blur it.
+        // At the ends the exact value is 0 or 1, without rounding errors.
         let low = if hits == 0 { 0.0 } else { centre - half };
         let high = if hits == trials { 1.0 } else { centre + half };
         Rate { point: rounded(p), low: rounded(low), high: rounded(high) }
     }
 }
 
-/// The upper end of the 95 % interval of a rate of which `trials` runs showed nothing, by the rule
-/// of three (Hanley and Lippman-Hand 1983): 3 in `trials`, at most 1.
+/// The upper end of the 95 % interval of a rate without hits in `trials` runs, by the rule of three
+/// (Hanley and Lippman-Hand 1983): 3 in `trials`, at most 1.
 pub fn quiet_bound(trials: u64) -> f64 {
     if trials <= 3 { 1.0 } else { rounded(3.0 / trials as f64) }
 }
 
-/// Six significant digits: a rate of one in 10^9 is not zero. Decimal conversion is exact in Rust,
-/// so it is the same on every machine.
+/// Rounds to six significant digits, so that a rate of one in 10^9 is not zero. Decimal conversion
+/// is exact in Rust, so it is the same on every machine.
 fn rounded(value: f64) -> f64 {
     format!("{value:.5e}").parse().unwrap_or(value)
 }
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn wilson_agrees_with_the_closed_form() {
-        // Computed apart from this code, from the closed form, for 0, 5 and 10 successes in 10.
+        // Computed independently, from the closed form, for 0, 5 and 10 successes in 10.
         assert_eq!(Rate::of(0, 10), Rate { point: 0.0, low: 0.0, high: 0.277533 });
         assert_eq!(Rate::of(5, 10), Rate { point: 0.5, low: 0.236593, high: 0.763407 });
         assert_eq!(Rate::of(10, 10), Rate { point: 1.0, low: 0.722467, high: 1.0 });
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!(quiet_bound(0), 1.0);
         assert_eq!(quiet_bound(300), 0.01);
         assert_eq!(quiet_bound(1_000_000_000), 3e-9);
-        // The exact bound is 1 - 0.05^(1/n): 0.0099360 for 300 runs, computed apart from this code.
+        // The exact bound is 1 - 0.05^(1/n): 0.0099360 for 300 runs, computed independently.
         let exact = 1.0 - 0.05_f64.powf(1.0 / 300.0);
         assert!((exact - quiet_bound(300)).abs() < 1e-4, "{exact}");
     }

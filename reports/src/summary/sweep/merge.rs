@@ -1,29 +1,29 @@
-//! Adding up the summaries of shards.
+//! Adds up the summaries of shards.
 
 use super::cell::Cell;
 use super::ranges::Ranges;
 use super::{FORMAT, Measured, SeedRange, Shard, Sweep, VERSION};
 
-/// Whether seeds may be missing from a sum.
+/// How to treat missing seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Gaps {
     /// A missing seed is an error.
     #[default]
     Refused,
-    /// Missing seeds are listed in the sum, which is then not complete.
+    /// The sum lists missing seeds, and is then not complete.
     Allowed,
 }
 
-/// Why summaries cannot be added up. The seeds at fault are named.
+/// Why summaries cannot be added up, with the seeds at fault.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
-    /// There is nothing to add up.
+    /// No summaries.
     #[error("no sweep summary given: merge takes at least one")]
     Nothing,
-    /// Two summaries were made with different settings.
+    /// Two summaries have different settings.
     #[error("seeds {0} and {1} differ at '{2}': only sweeps of one configuration add up")]
     Config(SeedRange, SeedRange, String),
-    /// Two summaries do not have the same clients and faults.
+    /// Two summaries have different clients or faults.
     #[error(
         "seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients \
          and faults add up"
@@ -35,18 +35,18 @@ pub enum MergeError {
     /// Seeds are missing.
     #[error("seeds {0} are missing: give the summary that has them, or allow a partial sum")]
     Gap(SeedRange),
-    /// A summary was cut short.
+    /// A summary was truncated.
     #[error(
         "the sweep of seeds {0} is not complete and does not say which seeds it lacks: run it again"
     )]
     Incomplete(SeedRange),
-    /// A summary is a slice and does not say of which seeds.
+    /// A summary is a slice and does not name its seeds.
     #[error(
         "the sweep of seeds {0} is slice {1} of {2} and does not say of which seeds: run it again \
          with this build, or allow a partial sum"
     )]
     Unstated(SeedRange, u32, u32),
-    /// A summary was interrupted before it explained what it found, and the others explain.
+    /// A summary was interrupted before it explained its anomalies, and the others explain theirs.
     #[error(
         "the sweep of seeds {0} does not explain anomaly {1}: it was interrupted; resume it, or \
          allow a partial sum"
@@ -54,8 +54,8 @@ pub enum MergeError {
     Unexplained(SeedRange, String),
 }
 
-/// Adds up summaries. Their order does not matter, and sums may be added up again, in any grouping.
-/// A sum has shard 1/1 and holds no speed; the processor time of the cells adds up.
+/// Adds up summaries, in any order. Sums may be added up again, in any grouping. A sum has shard
+/// 1/1 and no speed; the processor time of the cells adds up.
 pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     let mut parts: Vec<&Sweep> = sweeps.iter().collect();
     parts.sort_by_key(|sweep| sweep.seeds);
@@ -90,7 +90,7 @@ pub fn merge(sweeps: &[Sweep], gaps: Gaps) -> Result<Sweep, MergeError> {
     })
 }
 
-/// The cells of all parts. They have the same clients and faults in the same order.
+/// The cells of all parts, which have the same clients and faults in the same order.
 fn added_up(parts: &[&Sweep]) -> Vec<Cell> {
     let empty = |cell: &Cell| Cell {
         violations_max: cell.violations_max,
@@ -115,7 +115,7 @@ fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     }
 }
 
-/// The seeds that a sweep did run: its range without its gaps, ascending.
+/// The seeds that a sweep ran: its range without its gaps, ascending.
 pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     let mut from = sweep.seeds.from;
     let mut runs = Vec::new();
@@ -128,7 +128,7 @@ pub fn runs_of(sweep: &Sweep) -> Vec<SeedRange> {
     runs
 }
 
-/// From the lowest seed of some ranges to the highest.
+/// The range from the lowest to the highest seed.
 fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange {
     ranges.fold(first, |hull, range| SeedRange {
         from: hull.from.min(range.from),
@@ -136,8 +136,8 @@ fn hull(ranges: impl Iterator<Item = SeedRange>, first: SeedRange) -> SeedRange 
     })
 }
 
-/// Whether a summary says of itself what a sum must know: what it lacks, what it is a part of, and
-/// why its anomalies are there.
+/// Checks that a summary states what a sum must know: its gaps, its shard, and the explanations of
+/// its anomalies.
 fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     if part.whole.is_none() && !part.complete && part.gaps.is_empty() {
         return Err(MergeError::Incomplete(part.seeds));
@@ -155,7 +155,7 @@ fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     }
 }
 
-/// Whether two summaries may be added up at all.
+/// Checks that two summaries may be added up.
 fn agree(sum: &Sweep, part: &Sweep) -> Result<(), MergeError> {
     if sum.tool != part.tool {
         return Err(MergeError::Config(sum.seeds, part.seeds, "tool".to_owned()));
@@ -195,7 +195,7 @@ mod tests {
     use fencepost_faults::Seed;
     use proptest::prelude::*;
 
-    /// The whole as a single sweep would have it, with nothing measured.
+    /// The whole range in a single sweep, without measurements.
     fn whole(from: u64, to: u64) -> Sweep {
         Sweep { measured: Measured::default(), ..samples::sweep(from, to) }
     }

@@ -1,33 +1,33 @@
-//! Whether a sum can have come of runs at all. Files are edited and disks fail, and a sum that
-//! cannot be is not added up.
+//! Checks that runs can have produced a sum. Files are edited and disks fail, and an impossible sum
+//! is not added up.
 
 use super::merge::runs_of;
 use super::{Blocks, Cell, Fingerprint, SeedRange, Sweep};
 use fencepost_faults::Seed;
 
-/// What cannot be in a sum.
+/// An impossible part of a sum.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
-    /// Its seeds are in disorder.
+    /// Its seeds are out of order.
     #[error("seeds {0}: its gaps do not ascend, or seeds lie outside of its slice")]
     Seeds(SeedRange),
-    /// It says that it is complete and is not, or the other way round.
+    /// Its claim of completeness is wrong.
     #[error("seeds {0}: 'complete' does not agree with the seeds and gaps")]
     Complete(SeedRange),
-    /// A cell's counts do not fit each other.
+    /// A cell's counts contradict each other.
     #[error("{client} x {fault}: {what}")]
     Cell {
         /// The lock.
         client: String,
         /// The faults.
         fault: String,
-        /// Which counts.
+        /// The counts.
         what: String,
     },
 }
 
 impl Sweep {
-    /// Checks what must hold of every sum that came of runs.
+    /// Checks the invariants of every sum of runs.
     pub fn possible(&self) -> Result<(), Impossible> {
         self.seeds_ascend()?;
         let runs = runs_of(self);
@@ -92,7 +92,7 @@ fn check(cell: &Cell, seeds: u64, ran: &[SeedRange]) -> Result<(), String> {
     cell.seeds_to_first.blocks.iter().try_for_each(|blocks| block(blocks, runs))
 }
 
-/// Each count is of violated runs, and every violated run is in one of them.
+/// Every count is of violated runs, and every violated run is in one of them.
 fn counts<'c>(
     what: &str,
     counts: impl Iterator<Item = &'c u64> + Clone,
@@ -145,7 +145,7 @@ mod tests {
     use super::*;
     use crate::samples;
 
-    /// What is said of a sum after an edit.
+    /// The error for a sum after an edit.
     fn refused(edit: impl FnOnce(&mut Sweep)) -> String {
         let mut sweep = samples::sweep(3, 44);
         assert_eq!(sweep.possible(), Ok(()));

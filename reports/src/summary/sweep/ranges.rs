@@ -1,5 +1,4 @@
-//! Which seeds were run: disjoint ranges, joined where they touch, so that they stay few however
-//! many seeds there are.
+//! The seeds that were run: disjoint ranges, joined where they touch, so that they stay few.
 
 use super::SeedRange;
 use fencepost_faults::Seed;
@@ -8,13 +7,13 @@ use std::collections::BTreeMap;
 /// A set of seeds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Ranges {
-    /// The end of each range by its beginning. No two touch, none is empty.
+    /// The end of each range by its start. No two touch, none is empty.
     ends: BTreeMap<Seed, Seed>,
 }
 
 impl Ranges {
-    /// Adds a range. Panics if one of its seeds is there already: a seed was run twice, and the sum
-    /// is wrong.
+    /// Adds a range. Panics if it contains one of its seeds already: a seed was run twice, and the
+    /// sum is wrong.
     pub fn insert(&mut self, range: SeedRange) {
         if range.is_empty() {
             return;
@@ -40,12 +39,12 @@ impl Ranges {
         self.ends.last_key_value().map(|(_, end)| *end)
     }
 
-    /// How many seeds there are.
+    /// The number of seeds.
     pub fn count(&self) -> u64 {
         self.iter().map(SeedRange::len).sum()
     }
 
-    /// The seeds of a range that are not there, ascending.
+    /// The seeds of a range that are missing, ascending.
     pub fn missing(&self, within: SeedRange) -> Vec<SeedRange> {
         let mut at = within.from;
         let mut missing = Vec::new();

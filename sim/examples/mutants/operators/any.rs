@@ -1,4 +1,4 @@
-//! Mistakes that any server can make, whatever it speaks: in its clock, its disk, its memory.
+//! Mistakes of any server, in its clock, its disk, its memory.
 
 use super::operator::{At, Of, Operator, Side};
 use super::rule;
@@ -9,7 +9,6 @@ const fn any(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     Operator { name, about, side: Side::Server, of: Of::Any, at: At::Servers, rule }
 }
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     any("clock-doubled", "the server's clocks go twice as fast", Rule::Speed(20_000)),
     any("clock-quick", "the server's clocks go faster by a tenth", Rule::Speed(11_000)),

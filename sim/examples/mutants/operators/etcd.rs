@@ -13,7 +13,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::Etcd, name, about, super::rule::Rule::Etcd(rule))
 }
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     by(
         "lease-not-attached",
@@ -213,13 +212,13 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
 ];
 
-/// Takes a member out of what a pointer names.
+/// Removes a member of the value at a pointer.
 fn without(body: &mut Value, pointer: &str, member: &str) -> bool {
     let object = body.pointer_mut(pointer).and_then(Value::as_object_mut);
     object.is_some_and(|object| object.remove(member).is_some())
 }
 
-/// Puts another value in the place of a text.
+/// Replaces a text by another value.
 fn replaced(body: &mut Value, pointer: &str, text: &str, other: Value) -> bool {
     match body.pointer_mut(pointer).filter(|value| **value == text) {
         Some(value) => {

@@ -1,4 +1,4 @@
-//! A server with a mistake planted: the same machine, with the operator between it and the world.
+//! A server with a planted mistake: the same machine, with the operator between it and the world.
 
 use super::operator::Operator;
 use super::rule::Rule;
@@ -13,7 +13,7 @@ use fencepost_machine::{
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Makes the server with the mistake, anew at each of its starts.
+/// Makes the server with the mistake at each of its starts.
 pub(crate) fn mutated(
     operator: &'static Operator,
     mut factory: Factory,
@@ -39,7 +39,7 @@ pub(crate) fn mutated(
 struct Mutated {
     inner: Box<dyn Machine>,
     operator: &'static Operator,
-    /// What is changed besides what clients say and hear.
+    /// The changes besides clients' commands and replies.
     bent: Bent,
     marks: Rc<Marks>,
     peers: BTreeMap<ConnectionId, Peer>,
@@ -71,7 +71,7 @@ impl Mutated {
         }
     }
 
-    /// Passes an input on to the machine, and changes what it answers.
+    /// Passes an input to the machine, and changes its output.
     fn pass_on(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
         let is_client = |connection| self.peers.get(&connection).is_some_and(|peer| peer.is_client);
         let first = out.list.len();

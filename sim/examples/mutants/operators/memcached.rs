@@ -12,7 +12,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::Memcached, name, about, super::rule::Rule::Memcached(rule))
 }
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     by(
         "add-is-set",
@@ -133,7 +132,7 @@ fn renamed(words: &mut [String], from: &str, to: &str) -> bool {
     is_it
 }
 
-/// Changes how long an item lasts, in seconds. What is stored to go at once is left.
+/// Changes the life of an item, in seconds. Leaves items that are stored as expired.
 fn lasts(words: &mut [String], other: fn(u64) -> u64) -> bool {
     let is_store = matches!(words[0].as_str(), "add" | "set" | "cas");
     let seconds = words.get(3).filter(|_| is_store).and_then(|word| word.parse::<u64>().ok());

@@ -1,5 +1,5 @@
-//! Mistakes of locks on MySQL, and of the server itself: in the texts of statements, and in what
-//! they are answered.
+//! Mistakes of locks on MySQL, and of the server itself: in the texts of statements, and in their
+//! replies.
 
 use super::operator::{Operator, lock, server};
 use super::rule::Rule;
@@ -23,7 +23,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
 const NO: &str = "\x02\0\0\x04\x010";
 const YES: &str = "\x02\0\0\x04\x011";
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     asks("my-release-unsent", "does not give the lock back", &[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
     asks(

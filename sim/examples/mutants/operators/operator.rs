@@ -1,4 +1,4 @@
-//! What an operator is, and the short ways to write one down.
+//! The type of operators, and its short constructors.
 
 use super::rule::Rule;
 use fencepost_clients::{Coordinator, Definition, Deployment};
@@ -6,27 +6,25 @@ use fencepost_faults::Node;
 
 /// One mistake that can be planted.
 pub(crate) struct Operator {
-    /// Its name.
     pub(crate) name: &'static str,
-    /// The mistake, in a few words.
+    /// A short description.
     pub(crate) about: &'static str,
-    /// Who makes it.
+    /// The side that makes it.
     pub(crate) side: Side,
     pub(crate) of: Of,
     pub(crate) at: At,
     pub(crate) rule: Rule,
 }
 
-/// Who makes a mistake.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Side {
-    /// The lock: what it sends, or how it reads what it is answered.
+    /// The lock: its commands, or its reading of replies.
     Lock,
     /// A server.
     Server,
 }
 
-/// Whose mistake it can be.
+/// The locks that it can apply to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Of {
     /// Locks on this coordinator.
@@ -35,25 +33,24 @@ pub(crate) enum Of {
     Independent,
     /// Locks with fencing tokens.
     Tokens,
-    /// All.
     Any,
 }
 
-/// Where it is made.
+/// The nodes that make it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum At {
-    /// At every server of the lock.
+    /// Every server of the lock.
     Servers,
-    /// At the first of them only.
+    /// Only the first server.
     First,
-    /// At every Sentinel.
+    /// Every Sentinel.
     Sentinels,
-    /// At the guarded storage.
+    /// The protected storage.
     Storage,
 }
 
 impl Operator {
-    /// Whether it may mean something to a lock.
+    /// Returns whether it may apply to a lock.
     pub(crate) fn fits(&self, lock: &Definition) -> bool {
         match self.of {
             Of::Coordinator(coordinator) => lock.deployment.coordinator() == coordinator,
@@ -63,7 +60,7 @@ impl Operator {
         }
     }
 
-    /// Whether it is made at this node.
+    /// Returns whether this node makes it.
     pub(crate) fn is_at(&self, node: Node) -> bool {
         match self.at {
             At::Servers => matches!(node, Node::Redis(_) | Node::Server(_)),
@@ -73,18 +70,17 @@ impl Operator {
         }
     }
 
-    /// The same mistake, made elsewhere only.
+    /// The same mistake at other nodes.
     pub(crate) const fn at(self, at: At) -> Operator {
         Operator { at, ..self }
     }
 
-    /// The same mistake, of fewer locks.
+    /// The same mistake for fewer locks.
     pub(crate) const fn of(self, of: Of) -> Operator {
         Operator { of, ..self }
     }
 }
 
-/// A mistake of locks.
 pub(crate) const fn lock(
     of: Coordinator,
     name: &'static str,
@@ -94,7 +90,6 @@ pub(crate) const fn lock(
     Operator { name, about, side: Side::Lock, of: Of::Coordinator(of), at: At::Servers, rule }
 }
 
-/// A mistake of servers.
 pub(crate) const fn server(
     of: Coordinator,
     name: &'static str,

@@ -1,5 +1,5 @@
 //! Mistakes of locks on PostgreSQL, and of PostgreSQL itself: in the texts of statements, and in
-//! what they are answered.
+//! their replies.
 
 use super::operator::{Operator, lock, server};
 use super::rule::Rule;
@@ -23,7 +23,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
 const FALSE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01f";
 const TRUE: &str = "D\0\0\0\x0b\0\x01\0\0\0\x01t";
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     asks("for-update-dropped", "reads the row without locking it", &[(" FOR UPDATE", "")]),
     asks(

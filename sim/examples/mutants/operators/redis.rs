@@ -1,5 +1,5 @@
 //! Mistakes of locks on Redis, and of Redis itself: the tables are in `taking`, `keeping` and
-//! `servers`, one operator after the other.
+//! `servers`.
 
 mod changes;
 mod keeping;

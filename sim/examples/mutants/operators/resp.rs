@@ -1,4 +1,4 @@
-//! Commands in RESP, and what they are for.
+//! RESP commands, and their purposes.
 
 use bytes::BytesMut;
 use redis_protocol::resp2::decode::decode_bytes_mut;
@@ -8,35 +8,31 @@ use std::collections::BTreeMap;
 /// Scripts by their digests, as clients sent them.
 pub(crate) type Scripts = BTreeMap<Vec<u8>, String>;
 
-/// One command of a client.
 #[derive(Clone, Default)]
 pub(crate) struct Call {
-    /// Its words.
     pub(crate) words: Vec<Vec<u8>>,
-    /// What it is for.
+    /// Its purpose.
     pub(crate) purpose: Purpose,
-    /// The script that it runs, if it runs one that is known.
+    /// Its script, if it runs a known one.
     pub(crate) script: String,
 }
 
-/// What a command is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Purpose {
-    /// To take the lock.
+    /// Takes the lock.
     Take,
-    /// To give it back.
+    /// Releases it.
     Release,
-    /// To have it live longer.
+    /// Extends it.
     Renew,
-    /// To see who has it.
+    /// Reads its owner.
     Look,
-    /// None of these.
     #[default]
     Other,
 }
 
 impl Call {
-    /// Reads the one command that these bytes are.
+    /// Reads a single command.
     pub(crate) fn read(bytes: &[u8], scripts: &Scripts) -> Option<Call> {
         let words = words_of(bytes)?;
         let script = script_of(&words, scripts);
@@ -49,18 +45,18 @@ impl Call {
         name_of(&self.words)
     }
 
-    /// Whether it runs a script.
+    /// Returns whether it runs a script.
     pub(crate) fn is_script(&self) -> bool {
         self.name().starts_with("EVAL")
     }
 
-    /// Where the words begin that a script gets beside its keys.
+    /// The index of the script's arguments after its keys.
     pub(crate) fn arguments_at(&self) -> usize {
         let text = self.words.get(2).map(|count| String::from_utf8_lossy(count));
         3 + text.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0)
     }
 
-    /// Where the words stand that mark an owner.
+    /// The index of the owner value.
     pub(crate) fn owner_at(&self) -> Option<usize> {
         let is_owner =
             |word: &[u8]| word.len() >= 8 && !word.iter().all(|byte| byte.is_ascii_digit());
@@ -75,7 +71,7 @@ impl Call {
         }
     }
 
-    /// Where a time to live stands, and how many milliseconds its unit has.
+    /// The index of the time to live, and the milliseconds of its unit.
     pub(crate) fn ttl_at(&self) -> Option<(usize, u64)> {
         let after = |name: &str| {
             let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(name.as_bytes());
@@ -98,13 +94,13 @@ impl Call {
         }
     }
 
-    /// Whether the script does this to a key.
+    /// Returns whether the script calls this command.
     pub(crate) fn does(&self, command: &str) -> bool {
         does(&self.script, command)
     }
 
-    /// Changes the script, if it is sent whole. A script that is changed has another digest, so the
-    /// server never knows it by the one that the client gives.
+    /// Changes the script, if it is sent whole. A changed script has another digest, so the server
+    /// never knows it by the client's digest.
     pub(crate) fn edit(&mut self, edits: &[(&str, &str)]) -> bool {
         if self.name() != "EVAL" {
             return false;
@@ -116,7 +112,6 @@ impl Call {
         is_changed
     }
 
-    /// As bytes.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let mut out = format!("*{}\r\n", self.words.len()).into_bytes();
         for word in &self.words {
@@ -128,7 +123,7 @@ impl Call {
     }
 }
 
-/// How a server says yes to what takes a lock.
+/// A server's reply to a successful acquire.
 pub(crate) fn grant(call: &Call) -> &'static str {
     match call.name().as_str() {
         "SET" => "+OK\r\n",
@@ -138,17 +133,15 @@ pub(crate) fn grant(call: &Call) -> &'static str {
     }
 }
 
-/// A word that is a number.
 pub(crate) fn number(word: &[u8]) -> Option<u64> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// A bulk reply.
 pub(crate) fn bulk(value: &[u8]) -> Vec<u8> {
     [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
 }
 
-/// The vote for whoever asked, if it asked for one: instead of what a Sentinel answers.
+/// A vote for the requester, in place of a Sentinel's reply, if it asked for one.
 pub(crate) fn vote(reply: &[u8], asked: &[u8]) -> Option<Vec<u8>> {
     let words = words_of(asked)?;
     let [_, name, _, _, epoch, candidate] = &words[..] else { return None };
@@ -176,8 +169,8 @@ fn name_of(words: &[Vec<u8>]) -> String {
     words.first().map(|name| String::from_utf8_lossy(name).to_uppercase()).unwrap_or_default()
 }
 
-/// The script that a command runs. One that is called by its digest is known since the server did
-/// not know it, because the client then sent it whole: see `rule::redis::Rule::says`.
+/// The script of a command. One called by digest is known after the client has sent it whole: see
+/// `rule::redis::Rule::says`.
 fn script_of(words: &[Vec<u8>], scripts: &Scripts) -> String {
     let word = words.get(1).map(Vec::as_slice).unwrap_or_default();
     match name_of(words).as_str() {

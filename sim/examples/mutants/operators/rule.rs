@@ -1,4 +1,4 @@
-//! What an operator changes, in the words of each coordinator.
+//! The change that an operator makes, by coordinator.
 
 pub(crate) mod any;
 pub(crate) mod etcd;
@@ -8,26 +8,21 @@ pub(crate) mod zookeeper;
 
 use super::wire::{Exchange, Heard, edited};
 
-/// What is changed.
 pub(crate) enum Rule {
-    /// Commands and replies of Redis.
     Redis(redis::Rule),
-    /// Texts in what clients send: each is replaced by another that is no longer.
+    /// Texts in clients' messages: each is replaced by another that is no longer.
     Asks(&'static [(&'static str, &'static str)]),
-    /// The same, in what they are answered.
+    /// The same, in replies.
     Answers(&'static [(&'static str, &'static str)]),
-    /// Lines of memcached.
     Memcached(memcached::Rule),
-    /// Records of ZooKeeper.
     ZooKeeper(zookeeper::Rule),
-    /// Calls of etcd.
     Etcd(etcd::Rule),
-    /// What any server is told and does.
+    /// A server's inputs and outputs.
     Any(any::Rule),
 }
 
 impl Rule {
-    /// What a server hears instead of these bytes.
+    /// The server's input in place of these bytes.
     pub(crate) fn hears(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Heard {
         match self {
             Rule::Redis(rule) => rule.hears(exchange, bytes),
@@ -39,7 +34,7 @@ impl Rule {
         }
     }
 
-    /// What a client is answered instead of these bytes, if anything else.
+    /// The client's reply in place of these bytes, if it differs.
     pub(crate) fn says(&self, exchange: &mut Exchange<'_>, bytes: &[u8]) -> Option<Vec<u8>> {
         match self {
             Rule::Redis(rule) => rule.says(exchange, bytes),

@@ -1,4 +1,4 @@
-//! Mistakes in what reaches the guarded storage: tokens, and its rule.
+//! Mistakes in requests to the protected storage: tokens, and its rule.
 
 use super::operator::{At, Of, Operator, Side};
 use super::resp::{Call, number};
@@ -14,7 +14,6 @@ const fn words(
     Operator { name, about, side, of: Of::Tokens, at: At::Storage, rule }
 }
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     words("token-not-sent", "sends no token with its writes", Side::Lock, |call| {
         is_write(call) && token(call, |_| None)
@@ -40,7 +39,7 @@ fn is_write(call: &Call) -> bool {
     call.name() == "WRITE"
 }
 
-/// Another token, or none.
+/// Replaces or removes the token.
 fn token(call: &mut Call, other: fn(u64) -> Option<u64>) -> bool {
     let Some(word) = call.words.get_mut(3) else { return false };
     let Some(token) = number(word) else { return false };

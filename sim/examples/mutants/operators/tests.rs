@@ -1,4 +1,5 @@
-//! Operators are told apart, change what they say, and change nothing where they are not planted.
+//! Operators have distinct names, make their described change, and change nothing where they are
+//! not planted.
 
 use super::*;
 use fencepost::engine::Engine;

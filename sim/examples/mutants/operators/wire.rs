@@ -1,60 +1,60 @@
-//! What passes between a client and a server, as operators see it.
+//! Traffic between a client and a server, as operators see it.
 
 use super::resp::{Call, Scripts};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// What all servers of a run remember together of the mistake that is planted.
+/// The shared state of a planted mistake over all servers of a run.
 #[derive(Default)]
 pub(crate) struct Marks {
     altered: Rc<Cell<u64>>,
     pub(crate) scripts: RefCell<Scripts>,
-    /// How many servers granted a lock to which value.
+    /// The number of servers that granted each owner value.
     pub(crate) grants: RefCell<BTreeMap<Vec<u8>, u16>>,
 }
 
 impl Marks {
-    /// Counts how often the mistake is made.
+    /// Creates the state with a counter of the mistake.
     pub(crate) fn counted_by(altered: Rc<Cell<u64>>) -> Marks {
         Marks { altered, ..Marks::default() }
     }
 
-    /// It was made once more.
+    /// Counts the mistake.
     pub(crate) fn alter(&self) {
         self.altered.set(self.altered.get() + 1);
     }
 }
 
-/// What is known of one connection.
+/// The state of one connection.
 #[derive(Default)]
 pub(crate) struct Peer {
-    /// Whether a process is at the other end, not a server.
+    /// `true` if the peer is a process, not a server.
     pub(crate) is_client: bool,
-    /// How much came before.
+    /// Earlier commands.
     pub(crate) heard: u64,
-    /// The latest command, of a client of Redis or of the storage.
+    /// The latest command of a client of Redis or of the storage.
     pub(crate) call: Call,
-    /// The value by which the client marked a lock.
+    /// The owner value of the client.
     pub(crate) owner: Vec<u8>,
-    /// What it asked last, of other servers than Redis.
+    /// Its last request, to other servers than Redis.
     pub(crate) asked: Vec<u8>,
 }
 
-/// One connection, and what all share.
+/// One connection, and the shared state.
 pub(crate) struct Exchange<'t> {
     pub(crate) peer: &'t mut Peer,
     pub(crate) marks: &'t Marks,
 }
 
-/// What becomes of what a client sends.
+/// The handling of a client's bytes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Heard {
-    /// The server hears it.
+    /// The server gets them unchanged.
     AsItIs,
-    /// The server hears this.
+    /// The server gets these instead.
     Instead(Vec<u8>),
-    /// The server does not hear of it; the client is answered this.
+    /// The server gets nothing; the client gets this reply.
     Answered(Vec<u8>),
 }
 
@@ -65,7 +65,7 @@ impl Heard {
     }
 }
 
-/// Replaces texts by others that are no longer, filled up with spaces, so that every length stays.
+/// Replaces texts by others that are no longer, padded with spaces, so that every length stays.
 pub(crate) fn edited(bytes: &[u8], edits: &[(&str, &str)]) -> Heard {
     let mut out = bytes.to_vec();
     let mut is_changed = false;

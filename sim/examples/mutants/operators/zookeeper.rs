@@ -13,7 +13,6 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
     server(Coordinator::ZooKeeper, name, about, super::rule::Rule::ZooKeeper(rule))
 }
 
-/// The operators.
 pub(crate) const TABLE: &[Operator] = &[
     by(
         "ephemeral-dropped",
@@ -97,7 +96,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
 ];
 
-/// Changes the kind of node that is created, the last number of the request.
+/// Changes the type of a new node, the last number of the request.
 fn flag(frame: &mut [u8], from: i32, to: i32) -> bool {
     let at = frame.len() - 4;
     let is_it = int(frame, at) == Some(from);
@@ -127,7 +126,7 @@ fn other_path(frame: &mut [u8]) -> bool {
     }
 }
 
-/// The names of the children, in order of what follows the last dash.
+/// The names of the children, ordered by the part after the last dash.
 fn children(frame: &[u8]) -> Option<Vec<Vec<u8>>> {
     let count = int(frame, 20)?;
     let mut at = 24;
@@ -163,7 +162,7 @@ fn without_first(frame: &mut Vec<u8>) -> bool {
     }
 }
 
-/// Only the last that came, which mostly is the one that asks.
+/// Only the newest node, which is usually the requester's.
 fn last_only(frame: &mut Vec<u8>) -> bool {
     match children(frame) {
         Some(names) if names.len() > 1 => {

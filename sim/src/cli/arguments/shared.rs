@@ -1,4 +1,4 @@
-//! Arguments that several commands take.
+//! Arguments shared by several commands.
 
 use crate::cli::progress::Verbosity;
 use clap::Args;
@@ -11,7 +11,6 @@ pub(crate) struct JobsArgument {
 }
 
 impl JobsArgument {
-    /// The number of threads.
     pub(crate) fn count(self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.map_or_else(all, usize::from)
@@ -26,7 +25,7 @@ pub(crate) struct QuietArgument {
 }
 
 impl QuietArgument {
-    /// What is shown while runs are made.
+    /// The verbosity of progress.
     pub(crate) fn verbosity(self) -> Verbosity {
         if self.quiet { Verbosity::Quiet } else { Verbosity::Progress }
     }

@@ -1,4 +1,4 @@
-//! Values that clap does not read by itself: seeds, ranges, bytes, shards.
+//! Parsers for values without built-in support in clap: seeds, ranges, bytes, shards.
 
 /// A seed, decimal or hexadecimal.
 pub(super) fn seed(text: &str) -> Result<u64, String> {
@@ -22,7 +22,7 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
-/// A number of bytes, with a unit or without.
+/// A number of bytes, with or without a unit.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
@@ -38,7 +38,7 @@ pub(super) fn memory(text: &str) -> Result<u64, String> {
     bytes.filter(|bytes| *bytes > 0).ok_or_else(expected)
 }
 
-/// The size of an ensemble: odd, since one more member than that carries no more failures.
+/// The size of an ensemble: odd, because one more member tolerates no more failures.
 pub(super) fn ensemble(text: &str) -> Result<u16, String> {
     let size = text.parse().ok().filter(|size| matches!(size, 1 | 3 | 5));
     size.ok_or_else(|| "expected 1, 3 or 5".to_owned())

@@ -1,15 +1,15 @@
-//! How much work lies ahead, in words, and whether to begin it unasked.
+//! Describes the planned work, and decides whether to begin it without `--yes`.
 
 use crate::cli::Failure;
 use crate::cli::progress::in_words;
 use crate::studies::explore::Survey;
 use std::thread::available_parallelism;
 
-/// More runs than this want `--yes`.
+/// More runs than this need `--yes`.
 const UNASKED_MAX: u128 = 1_000_000;
 
-/// Errors: more runs than are begun unasked. It says how many, how long they would take, and what
-/// would mean fewer.
+/// Errors: too many runs to begin without `--yes`. The error states their number, their duration,
+/// and options that reduce them.
 pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
     if survey.all_runs() <= UNASKED_MAX {
         return Ok(());
@@ -21,7 +21,7 @@ pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
     )))
 }
 
-/// How many runs, how long they take, and how much memory the plans that are kept take.
+/// The number of runs, their duration, and the memory of the kept plans.
 pub(super) fn in_all(survey: &Survey, jobs: usize) -> String {
     let runs = survey.all_runs();
     let threads = jobs.min(available_parallelism().map_or(1, usize::from));
@@ -37,7 +37,7 @@ pub(super) fn in_all(survey: &Survey, jobs: usize) -> String {
     format!("about {} runs{time}{plans}", rounded(runs))
 }
 
-/// A great number by its first digits and its size.
+/// A large number by its first digits and its magnitude.
 fn rounded(number: u128) -> String {
     match number.checked_ilog10() {
         Some(size @ 10..) => {

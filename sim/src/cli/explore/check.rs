@@ -1,4 +1,4 @@
-//! `fencepost explore --check`: a certificate, held against the runs that it tells of.
+//! `fencepost explore --check`: compares a certificate with new runs.
 
 use super::{INTERRUPT, STOP, Watch};
 use crate::cli::arguments::ExploreArguments;
@@ -13,8 +13,7 @@ use crate::studies::explore::{Exploration, Level};
 use fencepost_reports::documents::certificate::{Certificate, read};
 use std::path::Path;
 
-/// Does a sample of a certificate again, or all of it. Exit status 1 if anything comes out
-/// otherwise.
+/// Repeats a sample of a certificate, or all of it. Exit status 1 if any result differs.
 pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome, Failure> {
     let certificate = certificate_in(path)?;
     let bounds = bounds_of(&certificate.bounds).map_err(|error| Failure::content(path, error))?;
@@ -56,7 +55,6 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// Reads a certificate.
 pub(super) fn certificate_in(path: &Path) -> Result<Certificate, Failure> {
     read(&read_file(path)?).map_err(|error| Failure::content(path, error))
 }

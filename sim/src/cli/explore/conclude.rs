@@ -1,4 +1,4 @@
-//! How an exploration without a counterexample ends: a certificate, or what was run without one.
+//! The end of an exploration without a counterexample: a certificate, or the runs without one.
 
 use crate::cli::options::view;
 use crate::cli::output::print;
@@ -10,7 +10,6 @@ use fencepost_reports::documents::certificate::unfinished::{self as partial, Unf
 use fencepost_reports::documents::certificate::{self, Certificate};
 use fencepost_reports::summary::sweep::Shard;
 
-/// What is explored.
 pub(super) struct Order<'o> {
     pub(super) bounds: &'o Bounds,
     pub(super) conditions: Vec<String>,
@@ -18,18 +17,18 @@ pub(super) struct Order<'o> {
 }
 
 impl Order<'_> {
-    /// Whether something is added to plans with one fault or late message.
+    /// Returns whether plans extend others with one fault or late message.
     pub(super) fn is_deep(&self) -> bool {
         self.bounds.most().depth() > 1
     }
 
-    /// What was run, as a document that says that it is partial.
+    /// The runs, as a document marked partial.
     pub(super) fn partial(&self, ledger: &Ledger, reason: &str) -> serde_json::Result<Unfinished> {
         unfinished(self.bounds, &self.conditions, (self.shard, ledger), reason).sealed()
     }
 
-    /// Prints the certificate of what was run, or, if none can be given, what was run. `cut_short`
-    /// says why it is not all that was asked for.
+    /// Prints the certificate of the runs, or, if none can be given, the runs. `cut_short` is the
+    /// reason why they are incomplete.
     pub(super) fn conclude(
         &self,
         ledger: &Ledger,

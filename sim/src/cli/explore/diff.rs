@@ -1,4 +1,4 @@
-//! `fencepost explore --diff`: what changed between two certificates.
+//! `fencepost explore --diff`: compares two certificates.
 
 use super::check::certificate_in;
 use crate::cli::output::{LINE_MAX, print};
@@ -7,7 +7,7 @@ use fencepost_reports::documents::certificate;
 use fencepost_reports::record::visible::one_line;
 use std::path::PathBuf;
 
-/// Prints a line for everything that changed. Exit status 1 if anything did.
+/// Prints a line for every difference. Exit status 1 if there is one.
 pub(super) fn diff(paths: &[PathBuf]) -> Result<Outcome, Failure> {
     let [a, b] = paths else {
         return Err(Failure::wrong("--diff: expected two certificates"));

@@ -1,5 +1,5 @@
-//! `fencepost merge` of explorations: shards, and what was done before a stop, become a certificate
-//! once nothing is missing.
+//! `fencepost merge` of explorations: shards, and work before a stop, become a certificate once
+//! nothing is missing.
 
 use super::conclude::Order;
 use crate::cli::arguments::MergeArguments;

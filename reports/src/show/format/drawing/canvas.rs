@@ -1,4 +1,4 @@
-//! SVG elements that stand at a time.
+//! SVG elements with a position in time.
 //!
 //! Each element carries its times in `data-a` and `data-b` (true microseconds), so that a script
 //! can move it when the window changes.
@@ -7,42 +7,41 @@ use fencepost_faults::Node;
 use maud::Render;
 use std::fmt::{Display, Write};
 
-/// The look of every picture, alone and in pages.
+/// The style of every picture, alone and in pages.
 pub(crate) const STYLE: &str = include_str!("picture.css");
 
-/// What a window of time is drawn on.
+/// A canvas for a window of time.
 pub(crate) struct Canvas {
-    /// The elements so far.
     pub(crate) out: String,
     /// The left edge of the window, in true microseconds.
     pub(crate) from: u64,
     /// Its right edge; beyond the left one.
     pub(crate) to: u64,
-    /// Where the window begins, in pixels.
+    /// The left edge of the window, in pixels.
     pub(crate) left: f64,
-    /// Where it ends, in pixels.
+    /// Its right edge, in pixels.
     pub(crate) right: f64,
-    /// What is drawn at all.
+    /// The part of the run to draw.
     pub(crate) extent: Extent,
-    /// Whose lane is being drawn on, so that a script can hide it.
+    /// The node of the current lane, so that a script can hide it.
     pub(crate) lane: Option<Node>,
 }
 
-/// How much of a run is drawn.
+/// The part of a run to draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
     /// All of it: a script can move the window.
     Run,
-    /// What the window shows.
+    /// Only the window.
     Window,
 }
 
-/// A span of time on a canvas, and what of its height it takes.
+/// A span of time on a canvas, and its vertical extent.
 #[derive(Clone, Copy)]
 pub(crate) struct Area {
-    /// When it begins.
+    /// Its start.
     pub(crate) from: u64,
-    /// When it ends.
+    /// Its end.
     pub(crate) to: u64,
     /// Its upper edge, in pixels.
     pub(crate) y: i32,
@@ -51,8 +50,8 @@ pub(crate) struct Area {
 }
 
 impl Canvas {
-    /// Where a time stands, in pixels; not beyond a window's width outside the window, so that no
-    /// viewer meets huge numbers.
+    /// The x position of a time, clamped to one window's width outside the window, so that no
+    /// viewer gets huge numbers.
     pub(crate) fn x(&self, at: u64) -> f64 {
         let width = self.right - self.left;
         let span = self.to.saturating_sub(self.from).max(1) as f64;
@@ -60,23 +59,21 @@ impl Canvas {
         self.left + place.clamp(-width, 2.0 * width)
     }
 
-    /// Whether something of this span is drawn.
+    /// Returns whether any part of this span is drawn.
     fn shows(&self, from: u64, to: u64) -> bool {
         self.extent == Extent::Run || (from <= self.to && to >= self.from)
     }
 
-    /// The attribute that names the lane.
+    /// The attribute with the lane's name.
     fn lane(&self) -> String {
         self.lane.map_or(String::new(), |node| format!(" data-node=\"{node}\""))
     }
 
-    /// Adds markup as it is.
     pub(crate) fn raw(&mut self, markup: impl Display) {
         let _ = write!(self.out, "{markup}");
     }
 
-    /// A rectangle with a tooltip. It is never thinner than a pixel and a half: what happened is
-    /// seen.
+    /// A rectangle with a tooltip, at least 1.5 pixels wide so that it is visible.
     pub(crate) fn bar(&mut self, area: Area, class: &str, title: &str) {
         if !self.shows(area.from, area.to) {
             return;
@@ -92,8 +89,8 @@ impl Canvas {
         ));
     }
 
-    /// Words inside a span: the first of the wordings that fits, from the longest to the shortest;
-    /// none if none does.
+    /// Text inside a span: the first wording that fits, ordered from the longest to the shortest;
+    /// none if none fits.
     pub(crate) fn words(&mut self, area: Area, class: &str, wordings: &[&str]) {
         let Area { from, to, y, .. } = area;
         if !self.shows(from, to) {
@@ -112,7 +109,7 @@ impl Canvas {
         ));
     }
 
-    /// A shape at one instant. `attributes` go onto the group as they are.
+    /// A shape at one instant. `attributes` go unchanged onto the group.
     pub(crate) fn mark(&mut self, at: u64, y: i32, attributes: &str, shape: &str) {
         if !self.shows(at, at) {
             return;
@@ -161,12 +158,12 @@ impl Canvas {
     }
 }
 
-/// About how many pixels a text of 11 pixels takes.
+/// The approximate width of a text in 11 pixel type.
 pub(crate) fn width_of(text: &str) -> f64 {
     text.chars().count() as f64 * 6.2
 }
 
-/// Text that can stand in an element or in an attribute between double quotes.
+/// Escapes text for an element or a double-quoted attribute.
 pub(crate) fn escaped(text: &str) -> String {
     let is_hidden = |letter: char| letter.is_control() && letter != '\n';
     text.replace(is_hidden, "\u{fffd}").as_str().render().into_string()

@@ -1,4 +1,4 @@
-//! What marks look like, and the legend that explains them.
+//! The shapes of marks, and the legend.
 
 use crate::show::picture::Glyph;
 use fencepost_faults::Node;
@@ -25,8 +25,8 @@ pub(crate) fn glyph(glyph: Glyph) -> (&'static str, &'static str) {
     }
 }
 
-/// The colour class of a process: eight colours that colour-blind people tell apart, in turn. A
-/// further thread has another than its process: that of three processes on.
+/// The colour class of a process: eight colours that colour-blind people can distinguish, in turn.
+/// A further thread has the colour of the process three after its own.
 pub(crate) fn colour(owner: Option<Node>) -> String {
     let place = match owner {
         Some(Node::Client(number)) => u32::from(number),
@@ -36,7 +36,7 @@ pub(crate) fn colour(owner: Option<Node>) -> String {
     format!("c{}", (place.max(1) - 1) % 8 + 1)
 }
 
-/// What is explained below a picture: a drawing of 30 by 16 pixels, and its words.
+/// The legend: drawings of 30 by 16 pixels, and their texts.
 pub(crate) const LEGEND: &[(&str, &str)] = &[
     (
         "<rect class=\"believed c1\" x=\"1\" y=\"2\" width=\"28\" height=\"12\"/>",

@@ -10,7 +10,6 @@ const TOP: usize = 64;
 const CELL_WIDTH: usize = 108;
 const CELL_HEIGHT: usize = 46;
 
-/// Writes the matrix.
 pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let (rows, columns) = axes(sweep);
     let width = LEFT + columns.len() * CELL_WIDTH + 12;
@@ -51,7 +50,7 @@ pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// The locks and the faults of a sweep, each once and in the order asked for.
+/// The locks and the faults of a sweep, without repetition, in the requested order.
 pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     let (mut rows, mut columns): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     for cell in &sweep.cells {
@@ -65,12 +64,12 @@ pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     (rows, columns)
 }
 
-/// A quiet cell is as good as its runs are many: above this upper end of its 95 % interval it is
-/// shown as one of few.
+/// A quiet cell needs enough runs: above this upper end of its 95 % interval it is shown as one
+/// with few.
 const QUIET_RATE_MAX: f64 = 0.05;
 
-/// How violated a cell is, of so many runs that exercised something: `unknown` without any, `none`
-/// or `few` without a violation, or a step from 1 to 5 by fifths.
+/// The heat class of a cell, from its effective runs: `unknown` without any, `none` or `few`
+/// without a violation, or a step from 1 to 5 by fifths.
 pub(crate) fn heat(violated: u64, exercised: u64) -> String {
     match (violated, exercised) {
         (_, 0) => "unknown".to_owned(),
@@ -97,7 +96,6 @@ fn write_cell(cell: Option<&Cell>, x: usize, y: usize, out: &mut dyn Write) -> i
     )
 }
 
-/// What a cell says.
 pub(crate) fn words(cell: &Cell) -> String {
     match cell.valid + cell.violated {
         0 => "unknown".to_owned(),

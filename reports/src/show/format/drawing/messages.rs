@@ -1,11 +1,11 @@
-//! Messages in the picture: which of them are drawn, and how.
+//! Messages in the picture: selection and drawing.
 
 use super::canvas::Canvas;
 use super::space_time::{Drawing, Places};
 use crate::record::trace::WireMessage;
 
 impl Drawing<'_> {
-    /// Messages as slanted lines; one that never arrived ends half-way in a cross.
+    /// Draws messages as slanted lines; a lost one ends half-way in a cross.
     pub(crate) fn messages(&self, places: &Places, canvas: &mut Canvas) {
         for message in self.messages_shown() {
             let (Some(from), Some(to)) = (places.get(&message.from), places.get(&message.to))
@@ -43,8 +43,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Whether a message is one of those who took part in a violation, and does more than ask in
-    /// vain.
+    /// Returns whether a message belongs to a participant of a violation, and is more than a failed
+    /// attempt.
     fn concerns(&self, message: &WireMessage) -> bool {
         let takes_part = |node| {
             self.run.violations.iter().any(|report| report.violation.processes.contains(&node))
@@ -59,8 +59,8 @@ impl Drawing<'_> {
         [message.from, message.to].into_iter().any(|node| takes_part(node) && inside(node))
     }
 
-    /// The messages that are drawn: those in or near the windows first, in the order in which they
-    /// were sent.
+    /// The messages to draw: those in or near the windows first, in the order in which they were
+    /// sent.
     pub(crate) fn messages_shown(&self) -> Vec<&WireMessage> {
         let windows: Vec<(u64, u64)> = self.scene.focuses[..self.scene.focuses.len() - 1]
             .iter()

@@ -1,4 +1,4 @@
-//! A plot of numbers over numbers as SVG.
+//! A plot of numbers as SVG.
 
 use super::canvas::{STYLE, escaped, width_of};
 
@@ -8,87 +8,68 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 880.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 366.0;
-/// About how many ticks an axis has.
+/// The approximate number of ticks on an axis.
 const TICKS: f64 = 6.0;
 
-/// A plot with a line for each series and upright marks.
 pub(crate) struct Plot {
-    /// What it shows.
     pub(crate) title: String,
-    /// A line below the title.
     pub(crate) subtitle: String,
-    /// To the right.
+    /// The horizontal axis.
     pub(crate) x: Axis,
-    /// Upwards.
+    /// The vertical axis.
     pub(crate) y: Axis,
-    /// What the upward axis spans.
+    /// The range of the vertical axis.
     pub(crate) span: Span,
-    /// The lines.
     pub(crate) series: Vec<Series>,
-    /// Upright lines.
     pub(crate) marks: Vec<Mark>,
-    /// Spans behind the lines.
     pub(crate) bands: Vec<Band>,
 }
 
-/// What an upward axis spans.
+/// The range of a vertical axis.
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
-    /// From 0 to 1, evenly.
+    /// From 0 to 1, linear.
     Shares,
-    /// From 1 to above the greatest value, each power of ten as high as the next. What is below 1
-    /// stands at the bottom.
+    /// From 1 to above the greatest value, logarithmic. Values below 1 are at the bottom.
     Decades,
 }
 
-/// What an axis counts.
+/// The quantity of an axis.
 pub(crate) struct Axis {
-    /// Its name.
     pub(crate) name: String,
-    /// A value with its unit.
+    /// Formats a value with its unit.
     pub(crate) show: fn(f64) -> String,
 }
 
-/// Points that belong together.
 pub(crate) struct Series {
-    /// What they are of; empty if there is only one series.
+    /// The name; empty for a single series.
     pub(crate) name: String,
     /// From left to right.
     pub(crate) points: Vec<Point>,
-    /// Whether a line joins them; else each stands for itself.
+    /// `true` if a line joins them.
     pub(crate) is_joined: bool,
 }
 
-/// One value.
 pub(crate) struct Point {
-    /// To the right.
     pub(crate) x: f64,
-    /// Upwards.
     pub(crate) y: f64,
-    /// What it may be, at least and at most.
+    /// Its error bar: the minimum and the maximum.
     pub(crate) between: Option<(f64, f64)>,
 }
 
-/// An upright line with words.
 pub(crate) struct Mark {
-    /// Where it stands.
     pub(crate) x: f64,
-    /// What it is.
     pub(crate) words: String,
 }
 
-/// A span of the axis to the right, with words that are shown when it is pointed at.
+/// A span of the horizontal axis, with a tooltip.
 pub(crate) struct Band {
-    /// Where it begins.
     pub(crate) from: f64,
-    /// Where it ends.
     pub(crate) to: f64,
-    /// What it is.
     pub(crate) words: String,
 }
 
 impl Plot {
-    /// The picture, a file of its own.
     pub(crate) fn svg(&self) -> String {
         let scale = self.scale();
         let mut svg = format!(
@@ -183,12 +164,11 @@ impl Plot {
     }
 }
 
-/// From values to pixels.
 struct Scale {
     from: f64,
     to: f64,
     span: Span,
-    /// How many powers of ten the upward axis spans, if it does.
+    /// Powers of ten on the vertical axis, if it is logarithmic.
     decades: f64,
 }
 
@@ -205,7 +185,7 @@ impl Scale {
         BOTTOM - height.clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
 
-    /// Round values of the upward axis.
+    /// Round values of the vertical axis.
     fn ticks(&self) -> Vec<f64> {
         match self.span {
             Span::Shares => ticks(0.0, 1.0),
@@ -227,7 +207,7 @@ fn upright(scale: &Scale, mark: &Mark, row: usize) -> String {
     )
 }
 
-/// At least as wide as can be seen.
+/// The band, wide enough to be visible.
 fn background(scale: &Scale, band: &Band) -> String {
     let (from, to) = (scale.x(band.from), scale.x(band.to));
     format!(
@@ -270,7 +250,7 @@ fn line(scale: &Scale, series: &Series, number: usize) -> String {
     svg
 }
 
-/// Round values between two others, both of which may be among them.
+/// Round values between two others, ends included.
 fn ticks(from: f64, to: f64) -> Vec<f64> {
     let least = (to - from) / TICKS;
     let mut power = 1e-6;

@@ -1,4 +1,4 @@
-//! The space-time picture as SVG: where each lane stands and what is drawn on it.
+//! The space-time picture as SVG: the positions of the lanes and their elements.
 
 use super::axis;
 use super::canvas::{Area, Canvas, Extent, escaped};
@@ -9,50 +9,44 @@ use crate::summary::report::RunReport;
 use fencepost_faults::{Fault, Impact, Micros, Node};
 use std::collections::BTreeMap;
 
-/// Where lanes begin; left of it stand their names.
+/// The left edge of the lanes; their names are left of it.
 pub(crate) const GUTTER: i32 = 84;
-/// Where the first lane begins; above it stand the axis and the strip of holders.
+/// The top of the first lane; the axis and the strip of holders are above it.
 const TOP: i32 = 66;
 const STRIP_Y: i32 = 28;
 const STRIP_HEIGHT: i32 = 26;
 const CLOCK_HEIGHT: i32 = 26;
 
-/// How a picture is drawn.
 pub(crate) struct Drawing<'r> {
-    /// The run.
     pub(crate) run: &'r RunReport,
-    /// Its picture.
     pub(crate) scene: &'r Scene,
-    /// What names of events begin with: nothing, or `r2-` for the second run of a report.
+    /// The prefix of event names: empty, or `r2-` for the second run of a report.
     pub(crate) prefix: &'r str,
-    /// Which window is shown, an index into the scene's focuses.
+    /// The window, an index into the scene's focuses.
     pub(crate) focus: usize,
-    /// How wide the picture is, in pixels.
+    /// The width of the picture, in pixels.
     pub(crate) width: i32,
-    /// How much of the run is drawn.
+    /// The part of the run to draw.
     pub(crate) extent: Extent,
-    /// Messages beyond this many are not drawn: those that lie farthest from what the picture is
-    /// about.
+    /// The maximum number of messages; drops those farthest from the picture's focus.
     pub(crate) messages_max: usize,
 }
 
-/// Where a lane stands.
+/// The position of a lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
     y: i32,
     height: i32,
-    /// Where its strip of clock error begins, below the lane, if it has one.
+    /// The top of its strip of clock error, below the lane, if it has one.
     clock: Option<i32>,
 }
 
 impl Place {
-    /// Half-way down the lane.
     pub(crate) fn middle(self) -> i32 {
         self.y + self.height / 2
     }
 }
 
-/// Where each lane stands.
 pub(crate) type Places = BTreeMap<Node, Place>;
 
 fn places(scene: &Scene) -> (Places, i32) {
@@ -71,7 +65,7 @@ fn places(scene: &Scene) -> (Places, i32) {
     (places, y)
 }
 
-/// How high the picture of a scene is, in pixels.
+/// The height of a scene's picture, in pixels.
 pub(crate) fn height(scene: &Scene) -> i32 {
     places(scene).1 + 4
 }
@@ -129,8 +123,8 @@ impl Drawing<'_> {
         axis::draw(canvas, bottom);
     }
 
-    /// Where more than one process was in its section: across the strip, the storage and the
-    /// processes.
+    /// Marks the times with more than one process in its critical section: across the strip, the
+    /// storage and the processes.
     fn clashes(&self, places: &Places, canvas: &mut Canvas) {
         let lowest = places.iter().filter(|(node, _)| matches!(node.machine(), Node::Client(_)));
         let end = lowest.map(|(_, place)| place.y + place.height).max().unwrap_or(TOP);
@@ -157,7 +151,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What processes believed, and what stood at the servers.
+    /// Draws the processes' beliefs, and the servers' values.
     fn spans(&self, places: &Places, canvas: &mut Canvas) {
         for span in &self.scene.believed {
             let Some(place) = places.get(&span.node) else { continue };
@@ -198,8 +192,8 @@ impl Drawing<'_> {
         }
     }
 
-    /// Faults on the lanes that they hit: what stops a node covers its lane, what bends a link, a
-    /// clock or a service runs along its upper edge.
+    /// Draws faults on their lanes: a fault that stops a node covers its lane; one of a link, a
+    /// clock or a service is a line along the upper edge.
     fn faults(&self, places: &Places, canvas: &mut Canvas) {
         for fault in &self.scene.faults {
             let words = self.fault_words(fault);
@@ -213,8 +207,8 @@ impl Drawing<'_> {
                     false => ("link-fault", place.y, 3),
                 };
                 canvas.bar(Area { from: fault.from, to: fault.to, y, height }, class, &words);
-                // What happens at once has no width of its own: its words may reach to where the
-                // next second ends.
+                // An instantaneous fault has no width: its text may extend to the end of the next
+                // second.
                 let to = if fault.to == fault.from { fault.from + 1_000_000 } else { fault.to };
                 let y = if stops { place.y + 8 } else { place.y + place.height - 2 };
                 let label = self.label(fault, node.machine());
@@ -227,7 +221,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// What a fault is called on a lane: of a partition, also the side that the node is on.
+    /// The label of a fault on a lane; for a partition with the side of the node.
     fn label(&self, fault: &FaultBar, machine: Node) -> String {
         let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
         match planned.map(|timed| &timed.fault) {
@@ -243,7 +237,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// A fault in words: as planned, if it is in the plan.
+    /// A description of a fault: as planned, if it is in the plan.
     pub(crate) fn fault_words(&self, fault: &FaultBar) -> String {
         let planned = self.run.plan.faults.iter().find(|timed| timed.id == fault.id);
         let words = planned.map_or(fault.kind.to_string(), |timed| plan_text::fault(&timed.fault));
@@ -307,8 +301,7 @@ impl Drawing<'_> {
                 mark.node,
                 escaped(&mark.text)
             );
-            // What the nemesis does stands at the edge, where it hides nothing that happens in the
-            // lane.
+            // Marks of the nemesis are at the edge, where they hide no events of the lane.
             let is_fault = matches!(mark.glyph, Glyph::FaultBegins | Glyph::FaultEnds);
             let y = if is_fault { place.y + 6 } else { place.middle() };
             canvas.mark(mark.at, y, &attributes, shape);
@@ -323,7 +316,7 @@ impl Drawing<'_> {
         }
     }
 
-    /// The convicting events of each violation, numbered in their order.
+    /// Numbers the evidence of each violation in order.
     fn badges(&self, places: &Places, canvas: &mut Canvas) {
         for (index, focus) in self.scene.focuses.iter().enumerate() {
             let hidden = if index == self.focus { "" } else { " display=\"none\"" };
@@ -350,7 +343,7 @@ impl Drawing<'_> {
     }
 }
 
-/// Who was in a section, and for how long.
+/// The tooltip for a holder: its name and the duration.
 fn told(held: &Held) -> String {
     let names: Vec<String> = held.who.iter().map(Node::to_string).collect();
     let length = Micros(held.to - held.from);

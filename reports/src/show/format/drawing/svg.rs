@@ -10,16 +10,15 @@ use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// How wide the picture is, in pixels.
+/// The width of the picture, in pixels.
 const WIDTH: i32 = 1_200;
-/// What stands above each picture.
+/// The height of the title above each picture.
 const TITLE_HEIGHT: i32 = 72;
-/// What stands below.
+/// The height of the legend below.
 const LEGEND_HEIGHT: i32 = 52;
-/// More messages than this make a picture grey.
+/// More messages than this turn a picture grey.
 pub(crate) const MESSAGES_MAX: usize = 1_500;
 
-/// The picture alone.
 pub(crate) const FORMAT: Format = Format {
     about: "a space-time picture of each run; of a sweep, the matrix as a heat map",
     needs: Needs::Wire,
@@ -27,7 +26,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("svg", write_sweep);
 
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -59,7 +57,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     super::heat_map::write(sweep, out)
 }
 
-/// What names of events begin with in the picture of a run: the first has the plain ones.
+/// The prefix of event names in the picture of a run; empty for the first.
 pub(crate) fn prefix(index: usize) -> String {
     if index == 0 { String::new() } else { format!("r{}-", index + 1) }
 }
@@ -104,7 +102,7 @@ fn one(report: &Report, run: &RunReport, scene: Option<&Scene>, index: usize) ->
     )
 }
 
-/// Two lines at most.
+/// At most two lines.
 fn lines(text: &str) -> Vec<String> {
     const ROOM: usize = 165;
     let mut lines = vec![String::new()];

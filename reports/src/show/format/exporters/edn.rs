@@ -7,7 +7,6 @@ use crate::show::view::View;
 use crate::summary::report::Report;
 use std::io::{self, Write};
 
-/// Jepsen's operation maps.
 pub(crate) const FORMAT: Format = Format {
     about: "Jepsen's operation maps, for Knossos and elle-cli",
     needs: Needs::History,

@@ -1,5 +1,5 @@
-//! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows beside
-//! the run.
+//! GitHub annotations: workflow commands that a step writes to its log and that GitHub shows next
+//! to the run.
 //!
 //! GitHub documentation, "Workflow commands for GitHub Actions": `::error title=T::message`;
 //! escaping as in actions/toolkit, `packages/core/src/command.ts`, `escapeData` and
@@ -12,7 +12,7 @@ use crate::summary::sweep::{Standing, Sweep};
 use crate::summary::verdict::Verdict;
 use std::io::{self, Write};
 
-/// How loud an annotation is.
+/// The level of an annotation.
 #[derive(Clone, Copy)]
 enum Level {
     Error,
@@ -20,7 +20,6 @@ enum Level {
     Notice,
 }
 
-/// The format `github`.
 pub(crate) const FORMAT: Format = Format {
     about: "GitHub annotations: an error for each violation (with --expect: for each deviation), \
      with the replay command",
@@ -29,7 +28,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("github", write_sweep);
 
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {

@@ -7,7 +7,7 @@ use crate::summary::sweep::Sweep;
 use serde::Serialize;
 use std::io::{self, Write};
 
-/// One object, indented by two blanks, and a line feed.
+/// One object, indented by two spaces, and a line feed.
 pub(crate) const FORMAT: Format = Format {
     about: "one JSON object, for scripts; see `fencepost schema`",
     needs: Needs::Findings,
@@ -15,7 +15,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::escaping("json", write_sweep);
 
 fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {

@@ -1,4 +1,4 @@
-//! JUnit XML: one test case for each client and fault, which CI systems show by themselves.
+//! JUnit XML: one test case for each client and fault, which CI systems display.
 
 use crate::show::format::{Format, Needs, Page, Sweeps};
 use crate::show::view::View;
@@ -8,7 +8,6 @@ use crate::summary::verdict::Verdict;
 use quick_junit::{NonSuccessKind, Property, Report as Xml, TestCase, TestCaseStatus, TestSuite};
 use std::io::{self, Write};
 
-/// The format `junit`.
 pub(crate) const FORMAT: Format = Format {
     about: "JUnit XML for CI: one test case per client and fault, the replay command in the \
             failure",
@@ -17,7 +16,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("junit", write_sweep);
 
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -78,7 +76,7 @@ fn case_of_run(run: &RunReport) -> TestCase {
     case((&run.client, &run.fault), standing, &said, &details)
 }
 
-/// A test case of a client and a fault. What fails says what, and below it how to see it again.
+/// A test case of a client and a fault. A failure names the violation and the command to replay it.
 fn case(
     (client, fault): (&str, &str),
     standing: Standing,
@@ -114,7 +112,7 @@ mod tests {
         String::from_utf8(out).unwrap()
     }
 
-    /// `client fault outcome: message` of every test case, as another XML reader sees them.
+    /// `client fault outcome: message` for every test case, as read by an independent XML parser.
     fn cases(xml: &str) -> Vec<String> {
         let document =
             roxmltree::Document::parse(xml).unwrap_or_else(|error| panic!("{error}: {xml}"));

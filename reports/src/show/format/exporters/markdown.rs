@@ -14,7 +14,6 @@ use crate::summary::verdict::Verdict;
 use fencepost_faults::FaultPlan;
 use std::io::{self, Write};
 
-/// GitHub's Markdown.
 pub(crate) const FORMAT: Format = Format {
     about: "Markdown with tables, for pull requests and wikis",
     needs: Needs::Findings,
@@ -22,7 +21,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("markdown", write_sweep);
 
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -173,7 +171,7 @@ fn write_violation(
     writeln!(out, "\n```sh\n{}\n```", report.replay)
 }
 
-/// What running again showed.
+/// Writes the diagnosis.
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);
@@ -211,7 +209,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     Ok(())
 }
 
-/// Text that cannot end the code that it stands in, nor the cell of a table.
+/// Text that cannot end its code span or table cell.
 fn code(text: &str) -> String {
     text.replace(['\n', '\r'], " ").replace('`', "'").replace('|', "\\|")
 }

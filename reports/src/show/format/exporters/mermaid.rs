@@ -9,7 +9,6 @@ use fencepost_faults::Node;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
-/// Mermaid's `sequenceDiagram`.
 pub(crate) const FORMAT: Format = Format {
     about: "a Mermaid sequence diagram of the first run that is violated; of a sweep, a pie of its \
      verdicts",
@@ -18,7 +17,6 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: false }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("mermaid", write_sweep);
 
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -55,11 +53,11 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
 }
 
 fn write_entries(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    // Mermaid refuses to deactivate what is not active, so sections that began before the timeline
-    // are not ended.
+    // Mermaid rejects the deactivation of an inactive participant, so sections that began before
+    // the timeline are not ended.
     let mut depth: BTreeMap<Node, u32> = BTreeMap::new();
     for entry in &run.timeline {
-        // What a server did is its answer: the arrow goes to who asked.
+        // A server's event is its answer: the arrow points to the requester.
         let (here, text) = (id(entry.process), plain(&entry.text));
         let mark = if entry.witness { "★ " } else { "" };
         let at = entry.time_us;
@@ -109,7 +107,7 @@ fn id(node: Node) -> String {
     node.to_string().replace('-', "").replace('.', "thread")
 }
 
-/// Text without what ends a statement, starts an entity or a directive, or is markup.
+/// Removes characters that end a statement, start an entity or a directive, or are markup.
 fn plain(text: &str) -> String {
     let text = text.replace([';', '\n', '#'], ",").replace("%%", "% %");
     text.replace('<', "#lt;").replace('>', "#gt;")

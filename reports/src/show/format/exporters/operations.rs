@@ -1,32 +1,29 @@
-//! The operations of the processes as pairs of invocation and completion, for checkers of others.
+//! The operations of the processes as pairs of invocation and completion, for other tools'
+//! checkers.
 
 use crate::record::history::{Action, Event, History, What};
 use fencepost_faults::Node;
 use std::collections::BTreeMap;
 
-/// One operation of one process.
 pub(crate) struct Operation<'h> {
-    /// A number that stands for one thread of operations: a process that did not learn how an
-    /// operation ended gets a new one, as in Jepsen.
+    /// The logical thread: a process that did not learn the outcome of an operation gets a new one,
+    /// as in Jepsen.
     pub(crate) thread: u64,
-    /// Which process it is.
     pub(crate) process: Node,
-    /// What it wanted.
     pub(crate) action: &'h Action,
-    /// Its invocation.
     pub(crate) invoked: &'h Event,
-    /// Its completion; `None` if it never learned of one.
+    /// Its completion; `None` if the process never learned of one.
     pub(crate) completed: Option<&'h Event>,
 }
 
 impl Operation<'_> {
-    /// Whether the process knows how it ended.
+    /// Returns whether the process knows the outcome.
     pub(crate) fn is_known(&self) -> bool {
         self.completed
             .is_some_and(|event| matches!(event.what, What::Ok { .. } | What::Fail { .. }))
     }
 
-    /// What is done, in one word.
+    /// The action in one word.
     pub(crate) fn name(&self) -> &'static str {
         match self.action {
             Action::Acquire => "acquire",

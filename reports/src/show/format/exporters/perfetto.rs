@@ -1,5 +1,5 @@
 //! Chrome's JSON trace, which ui.perfetto.dev opens: a process for each run, and for each node a
-//! track for each topic: what it believes or keeps, overlaps, faults, messages.
+//! track for each topic: beliefs or values, overlaps, faults, messages.
 //!
 //! The format is that of "Trace Event Format" (Google, 2016): `X` is a span, `i` an instant, `s`
 //! and `f` the ends of an arrow, `M` a name.
@@ -16,7 +16,6 @@ use serde_json::{Value, json};
 use std::io::{self, Write};
 use tracks::{Arrow, End, Slice, Topic, Tracks};
 
-/// Chrome's JSON trace.
 pub(crate) const FORMAT: Format = Format {
     about: "Chrome's JSON trace: open it at ui.perfetto.dev",
     needs: Needs::Wire,
@@ -83,8 +82,7 @@ fn add(run: &RunReport, process: u32, events: &mut Vec<Value>) {
     }
 }
 
-/// All spans of a picture. A message is one at each of its ends, as short as can be; the arrow goes
-/// from one to the other.
+/// All spans of a picture. A message is a minimal span at each end, joined by an arrow.
 fn slices(run: &RunReport, scene: &Scene) -> Vec<Slice> {
     let mut slices = Vec::new();
     let mut add = |topic, node, (from, to), name: String| {

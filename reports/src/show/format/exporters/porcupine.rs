@@ -12,7 +12,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// JSON for Porcupine.
 pub(crate) const FORMAT: Format = Format {
     about: "JSON operations for the Porcupine linearizability checker",
     needs: Needs::History,
@@ -41,7 +40,7 @@ fn write(value: &Value, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Every operation, and besides every critical section that no release ended: `leave`.
+/// Every operation, and a `leave` for every critical section that no release ended.
 fn values(history: &History) -> Vec<Value> {
     let operations = operations::all(history);
     let next = operations.iter().map(|one| one.thread + 1).max().unwrap_or(0);
@@ -55,7 +54,7 @@ fn values(history: &History) -> Vec<Value> {
     operations.iter().map(value).chain(leaves).collect()
 }
 
-/// A process that died, or heard that it had lost the lock, has left its section.
+/// A process that crashed, or heard that it had lost the lock, has left its critical section.
 fn leave(thread: u64, process: Node, at: SimTime) -> Value {
     json!({
         "ClientId": thread,
@@ -70,8 +69,8 @@ fn nanos(micros: u64) -> i64 {
     i64::try_from(u128::from(micros) * 1_000).unwrap_or(i64::MAX)
 }
 
-/// Times are nanoseconds. What never ended, or ended nobody knows how, may have taken effect at any
-/// later time: it returns at the end of time.
+/// Times are nanoseconds. An operation without a known end may have taken effect at any later time:
+/// it returns at the end of time.
 fn value(operation: &Operation<'_>) -> Value {
     let known = operation.completed.filter(|_| operation.is_known());
     let value = match operation.action {

@@ -1,4 +1,4 @@
-//! The history as a log that ShiViz draws: two lines an event, the second with its vector clock.
+//! The history as a log for ShiViz: two lines per event, the second with its vector clock.
 //!
 //! The parser's expression is ShiViz's default: `(?<event>.*)\n(?<host>\S*) (?<clock>{.*})`.
 
@@ -13,7 +13,6 @@ use std::io::{self, Write};
 
 type Clock = BTreeMap<Node, u64>;
 
-/// A log for ShiViz.
 pub(crate) const FORMAT: Format = Format {
     about: "a log with vector clocks for ShiViz: the first run that is violated",
     needs: Needs::History,
@@ -21,7 +20,7 @@ pub(crate) const FORMAT: Format = Format {
     sweeps: None,
 };
 
-/// ShiViz draws one execution: that of the first run that is violated, or of the first.
+/// ShiViz draws one execution: the first violated run, or the first.
 fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let shown = report.runs.iter().find(|run| !run.violations.is_empty()).or(report.runs.first());
     match shown.and_then(|run| run.history.as_ref()) {
@@ -32,7 +31,7 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
 
 fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
     let mut clocks: BTreeMap<Node, Clock> = BTreeMap::new();
-    // What was done for a process since it last invoked something.
+    // Servers' work for a process since its last invocation.
     let mut done_for: BTreeMap<Node, Clock> = BTreeMap::new();
     for event in &history.events {
         let mut clock = clocks.remove(&event.node).unwrap_or_default();
@@ -53,7 +52,7 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
             What::Crashed | What::Started => threads_of(event.node, &clocks),
             _ => Vec::new(),
         };
-        // A process dies after all that its threads did, and they do after its start what they do.
+        // A process crashes after all events of its threads, and they continue after its start.
         threads.iter().for_each(|thread| join(&mut clock, clocks.get(thread)));
         *clock.entry(event.node).or_default() += 1;
         for thread in threads {
@@ -80,12 +79,12 @@ fn write_history(history: &History, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// The further threads of a machine that have done something.
+/// The further threads of a machine that have events.
 fn threads_of(machine: Node, clocks: &BTreeMap<Node, Clock>) -> Vec<Node> {
     clocks.keys().filter(|node| node.machine() == machine && **node != machine).copied().collect()
 }
 
-/// The later of two clocks, place by place.
+/// The element-wise maximum of two clocks.
 fn join(clock: &mut Clock, other: Option<&Clock>) {
     for (node, ticks) in other.into_iter().flatten() {
         let own = clock.entry(*node).or_default();

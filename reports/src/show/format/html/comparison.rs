@@ -7,7 +7,6 @@ use crate::show::format::text::comparison::{
 use crate::summary::sweep::{Anomaly, Comparison, Difference, Pair};
 use maud::{Markup, html};
 
-/// The page.
 pub(crate) fn html(comparison: &Comparison) -> String {
     let json = serde_json::to_string(comparison).unwrap_or_default();
     let (a, b, tool) = (&comparison.a, &comparison.b, &comparison.tool);
@@ -31,7 +30,7 @@ pub(crate) fn html(comparison: &Comparison) -> String {
     page(&title, &body, &json)
 }
 
-/// The table, and how to read it.
+/// The table, and its explanation.
 pub(crate) fn section(comparison: &Comparison) -> Markup {
     let names = [
         "cell",

@@ -1,5 +1,5 @@
-//! What was measured in a run: how long acquires waited and sections lasted, before the spans of
-//! the faults, and which phase of the protocol each fault met. All of it needs the whole history.
+//! Measurements of a run: the durations of acquires and critical sections, in front of the spans of
+//! the faults, and the protocol phase that each fault met. All of it needs the whole history.
 
 use super::tables::table;
 use crate::judge::phases::phases;
@@ -11,7 +11,7 @@ use fencepost_faults::{FaultPlan, Micros, SimTime};
 use maud::{Markup, PreEscaped, html};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How long something took, and when it began.
+/// A duration, and its start.
 #[derive(Clone, Copy)]
 struct Took {
     from: SimTime,
@@ -24,13 +24,13 @@ impl Took {
     }
 }
 
-/// Things of one sort.
+/// Durations of one kind.
 struct Sort {
     name: &'static str,
     took: Vec<Took>,
 }
 
-/// The plot and the tables; nothing if the history was not recorded.
+/// The plot and the tables; empty if the history was not recorded.
 pub(crate) fn of(run: &RunReport) -> Markup {
     let Some(history) = &run.history else { return Markup::default() };
     let timeline = Timeline::new(history);
@@ -97,7 +97,7 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     }
 }
 
-/// A dot for each place in the picture: a long run has thousands of waits, a picture fewer pixels.
+/// A dot for each pixel position: a long run has more waits than a picture has pixels.
 fn points(took: &[Took], end: SimTime) -> Vec<Point> {
     let pixel = |one: &Took| {
         let ms = (one.long().0 as f64 / 1e3).max(1.0);
@@ -114,7 +114,7 @@ fn seconds(at: SimTime) -> f64 {
     at.0 as f64 / 1e6
 }
 
-/// Of each sort, while a fault acted and while none did.
+/// For each kind, durations during a fault and without one.
 fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
     let hurt = |one: &Took| timeline.faults.iter().any(|fault| fault.touches(one.from, one.to));
     let rows = sorts.iter().flat_map(|sort| {
@@ -134,7 +134,7 @@ fn durations(timeline: &Timeline<'_>, sorts: &[Sort]) -> Markup {
 fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     let mut long: Vec<Micros> = took.iter().map(|one| one.long()).collect();
     long.sort_unstable();
-    // The least of them that this share of all does not exceed.
+    // The quantile: the smallest value that this share of all does not exceed.
     let at_most = |percent: usize| {
         let rank = (long.len() * percent).div_ceil(100).max(1);
         long.get(rank - 1).map_or_else(String::new, ToString::to_string)
@@ -143,7 +143,7 @@ fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     vec![name.to_owned(), when.to_owned(), counted, at_most(50), at_most(95), at_most(100)]
 }
 
-/// Which phase each kind of fault met.
+/// The phases that each kind of fault met.
 fn met(history: &History, plan: &FaultPlan) -> Markup {
     let mut met: BTreeMap<(String, String), u32> = BTreeMap::new();
     for pair in phases(history) {

@@ -1,4 +1,4 @@
-//! What every page shares: the document around its body, its style and script, heads of tables.
+//! The common parts of every page: the document around its body, its style and script, table heads.
 
 use crate::record::visible::visible_json;
 use crate::show::format::drawing::canvas::Extent;
@@ -6,23 +6,20 @@ use base64::prelude::{BASE64_STANDARD, Engine};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-/// The script of every page.
 const SCRIPT: &str = include_str!("page.js");
-/// The look of every page.
 const STYLE: &str = include_str!("page.css");
 
-/// How much of a report goes into a page.
+/// The parts of a report in a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Fill {
-    /// How many messages are drawn for each run.
+    /// The most messages to draw for each run.
     pub(crate) messages_max: usize,
-    /// How much of each run is drawn.
+    /// The part of each run to draw.
     pub(crate) extent: Extent,
-    /// Whether the embedded JSON holds the histories.
+    /// `true` if the embedded JSON holds the histories.
     pub(crate) histories: bool,
 }
 
-/// A page around what is in it.
 pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
     // Inside a script element only `</` and `<!--` could end or change it.
     let json = visible_json(json).replace('<', "\\u003c");
@@ -48,7 +45,7 @@ pub(crate) fn page(title: &str, body: &Markup, json: &str) -> String {
     page.into_string() + "\n"
 }
 
-/// The head of a table: the names of its columns, of which some may have none.
+/// The head of a table: the names of its columns, some of which may be empty.
 pub(crate) fn heads(names: &[&str]) -> Markup {
     html! {
         thead {
@@ -61,8 +58,8 @@ pub(crate) fn heads(names: &[&str]) -> Markup {
     }
 }
 
-/// What a page may do, should an escape ever be forgotten: its own script runs and no other, and
-/// nothing is fetched or sent.
+/// The content security policy, a defence if an escape is ever forgotten: only the page's own
+/// script runs, and nothing is fetched or sent.
 fn policy() -> String {
     let script = BASE64_STANDARD.encode(Sha256::digest(SCRIPT));
     format!(

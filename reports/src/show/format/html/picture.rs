@@ -1,4 +1,4 @@
-//! The picture in a page, with the buttons that move it; how they work is in the page's script.
+//! The picture in a page, with the buttons that move it; the page's script implements them.
 
 use super::page::Fill;
 use crate::show::format::drawing::canvas::Extent;
@@ -9,10 +9,10 @@ use crate::show::picture::{Lane, Scene};
 use crate::summary::report::RunReport;
 use maud::{Markup, PreEscaped, html};
 
-/// How wide the picture is until the script fits it to the page.
+/// The width of the picture until the script fits it to the page.
 const WIDTH: i32 = 1_320;
 
-/// The buttons that move a picture: what they do, their name, their sign.
+/// The buttons that move a picture: action, name and symbol.
 const BUTTONS: [(&str, &str, &str); 6] = [
     ("out", "Zoom out", "−"),
     ("in", "Zoom in", "+"),
@@ -22,9 +22,9 @@ const BUTTONS: [(&str, &str, &str); 6] = [
     ("next", "Next event", "event ›"),
 ];
 
-/// The picture of a run, or why there is none.
+/// The picture of a run, or the reason why there is none.
 pub(crate) fn of(run: &RunReport, index: usize, fill: Fill) -> Markup {
-    // Without a violation there is no window to cut the picture down to.
+    // Without a violation there is no window to reduce the picture to.
     if fill.extent == Extent::Window && run.violations.is_empty() {
         return missing("The picture of this run is left out to keep the page small.");
     }
@@ -76,7 +76,7 @@ fn view(scene: &Scene, drawing: &Drawing<'_>) -> Markup {
     }
 }
 
-/// The picture for those who cannot see it.
+/// A text alternative for screen readers.
 fn words(scene: &Scene) -> String {
     let overlaps: Vec<String> = scene
         .overlaps()

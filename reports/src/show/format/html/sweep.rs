@@ -8,7 +8,6 @@ use crate::summary::sweep::{Cell, Fingerprint, Sweep};
 use maud::{Markup, html};
 use std::io::{self, Write};
 
-/// Writes the page.
 pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let title = format!("fencepost: seeds {}", sweep.seeds);
     let json = serde_json::to_string(&sweep.sealed()?)?;
@@ -79,7 +78,7 @@ fn link(cell: &Cell) -> Markup {
     }
 }
 
-/// The name of a cell's section: pluses turned to dots.
+/// The anchor of a cell's section, with dots for pluses.
 fn anchor(cell: &Cell) -> String {
     format!("{}.{}", cell.client, cell.fault).replace('+', ".")
 }

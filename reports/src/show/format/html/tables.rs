@@ -1,5 +1,5 @@
-//! What stands below a picture: violations with their story, causes, order, boundary and remedies,
-//! plans side by side, facts, events. Where something was not searched, nothing is shown.
+//! The content below a picture: violations with their story, causes, order, threshold and remedies,
+//! plans side by side, facts, events. Skips whatever was not searched.
 
 use super::page::heads;
 use crate::explain::literature::Expected;
@@ -12,7 +12,6 @@ use crate::summary::violation::Violation;
 use fencepost_faults::FaultPlan;
 use maud::{Markup, html};
 
-/// A card for each violation.
 pub(crate) fn violations(run: &RunReport, index: usize) -> Markup {
     html! {
         @if !run.violations.is_empty() {
@@ -24,8 +23,8 @@ pub(crate) fn violations(run: &RunReport, index: usize) -> Markup {
     }
 }
 
-/// What a sweep keeps of an anomaly: the smallest run that shows it, made minimal and explained.
-/// There is no picture to lead into.
+/// A sweep's anomaly: the smallest run that shows it, minimized and explained. There is no picture
+/// to link to.
 pub(crate) fn minimal(report: &ViolationReport) -> Markup {
     let violation = &report.violation;
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
@@ -44,7 +43,7 @@ pub(crate) fn minimal(report: &ViolationReport) -> Markup {
     }
 }
 
-/// What running again showed.
+/// The diagnosis.
 fn searched(plan: &FaultPlan, report: &ViolationReport) -> Markup {
     html! {
         (enough(report))
@@ -77,7 +76,7 @@ fn card(run: &RunReport, report: &ViolationReport, prefix: &str) -> Markup {
     }
 }
 
-/// What happened, step by step; of a report that tells no story, the witness.
+/// The story, step by step; the witness if the report has no story.
 fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     let entry =
         |number: u64| run.timeline.iter().find(|entry: &&TimelineEntry| entry.sequence == number);
@@ -98,7 +97,7 @@ fn story(run: &RunReport, violation: &Violation, prefix: &str) -> Markup {
     }
 }
 
-/// The least that shows it.
+/// The minimal run.
 fn enough(report: &ViolationReport) -> Markup {
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
     let faults: Vec<String> =
@@ -158,7 +157,7 @@ fn boundary(boundary: Option<&Boundary>) -> Markup {
     table(&caption, &["", "value"], &rows)
 }
 
-/// The plan of the run and, for each violation that was minimised, the least that shows it.
+/// The plan of the run and the minimal plan of each minimized violation.
 pub(crate) fn plans(run: &RunReport) -> Markup {
     html! {
         h2 { "Faults" }
@@ -178,7 +177,7 @@ pub(crate) fn plans(run: &RunReport) -> Markup {
     }
 }
 
-/// Every smallest plan once, with the kinds of violations that it shows.
+/// Every minimal plan once, with the kinds of violations that it shows.
 fn smallest(run: &RunReport) -> Vec<(Vec<&'static str>, &FaultPlan)> {
     let mut told: Vec<(Vec<&'static str>, &FaultPlan)> = Vec::new();
     for report in &run.violations {
@@ -213,7 +212,7 @@ fn fault_named(plan: &FaultPlan, id: u32) -> String {
     })
 }
 
-/// How the run went.
+/// The facts of the run.
 pub(crate) fn facts(run: &RunReport) -> Markup {
     let pair = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![
@@ -234,7 +233,7 @@ pub(crate) fn facts(run: &RunReport) -> Markup {
     html! { details { summary { "Facts of the run" } (table("Facts", &["", ""], &rows)) } }
 }
 
-/// What can go wrong, why, and who says so.
+/// The literature's prediction: violations, reason and source.
 pub(crate) fn literature(expected: &Expected) -> String {
     let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
     let says = if expected.is_safe() {
@@ -245,9 +244,9 @@ pub(crate) fn literature(expected: &Expected) -> String {
     format!("{says}: {} ({})", expected.because, expected.source)
 }
 
-/// Every event in words: all of them if the history is there, else those around the violations.
-/// The whole history is in the picture and in the JSON; a table of it would be the larger half of
-/// the page.
+/// Every event as text: all of them if the report has the history, else those around the
+/// violations. The picture and the JSON have the whole history; a table of it would double the
+/// page.
 pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
     if run.timeline.is_empty() {
         return Markup::default();
@@ -279,7 +278,6 @@ fn event(entry: &TimelineEntry, prefix: &str) -> Markup {
     }
 }
 
-/// A table with a caption; nothing if it would be empty.
 pub(crate) fn table(caption: &str, names: &[&str], rows: &[Vec<String>]) -> Markup {
     if rows.is_empty() {
         return Markup::default();

@@ -1,11 +1,10 @@
-//! Counts and spans in the words of the first screen.
+//! Counts and spans for the first screen.
 
 use super::layout::counted;
 use crate::judge::finding::Kind;
 use fencepost_faults::Micros;
 
-/// A kind of violation with its count: `8 stale writes`; of being stuck, how long that lasted in
-/// all too.
+/// A kind of violation with its count: `8 stale writes`; for stuck also the total duration.
 pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     let name = kind.name().replace('-', " ");
     match kind {
@@ -18,8 +17,7 @@ pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// A span with three digits: `74.9ms`, `14.8s`. What it leaves off is less than half of its last
-/// digit.
+/// A span with three digits: `74.9ms`, `14.8s`, rounded to less than half of its last digit.
 pub(crate) fn about(span: Micros) -> String {
     let us = span.as_micros();
     let (value, unit) =

@@ -1,7 +1,7 @@
-//! The first screen of a run: what was run, a line for each verdict, then a story for each cause,
-//! the first of them with its events.
+//! The first screen of a run: the command's parameters, a line for each verdict, then a story for
+//! each cause, the first of them with its events.
 //!
-//! Everything else that a report holds is behind `--verbose` and in the page (`--format html`).
+//! `--verbose` and the page (`--format html`) show the rest of a report.
 
 use super::amount::{about, often};
 use super::layout::{BOLD, DIM, counted, verdict_style, wrapped_to};
@@ -26,7 +26,7 @@ pub(crate) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Res
     write_end(page, report, out)
 }
 
-/// What was run.
+/// Writes the parameters.
 pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let (tool, faults) = (&report.tool, report.faults.join(", "));
     let (name, version, seed, engine) = (&tool.name, &tool.version, report.seed, &report.engine);
@@ -38,8 +38,8 @@ pub(crate) fn write_head(page: Page, report: &Report, out: &mut dyn Write) -> io
     writeln!(out)
 }
 
-/// Who uses the locks, if the report says so, and the setting for leases: not all locks have one, a
-/// program has its own, and in a swarm run each draws it.
+/// The lock users, if the report has them, and the lease setting: not all locks have one, a program
+/// has its own, and in a swarm run each seed draws it.
 fn world(report: &Report) -> Option<String> {
     let scenario = report.config.get("scenario")?;
     let number = |name: &str| scenario.get(name)?.as_u64();
@@ -97,7 +97,7 @@ fn word(run: &RunReport) -> &'static str {
     }
 }
 
-/// Whether mutual exclusion held.
+/// The verdict on mutual exclusion.
 fn exclusion(run: &RunReport) -> String {
     let overlaps = run.violations.iter().filter(|one| one.violation.kind == Kind::Overlap);
     let (count, total) = overlaps.fold((0, Micros::ZERO), |(count, total), one| {
@@ -109,8 +109,8 @@ fn exclusion(run: &RunReport) -> String {
     }
 }
 
-/// What else was broken, and what the storage rejected; of a run that is not violated, which faults
-/// it met, or why nothing is known.
+/// The other violations, and the storage's rejections; for a valid run the faults that it met, or
+/// the reason why the verdict is unknown.
 fn consequences(run: &RunReport) -> String {
     match &run.verdict {
         Verdict::Valid => return faults(run),
@@ -161,8 +161,8 @@ fn faults(run: &RunReport) -> String {
     format!("its faults: {}{left}", told.join(", "))
 }
 
-/// How the command ends, and where more is told. Runs that were held against expectations are told
-/// of by whoever held them.
+/// The conclusion, and pointers to more detail. With expectations, the caller prints the
+/// comparison.
 fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     let any = |wanted: fn(&Verdict) -> bool| report.runs.iter().any(|run| wanted(&run.verdict));
     let ends = if report.runs.iter().any(|run| run.expectation.is_some()) {

@@ -1,10 +1,10 @@
-//! A comparison for people.
+//! A comparison as text.
 
 use super::layout::{counted, percent, thousands, wrapped};
 use crate::summary::sweep::{Anomaly, Comparison, Difference, Half, Pair, Setting};
 use std::fmt::Write;
 
-/// What is compared, the table, and how to read it.
+/// The subject, the table, and its explanation.
 pub(crate) fn text(comparison: &Comparison) -> String {
     let tool = &comparison.tool;
     let mut text = format!("{} {}, comparison\n", tool.name, tool.version);
@@ -15,7 +15,7 @@ pub(crate) fn text(comparison: &Comparison) -> String {
     text + "\n" + &table(comparison)
 }
 
-/// The pairs of cells, what only one side has, and how to read it.
+/// The pairs of cells, the cells of only one side, and an explanation.
 pub(crate) fn table(comparison: &Comparison) -> String {
     let mut text = String::new();
     let head = ["", "A violated", "95 %", "B violated", "95 %", "p", ""].map(str::to_owned);
@@ -45,7 +45,7 @@ pub(crate) fn table(comparison: &Comparison) -> String {
     text
 }
 
-/// How the table is to be read.
+/// The explanation of the table.
 pub(crate) fn reading(comparison: &Comparison) -> String {
     format!(
         "Rates are violated runs among those that exercised the lock, with Wilson's interval. p: \
@@ -65,7 +65,7 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// How a pair is called: its locks, if they are the same, and its faults.
+/// The name of a pair: its locks, if they are the same, and its faults.
 pub(crate) fn name(pair: &Pair) -> String {
     match pair.a.client == pair.b.client {
         true => format!("{} x {}", pair.a.client, pair.fault),
@@ -73,7 +73,7 @@ pub(crate) fn name(pair: &Pair) -> String {
     }
 }
 
-/// `164 of 200`, or a dash if nothing was exercised.
+/// `164 of 200`, or a dash without effective runs.
 pub(crate) fn violated(half: &Half) -> String {
     match half.exercised {
         0 => "-".to_owned(),
@@ -109,7 +109,7 @@ fn row(pair: &Pair) -> [String; 7] {
     [name(pair), violated(a), interval(a), violated(b), interval(b), p, words]
 }
 
-/// The columns side by side: the first and the last to the left, numbers to the right.
+/// The columns side by side: the first and the last left-aligned, numbers right-aligned.
 fn line(row: &[String; 7], widths: &[usize]) -> String {
     let padded = |(column, (text, width)): (usize, (&String, &usize))| match column {
         0 => format!("{text:<width$}"),

@@ -1,8 +1,7 @@
-//! A column for each process of a violation: when it was in its critical section.
+//! A column for each process of a violation, with its critical sections.
 //!
-//! Who held when comes from the whole history (`TimelineEntry::holding`), so a section that is not
-//! shown event by event is drawn all the same; where one began among events that are left out, the
-//! gap says so.
+//! Holders come from the whole history (`TimelineEntry::holding`), so a section whose events are
+//! not shown is drawn as well; a gap names the sections that began in it.
 
 use crate::record::history::{Action, What};
 use crate::summary::report::TimelineEntry;
@@ -11,30 +10,30 @@ use fencepost_faults::Node;
 /// The columns, the first holder's first.
 pub(crate) struct Lanes {
     nodes: Vec<Node>,
-    /// Who held after the line that was drawn last.
+    /// The holders after the last drawn line.
     held: Vec<Node>,
-    /// Which of these were on a stopped machine.
+    /// Those of them on a stopped machine.
     stopped: Vec<Node>,
-    /// How many processes have no column, for lack of room.
+    /// Processes without a column, for lack of room.
     left_out: usize,
 }
 
-/// Events between two lines that are not shown.
+/// Hidden events between two lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Gap {
-    /// How many.
+    /// Their number.
     pub(crate) events: u64,
-    /// Whose sections began among them, once for each.
+    /// The processes whose sections began among them, without repetition.
     pub(crate) sections: Vec<Node>,
-    /// Who was on a stopped machine before it and after it.
+    /// The processes on a stopped machine before it and after it.
     pub(crate) stopped: Vec<Node>,
 }
 
-/// How many events a gap may hide without being drawn, if no section of a column begins in it.
+/// The most events that a gap may hide without being drawn, if no section of a column begins in it.
 const SILENT_MAX: u64 = 6;
 
 impl Lanes {
-    /// A column for each of these that is a process, each once.
+    /// A column for each process among these, without repetition.
     pub(crate) fn new(nodes: &[Node]) -> Lanes {
         let mut lanes =
             Lanes { nodes: Vec::new(), held: Vec::new(), stopped: Vec::new(), left_out: 0 };
@@ -46,7 +45,7 @@ impl Lanes {
         lanes
     }
 
-    /// As many of the columns, from the first, as there is room for.
+    /// The first columns that fit.
     pub(crate) fn within(mut self, room: usize) -> Lanes {
         while self.width() > room && self.nodes.pop().is_some() {
             self.left_out += 1;
@@ -54,7 +53,6 @@ impl Lanes {
         self
     }
 
-    /// The names above the columns.
     pub(crate) fn head(&self) -> String {
         let names: String = self.nodes.iter().map(|node| format!("{node}  ")).collect();
         match self.left_out {
@@ -63,7 +61,7 @@ impl Lanes {
         }
     }
 
-    /// How wide the columns are together.
+    /// The total width of the columns.
     pub(crate) fn width(&self) -> usize {
         self.nodes.iter().map(|node| node.to_string().len() + 2).sum()
     }
@@ -79,12 +77,12 @@ impl Lanes {
         drawn
     }
 
-    /// The columns of a line below the one that was drawn last, where nothing changes.
+    /// The columns of a continuation line.
     pub(crate) fn rest(&self) -> String {
         self.draw(|node| self.inside(node, &self.stopped))
     }
 
-    /// The columns of a gap and what it leaves out; nothing if it is too small to be drawn.
+    /// The columns of a gap and its text; `None` if it is too small to be drawn.
     pub(crate) fn gap(&self, gap: &Gap) -> Option<(String, String)> {
         let hidden: Vec<Node> =
             self.nodes.iter().copied().filter(|node| gap.sections.contains(node)).collect();
@@ -110,7 +108,7 @@ impl Lanes {
         Some((drawn, text))
     }
 
-    /// What is drawn where nothing happens to a process.
+    /// The symbol of a process without an event.
     fn inside(&self, node: Node, stopped: &[Node]) -> char {
         match (self.held.contains(&node), stopped.contains(&node)) {
             (false, _) => ' ',
@@ -128,7 +126,7 @@ impl Lanes {
     }
 }
 
-/// What is drawn for a process: it enters, leaves, is inside, is inside on a stopped machine.
+/// The symbol of a process: it enters, leaves, is inside, is inside on a stopped machine.
 fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     let holds = entry.holding.contains(&node);
     let enters = opens_a_section(entry) && entry.process == node;
@@ -146,13 +144,13 @@ fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     }
 }
 
-/// Whether a process enters with this event, and was not in its section already.
+/// Returns whether this event begins a process's critical section, not nested in another.
 fn opens_a_section(entry: &TimelineEntry) -> bool {
     matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested
 }
 
 impl Gap {
-    /// What lies between two entries of a timeline, of which those between them are not shown.
+    /// The gap between two entries of a timeline, if those between them are hidden.
     pub(crate) fn between(
         shown: &TimelineEntry,
         hidden: &[&TimelineEntry],
@@ -171,8 +169,7 @@ impl Gap {
     }
 }
 
-/// The lines to draw: each chosen entry with the gap before it. Nothing is said to be left out
-/// before the first.
+/// The lines to draw: each chosen entry with the gap before it, without a gap before the first.
 pub(crate) fn with_gaps(
     timeline: &[TimelineEntry],
     is_chosen: impl Fn(&TimelineEntry) -> bool,

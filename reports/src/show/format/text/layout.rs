@@ -4,21 +4,21 @@ use crate::judge::finding::Severity;
 use crate::summary::verdict::Verdict;
 use anstyle::{AnsiColor, Style};
 
-/// Text that matters less.
+/// Less important text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// Text that matters.
+/// Important text.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// Something is broken.
+/// A violation.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
-/// Something holds.
+/// A success.
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
-/// Something is not known, or a warning.
+/// Something unknown, or a warning.
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 
-/// Lines of prose are broken before this column.
+/// Prose is wrapped before this column.
 pub(crate) const WIDTH: usize = 100;
 
-/// The colour of a verdict; its word says the same.
+/// The colour of a verdict, in addition to its word.
 pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
     match verdict {
         Verdict::Valid => GREEN,
@@ -27,7 +27,7 @@ pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
     }
 }
 
-/// The colour of a severity; its word says the same.
+/// The colour of a severity, in addition to its word.
 pub(crate) fn severity_style(severity: Severity) -> Style {
     match severity {
         Severity::Harm => RED,
@@ -60,7 +60,7 @@ pub(crate) fn percent(share: f64) -> String {
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }
 }
 
-/// How often: `once`, `twice`, `12 times`.
+/// A frequency: `once`, `twice`, `12 times`.
 pub(crate) fn times(count: u64) -> String {
     match count {
         1 => "once".to_owned(),
@@ -69,13 +69,13 @@ pub(crate) fn times(count: u64) -> String {
     }
 }
 
-/// Prose in lines that, behind an indent of so many columns, end before [`WIDTH`]. A word that is
-/// too long gets a line of its own.
+/// Wraps prose to end before [`WIDTH`] after an indent of this many columns. A word that is too
+/// long gets its own line.
 pub(crate) fn wrapped(text: &str, indent: usize) -> Vec<String> {
     wrapped_to(text, WIDTH.saturating_sub(indent))
 }
 
-/// Prose in lines of at most so many columns. A word that is too long gets a line of its own.
+/// Wraps prose to at most this many columns. A word that is too long gets its own line.
 pub(crate) fn wrapped_to(text: &str, room: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in text.split_whitespace() {

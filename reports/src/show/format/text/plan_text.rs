@@ -1,16 +1,16 @@
-//! Faults in words.
+//! Descriptions of faults.
 
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
 
-/// How long leases, holds and waits were, if the seed drew that.
+/// The lengths of leases, holds and waits, if the seed drew them.
 pub(crate) fn lengths(run: &RunReport) -> Option<String> {
     let lengths: Vec<String> =
         run.lengths.iter().map(|(key, value)| format!("{key} {value}")).collect();
     (!lengths.is_empty()).then(|| lengths.join(", "))
 }
 
-/// What will happen, without when it begins.
+/// The fault, without its start.
 pub(crate) fn fault(fault: &Fault) -> String {
     match fault {
         Fault::Pause { node, duration_us } => format!("{node} is paused for {duration_us}"),
@@ -70,7 +70,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
     }
 }
 
-/// What a fault of no length is for that ends a plan, as the smallest one may.
+/// The effect of an empty fault at the end of a plan, as in a minimal one.
 pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
     let healed = plan.heals_at();
     let acts =
@@ -103,7 +103,7 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
     }
 }
 
-/// Names with a common beginning written once: `redis-2,3 client-1`.
+/// Names with a common prefix written once: `redis-2,3 client-1`.
 fn grouped(nodes: &[Node]) -> String {
     let mut groups: Vec<(String, Vec<String>)> = Vec::new();
     for node in nodes {

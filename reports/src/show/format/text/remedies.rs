@@ -1,12 +1,12 @@
-//! What each safeguard does to a story, in a sentence: those that clearly help first.
+//! The effect of each safeguard on a story, in a sentence: clear successes first.
 
 use super::rerun;
 use crate::summary::report::{OnThisPlan, Remedy, ViolationReport};
 use crate::summary::sweep::Rate;
 
-/// Every safeguard of the lead: in how many other seeds its rule is still broken, and what became
-/// of it in this run, if that is asked for: there, of the `others`, the safeguards that treat them
-/// differently. Intervals are behind `--verbose`.
+/// Every safeguard of the lead: the number of other seeds that still break its rule, and its effect
+/// in this run, if requested: there, for the `others`, the safeguards whose effects differ.
+/// `--verbose` shows intervals.
 pub(crate) fn told(
     lead: &ViolationReport,
     others: &[&ViolationReport],
@@ -28,17 +28,17 @@ pub(crate) fn told(
     Some(parts.join(" "))
 }
 
-/// Of how many seeds nothing is known.
+/// The number of unknown seeds.
 #[derive(Clone, Copy)]
 enum Unknown {
-    /// The same number with every safeguard and without: told once.
+    /// The same number with every safeguard and without: stated once.
     Always(u64),
-    /// Told of each.
+    /// Stated for each.
     Varies,
 }
 
 impl Unknown {
-    /// So many seeds of all, and of how many nothing is known.
+    /// This many of all seeds, and the number of unknown ones.
     fn seeds(self, all: u64) -> String {
         match self {
             Unknown::Always(some) if some > 0 => format!("{all} other seeds ({some} unknown)"),
@@ -46,7 +46,7 @@ impl Unknown {
         }
     }
 
-    /// A number of seeds, and of how many nothing is known if that was not told.
+    /// A number of seeds, and that of unknown ones unless already stated.
     fn count(self, count: u64, unknown: u64) -> String {
         match (self, unknown) {
             (Unknown::Varies, 1..) => format!("{count} and {unknown} unknown"),
@@ -55,7 +55,7 @@ impl Unknown {
     }
 }
 
-/// In how many other seeds the rule is broken, without a safeguard and with each.
+/// The number of other seeds that break the rule, without a safeguard and with each.
 fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
     let kind = name(lead);
     let without = unknown.count(first.broken_without, first.unknown_without);
@@ -76,7 +76,6 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String
     parts.join("; ") + "."
 }
 
-/// A safeguard with its number of seeds.
 fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
     let there = unknown.count(remedy.broken_with, remedy.unknown_with);
     match effect {
@@ -85,7 +84,7 @@ fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
     }
 }
 
-/// What became of it on the faults of this run.
+/// The effect on the faults of this run.
 fn here(lead: &ViolationReport) -> String {
     let of = |what: OnThisPlan| {
         let of_it = lead.remedies.iter().filter(|one| one.on_this_plan == what);
@@ -102,7 +101,7 @@ fn here(lead: &ViolationReport) -> String {
     format!("With the faults of this run: {}.", told.join("; "))
 }
 
-/// The safeguards that do to another violation of the story what they do not do to its lead.
+/// The safeguards that affect another violation of the story differently from its lead.
 fn differently(
     lead: &ViolationReport,
     other: &ViolationReport,
@@ -137,7 +136,7 @@ fn name(report: &ViolationReport) -> String {
     report.violation.kind.name().replace('-', " ")
 }
 
-/// Whether a safeguard changes how often the rule is broken in other seeds.
+/// The effect of a safeguard on the rate of violations in other seeds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Effect {
     Fewer,
@@ -146,7 +145,7 @@ enum Effect {
 }
 
 impl Effect {
-    /// Clear is what the 95 % intervals of both rates do not leave open.
+    /// Clear if the 95 % intervals of both rates do not overlap.
     fn of(remedy: &Remedy) -> Effect {
         let with = Rate::of(remedy.broken_with, remedy.seeds);
         let without = Rate::of(remedy.broken_without, remedy.seeds);

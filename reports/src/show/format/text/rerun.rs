@@ -1,4 +1,4 @@
-//! What running again showed, in the words that every format for people shares.
+//! The results of diagnostic runs, in wording shared by all formats for people.
 
 use crate::explain::literature::Expected;
 use crate::judge::finding::Kind;
@@ -6,8 +6,8 @@ use crate::summary::report::{Boundary, ButFor, MinimalRun, OnThisPlan, Remedy};
 use crate::summary::sweep::Rate;
 use fencepost_faults::Micros;
 
-/// A safeguard with its parameter: `lease 40s`. One that is another lock is told by that lock's
-/// name, once: `watchdog`, `database-time by shedlock-db-time`.
+/// A safeguard with its parameter: `lease 40s`. One that is another lock has that lock's name,
+/// once: `watchdog`, `database-time by shedlock-db-time`.
 pub(crate) fn safeguard(remedy: &Remedy) -> String {
     let (name, setting) = (&remedy.name, &remedy.setting);
     match setting.strip_prefix("client=") {
@@ -17,7 +17,7 @@ pub(crate) fn safeguard(remedy: &Remedy) -> String {
     }
 }
 
-/// What became of the violation in the run that shows it.
+/// The effect on the violation in its own run.
 pub(crate) fn on_this_plan(remedy: &Remedy) -> &'static str {
     match remedy.on_this_plan {
         OnThisPlan::Gone => "gone",
@@ -26,7 +26,7 @@ pub(crate) fn on_this_plan(remedy: &Remedy) -> &'static str {
     }
 }
 
-/// How many plans nearby break the rule, with the safeguard and without it.
+/// The number of nearby plans that break the rule, with the safeguard and without it.
 pub(crate) fn nearby(remedy: &Remedy) -> String {
     let nearby = &remedy.nearby;
     match nearby.plans {
@@ -35,8 +35,8 @@ pub(crate) fn nearby(remedy: &Remedy) -> String {
     }
 }
 
-/// How many other seeds break the rule with the safeguard, and without it, each with the interval
-/// of the rate.
+/// The number of other seeds that break the rule with the safeguard, and without it, each with the
+/// interval of the rate.
 pub(crate) fn other_seeds(remedy: &Remedy) -> String {
     format!(
         "broken in {} seeds with it, {} without",
@@ -61,12 +61,12 @@ fn percent(rate: f64) -> String {
     format!("{:.0}", rate * 100.0)
 }
 
-/// What happens without a fault.
+/// The result without a fault.
 pub(crate) fn without(cause: &ButFor) -> &'static str {
     if cause.violation_without_it { "it happens all the same" } else { "it does not happen" }
 }
 
-/// How small the run of the minimal plan is, and whether the search for it came to an end.
+/// The size of the minimal plan's run, and whether the search for it finished.
 pub(crate) fn size(run: &MinimalRun) -> String {
     let counted = |count: u64, one: &str, many: &str| {
         format!("{count} {}", if count == 1 { one } else { many })
@@ -81,7 +81,7 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// A number of a fault with its unit.
+/// A magnitude with its unit.
 pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
     match (boundary.quantity.as_str(), value < 0) {
         ("rate_ppm", _) => format!("{value} ppm"),
@@ -90,7 +90,7 @@ pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
     }
 }
 
-/// Whether the literature knows what was found.
+/// Whether the literature predicts the finding.
 pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
     let (because, source) = (&expected.because, &expected.source);
     match expected.kinds.contains(&kind) {

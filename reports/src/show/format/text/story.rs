@@ -1,7 +1,7 @@
 //! The story of one cause on the first screen. Violations of a run that share their cause are one
-//! story: the first of them leads, and the others are marked where they happen. Only the first
-//! story of a report is told event by event, and one that a lock before it had already, by the same
-//! smallest faults of the same plan, refers to that.
+//! story: the first of them leads, and marks show where the others happen. Only the first story of
+//! a report lists events; a story that repeats an earlier lock's, with the same minimal faults of
+//! the same plan, refers to that.
 
 use super::amount::{about, often};
 use super::lanes::{Gap, Lanes, with_gaps};
@@ -19,22 +19,22 @@ use fencepost_faults::{Node, SimTime, TimedFault};
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// How many events a story shows at most, but for its evidence.
+/// The most events in a story, besides its evidence.
 const EVENTS_MAX: usize = 9;
-/// How many events a story shows with its evidence, but for those that break a rule: the first, and
-/// the last of them, as where a lock that is stuck was asked for many times in vain.
+/// The most events in a story with its evidence: the first, and the last of those that break no
+/// rule, as for a stuck lock with many failed attempts.
 const EVIDENCE_FIRST: usize = 10;
 const EVIDENCE_LAST: usize = 2;
-/// How many faults a story shows at most.
+/// The most faults in a story.
 const FAULTS_MAX: usize = 3;
-/// The column at which the lanes of a story begin, and the least room for words behind them.
+/// The column at which the lanes of a story begin, and the minimum width of the text after them.
 const BEFORE_LANES: usize = 16;
 const WORDS_MIN: usize = 20;
-/// The column at which values begin behind their labels.
+/// The column of values after their labels.
 const VALUES: usize = 13;
 
-/// Every story of a run, in the order in which they begin, in short if one was told `before`. Gives
-/// back those that were told.
+/// Every story of a run, in order of their start, abbreviated if one was told `before`. Returns
+/// those that were told.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -54,15 +54,14 @@ pub(crate) fn write<'r>(
     Ok(told)
 }
 
-/// What the reader has had before a story.
+/// What preceded a story.
 struct Earlier<'a> {
-    /// Any story.
     any: bool,
     /// One of the same run.
     of_this_lock: bool,
     /// One of the same cause.
     of_this_cause: bool,
-    /// One of another lock that went the same way.
+    /// One of another lock with the same course.
     like: Option<&'a Told<'a>>,
 }
 
@@ -74,7 +73,7 @@ fn stories(run: &RunReport) -> Vec<Told<'_>> {
             None => told.push(Told { run, lead: one, others: Vec::new() }),
         }
     }
-    // What the lock itself brought about comes before what no lock with a lease prevents.
+    // Causes in the lock itself precede those that no lock with a lease prevents.
     told.sort_by_key(Told::is_beyond_leases);
     told
 }
@@ -99,7 +98,7 @@ fn write_story(
     let title = format!("{client}: {kind} by {cause}");
     let id = format!("[{id}]");
     write!(out, "\n{BOLD}{client}{BOLD:#}: {style}{kind}{style:#} by {cause}")?;
-    // The fingerprint stands at the right edge, of the next line if the title leaves no room.
+    // The fingerprint is at the right edge, on the next line if the title leaves no room.
     let room = match page.width.saturating_sub(title.chars().count()) {
         room if room > id.chars().count() => room,
         _ => {
@@ -189,7 +188,7 @@ fn write_gap(lanes: &Lanes, gap: &Gap, room: usize, out: &mut dyn Write) -> io::
     Ok(())
 }
 
-/// What else this cause broke, by its fingerprint.
+/// The other violations of this cause, by fingerprint.
 fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut parts = Vec::new();
     for one in &told.others {
@@ -200,7 +199,7 @@ fn write_also(page: Page, told: &Told<'_>, out: &mut dyn Write) -> io::Result<()
     field(page, out, "also", &parts.join(", "))
 }
 
-/// What running it again showed.
+/// The results of diagnostic runs.
 fn write_rerun(
     page: Page,
     told: &Told<'_>,
@@ -232,7 +231,7 @@ fn write_rerun(
     field(page, out, "explain", &explained)
 }
 
-/// The least that shows it.
+/// The minimal run.
 fn smallest(lead: &ViolationReport) -> Option<String> {
     let plan = lead.minimal_plan.as_ref()?;
     let faults: Vec<String> =
@@ -246,7 +245,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     Some(format!("{faults}{tight}{size}{no_length}"))
 }
 
-/// The nearest value that does not show it: of a delay that must be short, one that is too long.
+/// The nearest value without the violation: for a delay that must be short, a longer one.
 fn tight(boundary: &Boundary, faults: usize) -> String {
     let value = rerun::amount(boundary, boundary.not_enough);
     let is_less = boundary.not_enough.unsigned_abs() < boundary.enough.unsigned_abs();
@@ -257,7 +256,7 @@ fn tight(boundary: &Boundary, faults: usize) -> String {
     }
 }
 
-/// A label and its value, wrapped behind the label; nothing if there is no value.
+/// A label and its value, wrapped after the label; nothing without a value.
 fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped_to(value, page.width - VALUES) {
@@ -267,7 +266,7 @@ fn field(page: Page, out: &mut dyn Write, label: &str, value: &str) -> io::Resul
     Ok(())
 }
 
-/// The first events and the last, and between them those that have to be shown.
+/// The first and last events, and between them those that must be shown.
 fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
     let last = chosen.len().saturating_sub(EVIDENCE_LAST);
     let is_shown = |(place, event): &(usize, &u64)| {
@@ -281,7 +280,7 @@ impl Told<'_> {
         self.lead.violation.cause
     }
 
-    /// Whether no lock with a lease prevents it.
+    /// Returns whether no lock with a lease prevents it.
     fn is_beyond_leases(&self) -> bool {
         let is_waiting = matches!(
             self.lead.violation.kind,
@@ -290,8 +289,8 @@ impl Told<'_> {
         self.cause().is_beyond_leases() && !is_waiting
     }
 
-    /// Whether another lock went the same way: the same rule broken for the same cause by the same
-    /// plan, and by the same faults of what is left of it.
+    /// Returns whether another lock had the same course: the same rule broken for the same cause by
+    /// the same plan, and by the same faults of its minimal plan.
     fn is_like(&self, other: &Told<'_>) -> bool {
         let least = |told: &Told<'_>| {
             let plan = told.lead.minimal_plan.as_ref()?;
@@ -305,8 +304,7 @@ impl Told<'_> {
             && least_here == least(other)
     }
 
-    /// From the first to the last event that is told: the evidence of the lead, and that of others
-    /// that happen meanwhile.
+    /// The first and the last event: the evidence of the lead, and that of others in between.
     fn span(&self) -> (u64, u64) {
         let of = |one: &ViolationReport| {
             let numbers = one.violation.witness.iter().map(|event| event.sequence);
@@ -346,7 +344,7 @@ impl Told<'_> {
         ends(&chosen, &broken.map(|entry| entry.sequence).collect())
     }
 
-    /// Whether a server became a primary, or was left one, and still is when the story begins.
+    /// Returns whether a server became or remained a primary, and still is when the story begins.
     fn stands(&self, entry: &TimelineEntry, first: u64) -> bool {
         let is_turn = |one: &TimelineEntry| {
             one.process == entry.process
@@ -358,7 +356,8 @@ impl Told<'_> {
             && !self.run.timeline.iter().filter(between).any(is_turn)
     }
 
-    /// What goes first when there is not room for everything; nothing for what is not told here.
+    /// The priority of an event when room is short; `None` for events that this story does not
+    /// show.
     fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
         let lead = &self.lead.violation;
         let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
@@ -384,7 +383,8 @@ impl Told<'_> {
         }
     }
 
-    /// Whether a server granted the lock, lost it or changed its part by this event of the story.
+    /// Returns whether a server granted the lock, lost it or changed its role in this event of the
+    /// story.
     fn decides(&self, entry: &TimelineEntry) -> bool {
         let mut story = self.lead.violation.narrative.iter();
         let is_deed = match &entry.what {
@@ -407,7 +407,7 @@ impl Told<'_> {
         })
     }
 
-    /// What is said of an event, and whether it breaks a rule.
+    /// The text of an event, and whether it breaks a rule.
     fn words(&self, entry: &TimelineEntry) -> (String, bool) {
         let text = match &entry.what {
             What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => entry.text.clone(),
@@ -430,7 +430,7 @@ impl Told<'_> {
         }
     }
 
-    /// Whether somebody enters where another one is, in a story of overlaps.
+    /// Returns whether a process enters while another is inside, in a story of overlaps.
     fn overlaps_again(&self, entry: &TimelineEntry) -> bool {
         let mut told = std::iter::once(&self.lead).chain(&self.others);
         let enters = matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested;
@@ -440,7 +440,7 @@ impl Told<'_> {
     }
 }
 
-/// A write that the storage accepted: over which value, and which one the writer had read.
+/// An accepted write: the value that it replaced, and the one that the writer had read.
 fn write_of(by: Node, what: &What) -> String {
     let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
     let token = token.map_or(String::new(), |token| format!(" with token {token}"));
@@ -449,7 +449,7 @@ fn write_of(by: Node, what: &What) -> String {
     format!("{by} {read}writes {after}{token} over {before}")
 }
 
-/// What is written behind the event that completes a violation.
+/// The mark after the event that completes a violation.
 fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
     let violation = &report.violation;
     match (violation.kind, &entry.what) {
@@ -464,7 +464,7 @@ fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
     }
 }
 
-/// How exactly a time is told.
+/// The precision of times.
 #[derive(Clone, Copy)]
 enum Digits {
     Millis,

@@ -1,4 +1,4 @@
-//! Sweep summaries for people: one row for each client and fault.
+//! Sweep summaries as text: one row for each client and fault.
 
 use super::comparison;
 use super::layout::{BOLD, DIM, GREEN, RED, YELLOW, counted, thousands};
@@ -12,10 +12,10 @@ use std::io::{self, Write};
 /// The head of each column but the last, in order.
 const HEAD: [&str; 8] =
     ["client", "fault", "runs", "valid", "violated", "unknown", "rate", "95 % interval"];
-/// How many columns are words; the others are numbers and stand to the right.
+/// The number of text columns; the others are numbers, right-aligned.
 const WORDS: usize = 2;
 
-/// Writes the table and what belongs under it.
+/// Writes the table and its notes.
 pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let (tool, seeds) = (&sweep.tool, sweep.seeds);
     writeln!(
@@ -72,7 +72,7 @@ fn small_percent(share: f64) -> String {
     format!("{:.digits$}", share * 100.0)
 }
 
-/// How long one has to wait for a violation, if one was seen in enough blocks.
+/// The seeds until a violation, if enough blocks had one.
 fn seeds_to_first(cell: &Cell) -> Option<String> {
     let first = &cell.seeds_to_first;
     let median = first.median?;
@@ -158,8 +158,8 @@ fn write_cell(
     Ok(())
 }
 
-/// What `explore` says of a quiet cell, a line each: how it breaks the lock all the same, or what is
-/// certified, and that the rest is not.
+/// The results of `explore` for a quiet cell, a line each: a plan that breaks the lock anyway, or
+/// the certified part and the uncertified rest.
 fn explored(cell: &Cell) -> Vec<String> {
     let is_quiet = cell.valid > 0 && cell.violated == 0;
     if let Some(one) = counterexample(&cell.client, &cell.fault).filter(|_| is_quiet) {
@@ -205,8 +205,8 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     }
 }
 
-/// How often a fault of each kind began in each phase of the protocol: what a quiet cell can be
-/// trusted for.
+/// The number of faults of each kind that began in each phase of the protocol: the coverage of a
+/// quiet cell.
 fn write_phases(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let rows: Vec<[String; 2 + PHASES.len()]> = sweep.cells.iter().flat_map(phase_rows).collect();
     if rows.is_empty() {

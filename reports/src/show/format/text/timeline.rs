@@ -10,8 +10,8 @@ use anstyle::Style;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// Writes the entries of the run's timeline that belong to a violation. Of entries that were all
-/// `told` before, only the evidence is written again.
+/// Writes the entries of the run's timeline that belong to a violation. If all entries were `told`
+/// before, writes only the evidence.
 pub(crate) fn write(
     run: &RunReport,
     violation: &Violation,
@@ -49,11 +49,11 @@ pub(crate) fn write(
     writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
 }
 
-/// How the lines are set.
+/// The column layout.
 struct Columns {
-    /// How wide the place of an event is.
+    /// The width of the node column.
     who: usize,
-    /// Whether times need more than milliseconds.
+    /// `true` if times need more than milliseconds.
     micros: bool,
 }
 
@@ -80,7 +80,7 @@ fn write_line(
     )
 }
 
-/// Where it happened; a fault happens nowhere.
+/// The node of the event; empty for a fault.
 fn place(entry: &TimelineEntry) -> String {
     match &entry.what {
         What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => "nemesis".to_owned(),
@@ -110,7 +110,7 @@ fn shown<'r>(run: &'r RunReport, violation: &Violation) -> Vec<&'r TimelineEntry
     run.timeline.iter().filter(belongs).collect()
 }
 
-/// Whether the fault that begins with this entry still acts at event number `at`.
+/// Returns whether the fault that begins with this entry still acts at event number `at`.
 fn acts_on(run: &RunReport, entry: &TimelineEntry, at: u64) -> bool {
     let What::FaultBegan { fault, .. } = &entry.what else { return false };
     let mut later = run.timeline.iter().filter(|other| other.sequence > at);

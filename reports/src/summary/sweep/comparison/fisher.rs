@@ -1,8 +1,8 @@
-//! Fisher's exact test: whether two rates differ by more than chance explains.
+//! Fisher's exact test: whether two rates differ significantly.
 
 /// The two-sided p-value of `hits` in `trials` against `hits` in `trials` (Fisher 1922): the
 /// probability, if both rates are the same, of a table with the same sums that is no more likely
-/// than this one. No trials on either side say nothing: 1. `hits` is at most `trials`.
+/// than this one. Without trials on a side it is 1. `hits` is at most `trials`.
 ///
 /// The weights of all tables follow from that of the likeliest by products and quotients alone,
 /// which IEEE 754 rounds alike on every machine; a crate that uses the logarithm of the gamma
@@ -30,14 +30,14 @@ pub(super) fn p_value((hits, trials): (u64, u64), (other_hits, other_trials): (u
         weights.push((x, weight));
     }
     let own = weights.iter().find(|(x, _)| *x == hits).map_or(0.0, |(_, weight)| *weight);
-    // What is as likely but for rounding counts as no more likely.
+    // The tolerance counts a table of equal probability despite rounding.
     let bound = own * (1.0 + 1e-7);
     let total: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let extreme: f64 = weights.iter().map(|(_, weight)| weight).filter(|at| **at <= bound).sum();
     extreme / total
 }
 
-/// All tables with the same sums: so many hits in all, so many trials on either side.
+/// All tables with the same sums: the total hits, and the trials on either side.
 struct Tables {
     all: u64,
     trials: u64,
@@ -96,7 +96,7 @@ mod tests {
     fn a_million_runs_are_told_apart() {
         let p = p_value((1_000, 1_000_000), (1_300, 1_000_000));
         assert!(p > 0.0 && p < 1e-9, "{p}");
-        // Beyond what a double holds it is zero.
+        // The result underflows to zero.
         assert_eq!(p_value((0, 1_000_000), (1_000_000, 1_000_000)), 0.0);
     }
 }

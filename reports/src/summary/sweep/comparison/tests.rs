@@ -1,4 +1,4 @@
-//! Two sweeps of the samples, compared.
+//! Comparisons of the sample sweeps.
 
 use super::*;
 use crate::samples;
@@ -7,7 +7,7 @@ fn compared(a: &Sweep, b: &Sweep) -> Comparison {
     Comparison::of(("old", a), ("new", b), samples::tool()).unwrap()
 }
 
-/// The sample sweep with the locks of these names only.
+/// The sample sweep with only this lock.
 fn only_of(client: &str, from: u64, to: u64) -> Sweep {
     let mut sweep = samples::sweep(from, to);
     sweep.cells.retain(|cell| cell.client == client);

@@ -1,8 +1,8 @@
-//! What operators do to commands, and how they misread replies.
+//! Changes to commands, and misreadings of replies.
 
 use crate::operators::resp::{Call, Purpose, grant, number};
 
-/// Scripts that look for an owner, without that.
+/// Scripts without their owner check.
 pub(crate) const ANYBODY: [(&str, &str); 3] = [
     ("redis.call(\"get\",KEYS[1]) == ARGV[1]", "true"),
     ("redis.call(\"hexists\",KEYS[1],ARGV[3]) == 0", "false"),
@@ -55,7 +55,7 @@ pub(crate) fn without_ttl(call: &mut Call) -> bool {
     }
 }
 
-/// Changes the time to live by a factor, in what takes the lock.
+/// Multiplies the time to live by a factor, in commands that take the lock.
 pub(crate) fn taken(call: &mut Call, times: u64, by: u64) -> bool {
     call.purpose == Purpose::Take && scaled(call, times, by)
 }
@@ -68,7 +68,7 @@ pub(crate) fn scaled(call: &mut Call, times: u64, by: u64) -> bool {
     changed != ttl
 }
 
-/// Changes every time to live by so many milliseconds.
+/// Changes every time to live by this many milliseconds.
 pub(crate) fn longer(call: &mut Call, ms: i64) -> bool {
     let Some((at, unit)) = call.ttl_at() else { return false };
     let Some(ttl) = call.words.get(at).and_then(|word| number(word)) else { return false };
@@ -77,7 +77,7 @@ pub(crate) fn longer(call: &mut Call, ms: i64) -> bool {
     true
 }
 
-/// Moves the times that a lock writes as values.
+/// Shifts the times that a lock writes as values.
 pub(crate) fn stamped(call: &mut Call, ms: i64) -> bool {
     let is_value = matches!(call.name().as_str(), "SETNX" | "GETSET" | "SET");
     let Some(time) = call.words.get(2).filter(|_| is_value).and_then(|word| number(word)) else {

@@ -1,4 +1,4 @@
-//! Mistakes of locks in keeping what they took, and in giving it back.
+//! Mistakes of locks in keeping and releasing a lock.
 
 use super::changes::{ANYBODY, given_back, other_key, scaled};
 use super::line::{by, misheard, unsent, words};
@@ -6,7 +6,6 @@ use crate::operators::operator::{At, Of, Operator};
 use crate::operators::resp::Purpose;
 use crate::operators::rule::redis::Rule;
 
-/// What is done wrong in keeping it and in giving it back.
 pub(crate) const KEEPING: &[Operator] = &[
     words("compare-dropped", "gives the lock back whoever has it", |call| {
         call.purpose == Purpose::Release && call.edit(&ANYBODY)

@@ -1,4 +1,4 @@
-//! Short ways to write an operator down.
+//! Short constructors of operators.
 
 use crate::operators::operator::{Operator, lock, server};
 use crate::operators::resp::Call;

@@ -5,7 +5,6 @@ use super::line::on;
 use crate::operators::operator::{At, Operator};
 use crate::operators::rule::redis::Rule;
 
-/// What servers do wrong.
 pub(crate) const SERVERS: &[Operator] = &[
     on(
         "expired-key-seen",

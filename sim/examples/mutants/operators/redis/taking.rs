@@ -1,4 +1,4 @@
-//! Mistakes of locks in taking what they guard.
+//! Mistakes in taking a lock.
 
 use super::changes::{granted, other_key, refused, stamped, taken, without_nx, without_ttl};
 use super::line::{by, misheard, unsent, words};
@@ -6,7 +6,6 @@ use crate::operators::operator::{At, Of, Operator};
 use crate::operators::resp::{Purpose, grant};
 use crate::operators::rule::redis::Rule;
 
-/// What is done wrong in taking a lock.
 pub(crate) const TAKING: &[Operator] = &[
     words("nx-dropped", "takes the lock whoever has it", without_nx),
     words("ttl-dropped", "takes the lock for ever", without_ttl),

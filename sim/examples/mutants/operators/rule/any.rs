@@ -1,25 +1,24 @@
-//! Mistakes of a server in its clock, its disk, its memory, whatever it speaks.
+//! Mistakes of any server in its clock, its disk, its memory.
 
 use crate::operators::wire::Marks;
 use fencepost_machine::{
     ConnectionId, Input, Machine, MonotonicTime, Now, OperatorAction, Output, Outputs, WallTime,
 };
 
-/// What is changed.
 pub(crate) enum Rule {
-    /// Its clocks go at this many ten thousandths of the right speed.
+    /// Its clocks run at this many ten thousandths of the right speed.
     Speed(u64),
-    /// A sync of the disk is said to be done before it is.
+    /// It confirms a sync of the disk too early.
     FsyncLies,
-    /// It starts with an empty disk, whatever it wrote.
+    /// It starts with an empty disk.
     StartsEmpty,
-    /// Each so many-th command of a client is carried out twice, and answered once.
+    /// It executes every n-th command of a client twice, and answers once.
     Twice(u64),
-    /// All that it holds is gone after each so many commands of clients.
+    /// It loses all data after every n commands of clients.
     Forgets(u64),
 }
 
-/// A server whose clock, disk or memory is not as it should be.
+/// A server with a faulty clock, disk or memory.
 pub(crate) enum Bent {
     Not,
     Speed { begin: Now, ten_thousandths: u64 },
@@ -39,7 +38,7 @@ impl Bent {
         }
     }
 
-    /// What it takes the time for.
+    /// The time that it sees.
     pub(crate) fn now(&mut self, now: Now) -> Now {
         let Bent::Speed { begin, ten_thousandths } = self else { return now };
         let passed = now.monotonic.0.saturating_sub(begin.monotonic.0);
@@ -51,7 +50,7 @@ impl Bent {
         }
     }
 
-    /// Lets something happen to the server.
+    /// Passes an input to the server.
     pub(crate) fn handle(
         &mut self,
         inner: &mut dyn Machine,
@@ -96,7 +95,7 @@ impl Bent {
         }
     }
 
-    /// Whether the command that is heard now is one of those that it is about.
+    /// Returns whether the mistake applies to the current command.
     fn is_turn(&mut self, can_forget: bool) -> bool {
         let (every, heard) = match self {
             Bent::Twice { every, heard } => (every, heard),
@@ -108,7 +107,7 @@ impl Bent {
     }
 }
 
-/// What the server sleeps by its own clock, by that of its host.
+/// Converts the server's timers from its own clock to that of its host.
 fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     for output in list {
         if let Output::WakeAfter { micros } = output {
@@ -118,7 +117,7 @@ fn slow_timers(list: &mut [Output], ten_thousandths: u64, marks: &Marks) {
     }
 }
 
-/// Tells the server that each sync is done, and never asks the disk for it.
+/// Tells the server that each sync is done, without the disk.
 fn lie(inner: &mut dyn Machine, now: Now, marks: &Marks, out: &mut Outputs) {
     while let Some(place) = out.list.iter().position(|output| *output == Output::DiskSync) {
         out.list.remove(place);

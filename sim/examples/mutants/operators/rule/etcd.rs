@@ -1,17 +1,16 @@
-//! Calls and answers of etcd's JSON gateway that an operator changes.
+//! Changes to calls and answers of etcd's JSON gateway.
 
 use crate::operators::wire::{Exchange, Heard};
 use serde_json::Value;
 
-/// What is changed.
 pub(crate) enum Rule {
-    /// A call: its path and its body. Whether it changed.
+    /// Changes a call by its path and body. Returns whether it changed.
     Asks(fn(&str, &mut Value) -> bool),
-    /// A call is not carried out, but answered so: its path and its body.
+    /// Answers a call, by its path and body, without executing it.
     Unsent(fn(&str, &Value) -> Option<Value>),
-    /// An answer: the path of the call and the answer. Whether it changed.
+    /// Changes an answer, by the path of the call. Returns whether it changed.
     Hears(fn(&str, &mut Value) -> bool),
-    /// What a watch tells of deletions is lost.
+    /// Drops watch events of deletions.
     NoDeletions,
 }
 
@@ -37,7 +36,6 @@ fn with_body(head: &str, body: &Value) -> Vec<u8> {
     format!("{}\r\n\r\n{body}", lines.join("\r\n")).into_bytes()
 }
 
-/// A whole answer.
 fn answer(body: &Value) -> Vec<u8> {
     with_body("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 0", body)
 }
@@ -51,7 +49,7 @@ impl Rule {
         else {
             return Heard::AsItIs;
         };
-        // A read of those in front is told from one of the own key.
+        // A read of earlier contenders differs from one of the own key.
         let is_of_others = path == "kv/range" && body["max_create_revision"].is_string();
         exchange.peer.asked = format!("{path}{}", if is_of_others { "+" } else { "" }).into_bytes();
         match self {

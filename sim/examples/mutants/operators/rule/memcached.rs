@@ -1,22 +1,21 @@
-//! Lines of memcached that an operator changes.
+//! Changes to lines of memcached.
 
 use crate::operators::wire::{Exchange, Heard};
 
-/// What is changed.
 pub(crate) enum Rule {
-    /// The words of a command's first line: whether they changed.
+    /// Changes the words of a command's first line; returns whether they changed.
     Words(fn(&mut Vec<String>) -> bool),
-    /// A command is not carried out but answered so: its words.
+    /// Answers a command without executing it.
     Unsent(fn(&[String]) -> Option<&'static str>),
-    /// A client hears another answer to its command: the first word of that, and the answer.
+    /// Replaces the answer to a command, by its first word.
     Heard(fn(&str, &str) -> Option<&'static str>),
-    /// All clients mark the lock by the same value.
+    /// All clients write the same owner value.
     SameOwner,
-    /// A client that asks whose the lock is hears that it is its own.
+    /// A client always reads its own owner value.
     OwnerIsMine,
 }
 
-/// The first line's words, and what follows it.
+/// The first line's words, and the rest.
 fn parts(bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
     let line = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -24,13 +23,13 @@ fn parts(bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
     Some((words, &bytes[end..])).filter(|(words, _)| words.len() > 1)
 }
 
-/// The data block behind a line, if there is one.
+/// The data block after a line, if there is one.
 fn block(rest: &[u8]) -> Option<&[u8]> {
     let end = rest.get(2..)?.windows(2).position(|pair| pair == b"\r\n")?;
     Some(&rest[2..2 + end])
 }
 
-/// As many bytes that stand for every owner.
+/// An owner value of this length, the same for all.
 fn same(length: usize) -> Vec<u8> {
     vec![b'o'; length]
 }

@@ -1,31 +1,30 @@
-//! Commands and replies of Redis that an operator changes.
+//! Changes to commands and replies of Redis.
 
 use crate::operators::resp::{Call, Purpose, Scripts, bulk, grant, vote};
 use crate::operators::wire::{Exchange, Heard, Peer};
 
-/// What is changed.
 pub(crate) enum Rule {
-    /// The words of a command of a client: whether they changed.
+    /// Changes the words of a client's command; returns whether they changed.
     Words(fn(&mut Call) -> bool),
-    /// A command of a client is not carried out but answered so.
+    /// Answers a client's command without executing it.
     Unsent(fn(&Call) -> Option<&'static str>),
-    /// A client hears another reply to its command.
+    /// Replaces the reply to a client's command.
     Heard(fn(&Call, &[u8]) -> Option<&'static str>),
-    /// A client that asks whose the lock is hears that it is its own.
+    /// A client always reads its own owner value.
     OwnerIsMine,
-    /// All clients mark the lock by the same value.
+    /// All clients write the same owner value.
     SameOwner,
-    /// What fewer servers than this granted is not given back.
+    /// A grant by fewer servers than this is not released.
     KeepsFewerThan(u16),
-    /// A Sentinel gives every other one that asks its vote, in every epoch.
+    /// A Sentinel votes for every requester, in every epoch.
     VotesForAll,
-    /// A number that one server tells another is replaced: what stands before it, and the number.
+    /// Replaces a number that one server sends another: its prefix, and the number.
     Claims(&'static str, &'static str),
-    /// A message that servers send clients by themselves is lost.
+    /// Drops a message that servers send clients unasked.
     Silent(&'static str),
 }
 
-/// The value that stands for every owner.
+/// The owner value for all.
 const OWNER: &[u8] = b"the-same-owner";
 
 impl Rule {
@@ -68,7 +67,7 @@ impl Rule {
         }
     }
 
-    /// What another server says.
+    /// Handles a message from another server.
     fn hears_server(&self, bytes: &[u8]) -> Heard {
         let Rule::Claims("ACK", number) = self else { return Heard::AsItIs };
         let Some(mut call) = Call::read(bytes, &Scripts::default()) else {
@@ -111,14 +110,14 @@ impl Rule {
         }
     }
 
-    /// What one server says to another.
+    /// Changes a message to another server.
     fn says_server(&self, bytes: &[u8], peer: &Peer) -> Option<Vec<u8>> {
         match self {
             Rule::Claims(before, number) => {
                 let at = bytes.windows(before.len()).position(|part| part == before.as_bytes())?;
                 let at = at + before.len();
                 let length = bytes[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
-                // As many digits as before, so that the length of the whole stays.
+                // Pads to the same number of digits, so that the total length stays.
                 let filled = format!("{number:0>length$}");
                 (filled.len() == length)
                     .then(|| [&bytes[..at], filled.as_bytes(), &bytes[at + length..]].concat())
@@ -130,8 +129,7 @@ impl Rule {
     }
 }
 
-/// Remembers a command: what it is, who is named by it, and what the script is that is called by
-/// its digest.
+/// Records a command: its purpose, its owner value, and its script if called by digest.
 fn note(exchange: &mut Exchange<'_>, call: &Call) {
     let peer = &mut *exchange.peer;
     if call.name() == "EVAL" && peer.call.name() == "EVALSHA" {

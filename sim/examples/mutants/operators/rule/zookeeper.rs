@@ -1,19 +1,19 @@
-//! Records of ZooKeeper that an operator changes.
+//! Changes to records of ZooKeeper.
 
 use crate::operators::wire::{Exchange, Heard};
 
-/// What is changed. A frame is whole, with its length before it.
+/// The change. A frame is whole, with its length before it.
 pub(crate) enum Rule {
-    /// A request: its frame and what it is for. Whether it changed.
+    /// Changes a request, by its frame and type. Returns whether it changed.
     Asks(fn(&mut Vec<u8>, i32) -> bool),
-    /// A request of this kind is not carried out, but answered as if it were.
+    /// Confirms a request of this type without executing it.
     Unsent(i32),
-    /// A reply: its frame and what was asked for. Whether it changed.
+    /// Changes a reply, by its frame and the request's type. Returns whether it changed.
     Hears(fn(&mut Vec<u8>, i32) -> bool),
-    /// What a watch tells is lost.
+    /// Drops watch events.
     NoWatches,
-    /// The session lasts for a time to be multiplied by the first and divided by the second number;
-    /// the client is told the one that it asked for.
+    /// Multiplies the session timeout by the first and divides it by the second number; the client
+    /// sees the requested one.
     Timeout(i32, i32),
 }
 
@@ -25,7 +25,7 @@ pub(crate) const GET_CHILDREN: i32 = 8;
 pub(crate) const PING: i32 = 11;
 pub(crate) const SET_WATCHES: i32 = 101;
 pub(crate) const CLOSE: i32 = -11;
-/// What stands for the first frame of a connection.
+/// The type of the first frame on a connection.
 pub(crate) const CONNECT: i32 = i32::MIN;
 
 pub(crate) fn int(frame: &[u8], at: usize) -> Option<i32> {
@@ -38,13 +38,13 @@ pub(crate) fn put(frame: &mut [u8], at: usize, value: i32) {
     }
 }
 
-/// A reply that says that a request was carried out, and no more.
+/// A reply that confirms a request without data.
 fn done(xid: i32) -> Vec<u8> {
     let body: [&[u8]; 4] = [&16_i32.to_be_bytes(), &xid.to_be_bytes(), &[0; 8], &[0; 4]];
     body.concat()
 }
 
-/// Whether the bytes are one frame.
+/// Returns whether the bytes are one frame.
 fn is_whole(frame: &[u8]) -> bool {
     int(frame, 0).and_then(|length| usize::try_from(length).ok()) == Some(frame.len() - 4)
 }

@@ -1,12 +1,12 @@
-//! Which track each span is drawn on. Perfetto nests the spans of a track and drops one that
-//! crosses another, so spans of a topic that cross go to tracks of their own.
+//! Assigns spans to tracks. Perfetto nests the spans of a track and drops one that crosses another,
+//! so crossing spans of a topic go to separate tracks.
 
 use fencepost_faults::Node;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use strum::VariantArray;
 
-/// What the spans of a track tell of, in the order of the tracks of a node.
+/// The topics of tracks, in the order of a node's tracks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, VariantArray)]
 pub(super) enum Topic {
     Believed,
@@ -16,36 +16,33 @@ pub(super) enum Topic {
     Message,
 }
 
-/// A span on a track.
 pub(super) struct Slice {
     pub(super) node: Node,
     pub(super) topic: Topic,
-    /// When it begins, in microseconds.
+    /// Its start, in microseconds.
     pub(super) from: u64,
-    /// When it ends: never before it begins.
+    /// Its end, not before its start.
     pub(super) to: u64,
     pub(super) name: String,
     /// The arrow that begins or ends in it.
     pub(super) arrow: Option<Arrow>,
 }
 
-/// One end of an arrow.
 pub(super) struct Arrow {
     pub(super) number: u64,
     pub(super) end: End,
 }
 
-/// Which end of an arrow.
 pub(super) enum End {
     Tail,
     Head,
 }
 
-/// How many tracks a topic of a node has room for; no run comes near it.
+/// The most tracks for a topic of a node; no run comes near it.
 const ROWS: usize = 1 << 12;
 
 impl Topic {
-    /// What Perfetto filters by.
+    /// Perfetto's filter category.
     pub(super) fn category(self) -> &'static str {
         match self {
             Topic::Believed => "believed",
@@ -56,8 +53,8 @@ impl Topic {
         }
     }
 
-    /// What follows the name of the node. What a process believes and what a server keeps stand on
-    /// the node's first track, with its events.
+    /// The suffix after the node's name. A process's beliefs and a server's values are on the
+    /// node's first track, with its events.
     fn suffix(self) -> &'static str {
         match self {
             Topic::Believed | Topic::Lock => "",
@@ -67,7 +64,7 @@ impl Topic {
         }
     }
 
-    /// Which of a node's tracks: topics with one number share theirs.
+    /// The position among a node's tracks: topics with one number share theirs.
     fn place(self) -> usize {
         match self {
             Topic::Believed | Topic::Lock => 0,
@@ -78,7 +75,6 @@ impl Topic {
     }
 }
 
-/// The tracks of a run.
 pub(super) struct Tracks {
     nodes: Vec<Node>,
     names: BTreeMap<usize, String>,
@@ -86,8 +82,8 @@ pub(super) struct Tracks {
 }
 
 impl Tracks {
-    /// Sorts the slices by their beginning, those that enclose others first, and gives each the
-    /// first track of its topic on which it crosses none.
+    /// Sorts the slices by start, enclosing ones first, and gives each the first track of its topic
+    /// on which it crosses none.
     pub(super) fn of(nodes: &[Node], slices: &mut [Slice]) -> Tracks {
         slices.sort_by_key(|slice| (slice.from, Reverse(slice.to)));
         let mut tracks =
@@ -120,7 +116,7 @@ impl Tracks {
         self.of_slices.iter().copied()
     }
 
-    /// Where the events of a node stand.
+    /// The track of a node's events.
     pub(super) fn main(&self, node: Node) -> usize {
         self.first(node, 0)
     }
@@ -131,8 +127,8 @@ impl Tracks {
     }
 }
 
-/// The first row on which a span crosses none that is still open there. Of each row the ends of the
-/// open spans, the innermost last.
+/// The first row on which a span crosses none that is still open there. Each row has the ends of
+/// its open spans, the innermost last.
 fn take_row(rows: &mut Vec<Vec<u64>>, from: u64, to: u64) -> usize {
     for (index, row) in rows.iter_mut().enumerate() {
         while row.last().is_some_and(|end| *end <= from) {
