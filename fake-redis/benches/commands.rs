@@ -1,5 +1,5 @@
-//! What one command costs the state machine by itself: request bytes in, reply bytes out, no
-//! socket, no world.
+//! The cost of one command in the state machine alone: request bytes in, reply bytes out, without
+//! sockets or a world.
 //!
 //!     cargo bench -p fake-redis --bench commands
 
@@ -80,7 +80,6 @@ fn commands(criterion: &mut Criterion) {
     group.finish();
 }
 
-/// What was sent last.
 fn reply(server: &Server) -> Vec<u8> {
     let sent = server.outputs.list.iter().filter_map(|output| match output {
         fake_redis::Output::Send { bytes, .. } => Some(bytes.to_vec()),

@@ -1,11 +1,11 @@
-//! A lock taken and released so many times, straight at the state machine, for counting
-//! instructions: two runs of different length subtracted leave out starting and warming up.
+//! Takes and releases a lock a given number of times, directly on the state machine, for counting
+//! instructions. Subtract two runs of different length to exclude startup and warm-up.
 //!
 //!     cargo build --profile test -p fake-redis --example release
 //!     valgrind --tool=callgrind target/debug/examples/release both 2000
 //!
-//! `set` sends SET NX PX and DEL, `both` SET NX PX and a cached EVALSHA that compares and deletes,
-//! `refused` the script alone for a lock that is somebody else's.
+//! `set` sends SET NX PX and DEL; `both` sends SET NX PX and a cached EVALSHA that compares and
+//! deletes; `refused` sends only the script, for another client's lock.
 
 use fake_redis::{
     ConnectionId, DiskImage, Input, Machine, Node, NodeConfig, Now, Output, Outputs, WallTime,

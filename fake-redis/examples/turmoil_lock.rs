@@ -1,6 +1,6 @@
-//! A lock in Redis with Sentinel, in a simulation of one's own: stock turmoil, and redis-rs over
+//! A lock in Redis with Sentinel, in your own simulation: stock turmoil, and redis-rs over
 //! turmoil's `TcpStream`. The primary crashes after it granted the lock and before its replica
-//! hears of it; Sentinel promotes the replica, and the lock has two holders.
+//! receives it. Sentinel promotes the replica, and the lock has two holders.
 //!
 //!     cargo run -p fake-redis --example turmoil_lock -- 7
 
@@ -51,19 +51,19 @@ pub(crate) fn run(seed: u64) -> turmoil::Result {
     Ok(())
 }
 
-/// Takes the lock for longer than the simulation lasts.
+/// Takes the lock for longer than the simulation runs.
 async fn alice(holders: Holders) -> turmoil::Result {
-    // Sentinel takes a while to find everybody.
+    // Sentinel needs some time to discover all servers.
     tokio::time::sleep(Duration::from_secs(20)).await;
     let mut redis = connect("redis-1", 6379).await?;
-    // Replication is asynchronous: redis-1 grants the lock though redis-2 will not hear of it.
+    // Replication is asynchronous: redis-1 grants the lock although redis-2 will not receive it.
     turmoil::partition("redis-1", "redis-2");
     assert!(acquire(&mut redis, "alice").await?);
     holders.borrow_mut().push("alice");
     Ok(())
 }
 
-/// Waits until Sentinel names a new primary and takes the lock there.
+/// Waits until Sentinel reports a new primary, then takes the lock there.
 async fn bob(holders: Holders) -> turmoil::Result {
     let mut sentinel = connect("sentinel-1", 26379).await?;
     let mut ask = redis::cmd("SENTINEL");
@@ -85,7 +85,6 @@ async fn acquire(redis: &mut MultiplexedConnection, owner: &str) -> redis::Redis
 }
 
 async fn connect(host: &str, port: u16) -> turmoil::Result<MultiplexedConnection> {
-    // The driver borrows it.
     static SETTINGS: LazyLock<RedisConnectionInfo> = LazyLock::new(Default::default);
     let stream = TcpStream::connect((host, port)).await?;
     let (connection, driver) = MultiplexedConnection::new(&SETTINGS, stream).await?;
@@ -93,7 +92,7 @@ async fn connect(host: &str, port: u16) -> turmoil::Result<MultiplexedConnection
     Ok(connection)
 }
 
-/// Adds a host that serves. Its disk stays when it crashes.
+/// Adds a host that serves. Its disk survives a crash.
 fn add(sim: &mut turmoil::Sim<'_>, name: &str, seed: u64, server: Server) {
     let disk = SharedDisk::default();
     sim.host(name, move || {
@@ -108,7 +107,6 @@ fn add(sim: &mut turmoil::Sim<'_>, name: &str, seed: u64, server: Server) {
     });
 }
 
-/// What the clock of every server shows.
 fn clock() -> Duration {
     Duration::from_secs(1_700_000_000) + turmoil::sim_elapsed().unwrap_or_default()
 }
@@ -120,7 +118,7 @@ fn node(host: &str, primary: Option<&str>) -> NodeConfig {
 
 fn sentinel(host: &str) -> SentinelConfig {
     let (own, primary) = (Address::new(host, 26379), Address::new("redis-1", 6379));
-    // If each Sentinel votes for itself, they try again after twice the failover timeout.
+    // If every Sentinel votes for itself, they try again after twice the failover timeout.
     let (down_after_ms, failover_timeout_ms) = (2_000, 5_000);
     SentinelConfig { down_after_ms, failover_timeout_ms, ..SentinelConfig::new(own, primary) }
 }

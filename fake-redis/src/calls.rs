@@ -1,7 +1,7 @@
-//! A command that is found, permitted and executed, whoever asks.
+//! Execution of a command, for clients, EXEC, scripts and the primary's stream alike.
 //!
-//! In: arguments. Out: the reply, and the command's effects noted. Clients, EXEC, scripts and the
-//! primary's stream all end here; the code itself is in the table that the server was given.
+//! In: arguments. Out: the reply and the recorded effects. The server's command table holds the
+//! code of each command.
 
 pub(crate) mod execute;
 pub(crate) mod lookup;

@@ -1,7 +1,7 @@
-//! How clients come and go, wait and are answered.
+//! Client connections: accepting, blocking and answering them.
 //!
-//! In: connections and bytes. Out: clients with a complete command in the queue, and answers to
-//! those who waited for something that has happened now.
+//! In: connections and bytes. Out: clients with a complete command in the queue, and replies to
+//! clients whose wait is over.
 
 pub(crate) mod blocking;
 pub(crate) mod connections;

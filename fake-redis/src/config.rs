@@ -1,4 +1,4 @@
-//! How one server is set up: the part of redis.conf that has a meaning here.
+//! Configuration of a server: the modelled part of redis.conf.
 
 pub(crate) mod events;
 pub(crate) mod file;
@@ -8,7 +8,7 @@ pub(crate) mod parameters;
 
 use bytes::Bytes;
 
-/// Which Redis to be, where versions differ in what a lock can notice.
+/// Redis version, where versions differ in ways a lock can observe.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub enum RedisVersion {
     /// 6.2: relative expiry in the replication stream.
@@ -16,14 +16,14 @@ pub enum RedisVersion {
     /// 7.0.
     #[default]
     V7_0,
-    /// 7.2: WAIT counts the connection's own writes only.
+    /// 7.2: WAIT counts only the connection's own writes.
     V7_2,
     /// 8.4: SET IFEQ and DELEX.
     V8_4,
 }
 
 impl RedisVersion {
-    /// The version as INFO and HELLO state it.
+    /// Version as in INFO and HELLO.
     pub fn text(self) -> &'static str {
         match self {
             RedisVersion::V6_2 => "6.2.14",
@@ -33,7 +33,7 @@ impl RedisVersion {
         }
     }
 
-    /// The version as one number, `0x00MMmmpp`, as `redis.REDIS_VERSION_NUM`.
+    /// Version as `0x00MMmmpp`, as in `redis.REDIS_VERSION_NUM`.
     pub fn number(self) -> i64 {
         match self {
             RedisVersion::V6_2 => 0x0006_020e,
@@ -44,34 +44,33 @@ impl RedisVersion {
     }
 }
 
-/// When the append-only file is made safe from power loss.
+/// `appendfsync`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Fsync {
-    /// Before the reply leaves.
+    /// Before each reply.
     Always,
     /// Once a second.
     EverySec,
-    /// When the operating system likes to.
+    /// Left to the operating system.
     No,
 }
 
-/// What survives the process.
+/// Persistence mode.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Persistence {
-    /// Nothing.
+    /// None.
     #[default]
     None,
     /// Snapshots.
     Rdb,
-    /// An append-only file.
+    /// Append-only file.
     Aof {
         /// When it is synced.
         fsync: Fsync,
     },
 }
 
-/// When a snapshot is taken by itself: after more than so many seconds with at least so many
-/// changes.
+/// `save`: an automatic snapshot after this time with at least this many changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SavePoint {
     /// Since the last snapshot.
@@ -81,7 +80,7 @@ pub struct SavePoint {
 }
 
 impl SavePoint {
-    /// Redis's own: `save 3600 1 300 100 60 10000`.
+    /// Redis's default: `save 3600 1 300 100 60 10000`.
     pub const DEFAULTS: [SavePoint; 3] = [
         SavePoint { seconds: 3_600, changes: 1 },
         SavePoint { seconds: 300, changes: 100 },
@@ -89,25 +88,25 @@ impl SavePoint {
     ];
 }
 
-/// How many bytes may wait for a client that does not read them.
+/// Limit on a client's unsent output.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct OutputLimit {
-    /// With more it is disconnected; 0 is no limit.
+    /// Bytes that disconnect the client immediately; 0 means no limit.
     pub hard: u64,
-    /// With more for longer than `soft_seconds` it is disconnected; 0 is no limit.
+    /// Bytes that disconnect the client after `soft_seconds`; 0 means no limit.
     pub soft: u64,
-    /// How many seconds.
+    /// Duration in seconds.
     pub soft_seconds: i64,
 }
 
-/// The limits by class of client: `client-output-buffer-limit`.
+/// Limits by class of client: `client-output-buffer-limit`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OutputLimits {
-    /// Clients that wait for replies.
+    /// Normal clients.
     pub normal: OutputLimit,
     /// Replicas.
     pub replica: OutputLimit,
-    /// Clients that listen to a channel.
+    /// Subscribers of channels.
     pub pubsub: OutputLimit,
 }
 
@@ -122,23 +121,23 @@ impl Default for OutputLimits {
     }
 }
 
-/// What goes when memory is full.
+/// Eviction policy when memory is full.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum MaxmemoryPolicy {
-    /// Nothing: commands that may need memory fail with `-OOM`.
+    /// None: commands that may need memory fail with `-OOM`.
     #[default]
     NoEviction,
     /// The least recently used key.
     AllKeysLru,
     /// The least frequently used key.
     AllKeysLfu,
-    /// Any key.
+    /// A random key.
     AllKeysRandom,
-    /// The least recently used key among those with a time to live.
+    /// The least recently used key with a time to live.
     VolatileLru,
-    /// The least frequently used key among those with a time to live.
+    /// The least frequently used key with a time to live.
     VolatileLfu,
-    /// Any key with a time to live.
+    /// A random key with a time to live.
     VolatileRandom,
     /// The key that expires first.
     VolatileTtl,
@@ -157,87 +156,86 @@ impl MaxmemoryPolicy {
         ("volatile-ttl", MaxmemoryPolicy::VolatileTtl),
     ];
 
-    /// Whether only keys with a time to live may go.
+    /// Returns whether only keys with a time to live are evicted.
     pub fn volatile_only(self) -> bool {
         use MaxmemoryPolicy::{VolatileLfu, VolatileLru, VolatileRandom, VolatileTtl};
         matches!(self, VolatileLru | VolatileLfu | VolatileRandom | VolatileTtl)
     }
 }
 
-/// One server's configuration. The defaults are redis.conf's, but for persistence, which is off.
+/// Configuration of a server. The defaults are redis.conf's, except that persistence is off.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct NodeConfig {
-    /// The name by which others reach this server.
+    /// Host name announced to others.
     pub host: String,
-    /// The port on which others reach this server.
+    /// Port announced to others.
     pub port: u16,
-    /// The primary to follow, if any.
+    /// The primary to replicate.
     pub replica_of: Option<(String, u16)>,
-    /// Whether the server was started with a configuration file, which CONFIG REWRITE brings up to
-    /// date; Sentinel asks for that with every change of roles.
+    /// The server was started with a configuration file, which CONFIG REWRITE updates. Sentinel
+    /// requests that at every change of roles.
     pub has_config_file: bool,
-    /// What survives the process.
+    /// Persistence mode.
     pub persistence: Persistence,
-    /// Whether an append-only file that is cut off at its end is loaded up to there.
+    /// Load an append-only file whose end is missing (`aof-load-truncated`).
     pub aof_load_truncated: bool,
-    /// By how many per cent the append-only file grows before it is written again by itself; 0 is
-    /// never.
+    /// Growth in percent before an automatic rewrite of the append-only file; 0 means never.
     pub aof_rewrite_percentage: u32,
-    /// How many bytes an append-only file has at least that is written again by itself.
+    /// Minimum size in bytes for an automatic rewrite of the append-only file.
     pub aof_rewrite_min_size: u64,
-    /// When snapshots are taken by themselves, if they are what survives.
+    /// Automatic snapshots, if persistence uses snapshots.
     pub save_points: Vec<SavePoint>,
-    /// Writes need that many replicas that acknowledged lately; 0 is no demand.
+    /// Minimum number of replicas for writes; 0 means no minimum.
     pub min_replicas_to_write: u32,
-    /// How old a replica's last acknowledgement may be, in seconds; 0 is no demand.
+    /// Maximum age of a replica's last acknowledgement, in seconds; 0 disables the check.
     pub min_replicas_max_lag: u32,
-    /// The bound on memory in bytes; 0 is none.
+    /// Memory limit in bytes; 0 means none.
     pub maxmemory: u64,
-    /// What goes when memory is full.
+    /// Eviction policy.
     pub maxmemory_policy: MaxmemoryPolicy,
-    /// Sentinel prefers the replica with the smallest; 0 is never.
+    /// Sentinel prefers replicas with a lower value; 0 means never promote.
     pub replica_priority: u32,
-    /// Bytes of the replication stream kept for partial resynchronisation.
+    /// Size in bytes of the backlog for partial resynchronization.
     pub backlog_size: usize,
-    /// Seconds of silence after which a replication link is given up.
+    /// Silence in seconds after which a replication link is closed.
     pub repl_timeout: u32,
-    /// Seconds between a primary's pings to its replicas.
+    /// Interval in seconds between a primary's pings to its replicas.
     pub repl_ping_period: u32,
-    /// Whether a replica that lost its primary still answers reads.
+    /// A replica without its primary still answers reads.
     pub replica_serve_stale_data: bool,
-    /// For how many seconds a snapshot for a replica is put off, so that others may share it.
+    /// Delay in seconds before a snapshot for a replica, so that other replicas may share it.
     pub repl_diskless_sync_delay: u32,
-    /// Whether it starts together with its replicas or its primary as part of a deployment that has
-    /// been running for long: then they are in step at once, whatever the delay is.
+    /// The server starts in step with its primary or replicas, as in a deployment that has been
+    /// running for long, regardless of the sync delay.
     pub starts_in_step: bool,
-    /// Whether a replica refuses writes of its clients.
+    /// A replica refuses writes from its clients.
     pub replica_read_only: bool,
-    /// The longest argument in bytes.
+    /// Maximum length of an argument in bytes.
     pub proto_max_bulk_len: usize,
-    /// The most bytes that a connection may leave unserved.
+    /// Maximum number of unprocessed bytes of a connection.
     pub client_query_buffer_limit: usize,
-    /// How many bytes may wait for clients that do not read.
+    /// Limits on unsent output.
     pub output_limits: OutputLimits,
-    /// The most connections.
+    /// Maximum number of connections.
     pub max_clients: usize,
-    /// Milliseconds of real time after which others are answered in the middle of a script; 0 is
-    /// never. Without an [`Attendant`](crate::Attendant) it means nothing.
+    /// Milliseconds of real time after which other clients are answered during a script; 0 means
+    /// never. Has no effect without an [`Attendant`](crate::Attendant).
     pub busy_reply_threshold: i64,
-    /// Seconds of idleness after which a client is disconnected; 0 is never.
+    /// Idle seconds after which a client is disconnected; 0 means never.
     pub timeout: u32,
-    /// The password of the default user.
+    /// Password of the default user.
     pub requirepass: Option<Bytes>,
-    /// The password that this server gives its primary (`masterauth`).
+    /// Password sent to the primary (`masterauth`).
     pub masterauth: Option<Bytes>,
-    /// How many databases there are.
+    /// Number of databases.
     pub databases: usize,
-    /// Which keyspace events are published: a set of letters as in `notify-keyspace-events`.
+    /// Published keyspace events, as letters of `notify-keyspace-events`.
     pub notify_keyspace_events: String,
-    /// Whether keys are also deleted when nobody asks for them.
+    /// Expired keys are also deleted without being accessed.
     pub active_expire: bool,
-    /// Tap events are told for keys with this prefix; `None` tells none.
+    /// Prefix of the keys whose changes are reported to the judge; `None` reports none.
     pub tap_prefix: Option<Bytes>,
-    /// Which Redis to be.
+    /// Redis version.
     pub version: RedisVersion,
 }
 

@@ -1,7 +1,7 @@
-//! What a server stores, and the forms in which it is written.
+//! Stored data and its serialized forms.
 //!
-//! `value` are the types of values, `keyspace` the keys with their times of expiry. In: changes
-//! that were decided elsewhere. Out: what is there. Nothing here knows of clients or commands.
+//! `value` has the types of values, `keyspace` the keys with their expiry. In: changes decided
+//! elsewhere. Out: the data. Nothing here depends on clients or commands.
 
 pub(crate) mod append_only;
 pub(crate) mod extended;

@@ -1,9 +1,8 @@
 //! The server as its driver sees it: inputs in, outputs out.
 //!
-//! In: an [`Input`](fencepost_machine::Input). `node` hands it on: `admission` and `dispatch`
-//! choose and admit commands, `following` applies the primary's stream, `loading` the disk, `cron`
-//! does what happens by itself, `interlude` what happens in the middle of a script. Out: what
-//! `finish` lets go.
+//! In: an [`Input`](fencepost_machine::Input). `node` dispatches it: `admission` and `dispatch`
+//! select and admit commands, `following` applies the primary's stream, `loading` reads the disk,
+//! `cron` runs timers, `interlude` serves clients during a script. Out: what `finish` releases.
 
 pub(crate) mod admission;
 pub(crate) mod cron;

@@ -1,29 +1,28 @@
-//! A Redis server or a Sentinel as a host of somebody's own simulation or runtime.
+//! A Redis server or a Sentinel as a host in your own simulation or runtime.
 //!
-//! [`serve`] is one future that serves on any listener, connects by any connector, keeps its files
-//! on a [`SharedDisk`] and lives by a clock of its own. Under turmoil it is the body of a host; the
-//! front page of this crate begins with a complete example.
+//! [`serve`] is a future that serves on any listener, opens connections with any connector, stores
+//! its files on a [`SharedDisk`] and uses its own clock. Under turmoil it is the body of a host;
+//! the front page of this crate has a complete example.
 //!
-//! - **Crashes.** To drop the future is to crash the server. turmoil's `crash` and `bounce` do that
-//!   and start the host's closure again. The [`SharedDisk`], which the test keeps outside of the
-//!   closure, is then what the next life finds: without what was not synced, unless its [`Crash`]
-//!   is that of the process alone.
-//! - **Clocks.** The closure in [`Hardware::clock`] says what the wall clock shows. To have a
-//!   server's clock jump or differ from the others, add to it. Under turmoil count from a fixed
-//!   instant, as by `turmoil::sim_elapsed`: `turmoil::since_epoch` begins with the real time of the
-//!   run, unless the builder is told an epoch. The monotonic clock is tokio's.
-//! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] are what others are told
-//!   to connect to, so they are the names of hosts that the connector resolves, as with Redis's
+//! - **Crashes.** Dropping the future crashes the server. turmoil's `crash` and `bounce` do that
+//!   and call the host's closure again. The test keeps the [`SharedDisk`] outside the closure; a
+//!   restarted server finds it without unsynced data, unless its [`Crash`] only ends the process.
+//! - **Clocks.** The closure in [`Hardware::clock`] returns the wall clock. Add to it to make a
+//!   server's clock jump or differ from others. Under turmoil count from a fixed instant, for
+//!   example with `turmoil::sim_elapsed`: `turmoil::since_epoch` starts at the real time of the run
+//!   unless the builder sets an epoch. The monotonic clock is tokio's.
+//! - **Names.** [`NodeConfig::host`] and [`SentinelConfig::announce_host`] are announced to other
+//!   servers, so they must be host names that the connector resolves, as with Redis's
 //!   `replica-announce-ip` and `resolve-hostnames`.
-//! - **Determinism.** All randomness of a server follows from the seed, its name and the number of
-//!   its life. The same simulation may hand all its servers the same seed.
-//! - **What turmoil does not do.** It never sends a dropped segment again. A connection that lost
-//!   one to a `partition` stays silent after `repair`, until one of its ends gives up: of a replica
-//!   after `repl_timeout`, of a Sentinel when it is 15 s old and a PING has had no answer for half
-//!   of `down_after_ms`.
+//! - **Determinism.** A server's randomness derives from the seed, its name and the number of its
+//!   restarts. All servers of a simulation may share one seed.
+//! - **Limits of turmoil.** It never retransmits a dropped segment. A connection that lost one to a
+//!   `partition` stays silent after `repair` until one end gives up: a replica after
+//!   `repl_timeout`, a Sentinel when the connection is 15 s old and a PING had no reply for half of
+//!   `down_after_ms`.
 //!
-//! A Lua script runs within one instant, and one without an end is stopped by its bound on
-//! instructions; `busy-reply-threshold` means nothing here.
+//! A Lua script runs in one instant, and an infinite one is stopped by its instruction limit;
+//! `busy-reply-threshold` has no effect here.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -36,7 +35,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// What to serve.
+/// The server to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Server {
     /// A Redis server.
@@ -59,11 +58,11 @@ impl From<SentinelConfig> for Server {
 
 /// Serves until SHUTDOWN, or until the future is dropped, which is a crash.
 ///
-/// `accept` waits for the next connection and says where it comes from; `connect` opens one to a
-/// host and port. Both may fail: a connection that cannot be accepted is passed over, one that
-/// cannot be opened is tried again as Redis does.
+/// `accept` waits for the next connection and returns its peer; `connect` opens one to a host and
+/// port. Both may fail: a failed accept is skipped, a failed connect is retried as in Redis.
 ///
 /// # Errors
+///
 /// If another server runs on the disk.
 pub async fn serve<S: ByteStream>(
     server: impl Into<Server>,

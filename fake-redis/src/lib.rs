@@ -1,12 +1,11 @@
-//! A Redis server that runs in your test: in a simulation of your own, behind real TCP, or as a
-//! pure state machine.
+//! A Redis server for tests: in your own simulation, behind real TCP, or as a pure state machine.
 //!
-//! # In a simulation of your own
+//! # In your own simulation
 //!
-//! People who test a service under turmoil have no Redis there. [`host::serve`] is one: a future
-//! that serves on any listener, with replicas and Sentinels as further hosts, a disk that outlives
-//! `crash` and `bounce`, and a clock of its own. This is a server on a turmoil host, and redis-rs
-//! over turmoil's `TcpStream`:
+//! [`host::serve`] provides Redis to services tested under turmoil. It is a future that serves on
+//! any listener, with replicas and Sentinels as further hosts, a disk that survives `crash` and
+//! `bounce`, and its own clock. This is a server on a turmoil host, and redis-rs over turmoil's
+//! `TcpStream`:
 //!
 //! ```
 //! use fake_redis::NodeConfig;
@@ -43,35 +42,36 @@
 //!     sim.run()
 //! }
 //!
-//! /// What the server's wall clock shows, since the Unix epoch.
+//! /// The server's wall clock, since the Unix epoch.
 //! fn clock() -> Duration {
 //!     Duration::from_secs(1_700_000_000) + turmoil::sim_elapsed().unwrap_or_default()
 //! }
 //! ```
 //!
-//! `examples/turmoil_lock.rs` goes on from there: a primary crashes, Sentinel promotes its replica,
-//! and a lock has two holders. The same seed gives the same order of commands. [`host`] says what a
-//! crash loses, which clock each server has, and what turmoil does not do.
+//! `examples/turmoil_lock.rs` continues this: a primary crashes, Sentinel promotes its replica, and
+//! a lock has two holders. The same seed gives the same order of commands. [`host`] describes
+//! crashes, clocks, and the limits of turmoil.
 //!
 //! # As a state machine
 //!
 //! (state, input, wall clock) -> outputs: the keyspace, expiry, scripts, replication, persistence
-//! and Sentinel. No async, no I/O, no clock and no ambient randomness in the machine itself.
+//! and Sentinel. The machine itself uses no async, I/O, clock or ambient randomness.
 //!
-//! Entry points: [`Node`] is a server and [`Sentinel`] a Sentinel, both a [`Machine`] that is
-//! handed an [`Input`] and answers with [`Outputs`]; [`NodeConfig`] and [`SentinelConfig`] say how
-//! they are set up; [`host::serve`] makes one a host of another world, and [`serve::start`] puts
-//! them behind real sockets.
+//! Entry points: [`Node`] is a server and [`Sentinel`] a Sentinel; each is a [`Machine`] that takes
+//! an [`Input`] and returns [`Outputs`]. [`NodeConfig`] and [`SentinelConfig`] configure them.
+//! [`host::serve`] runs one as a host of your simulation, and [`serve::start`] runs them behind
+//! real sockets.
 //!
-//! Feature `planted-leak`: scripts can be made to share tables, for tests that show that such a
-//! leak is caught (`planted`). No feature is on by default.
+//! Feature `planted-leak`: lets scripts share tables, for tests that show that such a leak is
+//! caught (`planted`). No feature is on by default.
 //!
-//! The rooms, in the order in which each may use those before it: `data` is what is stored,
-//! `protocol` how it is said, [`config`] how a server is set up; `state` is all that a server
-//! remembers. `keys` changes keys and tells everybody, `clients` lets clients come, wait and go,
-//! `persistence` and `replication` are the disk and the other servers. `calls` executes a command,
-//! `script` many, and `commands` has the code of each. `front` is the server as its driver sees
-//! it: an input walks from `front::node` down, and every change that it makes from `keys` on.
+//! Modules, in order of dependency (each may use those before it): `data` is the stored data,
+//! `protocol` its encoding, [`config`] the configuration, and `state` all state of a server. `keys`
+//! changes keys and publishes the changes; `clients` manages connections and blocking;
+//! `persistence` and `replication` handle the disk and the other servers. `calls` executes a
+//! command and `script` a script; `commands` has the code of each command. `front` is the server as
+//! its driver sees it: an input passes from `front::node` down, and every change passes through
+//! `keys`.
 
 mod data;
 

@@ -1,7 +1,7 @@
-//! What the disk is told: the append-only file and when it is synced, and snapshots.
+//! Persistence: the append-only file, its syncs, and snapshots.
 //!
-//! In: effects that were gathered, and syncs that are done. Out: what the driver is to write, and
-//! messages that have waited for it.
+//! In: collected effects and finished syncs. Out: outputs for the disk, and messages that waited
+//! for it.
 
 pub(crate) mod append_only;
 pub(crate) mod disk;

@@ -1,10 +1,10 @@
-//! A primary and its replicas, after Redis 7.0's replication.c.
+//! Replication after Redis 7.0's replication.c.
 //!
-//! In: what REPLICAOF, PSYNC, FAILOVER and the other side say. Out: the stream and snapshots to
-//! those who follow, acknowledgements to the primary. `primary` feeds replicas, `follower` and
-//! `handshake` are a replica's link, `transfer` is the snapshot on its way, `role` changes sides,
-//! `failover` hands the primary's place to a replica, `report` is INFO and ROLE. The stream itself
-//! is applied further up, where commands are admitted (`front::following`).
+//! In: REPLICAOF, PSYNC, FAILOVER and messages of the other side. Out: stream and snapshots to
+//! replicas, acknowledgements to the primary. `primary` feeds replicas; `follower` and `handshake`
+//! are a replica's link; `transfer` receives the snapshot; `role` switches sides; `failover` hands
+//! the primary role over to a replica; `report` is INFO and ROLE. The stream itself is applied
+//! where commands are admitted (`front::following`).
 
 pub(crate) mod cron;
 pub(crate) mod failover;

@@ -1,9 +1,9 @@
 //! Scripts.
 //!
-//! In: a call of EVAL or its like. `evaluate` finds the script and checks what it may do, `engine`
-//! has the thread's Lua state and calls the script, for which `prelude.lua` built a world; the
-//! script's functions are in `functions`, `library`, `strings` and `wrappers`. They reach the
-//! server through `lend`, and end at `limits`. Commands are executed by the room `calls`. Out: the
+//! In: a call of EVAL or a related command. `evaluate` finds the script and checks its permissions,
+//! `engine` owns the thread's Lua state and calls the script in the environment that `prelude.lua`
+//! builds. The script's functions are in `functions`, `library`, `strings` and `wrappers`; they
+//! reach the server through `lend`, and stop at `limits`. `calls` executes commands. Out: the
 //! reply.
 
 mod convert;

@@ -1,12 +1,11 @@
-//! Redis Sentinel as a pure state machine: it watches a primary and its replicas, agrees with the
-//! other Sentinels that the primary is down, elects one of them and has it promote a replica.
+//! Redis Sentinel as a pure state machine: it monitors a primary and its replicas, agrees with
+//! other Sentinels that the primary is down, elects a leader and lets it promote a replica.
 //!
-//! The rules are those of Redis 7.0's `sentinel.c`; each file names the functions whose behaviour
-//! it follows.
+//! The rules are those of Redis 7.0's `sentinel.c`; each file names the functions that it models.
 //!
-//! Redis looks at everything ten to twenty times a second. This one works out when something will
-//! be due (`schedule`) and sleeps until then, rounded up by a random fraction of such a tick, so
-//! that Sentinels started together still drift apart.
+//! Redis checks everything ten to twenty times a second. This implementation computes when
+//! something will be due (`schedule`) and sleeps until then, rounded up by a random fraction of
+//! such a tick, so that Sentinels started together still drift apart.
 
 mod address;
 mod attempt;
@@ -39,34 +38,34 @@ mod tests;
 pub use address::Address;
 pub use machine::Sentinel;
 
-/// What a Sentinel is told at its start, as `sentinel.conf` does it.
+/// Configuration of a Sentinel, as in `sentinel.conf`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SentinelConfig {
-    /// Where the others reach it (`sentinel announce-ip`).
+    /// Host announced to others (`sentinel announce-ip`).
     pub announce_host: String,
-    /// The port at which the others reach it.
+    /// Port announced to others.
     pub announce_port: u16,
-    /// The name of the monitored primary, such as `mymaster`.
+    /// Name of the monitored primary, such as `mymaster`.
     pub master_name: String,
-    /// Where the primary is at the start.
+    /// Initial address of the primary.
     pub master: Address,
-    /// How many Sentinels must see the primary down for it to be objectively so.
+    /// Number of Sentinels that must see the primary down for it to be objectively down.
     pub quorum: usize,
-    /// How long an instance may be silent before it is subjectively down, in milliseconds
+    /// Silence in milliseconds after which an instance is subjectively down
     /// (`down-after-milliseconds`).
     pub down_after_ms: i64,
-    /// The span that bounds each step of a failover and, doubled, the pause before the next attempt
+    /// Time limit in milliseconds of each failover step; the next attempt waits for twice as long
     /// (`failover-timeout`).
     pub failover_timeout_ms: i64,
-    /// How many replicas are pointed at the new primary at the same time (`parallel-syncs`).
+    /// Number of replicas reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Where replicas are that it has found in an earlier life (`sentinel known-replica`); others
-    /// it finds by asking the primary.
+    /// Replicas found before a restart (`sentinel known-replica`); others are found by asking the
+    /// primary.
     pub known_replicas: Vec<Address>,
 }
 
 impl SentinelConfig {
-    /// Redis's defaults for everything but the addresses: quorum 2, 30 s, 180 s, 1.
+    /// Redis's defaults except for the addresses: quorum 2, 30 s, 180 s, 1.
     pub fn new(announce: Address, master: Address) -> Self {
         Self {
             announce_host: announce.host,
@@ -82,13 +81,13 @@ impl SentinelConfig {
     }
 }
 
-/// The periods of `sentinel.c`, in milliseconds.
+/// Periods of `sentinel.c`, in milliseconds.
 pub(crate) mod period {
     /// `sentinel_info_period`.
     pub(crate) const INFO_MS: i64 = 10_000;
-    /// How often INFO is asked for while a failover is near (`sentinelSendPeriodicCommands`).
+    /// INFO period during a failover (`sentinelSendPeriodicCommands`).
     pub(crate) const INFO_URGENT_MS: i64 = 1_000;
-    /// `sentinel_ping_period`, also the shortest span between two attempts to connect.
+    /// `sentinel_ping_period`, also the shortest time between two connection attempts.
     pub(crate) const PING_MS: i64 = 1_000;
     /// `sentinel_ask_period`.
     pub(crate) const ASK_MS: i64 = 1_000;

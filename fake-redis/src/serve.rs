@@ -1,4 +1,4 @@
-//! Redis behind real TCP: which servers there are, and the driver of all machines under them.
+//! Redis behind real TCP: the servers to run, and the driver for their machines.
 
 mod deployment;
 #[cfg(test)]

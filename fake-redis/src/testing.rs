@@ -1,4 +1,4 @@
-//! A server in a test: commands in, replies out, with the clock in the test's hand.
+//! A server in a test: commands in, replies out, with the clock under the test's control.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -8,32 +8,27 @@ use fencepost_machine::{
 };
 use std::fmt::Write;
 
-/// The instant at which tests begin: in milliseconds, 2023-11-14.
+/// Start time of tests in milliseconds: 2023-11-14.
 pub(crate) const START_MS: i64 = 1_700_000_000_000;
 
-/// A server with some clients, each a connection.
 pub(crate) struct Bench {
-    /// The server.
     pub(crate) node: Node,
-    /// The wall clock in microseconds.
     pub(crate) now: WallTime,
-    /// What the judge was told.
+    /// Reports to the judge.
     pub(crate) taps: Vec<TapEvent>,
-    /// What was sent on each connection and not looked at yet.
+    /// Unread bytes of each connection.
     pub(crate) sent: Vec<Vec<u8>>,
-    /// The connections that the server closed.
     pub(crate) closed: Vec<ConnectionId>,
-    /// The latest wake-up that was asked for, as an instant.
+    /// The server's timer.
     pub(crate) wake_at: Option<WallTime>,
 }
 
 impl Bench {
-    /// A server with the default configuration.
     pub(crate) fn new() -> Self {
         Bench::with(NodeConfig::default())
     }
 
-    /// A server with this configuration and three connected clients.
+    /// A server with three connected clients.
     pub(crate) fn with(config: NodeConfig) -> Self {
         let now = WallTime(START_MS * 1_000);
         let node = Node::new(config, DiskImage::default(), 1, now);
@@ -56,7 +51,7 @@ impl Bench {
         bench
     }
 
-    /// Lets time pass, in milliseconds, with the wake-ups that were asked for.
+    /// Advances time in milliseconds and fires the server's timers.
     pub(crate) fn pass(&mut self, millis: i64) {
         let end = WallTime(self.now.0 + millis * 1_000);
         while let Some(wake_at) = self.wake_at.filter(|wake_at| *wake_at <= end) {
@@ -67,13 +62,12 @@ impl Bench {
         self.now = end;
     }
 
-    /// Steps the wall clock without letting time pass.
     pub(crate) fn step_clock(&mut self, millis: i64) {
         self.now.0 += millis * 1_000;
         self.wake_at = self.wake_at.map(|wake_at| WallTime(wake_at.0 + millis * 1_000));
     }
 
-    /// Hands the server an input, and further `Continue`s for as long as it wants them.
+    /// Sends an input, and `Continue` as long as the server requests it.
     pub(crate) fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.node.handle(input, Now::unstepped(self.now), &mut out);
@@ -110,13 +104,12 @@ impl Bench {
         }
     }
 
-    /// Sends bytes on a connection and returns what came back on it.
+    /// Sends bytes. Returns the reply's bytes.
     pub(crate) fn raw(&mut self, client: u32, bytes: &[u8]) -> Vec<u8> {
         self.input(Input::Received { connection: ConnectionId(client), bytes });
         std::mem::take(&mut self.sent[client as usize])
     }
 
-    /// Sends a command of these words and returns the reply's bytes.
     pub(crate) fn words(&mut self, client: u32, words: &[&[u8]]) -> Vec<u8> {
         let mut request = format!("*{}\r\n", words.len()).into_bytes();
         for word in words {
@@ -127,7 +120,7 @@ impl Bench {
         self.raw(client, &request)
     }
 
-    /// Types a line at a client and returns the reply, readable.
+    /// Sends a line as a client. Returns the reply as text.
     pub(crate) fn type_at(&mut self, client: u32, line: &str) -> String {
         let mut request = line.as_bytes().to_vec();
         request.extend_from_slice(b"\r\n");
@@ -135,18 +128,17 @@ impl Bench {
         readable(&reply)
     }
 
-    /// Types a line at client 0 and returns the reply, readable.
+    /// Sends a line as client 0. Returns the reply as text.
     pub(crate) fn run(&mut self, line: &str) -> String {
         self.type_at(0, line)
     }
 
-    /// What was sent to a client without being asked, readable.
     pub(crate) fn heard(&mut self, client: u32) -> String {
         readable(&std::mem::take(&mut self.sent[client as usize]))
     }
 
-    /// What was propagated since this was last asked, a command a line, with its database in front
-    /// unless it is 0.
+    /// The commands propagated since the last call, one per line, preceded by the database unless
+    /// it is 0.
     pub(crate) fn propagated(&mut self) -> String {
         let propagated = self.node.take_propagated();
         let mut text = Vec::new();
@@ -159,7 +151,7 @@ impl Bench {
         text.join(" | ")
     }
 
-    /// What the judge was told since this was last asked, an event a line.
+    /// The reports to the judge since the last call, one per line.
     pub(crate) fn tapped(&mut self) -> String {
         let show = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let mut text = String::new();
@@ -179,20 +171,19 @@ impl Bench {
     }
 }
 
-/// Replies as one line of text: line breaks shown as `|`.
 pub(crate) fn readable(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     text.strip_suffix("\r\n").unwrap_or(&text).replace("\r\n", "|")
 }
 
-/// Runs commands at one fresh server and compares each reply with what is expected.
+/// Runs commands on a new server and compares the replies.
 #[track_caller]
 pub(crate) fn check(script: &[(&str, &str)]) {
     let mut bench = Bench::new();
     check_on(&mut bench, script);
 }
 
-/// As [`check`], on a server that is there. A line `+100` lets 100 ms pass, `1>GET k` types at
+/// [`check`] on an existing server. A line `+100` advances time by 100 ms, `1>GET k` sends as
 /// client 1.
 #[track_caller]
 pub(crate) fn check_on(bench: &mut Bench, script: &[(&str, &str)]) {

@@ -1,4 +1,4 @@
-//! What a server promises, tried through its bytes. One file for each promise.
+//! Guarantees of a server, tested through its bytes; one file for each.
 
 mod anything;
 mod blocking;

@@ -1,5 +1,5 @@
-//! A tiny discrete-event world for tests: machines on hosts, connections of a fixed latency,
-//! crashes, cuts and stepped clocks.
+//! A tiny discrete-event world for tests: machines on hosts, connections with a fixed latency,
+//! crashes, partitions and stepped clocks.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -13,12 +13,12 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// One way, in microseconds.
 const LATENCY_US: u64 = 500;
-/// When every world begins, by every wall clock: some day in 2023.
+/// Initial time of every wall clock: a day in 2023.
 const EPOCH_US: i64 = 1_700_000_000_000_000;
-/// The most events of a test, to notice a livelock.
+/// Maximum number of events in a test, to detect a livelock.
 const EVENTS_MAX: u64 = 5_000_000;
 
-/// Two ends of a connection: a host and the id by which it knows the connection.
+/// A host, and the id by which it knows the connection.
 type End = (String, ConnectionId);
 
 #[derive(Debug)]
@@ -36,10 +36,10 @@ enum Happening {
 struct Host {
     machine: Box<dyn Machine>,
     up: bool,
-    /// How far its wall clock is from true time.
+    /// Offset of the wall clock from true time.
     clock_us: i64,
     generation: u64,
-    /// How often its process was started.
+    /// Number of process starts.
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, End>,
@@ -47,7 +47,6 @@ struct Host {
     damages: Vec<Damage>,
 }
 
-/// Hosts, what is about to happen, and the clients of the test.
 pub(crate) struct World {
     now_us: u64,
     hosts: BTreeMap<String, Host>,
@@ -57,7 +56,7 @@ pub(crate) struct World {
     cuts: BTreeSet<(String, String)>,
     held: BTreeMap<(String, String), VecDeque<Happening>>,
     disks: BTreeMap<String, Disk>,
-    /// How long a sync of a disk takes.
+    /// Duration of a disk sync.
     pub(crate) sync_us: u64,
     outputs: Outputs,
 }
@@ -69,14 +68,12 @@ struct TestClient {
     open: bool,
 }
 
-/// A client of the test itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ClientId(usize);
 
 const TEST_HOST: &str = "test";
 
 impl World {
-    /// A world without hosts.
     pub(crate) fn new() -> Self {
         Self {
             now_us: 0,
@@ -97,17 +94,16 @@ impl World {
         WallTime(EPOCH_US + self.now_us as i64)
     }
 
-    /// Milliseconds since the world began.
+    /// Milliseconds since the start.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         self.now_us / 1_000
     }
 
-    /// The wall clock of a host.
     pub(crate) fn wall_time_of(&self, host: &str) -> WallTime {
         WallTime(self.wall_time().0 + self.hosts.get(host).map_or(0, |host| host.clock_us))
     }
 
-    /// Starts a machine on a host, a new one or one that crashed.
+    /// Starts a machine on a new or crashed host.
     pub(crate) fn start(&mut self, host: &str, machine: impl Machine + 'static) {
         let old = self.hosts.remove(host);
         let (clock_us, generation) =
@@ -127,8 +123,7 @@ impl World {
         self.input(host, Input::Timer);
     }
 
-    /// Starts a server on a host with what the disk of the host holds; the configuration gets the
-    /// host's name.
+    /// Starts a server from the host's disk; its configuration gets the host's name.
     pub(crate) fn start_node(&mut self, host: &str, config: NodeConfig) {
         let config = NodeConfig { host: host.to_owned(), tap_prefix: Some(Bytes::new()), ..config };
         let seed = self.happened + host.bytes().map(u64::from).sum::<u64>();
@@ -137,7 +132,7 @@ impl World {
         self.start(host, node);
     }
 
-    /// Ends a host's power. Its peers see their connections closed; what was not synced is lost.
+    /// Cuts a host's power. Its peers see their connections closed; unsynced data is lost.
     pub(crate) fn lose_power(&mut self, host: &str) {
         self.crash(host);
         self.disks.entry(host.to_owned()).or_default().power_loss();
@@ -158,30 +153,29 @@ impl World {
         }
     }
 
-    /// Steps a host's wall clock.
     pub(crate) fn step_clock(&mut self, host: &str, by_ms: i64) {
         self.hosts.get_mut(host).unwrap().clock_us += by_ms * 1_000;
     }
 
-    /// Holds what one host sends another until [`World::heal`].
+    /// Holds back messages from one host to another until [`World::heal`].
     pub(crate) fn cut_one_way(&mut self, from: &str, to: &str) {
         self.cuts.insert((from.to_owned(), to.to_owned()));
     }
 
-    /// Holds everything between two hosts until [`World::heal`].
+    /// Holds back messages between two hosts until [`World::heal`].
     pub(crate) fn cut(&mut self, one: &str, other: &str) {
         self.cuts.insert((one.to_owned(), other.to_owned()));
         self.cuts.insert((other.to_owned(), one.to_owned()));
     }
 
-    /// Holds everything between a host and all others, the test's clients excepted.
+    /// Holds back messages between a host and all others, except the test's clients.
     pub(crate) fn isolate(&mut self, host: &str) {
         let others: Vec<String> =
             self.hosts.keys().filter(|other| *other != host).cloned().collect();
         others.iter().for_each(|other| self.cut(host, other));
     }
 
-    /// Ends all cuts; what was held arrives now.
+    /// Ends all partitions; the messages held back arrive now.
     pub(crate) fn heal(&mut self) {
         self.cuts.clear();
         for (_, held) in std::mem::take(&mut self.held) {
@@ -189,34 +183,30 @@ impl World {
         }
     }
 
-    /// Lets time pass.
     pub(crate) fn run_for(&mut self, span_ms: u64) {
         let end = self.now_us + span_ms * 1_000;
         while self.step(end) {}
         self.now_us = end;
     }
 
-    /// What a host told the judge.
     pub(crate) fn taps(&self, host: &str) -> &[fencepost_machine::TapEvent] {
         &self.hosts[host].taps
     }
 
-    /// Gives a host another disk.
     pub(crate) fn put_disk(&mut self, host: &str, disk: Disk) {
         self.disks.insert(host.to_owned(), disk);
     }
 
-    /// The damage that a host found on its disk when it started.
+    /// Damage that a host found on its disk at its start.
     pub(crate) fn damages(&self, host: &str) -> &[Damage] {
         &self.hosts[host].damages
     }
 
-    /// What the disk of a host holds.
     pub(crate) fn disk(&self, host: &str) -> &Disk {
         &self.disks[host]
     }
 
-    /// Connects a client of the test to a host, as from `test`.
+    /// Connects a client of the test, as from `test`.
     pub(crate) fn connect(&mut self, host: &str) -> ClientId {
         let id = ClientId(self.clients.len());
         self.clients.push(TestClient::default());
@@ -226,7 +216,7 @@ impl World {
         id
     }
 
-    /// Sends a command and does not wait.
+    /// Sends a command without waiting.
     pub(crate) fn send_command(&mut self, client: ClientId, words: &[&str]) {
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         let mut bytes = BytesMut::new();
@@ -234,7 +224,6 @@ impl World {
         self.send_raw(client, &bytes);
     }
 
-    /// Sends any bytes.
     pub(crate) fn send_raw(&mut self, client: ClientId, bytes: &[u8]) {
         let Some(to) = self.clients[client.0].server.clone() else {
             panic!("{client:?} is not connected")
@@ -243,12 +232,12 @@ impl World {
         self.send(from, to.0.clone(), Happening::Bytes { to, bytes: bytes.to_vec() });
     }
 
-    /// Takes what has arrived, undecoded.
+    /// Takes the received bytes, undecoded.
     pub(crate) fn raw(&mut self, client: ClientId) -> String {
         String::from_utf8_lossy(&self.clients[client.0].received.split()).into_owned()
     }
 
-    /// The next reply or message that has arrived.
+    /// Takes the next reply or push message.
     pub(crate) fn next_frame(&mut self, client: ClientId) -> Option<BytesFrame> {
         let received = &mut self.clients[client.0].received;
         if received.is_empty() {
@@ -257,7 +246,7 @@ impl World {
         decode_bytes_mut(received).unwrap().map(|(frame, ..)| frame)
     }
 
-    /// Sends a command and waits for its reply, for a minute at most.
+    /// Sends a command and waits up to a minute for its reply.
     pub(crate) fn call(&mut self, client: ClientId, words: &[&str]) -> BytesFrame {
         self.send_command(client, words);
         let end = self.now_us + 60_000_000;
@@ -269,23 +258,21 @@ impl World {
         }
     }
 
-    /// As [`World::call`], over a connection of its own.
+    /// [`World::call`] on a new connection.
     pub(crate) fn ask(&mut self, host: &str, words: &[&str]) -> BytesFrame {
         let client = self.connect(host);
         self.call(client, words)
     }
 
-    /// As [`World::ask`], the reply as text.
+    /// [`World::ask`] with the reply as text.
     pub(crate) fn ask_text(&mut self, host: &str, words: &[&str]) -> String {
         text(&self.ask(host, words))
     }
 
-    /// Whether a client's connection is open.
     pub(crate) fn is_open(&self, client: ClientId) -> bool {
         self.clients[client.0].open
     }
 
-    /// Everything that has arrived at a client, as texts.
     pub(crate) fn drain_texts(&mut self, client: ClientId) -> Vec<String> {
         std::iter::from_fn(|| self.next_frame(client)).map(|frame| text(&frame)).collect()
     }
@@ -438,7 +425,7 @@ impl World {
     }
 }
 
-/// A frame as text, the elements of an array separated by blanks.
+/// Renders a frame; array elements are separated by spaces.
 pub(crate) fn text(frame: &BytesFrame) -> String {
     match frame {
         BytesFrame::SimpleString(bytes) | BytesFrame::BulkString(bytes) => {

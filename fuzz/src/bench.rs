@@ -1,4 +1,4 @@
-//! A machine with the clock and the network in the target's hand.
+//! A machine with its clock and network under the target's control.
 
 use crate::pieces;
 use fake_redis::{Node, NodeConfig};
@@ -6,36 +6,36 @@ use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Ou
 
 /// 2023-11-14.
 pub const START: WallTime = WallTime(1_700_000_000_000_000);
-/// No input makes a server serve more commands than it has bytes.
+/// No input makes a server execute more commands than it has bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
-/// A machine, and what it did.
+/// A machine and its outputs.
 pub struct Bench<M> {
     machine: M,
-    /// The wall clock.
+    /// Wall clock.
     pub now: WallTime,
-    /// What it sent since this was last taken.
+    /// Messages sent since they were last taken.
     pub sent: Vec<(ConnectionId, Vec<u8>)>,
-    /// The connections that it opened, in their order, and has not closed.
+    /// Open outgoing connections, in order.
     pub opened: Vec<ConnectionId>,
-    /// The last image that it put in the place of what its disk held.
+    /// The last image that replaced the disk's contents.
     pub image: Option<DiskImage>,
-    /// It has ended by itself, or did not start.
+    /// It has stopped, or did not start.
     pub stopped: bool,
-    /// Syncs that the machine waits for.
+    /// Pending syncs.
     syncs: usize,
     accepted: u32,
 }
 
 impl Bench<Node> {
-    /// A server that has booted.
+    /// A booted server.
     pub fn server(config: NodeConfig, disk: DiskImage) -> Bench<Node> {
         Bench::of(Node::new(config, disk, 1, START))
     }
 }
 
 impl<M: Machine> Bench<M> {
-    /// A machine that has booted.
+    /// A booted machine.
     pub fn of(machine: M) -> Bench<M> {
         let (sent, opened) = (Vec::new(), Vec::new());
         let (image, stopped, syncs, accepted) = (None, false, 0, 0);
@@ -45,7 +45,7 @@ impl<M: Machine> Bench<M> {
         bench
     }
 
-    /// A client connects.
+    /// Connects a client.
     pub fn accept(&mut self) -> ConnectionId {
         let connection = ConnectionId(self.accepted);
         self.accepted += 1;
@@ -53,20 +53,20 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
-    /// Bytes arrive.
+    /// Delivers bytes.
     pub fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         self.input(Input::Received { connection, bytes });
     }
 
-    /// Time passes.
+    /// Advances time.
     pub fn pass(&mut self, millis: u64) {
         self.now.0 += i64::try_from(millis).unwrap_or(0) * 1_000;
         self.input(Input::Timer);
     }
 
-    /// Plays pieces of an input: bytes of two clients (0 and 1) and of a stranger (2), time that
-    /// passes (3), and the stranger hanging up (4). After each, somebody looks at what the server
-    /// sent, and is told whom it concerns.
+    /// Plays the pieces of an input: bytes of two clients (0 and 1) and of a stranger (2), elapsed
+    /// time (3), and the stranger's disconnect (4). After each piece, calls back with the client
+    /// concerned to check the server's output.
     pub fn play(
         &mut self,
         clients: [ConnectionId; 2],
@@ -88,7 +88,7 @@ impl<M: Machine> Bench<M> {
         }
     }
 
-    /// What a new client is answered.
+    /// Sends a command on a new connection and returns the reply.
     pub fn ask(&mut self, words: &[&[u8]]) -> Vec<u8> {
         let connection = self.accept();
         self.sent.clear();
@@ -97,8 +97,8 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Something happens to the machine; every connection that it asks for opens at once, and what
-    /// it writes is safe at once.
+    /// Sends an input. Every requested connection opens immediately, and every write is synced
+    /// immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);
@@ -145,7 +145,7 @@ impl<M: Machine> Bench<M> {
     }
 }
 
-/// A command as a client sends it.
+/// Encodes a command.
 pub fn encode(words: &[&[u8]]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {

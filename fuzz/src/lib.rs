@@ -1,4 +1,5 @@
-//! The fuzz targets, and what they share: machines without a network, and programs made of bytes.
+//! Fuzz targets, and their shared support: machines without a network, and programs encoded in
+//! bytes.
 //!
 //! `run.sh` builds them with libFuzzer; `cargo test` replays their corpora without it.
 
@@ -6,8 +7,8 @@ pub mod bench;
 pub mod programs;
 pub mod targets;
 
-/// Pieces of an input, each behind a byte that says what it is about, and one with its length: for
-/// protocols that every byte belongs to.
+/// Splits an input into pieces, each preceded by a byte for its kind and a byte for its length. For
+/// protocols that use every byte.
 pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     std::iter::from_fn(move || {
         let (&[kind, length], rest) = input.split_first_chunk()?;
@@ -17,7 +18,8 @@ pub fn pieces(mut input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     })
 }
 
-/// Parts of an input, separated by a byte that text does not have: what it is about, and the rest.
+/// Splits an input at a byte that text never contains. Returns the first byte of each part, its
+/// kind, and the rest.
 pub fn parts(input: &[u8]) -> impl Iterator<Item = (u8, &[u8])> {
     input
         .split(|byte| *byte == 0xff)

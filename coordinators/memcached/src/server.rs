@@ -136,6 +136,7 @@ impl Connection {
 }
 
 impl Memcached {
+    /// An empty server about to boot.
     pub fn new(config: Config, now: Now) -> Memcached {
         Memcached {
             cache: Cache::new(config.memory_limit),

@@ -1,11 +1,11 @@
-//! What this server refuses whoever asks: writes, and reads of old data.
+//! Commands refused for every caller: writes, and reads of stale data.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandError;
 use crate::state::server::Server;
 
 impl Server {
-    /// Whether this server takes writes at all just now.
+    /// Returns the error if the server accepts no writes now.
     pub(crate) fn check_write(&self) -> Result<(), CommandError> {
         if let Some(error) = self.persistence.denied_write() {
             return Err(error);
@@ -19,7 +19,7 @@ impl Server {
         Ok(())
     }
 
-    /// Whether this is a replica without its primary that shall not answer from old data.
+    /// Returns whether this replica has lost its primary and may not answer from stale data.
     pub(crate) fn is_stale(&self) -> bool {
         self.is_replica() && !self.replication.is_link_up() && !self.config.replica_serve_stale_data
     }

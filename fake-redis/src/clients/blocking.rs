@@ -1,7 +1,7 @@
-//! Clients that wait for an element of a list or of a sorted set (blocked.c).
+//! Clients blocked on a list or a sorted set (blocked.c).
 //!
-//! Who came first is served first. A key is ready when it gains elements; those who wait for it are
-//! served when the command, script or transaction that did it has ended.
+//! They are served in order of arrival. A key becomes ready when it gains elements, and its waiters
+//! are served after the command, script or transaction.
 
 use crate::data::value::Value;
 use crate::protocol::args::Args;
@@ -14,13 +14,13 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Does what can be done at once, or has the client wait for it. Who must not wait is answered
-    /// as if the time were up: in a transaction, in a script.
+    /// Attempts the command now or blocks the client. In a transaction or a script it times out
+    /// immediately instead.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
         }
-        // A client that is in the middle of another command of its own is in EXEC.
+        // A client in the middle of another command is in EXEC.
         let name = self.arg(0).to_ascii_lowercase();
         let client = self.client();
         let is_in_exec =
@@ -37,7 +37,7 @@ impl Call<'_> {
 }
 
 impl Server {
-    /// Serves those who wait for keys that became ready: `handleClientsBlockedOnKeys`.
+    /// Serves clients whose keys became ready: `handleClientsBlockedOnKeys`.
     pub(crate) fn serve_blocked(&mut self) {
         while let Some((db, key)) = self.blocking.take_ready() {
             let mut passed = 0;
@@ -47,7 +47,8 @@ impl Server {
         }
     }
 
-    /// The first who waits for this key, from `from` on, if the key holds what is wanted.
+    /// Returns the first client from `from` on that waits for this key, if the key has what it
+    /// wants.
     fn next_blocked(&self, db: usize, key: &[u8], from: usize) -> Option<usize> {
         let held = match self.database(db).get(key).map(|entry| &entry.value)? {
             Value::List(_) => Wanted::List,
@@ -57,7 +58,7 @@ impl Server {
         self.blocking.first_for((db, key), held, from)
     }
 
-    /// Tries what a client waits for; whether it waits no longer.
+    /// Retries a client's command. Returns whether it succeeded.
     fn attempt_blocked(&mut self, index: usize) -> bool {
         let Waiting { client, db, wait } = self.blocking.take(index);
         let mut reply = self.reply_for(client);
@@ -87,7 +88,7 @@ impl Server {
         is_done
     }
 
-    /// Answers those whose time is up; runs when [`Timer::BlockedClient`] is due.
+    /// Answers clients that timed out; runs when [`Timer::BlockedClient`] is due.
     pub(crate) fn end_blocked(&mut self) {
         let now = self.now_ms();
         while let Some(index) = self.blocking.first_over(now) {
@@ -96,7 +97,7 @@ impl Server {
         self.schedule_blocked();
     }
 
-    /// CLIENT UNBLOCK; false if the client does not wait.
+    /// CLIENT UNBLOCK. Returns `false` if the client is not blocked.
     pub(crate) fn unblock_client(&mut self, client: ClientKey, how: Unblocking) -> bool {
         let index = self.blocking.place_of(client);
         index.map(|index| self.give_up(index, how)).is_some()
@@ -112,8 +113,7 @@ impl Server {
         self.unblock(client, reply);
     }
 
-    /// This server is no longer a primary: who waits is disconnected
-    /// (`disconnectAllBlockedClients`).
+    /// Disconnects blocked clients of a demoted primary (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_blocked(&mut self) {
         for Waiting { client, .. } in self.blocking.take_all() {
             let mut reply = self.reply_for(client);

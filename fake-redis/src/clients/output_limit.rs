@@ -1,5 +1,5 @@
-//! How much may wait for a client that does not read: `client-output-buffer-limit`
-//! (`checkClientOutputBufferLimits` in networking.c).
+//! Limits on unsent output: `client-output-buffer-limit` (`checkClientOutputBufferLimits` in
+//! networking.c).
 
 use crate::config::{OutputLimit, OutputLimits};
 use crate::state::client::{Client, Role};
@@ -8,7 +8,8 @@ use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::{ConnectionId, Output, WallTime};
 
-/// The limit of a client. A replica's is at least the backlog, which it might have to be sent.
+/// A client's limit. A replica's is at least the backlog size, since it may have to be sent the
+/// backlog.
 fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> OutputLimit {
     let mut limit = match client.role() {
         Role::Replica => limits.replica,
@@ -22,7 +23,6 @@ fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> Outp
 }
 
 impl Server {
-    /// The driver says how much waits on a connection.
     pub(crate) fn output_waits(&mut self, connection: ConnectionId, bytes: usize) {
         if let Some(key) = self.roster.behind(connection) {
             self.client_mut(key).output.bytes = bytes;
@@ -30,7 +30,7 @@ impl Server {
         }
     }
 
-    /// Looks at all clients for whom something waits; runs when [`Timer::OutputLimit`] is due.
+    /// Checks all clients with unsent output; runs when [`Timer::OutputLimit`] is due.
     pub(crate) fn check_output_limits(&mut self) {
         let mut waiting: Vec<ClientKey> = self.roster.connected().collect();
         waiting.retain(|key| self.client(*key).output.bytes > 0);
@@ -51,7 +51,7 @@ impl Server {
         }
     }
 
-    /// Breaks a client's connection: what was not sent yet is not sent.
+    /// Resets a client's connection and discards unsent output.
     pub(crate) fn abort_client(&mut self, key: ClientKey) {
         if let Some(connection) = self.client(key).connection() {
             self.outbox.send(Output::Abort { connection });

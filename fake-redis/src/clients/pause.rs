@@ -1,4 +1,4 @@
-//! CLIENT PAUSE: when it begins and ends.
+//! CLIENT PAUSE.
 
 use crate::state::pause::PauseScope;
 use crate::state::server::Server;
@@ -6,21 +6,19 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
-    /// Begins CLIENT PAUSE, or makes it longer and wider.
+    /// Starts CLIENT PAUSE, or extends its time and scope.
     pub(crate) fn pause_clients(&mut self, scope: PauseScope, until_ms: i64) {
         let until_ms = self.pause.extend(scope, until_ms);
         self.timers.set(Timer::PauseEnd, Some(WallTime(until_ms.saturating_mul(1_000))));
     }
 
-    /// Ends CLIENT PAUSE: the commands that waited are served in the order in which their clients
-    /// came.
+    /// Ends CLIENT PAUSE: the postponed commands run in the order in which their clients connected.
     pub(crate) fn end_pause(&mut self) {
         self.pause.end();
         self.timers.set(Timer::PauseEnd, None);
         self.resume_postponed();
     }
 
-    /// Has the commands looked at again that were held back.
     pub(crate) fn resume_postponed(&mut self) {
         let mut waiting: Vec<_> = self.roster.connected().collect();
         waiting.retain(|key| self.client(*key).service.is_postponed());

@@ -1,4 +1,4 @@
-//! Clients that are replicas, and how far the stream was when others wrote.
+//! Clients that are replicas, and the replication offsets of clients' writes.
 
 use crate::config::RedisVersion;
 use crate::state::client_key::ClientKey;
@@ -7,12 +7,11 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
-    /// Counts anew the replicas that acknowledged lately.
+    /// Counts the replicas that acknowledged recently.
     pub(crate) fn count_good_replicas(&mut self) {
         self.replication.count_good_replicas(&self.config, self.clock.seconds());
     }
 
-    /// A client's connection is gone; it may have been a replica's.
     pub(crate) fn forget_replica(&mut self, key: ClientKey) {
         let had_replicas = self.replication.has_replicas();
         if self.replication.forget_client(key, self.clock.seconds()) {
@@ -23,14 +22,13 @@ impl Server {
         }
     }
 
-    /// Asks to be woken for the next run of the cron, if there is anything for it to do.
     pub(crate) fn schedule_replication(&mut self) {
         let next = self.replication.next_cron(self.clock.now().0);
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// Notes, after a command, up to where a client's WAIT will wait: from 7.2 on for its own
-    /// writes only, before that for everybody's.
+    /// After a command, records the offset that a client's WAIT refers to: from 7.2 on that of its
+    /// own writes, before that of all writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

@@ -1,4 +1,4 @@
-//! Clients that wait until their writes are elsewhere, or on disk: WAIT and WAITAOF (`waitCommand`,
+//! WAIT and WAITAOF: clients that wait until their writes are replicated or on disk (`waitCommand`,
 //! `waitaofCommand`, `processClientsWaitingReplicas`).
 
 use crate::protocol::error::{CommandError, WAITAOF_WITHOUT_FILE};
@@ -10,7 +10,6 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
-    /// Whether a goal is reached for that much of the stream.
     pub(crate) fn is_reached(&self, goal: Goal, offset: u64) -> bool {
         match goal {
             Goal::Applied { replicas } => self.replication.acknowledged(offset) >= replicas,
@@ -20,7 +19,6 @@ impl Server {
         }
     }
 
-    /// Says how far that much of the stream has got.
     pub(crate) fn write_progress(&self, goal: Goal, offset: u64, reply: &mut Reply) {
         match goal {
             Goal::Applied { .. } => reply.count(self.replication.acknowledged(offset)),
@@ -36,8 +34,8 @@ impl Server {
         self.persistence.synced_offset().is_some_and(|synced| synced >= offset)
     }
 
-    /// Blocks a client until what it wrote is where it is to be, or the time is up. Replicas are
-    /// asked for an acknowledgement at once.
+    /// Blocks a client until the goal is reached or the timeout is over. Asks the replicas for an
+    /// acknowledgement immediately.
     pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
         let offset = self.client(key).write_offset();
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
@@ -46,7 +44,6 @@ impl Server {
         self.schedule_waits();
     }
 
-    /// Answers those whose goal is reached.
     pub(crate) fn serve_waiting(&mut self) {
         let is_served = |waiting: &&Waiting| self.is_reached(waiting.goal, waiting.offset);
         let served: Vec<Waiting> =
@@ -54,14 +51,13 @@ impl Server {
         self.answer(&served);
     }
 
-    /// Answers those who waited for our own disk, if it has come far enough.
     pub(crate) fn serve_waiting_for_disk(&mut self) {
         if !self.replication.waiting().is_empty() {
             self.serve_waiting();
         }
     }
 
-    /// There is no append-only file any more: who waits for it is told so.
+    /// Refuses the waiting clients because the append-only file was turned off.
     pub(crate) fn refuse_waiting_for_disk(&mut self) {
         let waits_for_disk =
             |waiting: &&Waiting| matches!(waiting.goal, Goal::Synced { local: true, .. });
@@ -72,7 +68,7 @@ impl Server {
         }
     }
 
-    /// Answers those whose time is up; runs when [`Timer::BlockedClient`] is due.
+    /// Answers clients that timed out; runs when [`Timer::BlockedClient`] is due.
     pub(crate) fn end_waits(&mut self) {
         let now = self.now_ms();
         let is_over = |waiting: &Waiting| waiting.until_ms.is_some_and(|until| until <= now);
@@ -82,8 +78,7 @@ impl Server {
         self.schedule_waits();
     }
 
-    /// This server is no longer a primary: who waits is disconnected
-    /// (`disconnectAllBlockedClients`).
+    /// Disconnects waiting clients of a demoted primary (`disconnectAllBlockedClients`).
     pub(crate) fn disconnect_waiting(&mut self) {
         for waiting in self.replication.end_all_waits() {
             let mut reply = self.spares.reply();
@@ -104,7 +99,7 @@ impl Server {
         }
     }
 
-    /// Ends a client's wait with how far its writes have got, or with an error.
+    /// Answers a client with the progress of its writes, or with an error.
     fn release(&mut self, waiting: &Waiting, error: Option<CommandError>) {
         self.replication.end_wait(waiting);
         let mut reply = self.spares.reply();

@@ -1,4 +1,4 @@
-//! Commands that wait for an element: the blocking forms of those for lists and sorted sets.
+//! Blocking commands for lists and sorted sets.
 
 use super::collection::peek;
 use super::list::{Route, Several};
@@ -17,7 +17,6 @@ use crate::state::server::{Attempt, Call, Command};
 const BLOCKING: Flags = Flags::WRITE.union(Flags::BLOCKING).union(Flags::NOSCRIPT);
 const ALL_BUT_LAST: Keys = Keys { first: 1, last: -2, step: 1 };
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("blpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Left)),
     Command::new("brpop", -3, BLOCKING, ALL_BUT_LAST, |call| pop(call, End::Right)),
@@ -35,7 +34,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     }),
 ];
 
-/// When a wait of so many seconds ends, in wall-clock milliseconds; `None` is never. This is
+/// Returns the deadline in wall-clock milliseconds; `None` means never.
 /// `getTimeoutFromObjectOrReply` in timeout.c.
 fn deadline(call: &Call<'_>, text: &[u8]) -> Result<Option<i64>, CommandError> {
     const INVALID: CommandError = CommandError::fixed("ERR timeout is not a float or out of range");
@@ -61,7 +60,6 @@ fn owned<'a>(keys: impl IntoIterator<Item = &'a [u8]>) -> Vec<Box<[u8]>> {
     keys.into_iter().map(Box::from).collect()
 }
 
-/// Waits for a list at any of these keys.
 fn wait_for_list(
     call: &mut Call<'_>,
     keys: Vec<Box<[u8]>>,
@@ -71,7 +69,6 @@ fn wait_for_list(
     call.block(Wait { keys, wanted: Wanted::List, attempt, give_up, until_ms })
 }
 
-/// BLPOP and BRPOP: from the first list that there is.
 fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
     let last = call.args.len() - 1;
     let until_ms = deadline(call, call.arg(last))?;
@@ -156,7 +153,6 @@ fn bzmpop(call: &mut Call<'_>) -> CommandResult {
     })
 }
 
-/// BZPOPMIN and BZPOPMAX: from the first sorted set that there is.
 fn zpop(call: &mut Call<'_>, end: End) -> CommandResult {
     let last = call.args.len() - 1;
     let until_ms = deadline(call, call.arg(last))?;

@@ -1,4 +1,4 @@
-//! What a server that is no member of a cluster says to those who ask for one.
+//! CLUSTER on a server outside any cluster.
 
 use crate::protocol::error::{CommandError, CommandResult};
 use crate::state::command_info::{Flags, Keys};
@@ -7,7 +7,6 @@ use crate::state::server::{Call, Command};
 const ANY: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE).union(Flags::LOADING);
 const MODE: Flags = Flags::FAST.union(Flags::LOADING).union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("cluster", -2, ANY, Keys::NONE, refuse),
     Command::new("asking", 1, MODE, Keys::NONE, refuse),

@@ -1,5 +1,4 @@
-//! How commands reach a collection at a key: typed, made when first needed, and gone when it is
-//! empty.
+//! Access to a collection at a key: type check, creation on first use, removal when empty.
 
 use crate::config::events::EventClass;
 use crate::data::value::{List, Set, SortedSet, Value};
@@ -7,17 +6,12 @@ use crate::protocol::error::{CommandError, WRONG_TYPE};
 use crate::protocol::reply::Reply;
 use crate::state::server::Call;
 
-/// A type of value that is made of elements.
+/// A value made of elements.
 pub(crate) trait Collection: Default {
-    /// The class of its events.
     const EVENTS: EventClass;
-    /// The collection that a value is.
     fn of(value: &Value) -> Option<&Self>;
-    /// The collection that a value is, to be changed.
     fn of_mut(value: &mut Value) -> Option<&mut Self>;
-    /// As a value.
     fn into_value(self) -> Value;
-    /// How many elements there are.
     fn size(&self) -> usize;
 }
 
@@ -43,7 +37,6 @@ macro_rules! collections {
 
 collections!(List, Set, SortedSet);
 
-/// The collection at a key for reading, if there is one.
 pub(crate) fn read<'c, C: Collection + 'c>(
     call: &'c mut Call<'_>,
     key: &[u8],
@@ -56,7 +49,6 @@ pub(crate) fn read<'c, C: Collection + 'c>(
     }
 }
 
-/// The collection at a key for a command that may change it, if there is one.
 pub(crate) fn peek<'c, C: Collection + 'c>(
     call: &'c mut Call<'_>,
     key: &[u8],
@@ -66,9 +58,8 @@ pub(crate) fn peek<'c, C: Collection + 'c>(
     C::of(&entry.value).map(Some).ok_or(WRONG_TYPE)
 }
 
-/// Changes the collection at a key, an empty one if there is no key. `change` says whether it
-/// changed anything; if so, everybody is told of `event`, and a collection without elements is
-/// removed.
+/// Changes the collection at a key, created if missing. If `change` returns that it changed
+/// anything, publishes `event` and removes an empty collection.
 pub(crate) fn edit<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],
@@ -87,7 +78,6 @@ pub(crate) fn edit<C: Collection, T>(
     Ok(result)
 }
 
-/// As [`edit`], but does nothing if there is no key.
 pub(crate) fn edit_existing<C: Collection, T>(
     call: &mut Call<'_>,
     key: &[u8],
@@ -122,8 +112,7 @@ fn edit_at<C: Collection, T>(
     Ok(result)
 }
 
-/// The positions between two indices, both included, either of which counts from the end if
-/// negative.
+/// Converts inclusive indices to positions; negative ones count from the end.
 pub(crate) fn positions(start: i64, stop: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     let absolute = |index: i64| if index < 0 { length.saturating_add(index) } else { index };

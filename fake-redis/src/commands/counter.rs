@@ -1,4 +1,4 @@
-//! Commands that count in a string.
+//! Counters in strings.
 
 use crate::config::events::EventClass;
 use crate::data::extended;
@@ -13,7 +13,6 @@ use crate::state::server::{Call, Command};
 
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("incr", 2, CHANGE, Keys::ONE, |call| add(call, 1)),
     Command::new("decr", 2, CHANGE, Keys::ONE, |call| add(call, -1)),
@@ -32,7 +31,7 @@ fn decrby(call: &mut Call<'_>) -> CommandResult {
     add(call, decrement.checked_neg().ok_or(DECREMENT_OVERFLOW)?)
 }
 
-/// This is `incrDecrCommand` in t_string.c: the time to live stays.
+/// `incrDecrCommand` in t_string.c: keeps the time to live.
 fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);
@@ -45,15 +44,13 @@ fn add(call: &mut Call<'_>, increment: i64) -> CommandResult {
     Ok(())
 }
 
-/// Puts a number at a key that keeps its time to live.
 fn write_number(call: &mut Call<'_>, position: Option<usize>, key: &[u8], text: &[u8]) {
     let entry = position.and_then(|position| call.server.database(call.db).at(position));
     let expires_at_ms = entry.and_then(|(_, entry)| entry.expires_at_ms());
     call.server.store_string(call.db, (position, key), text, expires_at_ms);
 }
 
-/// The sum of a stored number and an increment, as text; `bad` is the error if the stored one is
-/// none.
+/// Adds an increment to a stored number; `bad` is the error for a stored text that is not a number.
 pub(crate) fn float_sum(
     stored: Option<&[u8]>,
     increment: &[u8],
@@ -67,7 +64,7 @@ pub(crate) fn float_sum(
     stored.add(increment).map(Extended::text).ok_or(NAN_OR_INFINITY)
 }
 
-/// Propagated as a SET, so that different floating point units agree.
+/// Propagated as SET, so that servers with different floating point units agree.
 fn incrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, db) = (call.arg(1), call.db);
     let position = call.server.find(db, key);

@@ -11,7 +11,6 @@ use crate::state::server::{Anchor, Call, Command};
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("expire", -3, CHANGE, Keys::ONE, |call| {
         expire(call, Time { scale: 1_000, from_now: true }, "expire")
@@ -36,16 +35,15 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("persist", 2, CHANGE, Keys::ONE, persist),
 ];
 
-/// How a command's number is an instant.
+/// How to convert a command's number to an instant.
 #[derive(Clone, Copy)]
 struct Time {
-    /// Milliseconds in its unit.
+    /// Milliseconds per unit.
     scale: i64,
-    /// Whether it counts from now rather than from the Unix epoch.
     from_now: bool,
 }
 
-/// When the time of expiry is changed at all.
+/// NX, XX, GT and LT.
 #[derive(Clone, Copy, Default)]
 struct Conditions {
     if_none: bool,
@@ -54,7 +52,7 @@ struct Conditions {
     if_earlier: bool,
 }
 
-/// Reads NX, XX, GT and LT as `parseExtendedExpireArgumentsOrReply` in expire.c.
+/// `parseExtendedExpireArgumentsOrReply` in expire.c.
 fn parse_conditions(options: Args<'_>) -> Result<Conditions, CommandError> {
     let mut conditions = Conditions::default();
     for option in options.iter() {
@@ -80,7 +78,7 @@ fn parse_conditions(options: Args<'_>) -> Result<Conditions, CommandError> {
 }
 
 impl Conditions {
-    /// Whether a key that expires at `old` (never, if none) shall expire at `new`.
+    /// Returns whether the expiry may change from `old` (`None` is never) to `new`.
     fn allow(self, old: Option<i64>, new: i64) -> bool {
         let is_later = old.is_some_and(|old| new > old);
         let is_earlier = old.is_none_or(|old| new < old);
@@ -91,7 +89,6 @@ impl Conditions {
     }
 }
 
-/// The instant that a command names, in wall-clock milliseconds.
 fn instant(call: &Call<'_>, time: Time, command: &str) -> Result<i64, CommandError> {
     let number = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     let base = if time.from_now { call.server.now_ms() } else { 0 };
@@ -99,7 +96,7 @@ fn instant(call: &Call<'_>, time: Time, command: &str) -> Result<i64, CommandErr
     millis.ok_or_else(|| super::set::invalid_expiry(call.server.config.version, command))
 }
 
-/// This is `expireGenericCommand` in expire.c.
+/// `expireGenericCommand` in expire.c.
 fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     if call.args.len() > 3 && call.server.config.version < RedisVersion::V7_0 {
         return Err(CommandError::text(format!(
@@ -132,13 +129,12 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     Ok(())
 }
 
-/// Milliseconds in seconds, rounded to the nearest.
+/// Converts milliseconds to seconds, rounded to the nearest.
 fn in_seconds(millis: i64) -> i64 {
     millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }
 
-/// Answers -2 if there is no such key, -1 if it never expires, else what `show` makes of the
-/// instant and of now.
+/// Replies -2 for a missing key, -1 for one without expiry, else `show(expiry, now)`.
 fn ttl(call: &mut Call<'_>, show: fn(i64, i64) -> i64) -> CommandResult {
     let now_ms = call.server.now_ms();
     let position = call.server.find(call.db, call.arg(1));

@@ -1,4 +1,4 @@
-//! FAILOVER: a primary hands its place to a replica.
+//! FAILOVER: a primary hands its role over to a replica.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error;
@@ -7,7 +7,6 @@ use crate::state::command_info::{Flags, Keys};
 use crate::state::replication::FailoverOrder;
 use crate::state::server::{Call, Command};
 
-/// The rows of this family.
 pub(super) static COMMANDS: &[Command] = &[Command::new(
     "failover",
     -1,
@@ -19,8 +18,8 @@ pub(super) static COMMANDS: &[Command] = &[Command::new(
 const NOT_A_REPLICA: CommandError =
     CommandError::fixed("ERR FAILOVER target HOST and PORT is not a replica.");
 
-/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`. Answered at once;
-/// INFO tells how it goes on.
+/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`. Replies immediately;
+/// INFO reports the progress.
 fn failover(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() == 2 && call.args.is(1, "abort") {
         return abort(call);
@@ -69,7 +68,7 @@ fn read_order(call: &Call<'_>) -> Result<FailoverOrder, CommandError> {
             index += 2;
         } else if args.is(index, "to") && left >= 2 && order.target.is_none() {
             let port = parse_integer(args.get(index + 2)).ok_or(error::NOT_AN_INTEGER)?;
-            // Nobody listens at a port that is none.
+            // An invalid port: no replica has it.
             let port = u16::try_from(port).unwrap_or(0);
             order.target = Some((String::from_utf8_lossy(args.get(index + 1)).into_owned(), port));
             index += 3;

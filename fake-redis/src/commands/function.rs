@@ -1,4 +1,4 @@
-//! FUNCTION: there are no functions here, and these are the answers of a server that has none.
+//! FUNCTION on a server without any functions.
 
 use crate::config::RedisVersion;
 use crate::protocol::error::{CommandResult, SYNTAX};
@@ -7,7 +7,6 @@ use crate::state::server::{Call, Command};
 
 const LOOK: Flags = Flags::NOSCRIPT;
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "function",
     &[

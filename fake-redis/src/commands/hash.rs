@@ -17,7 +17,6 @@ use crate::state::server::{Call, Command};
 const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("hset", -4, CHANGE, Keys::ONE, hset),
     Command::new("hmset", -4, CHANGE, Keys::ONE, hmset),
@@ -35,7 +34,6 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("hgetall", 2, Flags::READONLY, Keys::ONE, hgetall),
 ];
 
-/// The hash at a key for reading, if there is one.
 pub(crate) fn read<'c>(
     call: &'c mut Call<'_>,
 ) -> Result<(Option<&'c Hash>, &'c mut Reply), CommandError> {
@@ -47,7 +45,6 @@ pub(crate) fn read<'c>(
     }
 }
 
-/// The position of the hash at a key, if there is one.
 fn find(call: &mut Call<'_>) -> Result<Option<usize>, CommandError> {
     let position = call.server.find(call.db, call.arg(1));
     let entry = position.and_then(|position| call.server.database(call.db).at(position));
@@ -64,7 +61,6 @@ fn at<'c>(call: &'c Call<'_>, position: Option<usize>) -> Option<&'c Hash> {
     }
 }
 
-/// Changes the hash at a key in place, making an empty one if there is no key, and tells everybody.
 fn edit<T>(call: &mut Call<'_>, position: Option<usize>, change: impl FnOnce(&mut Hash) -> T) -> T {
     let (key, db) = (call.arg(1), call.db);
     if let Some(position) = position
@@ -80,7 +76,7 @@ fn edit<T>(call: &mut Call<'_>, position: Option<usize>, change: impl FnOnce(&mu
     result
 }
 
-/// Sets all pairs; how many fields are new.
+/// Sets all pairs. Returns the number of new fields.
 fn set_fields(call: &mut Call<'_>, command: &str) -> Result<usize, CommandError> {
     if call.args.len() % 2 == 1 {
         return Err(CommandError::text(format!(
@@ -195,7 +191,7 @@ fn hincrby(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Propagated as an HSET, so that different floating point units agree.
+/// Propagated as HSET, so that servers with different floating point units agree.
 fn hincrbyfloat(call: &mut Call<'_>) -> CommandResult {
     let (key, field) = (call.arg(1), call.arg(2));
     if extended::parse(call.arg(3)).ok_or(NOT_A_FLOAT)? == Parsed::Infinite {

@@ -7,7 +7,6 @@ use crate::protocol::reply::{Protocol, Reply};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] =
     &[Command::new("hrandfield", -2, Flags::READONLY, Keys::ONE, hrandfield)];
 
@@ -15,8 +14,7 @@ const TOO_SMALL: CommandError = CommandError::fixed(
     "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807",
 );
 
-/// The most fields that a negative count may ask for; an answer longer than this would be a denial
-/// of service of one's own server.
+/// Maximum number of fields for a negative count; a longer reply would exhaust memory.
 pub(super) const REPEATED_MAX: i64 = 10_000_000;
 
 fn hrandfield(call: &mut Call<'_>) -> CommandResult {
@@ -61,8 +59,7 @@ fn length(call: &mut Call<'_>) -> Result<usize, CommandError> {
     Ok(hash.map_or(0, |hash| hash.len()))
 }
 
-/// That many different positions, or as many as there are; with repetitions if the count is
-/// negative.
+/// Chooses `count` distinct positions, or all; with repetitions if the count is negative.
 pub(super) fn choose(call: &mut Call<'_>, length: usize, count: i64) -> Vec<usize> {
     if length == 0 {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Commands for lists that never wait (t_list.c).
+//! Non-blocking list commands (t_list.c).
 
 use super::collection::{edit, edit_existing, peek, positions, read};
 use crate::config::RedisVersion;
@@ -15,7 +15,6 @@ const PUSH: Flags = Flags::WRITE.union(Flags::DENYOOM).union(Flags::FAST);
 const POP: Flags = Flags::WRITE.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("lpush", -3, PUSH, Keys::ONE, |call| push(call, End::Left)),
     Command::new("rpush", -3, PUSH, Keys::ONE, |call| push(call, End::Right)),
@@ -65,7 +64,7 @@ fn push_existing(call: &mut Call<'_>, end: End) -> CommandResult {
     Ok(())
 }
 
-/// Takes up to `count` elements off an end; none if there is no list.
+/// Pops up to `count` elements; none if there is no list.
 pub(super) fn take(
     call: &mut Call<'_>,
     key: &[u8],
@@ -80,7 +79,7 @@ pub(super) fn take(
     Ok(taken.unwrap_or_default())
 }
 
-/// A count that is 0 or more, as `getRangeLongFromObjectOrReply` with its default message.
+/// `getRangeLongFromObjectOrReply` with its default message, for a count of 0 or more.
 pub(super) fn positive_count(text: &[u8]) -> Result<usize, CommandError> {
     let count = parse_integer(text).ok_or(NOT_A_POSITIVE)?;
     usize::try_from(count).map_err(|_| NOT_A_POSITIVE)
@@ -117,7 +116,7 @@ fn llen(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The position that an index means, which counts from the end if negative.
+/// Converts an index to a position; negative ones count from the end.
 fn position(index: i64, length: usize) -> Option<usize> {
     let index = if index < 0 { index.checked_add(length as i64)? } else { index };
     usize::try_from(index).ok().filter(|index| *index < length)
@@ -200,7 +199,7 @@ fn lrem(call: &mut Call<'_>) -> CommandResult {
         } else {
             equal.take(wanted).collect()
         };
-        // From the tail on, so that the positions stay right.
+        // From the tail on, so that positions remain valid.
         found.sort_unstable_by(|one, other| other.cmp(one));
         found.iter().for_each(|position| list.remove(*position));
         (found.len(), !found.is_empty())
@@ -294,7 +293,6 @@ fn lpos(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The end that LEFT or RIGHT names.
 pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
     match &*word.to_ascii_lowercase() {
         b"left" => Ok(End::Left),
@@ -303,15 +301,14 @@ pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
     }
 }
 
-/// Where an element is moved from and to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Route {
     pub(super) from: End,
     pub(super) to: End,
 }
 
-/// Moves an element from one list to another, which may be the same; `None` if there is none. Both
-/// must be lists.
+/// Moves an element between lists, which may be the same; `None` if there is none. Both must be
+/// lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -335,7 +332,7 @@ pub(super) fn shift(
     Ok(Some(element))
 }
 
-/// A list of one element must not vanish in between.
+/// Rotates within one list: a list of one element must not vanish in between.
 fn rotate(
     call: &mut Call<'_>,
     key: &[u8],
@@ -370,15 +367,14 @@ fn lmove(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// What LMPOP, ZMPOP and their blocking forms ask for.
 pub(super) struct Several<'a> {
     pub(super) keys: Vec<&'a [u8]>,
     pub(super) end: End,
     pub(super) count: usize,
 }
 
-/// Reads that, from the number of keys at `first` on; `parse_end` reads the ends' names. This is
-/// `lmpopGenericCommand`.
+/// `lmpopGenericCommand`: parses from the number of keys at `first` on; `parse_end` parses the
+/// names of the ends.
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,
@@ -409,7 +405,7 @@ pub(super) fn parse_several<'a>(
     Ok(Several { keys, end, count })
 }
 
-/// Pops from the first list that there is; false if there is none.
+/// Pops from the first existing list; `false` if there is none.
 pub(super) fn pop_several(
     call: &mut Call<'_>,
     several: &Several<'_>,

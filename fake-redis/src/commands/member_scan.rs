@@ -1,4 +1,4 @@
-//! SSCAN and ZSCAN, walked as `scan` walks.
+//! SSCAN and ZSCAN; cursors work as in `scan`.
 
 use super::collection::read;
 use super::scan::{Grammar, parse_cursor, parse_options, step};
@@ -9,13 +9,11 @@ use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("sscan", -3, Flags::READONLY, Keys::ONE, sscan),
     Command::new("zscan", -3, Flags::READONLY, Keys::ONE, zscan),
 ];
 
-/// Writes the next cursor, and elements that are found.
 fn write(call: &mut Call<'_>, next: usize, found: &[Vec<u8>]) {
     call.reply.array(2);
     call.reply.bulk(itoa::Buffer::new().format(next as i64).as_bytes());
@@ -32,7 +30,7 @@ fn sscan(call: &mut Call<'_>) -> CommandResult {
         return Ok(());
     };
     let options = parse_options(arguments, Grammar::HScan)?;
-    // Integers are handed out at once, as Redis does.
+    // Like Redis, returns a set of integers in one step.
     let is_small = matches!(set, Set::Integers(_));
     let (positions, next) =
         if is_small { (0..set.len(), 0) } else { step(cursor, options.count, set.len()) };

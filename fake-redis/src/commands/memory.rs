@@ -1,11 +1,10 @@
-//! MEMORY: how many bytes a key takes, by the estimate that eviction uses.
+//! MEMORY USAGE, with the same estimate as eviction.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error::{CommandResult, NOT_AN_INTEGER, SYNTAX};
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "memory",
     &[Command::sub("memory|usage", -3, Flags::READONLY, usage).with_keys(Keys {

@@ -1,4 +1,4 @@
-//! MONITOR: a client is shown every command as it is executed (`replicationFeedMonitors`).
+//! MONITOR: shows a client every executed command (`replicationFeedMonitors`).
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
@@ -7,7 +7,6 @@ use crate::state::server::{Call, Command};
 const MONITOR: Flags =
     Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] =
     &[Command::new("monitor", 1, MONITOR, Keys::NONE, monitor)];
 

@@ -1,4 +1,4 @@
-//! SAVE and its like.
+//! SAVE and related commands.
 
 use crate::protocol::error;
 use crate::protocol::error::CommandResult;
@@ -7,7 +7,6 @@ use crate::state::server::{Call, Command};
 
 const ADMIN: Flags = Flags::ADMIN.union(Flags::NOSCRIPT);
 
-/// The rows of the table.
 pub(super) static COMMANDS: &[Command] = &[
     Command::new("save", 1, ADMIN.union(Flags::NO_MULTI), Keys::NONE, save),
     Command::new("bgsave", -1, ADMIN, Keys::NONE, bgsave),
@@ -27,7 +26,6 @@ fn save(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `BGSAVE`, `BGSAVE SCHEDULE`.
 fn bgsave(call: &mut Call<'_>) -> CommandResult {
     match call.args.len() {
         1 => {}

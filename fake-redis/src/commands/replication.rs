@@ -1,4 +1,4 @@
-//! REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF: the commands of replication.
+//! Commands of replication: REPLICAOF, PSYNC, REPLCONF, WAIT and WAITAOF.
 
 use crate::config::RedisVersion;
 use crate::data::number::parse_integer;
@@ -13,7 +13,6 @@ const ADMIN: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::STALE);
 const SYNC: Flags = Flags::ADMIN.union(Flags::NO_MULTI).union(Flags::NOSCRIPT);
 const REPLCONF: Flags = ADMIN.union(Flags::LOADING).union(Flags::ALLOW_BUSY);
 
-/// The rows of the table.
 pub(super) static COMMANDS: &[Command] = &[
     Command::new("replicaof", 3, ADMIN, Keys::NONE, replicaof),
     Command::new("slaveof", 3, ADMIN, Keys::NONE, replicaof),
@@ -37,7 +36,6 @@ const WAITAOF_ON_REPLICA: CommandError = CommandError::fixed(
      propagated.",
 );
 
-/// `REPLICAOF host port`, `REPLICAOF NO ONE`.
 fn replicaof(call: &mut Call<'_>) -> CommandResult {
     if call.server.replication.is_failing_over() {
         return Err(CommandError::fixed("ERR REPLICAOF not allowed while failing over."));
@@ -62,8 +60,8 @@ fn replicaof(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `PSYNC id offset [FAILOVER]`: the client becomes a replica; what it is sent is no reply. With
-/// FAILOVER it is this server's own primary, and hands its place to it.
+/// `PSYNC id offset [FAILOVER]`: makes the client a replica, which is sent a stream instead of
+/// replies. With FAILOVER the client is this server's own primary and hands its role over.
 fn psync(call: &mut Call<'_>) -> CommandResult {
     let id = String::from_utf8_lossy(call.arg(1)).into_owned();
     let next = parse_integer(call.arg(2)).ok_or(error::NOT_AN_INTEGER)?;
@@ -99,8 +97,8 @@ fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `REPLCONF option value ...`: how a replica introduces itself and acknowledges. ACK and GETACK
-/// are answered with nothing.
+/// `REPLCONF option value ...`: a replica's introduction and acknowledgements. ACK and GETACK have
+/// no reply.
 fn replconf(call: &mut Call<'_>) -> CommandResult {
     if call.args.len().is_multiple_of(2) {
         return Err(error::SYNTAX);
@@ -156,8 +154,8 @@ fn offset_of(text: &[u8]) -> Option<u64> {
     u64::try_from(parse_integer(text)?).ok()
 }
 
-/// `WAIT replicas timeout`: answers how many replicas have acknowledged this connection's writes.
-/// In a transaction it does not wait.
+/// `WAIT replicas timeout`: replies with the number of replicas that acknowledged this connection's
+/// writes. Does not block in a transaction.
 fn wait(call: &mut Call<'_>) -> CommandResult {
     if call.server.is_replica() {
         return Err(WAIT_ON_REPLICA);
@@ -167,9 +165,9 @@ fn wait(call: &mut Call<'_>) -> CommandResult {
     wait_for(call, Goal::Applied { replicas: usize::try_from(replicas).unwrap_or(0) }, timeout_ms)
 }
 
-/// `WAITAOF local replicas timeout`: answers whether this connection's writes are safe on this
-/// server's disk, and on those of how many replicas. A replica without an append-only file never
-/// counts, since it never says `FACK`.
+/// `WAITAOF local replicas timeout`: replies whether this connection's writes are on this server's
+/// disk, and on the disks of how many replicas. A replica without an append-only file never counts,
+/// because it never sends `FACK`.
 fn waitaof(call: &mut Call<'_>) -> CommandResult {
     let local = match parse_integer(call.arg(1)).ok_or(error::NOT_AN_INTEGER)? {
         0 => false,
@@ -200,7 +198,7 @@ fn timeout(text: &[u8]) -> Result<i64, CommandError> {
 fn wait_for(call: &mut Call<'_>, goal: Goal, timeout_ms: i64) -> CommandResult {
     let offset = call.client().write_offset();
     let name = call.arg(0).to_ascii_lowercase();
-    // A client that is in the middle of another command of its own is in EXEC.
+    // A client in the middle of another command is in EXEC.
     let is_in_exec =
         call.client().last_command().is_some_and(|command| command.name.as_bytes() != &*name);
     if call.server.is_reached(goal, offset) || is_in_exec {

@@ -1,8 +1,8 @@
-//! SCAN and HSCAN: walking without a snapshot.
+//! SCAN and HSCAN: iteration without a snapshot.
 //!
-//! A cursor is the number of elements that are still to come, walked from the last to the first. A
-//! removed element's place is taken by the last one, which was seen already, and new ones come
-//! last: so an element that stays is seen, as Redis promises.
+//! A cursor is the number of remaining elements, visited from the last to the first. A removed
+//! element's position is taken by the last element, which was visited already, and new elements are
+//! appended. So an element that stays is visited, as Redis guarantees.
 
 use crate::data::number::parse_integer;
 use crate::data::value::Value;
@@ -14,7 +14,6 @@ use crate::protocol::error::{
 use crate::state::command_info::{Flags, Keys};
 use crate::state::server::{Call, Command};
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("scan", -2, Flags::READONLY, Keys::NONE, scan),
     Command::new("hscan", -3, Flags::READONLY, Keys::ONE, hscan),
@@ -26,20 +25,19 @@ pub(super) struct Options<'a> {
     kind: Option<&'a [u8]>,
 }
 
-/// A cursor.
 pub(super) fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
     let cursor = number::parse_cursor(text).ok_or(INVALID_CURSOR)?;
     Ok(usize::try_from(cursor).unwrap_or(usize::MAX))
 }
 
-/// Which command's options are read.
+/// The command whose options are parsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grammar {
     Scan,
     HScan,
 }
 
-/// Reads MATCH, COUNT and TYPE; TYPE is SCAN's only.
+/// MATCH, COUNT and, for SCAN only, TYPE.
 pub(super) fn parse_options(
     options: Args<'_>,
     grammar: Grammar,
@@ -63,7 +61,7 @@ pub(super) fn parse_options(
     Ok(parsed)
 }
 
-/// The positions of one step, walked downwards, and the next cursor.
+/// The positions visited in one step, downwards, and the next cursor.
 pub(super) fn step(cursor: usize, count: usize, length: usize) -> (std::ops::Range<usize>, usize) {
     let end = if cursor == 0 { length } else { cursor.min(length) };
     let start = end.saturating_sub(count);
@@ -84,7 +82,7 @@ fn scan(call: &mut Call<'_>) -> CommandResult {
         let type_name = entry.value.type_name().as_bytes();
         let is_of_kind = options.kind.is_none_or(|kind| kind.eq_ignore_ascii_case(type_name));
         let key = key.to_vec();
-        // An expired one is deleted even if it is of another type.
+        // An expired key is deleted even if it is of another type.
         if call.server.find(call.db, &key).is_some() && is_of_kind {
             found.push(key);
         }
@@ -109,7 +107,7 @@ fn hscan(call: &mut Call<'_>) -> CommandResult {
         }
     };
     let options = parse_options(call.args.from(3), Grammar::HScan)?;
-    // Small hashes are handed out at once and in order, as Redis does with its listpacks.
+    // Like Redis with its listpacks, returns a small hash in one step and in order.
     let (positions, next) =
         if hash.is_listed() { (0..hash.len(), 0) } else { step(cursor, options.count, hash.len()) };
     let fields = positions.filter_map(|position| hash.at(position));

@@ -8,27 +8,22 @@ use crate::protocol::args::Args;
 use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
 use crate::state::server::{Anchor, Call};
 
-/// What an option says about the time to live.
+/// The expiry option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Expiry<'a> {
-    /// Nothing.
     #[default]
     Unstated,
-    /// KEEPTTL.
     Keep,
-    /// PERSIST.
     Persist,
-    /// EX, PX, EXAT or PXAT.
     At(Unit, Anchor, &'a [u8]),
 }
 
 impl Expiry<'_> {
-    /// From when it counts.
     fn anchor(self) -> Anchor {
         if let Expiry::At(_, anchor, _) = self { anchor } else { Anchor::Epoch }
     }
 
-    /// Whether this may come after what was said before: nothing, or the same option.
+    /// Returns whether this may follow an earlier option: none, or the same one.
     fn may_follow(self, before: Expiry<'_>) -> bool {
         match (before, self) {
             (Expiry::Unstated, _) => true,
@@ -40,31 +35,26 @@ impl Expiry<'_> {
     }
 }
 
-/// The unit of a span or instant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unit {
-    /// Seconds.
     Seconds,
-    /// Milliseconds.
     Millis,
 }
 
-/// What must hold of a key for a command to act.
+/// The condition for a command to act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Condition<'a> {
-    /// NX.
     Missing,
-    /// XX.
     Present,
-    /// IFEQ, from 8.4 on: it holds this string.
+    /// IFEQ, since 8.4: the key holds this string.
     Equal(&'a [u8]),
-    /// IFNE, from 8.4 on: it does not hold this string, or is not there.
+    /// IFNE, since 8.4: the key does not hold this string, or is missing.
     Different(&'a [u8]),
 }
 
 impl Condition<'_> {
-    /// Whether this may come after the condition that was stated before: none, or the same; one
-    /// with a value stands alone.
+    /// Returns whether this may follow an earlier condition: none, or the same one; one with a
+    /// value must be alone.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -82,7 +72,6 @@ struct Options<'a> {
     expiry: Expiry<'a>,
 }
 
-/// Which command's options are read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Grammar {
     Set,
@@ -91,7 +80,6 @@ enum Grammar {
     GetEx,
 }
 
-/// The name of an option.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Word {
     Ex,
@@ -107,8 +95,8 @@ enum Word {
     IfNe,
 }
 
-/// Reads options as `parseExtendedStringArgumentsOrReply` in t_string.c: what contradicts is
-/// refused, what is repeated is not.
+/// `parseExtendedStringArgumentsOrReply` in t_string.c: refuses contradictions, accepts
+/// repetitions.
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -162,7 +150,6 @@ impl<'a> Options<'a> {
 }
 
 impl Word {
-    /// The option of this name, if the grammar has one.
     #[inline(always)]
     fn of(name: &[u8], grammar: Grammar) -> Option<Word> {
         const EX: u64 = packed(b"ex");
@@ -194,10 +181,10 @@ impl Word {
     }
 }
 
-/// A word as one number, which no other word has but those that differ in case only, if it is one
-/// of letters; 0 for all that are longer than any option.
+/// Packs a word into a number, unique up to case among words of letters; 0 for words longer than
+/// every option.
 const fn packed(word: &[u8]) -> u64 {
-    // This bit is all that tells the cases of a letter apart, and makes a letter of nothing else.
+    // The bit that distinguishes a letter's cases; setting it makes no other byte a letter.
     const CASE: u8 = 0x20;
     if let [first, second] = word {
         // As below; nearly every option has two letters.
@@ -206,7 +193,7 @@ const fn packed(word: &[u8]) -> u64 {
     if word.len() >= 8 {
         return 0;
     }
-    // In front stands what tells words from each other that begin with zeros.
+    // A leading 1 distinguishes words that start with zeros.
     let (mut packed, mut index) = (1, 0);
     while index < word.len() {
         packed = packed << 8 | (word[index] | CASE) as u64;
@@ -215,8 +202,7 @@ const fn packed(word: &[u8]) -> u64 {
     packed
 }
 
-/// When a key shall expire, in wall-clock milliseconds. This is `getExpireMillisecondsOrReply` in
-/// t_string.c.
+/// `getExpireMillisecondsOrReply` in t_string.c: the expiry in wall-clock milliseconds.
 #[inline]
 pub(crate) fn expiry_instant(
     call: &Call<'_>,
@@ -234,13 +220,11 @@ pub(crate) fn expiry_instant(
     time.checked_mul(scale).and_then(|millis| millis.checked_add(base)).ok_or_else(invalid)
 }
 
-/// The error for a time that cannot be.
 pub(super) fn invalid_expiry(version: RedisVersion, command: &str) -> CommandError {
     let quote = if version < RedisVersion::V7_0 { ("", "") } else { ("'", "' command") };
     CommandError::text(format!("ERR invalid expire time in {}{command}{}", quote.0, quote.1))
 }
 
-/// SET.
 pub(crate) fn set(call: &mut Call<'_>) -> CommandResult {
     let compares = call.server.config.version >= RedisVersion::V8_4;
     let grammar = if compares { Grammar::SetIf } else { Grammar::Set };
@@ -300,7 +284,7 @@ fn write_old_string(call: &mut Call<'_>, position: Option<usize>) -> CommandResu
     Ok(())
 }
 
-/// Whether there is a string at the position of a key that equals `wanted`.
+/// Returns whether the key at a position holds the string `wanted`.
 pub(super) fn holds(
     call: &Call<'_>,
     position: Option<usize>,
@@ -310,8 +294,8 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// The GET option and comparisons are for the client alone: what is propagated has none
-/// (`setGenericCommand` in t_string.c).
+/// Propagates SET without GET and conditions, which concern only the client (`setGenericCommand` in
+/// t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();
@@ -327,7 +311,6 @@ fn state_plainly(call: &mut Call<'_>) {
     call.state_effect(&parts);
 }
 
-/// GETEX.
 pub(crate) fn getex(call: &mut Call<'_>) -> CommandResult {
     let options = parse_options(call.args, 2, Grammar::GetEx)?;
     let key = call.arg(1);
@@ -380,8 +363,7 @@ mod tests {
                 .iter()
                 .any(|grammar| Word::of(word, *grammar).is_some())
         };
-        // Every word of two bytes, and every option with any one byte in the place of any of its
-        // own, or one more or less.
+        // Every word of two bytes, and every option with one byte replaced, inserted or removed.
         for word in (0..=u16::MAX).map(u16::to_be_bytes) {
             assert_eq!(is_taken(&word), is_known(&word), "{word:?}");
         }

@@ -12,7 +12,6 @@ use crate::state::server::{Call, Command};
 const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("sadd", -3, CHANGE.union(Flags::DENYOOM), Keys::ONE, sadd),
     Command::new("srem", -3, CHANGE, Keys::ONE, srem),
@@ -73,7 +72,7 @@ fn scard(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Different members, or with repetitions if the count is negative.
+/// Distinct members, or with repetitions if the count is negative.
 fn srandmember(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);
@@ -100,7 +99,7 @@ fn srandmember(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Which member goes is chosen by the server, so that it propagates as an SREM (`spopCommand`).
+/// The server chooses the member, so the command propagates as SREM (`spopCommand`).
 fn spop(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 3 {
         return Err(SYNTAX);

@@ -12,12 +12,11 @@ const END: Flags = Flags::ADMIN
     .union(Flags::NO_MULTI)
     .union(Flags::ALLOW_BUSY);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("shutdown", -1, END, Keys::NONE, shutdown)];
 
-/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`, or `SHUTDOWN ABORT`, which finds nothing to abort:
-/// replicas that lag are not waited for, as with NOW. There is no reply but the end of the
-/// connection.
+/// `SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE]`, or `SHUTDOWN ABORT`, which never finds a shutdown to
+/// abort: as with NOW, lagging replicas are not waited for. There is no reply; the connection
+/// closes.
 fn shutdown(call: &mut Call<'_>) -> CommandResult {
     let (mut save, mut no_save, mut others, mut abort) = (false, false, false, false);
     for option in call.args.from(1).iter() {
@@ -38,7 +37,7 @@ fn shutdown(call: &mut Call<'_>) -> CommandResult {
     if call.server.long_script.interrupted().is_some() && !no_save {
         return Err(BUSY);
     }
-    // What is loaded so far must not replace what the disk holds.
+    // A partly loaded dataset must not replace the files.
     let no_save = no_save || call.server.life.is_loading();
     let config = &call.server.config;
     let has_save_points = config.persistence == Persistence::Rdb && !config.save_points.is_empty();

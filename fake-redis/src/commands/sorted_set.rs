@@ -1,4 +1,4 @@
-//! Commands for sorted sets that add, remove and look at members (t_zset.c); ranges are in
+//! Commands for sorted sets that add, remove and read members (t_zset.c); ranges are in
 //! `sorted_set_range`.
 
 use super::collection::{edit, edit_existing, peek, read};
@@ -15,7 +15,6 @@ const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 const GROW: Flags = CHANGE.union(Flags::DENYOOM);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zadd", -4, GROW, Keys::ONE, |call| add(call, Options::default())),
     Command::new("zincrby", 4, GROW, Keys::ONE, |call| {
@@ -35,7 +34,6 @@ pub(crate) static COMMANDS: &[Command] = &[
 
 const NOT_A_NUMBER: CommandError = CommandError::fixed("ERR resulting score is not a number (NaN)");
 
-/// The options of ZADD.
 #[derive(Clone, Copy, Default)]
 struct Options {
     only_new: bool,
@@ -46,7 +44,7 @@ struct Options {
     increment: bool,
 }
 
-/// Reads the options of ZADD; where the scores begin.
+/// Parses the options of ZADD. Returns the position of the first score.
 fn parse_options(call: &Call<'_>, options: &mut Options) -> usize {
     let mut index = 2;
     while index < call.args.len() {
@@ -88,10 +86,9 @@ impl Options {
     }
 }
 
-/// What became of one member.
 #[derive(Clone, Copy, PartialEq)]
 enum Addition {
-    /// The options forbade it.
+    /// The options forbade the change.
     Refused,
     Added(f64),
     Updated(f64),
@@ -130,7 +127,7 @@ fn add_one(set: &mut SortedSet, member: &[u8], score: f64, options: Options) -> 
 
 /// ZADD and ZINCRBY: `zaddGenericCommand`.
 fn add(call: &mut Call<'_>, mut options: Options) -> CommandResult {
-    // ZINCRBY reads options too, and then finds that pairs are missing.
+    // ZINCRBY parses options too, and then finds that pairs are missing.
     let first = parse_options(call, &mut options);
     let pairs = call.args.from(first);
     if pairs.len() == 0 || !pairs.len().is_multiple_of(2) {
@@ -223,10 +220,8 @@ fn rank(call: &mut Call<'_>, from: End) -> CommandResult {
     Ok(())
 }
 
-/// Members with their scores, in their order.
 pub(super) type Scored = Vec<(Vec<u8>, f64)>;
 
-/// Takes up to `count` members off an end.
 pub(super) fn take(
     call: &mut Call<'_>,
     key: &[u8],
@@ -270,7 +265,6 @@ fn pop(call: &mut Call<'_>, end: End) -> CommandResult {
     Ok(())
 }
 
-/// The end that MIN or MAX names.
 pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
     match &*word.to_ascii_lowercase() {
         b"min" => Ok(End::Left),
@@ -279,7 +273,7 @@ pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
     }
 }
 
-/// Pops from the first sorted set that there is; false if there is none.
+/// Pops from the first existing sorted set; `false` if there is none.
 pub(super) fn pop_several(
     call: &mut Call<'_>,
     several: &Several<'_>,

@@ -1,4 +1,4 @@
-//! Ranges of sorted sets, by rank, score or member (t_zset.c, `zrangeGenericCommand`).
+//! Ranges of sorted sets by rank, score or member (t_zset.c, `zrangeGenericCommand`).
 
 use super::collection::{edit_existing, positions, read};
 use crate::config::events::EventClass;
@@ -12,7 +12,6 @@ use std::ops::Range;
 
 const LOOK: Flags = Flags::READONLY;
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zrange", -4, LOOK, Keys::ONE, |call| range(call, None, None)),
     Command::new("zrangestore", -5, Flags::WRITE.union(Flags::DENYOOM), Keys::TWO, zrangestore),
@@ -40,7 +39,6 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("zremrangebylex", 4, Flags::WRITE, Keys::ONE, |call| remove(call, By::Member)),
 ];
 
-/// What a range is of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum By {
     Rank,
@@ -54,14 +52,14 @@ enum Direction {
     Down,
 }
 
-/// One end of a range: `(` leaves the value itself out.
+/// One end of a range; `(` makes it exclusive.
 #[derive(Clone, Copy, PartialEq, Debug)]
 struct Bound<T> {
     value: T,
     is_open: bool,
 }
 
-/// A member as a bound: `-` is before all, `+` behind all.
+/// A member as a bound: `-` precedes all, `+` follows all.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Edge<'a> {
     Before,
@@ -69,7 +67,7 @@ enum Edge<'a> {
     Behind,
 }
 
-/// A range, the lesser end first but for ranks counted from the end.
+/// A range, the lesser end first except for ranks counted from the end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Span<'a> {
     Ranks(i64, i64),
@@ -106,7 +104,7 @@ impl<'a> Span<'a> {
         })
     }
 
-    /// The ranks that it covers, counted from the end if it goes down by rank.
+    /// The ranks in the range, counted from the end for a descending range by rank.
     fn ranks(self, set: &SortedSet) -> Range<usize> {
         let (start, end) = match self {
             Span::Ranks(start, stop) => return positions(start, stop, set.len()),
@@ -151,8 +149,7 @@ struct Options {
     with_scores: bool,
 }
 
-/// Reads the options from `first` on; a command whose name says what and which way does not take
-/// those options.
+/// Parses options from `first` on. A command whose name implies an option does not accept it.
 fn parse_options(
     call: &Call<'_>,
     first: usize,
@@ -191,7 +188,7 @@ fn parse_options(
     Ok(Options { by, direction, offset, limit, with_scores })
 }
 
-/// The ranks that are wanted, in their order.
+/// The wanted ranks in order.
 fn wanted(set: &SortedSet, span: Span<'_>, options: &Options) -> Vec<usize> {
     let ranks = span.ranks(set);
     let is_by_rank = options.by == By::Rank;
@@ -203,7 +200,7 @@ fn wanted(set: &SortedSet, span: Span<'_>, options: &Options) -> Vec<usize> {
     if is_by_rank {
         return ordered;
     }
-    // A negative offset skips everything, a negative limit is none.
+    // A negative offset skips everything; a negative limit means no limit.
     let skipped = usize::try_from(options.offset).unwrap_or(usize::MAX);
     let limit = usize::try_from(options.limit).unwrap_or(usize::MAX);
     ordered.into_iter().skip(skipped).take(limit).collect()

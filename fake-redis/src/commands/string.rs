@@ -1,4 +1,4 @@
-//! Commands for strings, but for SET's options and for counting.
+//! Commands for strings, except SET's options and counters.
 
 use super::set::{self, Unit};
 use crate::config::events::EventClass;
@@ -14,7 +14,6 @@ const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::DENYOOM);
 const CHANGE_FAST: Flags = CHANGE.union(Flags::FAST);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("get", 2, LOOK, Keys::ONE, get),
     Command::new("set", -3, CHANGE, Keys::ONE, set::set),
@@ -58,7 +57,7 @@ fn setnx(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// SETEX and PSETEX: to replicas they are SET with an absolute time.
+/// SETEX and PSETEX: propagated as SET with an absolute time.
 fn set_with_expiry(call: &mut Call<'_>, unit: Unit, command: &str) -> CommandResult {
     let (key, time, value) = (call.arg(1), call.arg(2), call.arg(3));
     let at = set::expiry_instant(call, (unit, Anchor::Now), time, command)?;
@@ -144,8 +143,8 @@ fn check_length(call: &Call<'_>, length: usize) -> CommandResult {
     if length > call.server.config.proto_max_bulk_len { Err(STRING_TOO_LONG) } else { Ok(()) }
 }
 
-/// Changes the string at a key in place, making an empty one if there is no key, and tells
-/// everybody; returns the new length.
+/// Changes the string at a key, created if missing, and publishes the event. Returns the new
+/// length.
 fn edit(
     call: &mut Call<'_>,
     position: Option<usize>,
@@ -199,8 +198,7 @@ fn getrange(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The range from `start` to `end`, both included and counted from the end if negative, as far as
-/// it exists.
+/// Clamps an inclusive range to the string; negative indices count from the end.
 fn clamped(start: i64, end: i64, length: usize) -> std::ops::Range<usize> {
     let length = length as i64;
     if start < 0 && end < 0 && start > end {

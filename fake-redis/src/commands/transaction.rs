@@ -1,4 +1,4 @@
-//! Transactions: commands queued by MULTI and executed by EXEC, all or none, without a way back.
+//! Transactions: MULTI queues commands, EXEC executes all or none, without rollback.
 
 use crate::protocol::error::{CommandError, CommandResult, EXEC_ABORT};
 use crate::state::client::Ending;
@@ -13,7 +13,6 @@ const CONTROL: Flags = Flags::NOSCRIPT
 const EXEC: Flags =
     Flags::NOSCRIPT.union(Flags::LOADING).union(Flags::STALE).union(Flags::SKIP_SLOWLOG);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("multi", 1, CONTROL, Keys::NONE, multi),
     Command::new("exec", 1, EXEC, Keys::NONE, exec),
@@ -54,8 +53,8 @@ fn unwatch(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// This is `execCommand` in multi.c: a spoilt transaction is an error, an overtaken one is nil, any
-/// other one runs to its end.
+/// `execCommand` in multi.c: an aborted transaction is an error, one whose watched keys changed
+/// replies nil, any other runs to its end.
 fn exec(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     if !call.client().transaction.is_open() {
@@ -74,7 +73,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
         }
         Ending::Execute(queue) => queue,
     };
-    // What the queued commands change is propagated as theirs.
+    // Effects of the queued commands are propagated as their own.
     call.effect = Effect::Stated;
     call.reply.array(queue.len());
     for queued in &queue {
@@ -82,7 +81,7 @@ fn exec(call: &mut Call<'_>) -> CommandResult {
             break;
         }
         let args = queued.as_args();
-        // It was known when it was queued, and the table is the same.
+        // It was known when queued, and the table has not changed.
         if let Some(command) = call.server.find_command(args) {
             call.server.execute(key, command, args, call.reply);
         }

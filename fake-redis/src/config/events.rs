@@ -1,25 +1,24 @@
 //! Classes of keyspace events, by their letters in `notify-keyspace-events`.
 
-/// A class of events, by its letter in `notify-keyspace-events`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventClass {
     /// `g`: commands for any type.
     Generic,
-    /// `$`: strings.
+    /// `$`.
     String,
-    /// `h`: hashes.
+    /// `h`.
     Hash,
-    /// `l`: lists.
+    /// `l`.
     List,
-    /// `s`: sets.
+    /// `s`.
     Set,
-    /// `z`: sorted sets.
+    /// `z`.
     SortedSet,
-    /// `x`: a key expired.
+    /// `x`.
     Expired,
-    /// `e`: a key was evicted.
+    /// `e`.
     Evicted,
-    /// `n`: a key came to be.
+    /// `n`: a new key.
     New,
 }
 
@@ -44,12 +43,11 @@ const ALL_CLASSES: u32 = 0b1111_1111_1100;
 const KEYSPACE: u32 = 1;
 const KEYEVENT: u32 = 1 << 1;
 
-/// The set of classes that are published.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct EventClasses(u32);
 
 impl EventClasses {
-    /// Reads the letters of redis.conf; `None` if one is unknown.
+    /// Parses the letters; `None` if one is unknown.
     pub(crate) fn parse(letters: &[u8]) -> Option<Self> {
         let bit = |letter: &u8| match letter {
             b'A' => Some(ALL_CLASSES),
@@ -58,7 +56,7 @@ impl EventClasses {
         letters.iter().try_fold(0, |bits, letter| Some(bits | bit(letter)?)).map(EventClasses)
     }
 
-    /// The letters, as CONFIG GET shows them: the classes first, then where they are published.
+    /// The letters as in CONFIG GET: first classes, then kinds of channels.
     pub(crate) fn letters(self) -> String {
         let mut letters = String::new();
         let is_all = self.0 & ALL_CLASSES == ALL_CLASSES;
@@ -78,17 +76,16 @@ impl EventClasses {
         letters
     }
 
-    /// Whether events are published by the key that they happened to.
+    /// `K`: publish by key.
     pub(crate) fn by_key(self) -> bool {
         self.0 & KEYSPACE != 0
     }
 
-    /// Whether events are published by what happened.
+    /// `E`: publish by event.
     pub(crate) fn by_event(self) -> bool {
         self.0 & KEYEVENT != 0
     }
 
-    /// Whether events of a class are published.
     pub(crate) fn has(self, class: EventClass) -> bool {
         if self.0 == 0 {
             return false;

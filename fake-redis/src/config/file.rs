@@ -1,5 +1,4 @@
-//! The configuration file that CONFIG REWRITE leaves: the parameters of redis.conf that mean
-//! something here and can change while the server runs, one a line.
+//! The file of CONFIG REWRITE: the modelled parameters that can change at runtime, one per line.
 
 use super::parameters;
 use crate::config::NodeConfig;
@@ -9,7 +8,6 @@ use bytes::Bytes;
 
 const REPLICA_OF: &str = "replicaof";
 
-/// The file that holds this configuration.
 pub(crate) fn write(config: &NodeConfig) -> Bytes {
     let mut lines: Vec<String> =
         changeable().map(|row| line(row.names[0], &[&(row.show)(config)])).collect();
@@ -19,8 +17,7 @@ pub(crate) fn write(config: &NodeConfig) -> Bytes {
     Bytes::from(lines.concat())
 }
 
-/// The configuration of a file; `started` is what the server was first started with, which says
-/// what the file does not. Lines that mean nothing are passed over.
+/// Parses a file; `started` supplies what it leaves out. Ignores unknown lines.
 pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     let mut config = NodeConfig { replica_of: None, ..started };
     for line in file.split(|byte| *byte == b'\n') {
@@ -33,7 +30,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
             }
             [name, value] => {
                 if let Some(parameter) = parameters::find(name) {
-                    // A value that was shown can be set.
+                    // Every displayed value can be set.
                     let _ = parameter.change.apply(&mut config, value);
                 }
             }
@@ -43,7 +40,7 @@ pub(crate) fn read(file: &[u8], started: NodeConfig) -> NodeConfig {
     config
 }
 
-/// Whether there is an append-only file comes first: when it is synced means nothing without one.
+/// `appendonly` comes first, because `appendfsync` has no effect without it.
 fn changeable() -> impl Iterator<Item = &'static Parameter> {
     let is_first = |row: &&Parameter| row.names[0] == "appendonly";
     let can_change = |row: &&Parameter| !matches!(row.change, Change::Never);
@@ -56,7 +53,7 @@ fn line(name: &str, values: &[&str]) -> String {
     format!("{name}{quoted}\n")
 }
 
-/// A value in quotes, as `sdscatrepr` in sds.c writes it.
+/// Quotes a value as `sdscatrepr` in sds.c does.
 fn quoted(value: &str) -> String {
     let escaped: String = value.bytes().map(escaped).collect();
     format!("\"{escaped}\"")
@@ -75,7 +72,6 @@ mod tests {
     use super::*;
     use crate::config::{Fsync, MaxmemoryPolicy, Persistence, SavePoint};
 
-    /// Differs from the default in everything that can change.
     fn changed() -> NodeConfig {
         NodeConfig {
             replica_of: Some(("redis-2".to_owned(), 7_000)),

@@ -2,7 +2,6 @@
 
 use crate::config::{OutputLimit, OutputLimits};
 
-/// As CONFIG GET shows it.
 pub(crate) fn show(limits: &OutputLimits) -> String {
     let classes = [("normal", limits.normal), ("slave", limits.replica), ("pubsub", limits.pubsub)];
     let shown = classes.map(|(name, limit)| {
@@ -11,7 +10,7 @@ pub(crate) fn show(limits: &OutputLimits) -> String {
     shown.join(" ")
 }
 
-/// `class hard soft seconds`, so many times: other classes keep theirs. All or nothing
+/// Parses repeated `class hard soft seconds`; other classes keep their limits. All or nothing
 /// (`setConfigOutputBufferLimitOption` in config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
@@ -38,7 +37,7 @@ pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimit
     Ok(limits)
 }
 
-/// Reads bytes as `memtoull` in util.c.
+/// Parses bytes as `memtoull` in util.c does.
 pub(crate) fn parse_memory(value: &str) -> Option<u64> {
     let digits = value.bytes().take_while(u8::is_ascii_digit).count();
     let (number, unit) = value.split_at(digits);

@@ -1,4 +1,4 @@
-//! The parameters of redis.conf that mean something here: how each is shown and changed.
+//! The modelled parameters of redis.conf: how to show and change each.
 
 use super::output_limits;
 use crate::config::events::EventClasses;
@@ -6,38 +6,30 @@ use crate::config::output_limits::parse_memory;
 use crate::config::{Fsync, MaxmemoryPolicy, NodeConfig, Persistence, SavePoint};
 use bytes::Bytes;
 
-/// Why a parameter keeps its value.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// There is none of this name.
     Unknown,
-    /// What is wrong with the value, in Redis's words.
+    /// Redis's error message.
     Because(String),
 }
 
 impl Refusal {
-    /// A fixed reason.
     pub(crate) fn because(why: &str) -> Self {
         Refusal::Because(why.to_owned())
     }
 }
 
-/// How a parameter is changed.
 pub(crate) enum Change {
-    /// Not while the server runs.
     Never,
-    /// `yes` or `no`.
     Switch(fn(&mut NodeConfig, bool)),
-    /// An integer between two limits.
+    /// An integer with its bounds.
     Count(i64, i64, fn(&mut NodeConfig, u32)),
-    /// A number of bytes from a limit on, `kb`, `mb` and `gb` allowed.
+    /// Bytes with a minimum; accepts `kb`, `mb` and `gb`.
     Memory(u64, fn(&mut NodeConfig, u64)),
-    /// Anything that its function accepts.
     Text(fn(&mut NodeConfig, &str) -> Result<(), Refusal>),
 }
 
 impl Change {
-    /// Changes the parameter.
     pub(crate) fn apply(&self, config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
         match self {
             Change::Never => return Err(Refusal::because("can't set immutable config")),
@@ -79,13 +71,10 @@ fn not_between(least: i128, greatest: i64) -> Refusal {
     Refusal::Because(format!("argument must be between {least} and {greatest} inclusive"))
 }
 
-/// A row of the table.
 pub(crate) struct Parameter {
-    /// Its name, and older names of it.
+    /// Its name, then older names.
     pub(crate) names: &'static [&'static str],
-    /// Its value as text.
     pub(crate) show: fn(&NodeConfig) -> String,
-    /// How it is changed.
     pub(crate) change: Change,
 }
 
@@ -100,7 +89,6 @@ const fn row(
 const ANY: i64 = i32::MAX as i64;
 const MEBIBYTE: u64 = 1024 * 1024;
 
-/// Every parameter that means something.
 pub(crate) static ALL: &[Parameter] = &[
     row(
         &["aof-load-truncated"],
@@ -224,7 +212,7 @@ pub(crate) static ALL: &[Parameter] = &[
     row(&["timeout"], |c| c.timeout.to_string(), Change::Count(0, ANY, |c, n| c.timeout = n)),
 ];
 
-/// The parameter of this name, in lower case.
+/// Looks up a parameter by its lowercase name.
 pub(crate) fn find(name: &str) -> Option<&'static Parameter> {
     ALL.iter().find(|parameter| parameter.names.contains(&name))
 }
@@ -246,8 +234,7 @@ fn show_fsync(config: &NodeConfig) -> String {
     name.to_owned()
 }
 
-/// Without an append-only file there is nothing to remember the answer in, and nothing that it
-/// changes.
+/// Ignored without an append-only file, which it would configure.
 fn set_fsync(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let wanted = match value.to_ascii_lowercase().as_str() {
         "always" => Fsync::Always,
@@ -322,7 +309,7 @@ fn text(password: Option<&Bytes>) -> String {
     password.map(|password| String::from_utf8_lossy(password).into_owned()).unwrap_or_default()
 }
 
-/// An empty one is none.
+/// An empty text removes the password.
 fn password(value: &str) -> Option<Bytes> {
     (!value.is_empty()).then(|| Bytes::copy_from_slice(value.as_bytes()))
 }
@@ -336,7 +323,7 @@ fn show_save_points(config: &NodeConfig) -> String {
     points.join(" ")
 }
 
-/// Pairs of seconds and changes; an empty text is none. See `setConfigSaveOption` in config.c.
+/// Pairs of seconds and changes; an empty text means none. `setConfigSaveOption` in config.c.
 fn set_save_points(config: &mut NodeConfig, value: &str) -> Result<(), Refusal> {
     let invalid = || Refusal::because("Invalid save parameters");
     let words: Vec<&str> = value.split_ascii_whitespace().collect();

@@ -1,23 +1,20 @@
-//! Reading the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c).
+//! Parses the commands of an append-only file (`loadSingleAppendOnlyFile` in aof.c).
 //!
-//! It is stricter than Redis: every line and every argument must end with `\r\n`, so that a length
-//! that was damaged is noticed before it swallows other commands.
+//! Stricter than Redis: every line and every argument must end with `\r\n`, so that a damaged
+//! length is noticed before it swallows further commands.
 
 use crate::data::number::parse_integer;
 
-/// The longest header line: a kind, a number and the end of the line.
+/// Maximum length of a header: type, number and line end.
 const HEADER_LENGTH_MAX: usize = 32;
 
-/// Why there is no further command.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogError {
-    /// The file ends in the middle of a command.
+    /// The file ends inside a command.
     CutOff,
-    /// The bytes are no command.
     Malformed,
 }
 
-/// The commands of a file, one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct LogReader<'a> {
     file: &'a [u8],
@@ -25,18 +22,16 @@ pub(crate) struct LogReader<'a> {
 }
 
 impl<'a> LogReader<'a> {
-    /// The commands of this file.
     pub(crate) fn new(file: &'a [u8]) -> Self {
         LogReader { file, position: 0 }
     }
 
-    /// How many bytes were read.
     pub(crate) fn position(&self) -> usize {
         self.position
     }
 
-    /// Reads the arguments of the next command into `arguments`. Returns whether there was one. An
-    /// error leaves the position where the command begins.
+    /// Reads the next command into `arguments`. Returns whether there was one. On an error, the
+    /// position stays at the start of the command.
     pub(crate) fn next(&mut self, arguments: &mut Vec<&'a [u8]>) -> Result<bool, LogError> {
         arguments.clear();
         if self.position == self.file.len() {
@@ -67,7 +62,6 @@ impl<'a> LogReader<'a> {
         Ok(text)
     }
 
-    /// The number of a header line.
     fn header(&mut self, kind: u8) -> Result<usize, LogError> {
         let rest = &self.file[self.position..];
         let line = &rest[..rest.len().min(HEADER_LENGTH_MAX)];
@@ -92,7 +86,6 @@ mod tests {
     const FILE: &[u8] =
         b"*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$0\r\n\r\n";
 
-    /// The commands that can be read, and what ends them.
     fn read(file: &[u8]) -> (Vec<Vec<&[u8]>>, Result<bool, LogError>) {
         let (mut reader, mut commands) = (LogReader::new(file), Vec::new());
         loop {

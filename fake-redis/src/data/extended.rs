@@ -1,20 +1,19 @@
-//! The x87 `long double` in which Redis counts floats (INCRBYFLOAT): 64 bits of mantissa.
+//! The x87 `long double` in which Redis computes INCRBYFLOAT: a 64-bit mantissa.
 //!
-//! A 64-bit double would answer `3.10000000000000009` where Redis answers `3.1`.
+//! With a 64-bit double, INCRBYFLOAT would reply `3.10000000000000009` where Redis replies `3.1`.
 
 use std::cmp::Ordering;
 
-/// What `strtold` reads at most here; Redis takes 5 KiB, of which no more than these digits can
-/// matter.
+/// Maximum length for `strtold`; Redis accepts 5 KiB, of which no further digits can matter.
 const TEXT_LENGTH_MAX: usize = 5 * 1024;
 /// Beyond this decimal exponent a long double is infinite or zero.
 const DECIMAL_EXPONENT_MAX: i64 = 5_000;
-/// The exponent of the largest finite number with a 64-bit integer mantissa.
+/// Exponent of the largest finite number with a 64-bit integer mantissa.
 const EXPONENT_MAX: i32 = 16_384 - 64;
-/// How many decimals Redis prints before it takes trailing zeros away.
+/// Decimals that Redis prints before it removes trailing zeros.
 const DECIMALS: u32 = 17;
 
-/// A finite number: `mantissa * 2^exponent`. The mantissa's top bit is set unless the number is 0.
+/// `mantissa * 2^exponent`. The mantissa's top bit is set unless the number is 0.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Extended {
     negative: bool,
@@ -22,16 +21,14 @@ pub(crate) struct Extended {
     exponent: i32,
 }
 
-/// What a text is as a long double.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Parsed {
-    /// A number.
     Finite(Extended),
     /// `inf` or `-inf`.
     Infinite,
 }
 
-/// A natural number of any size, least significant part first.
+/// An arbitrarily large natural number, least significant part first.
 struct Natural(Vec<u32>);
 
 impl Natural {
@@ -86,7 +83,7 @@ impl Natural {
         self.0.get((index / 32) as usize).is_some_and(|part| part >> (index % 32) & 1 == 1)
     }
 
-    /// The top 128 bits at most, how many bits were cut off, and whether any of those was set.
+    /// The top 128 bits at most, the number of lower bits, and whether any of those is set.
     fn top(&self) -> (u128, u32, bool) {
         let cut = self.bits().saturating_sub(128);
         let value = (cut..self.bits())
@@ -105,8 +102,7 @@ impl Natural {
     }
 }
 
-/// Rounds `value * 2^exponent`, with a bit that stands for everything below, to 64 bits; `None` if
-/// that is infinite.
+/// Rounds `value * 2^exponent` to 64 bits; `sticky` stands for all lower bits. `None` is infinite.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -136,8 +132,7 @@ fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<E
     (exponent <= EXPONENT_MAX).then_some(Extended { negative, mantissa: mantissa as u64, exponent })
 }
 
-/// Reads a number as `string2ld` in util.c does with `strtold`: all of the text, no leading space,
-/// not NaN.
+/// `string2ld` in util.c with `strtold`: the whole text, no leading space, not NaN.
 pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     let (negative, digits) = match text {
         [b'-', digits @ ..] => (true, digits),
@@ -157,7 +152,7 @@ pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     (!value.underflows()).then_some(Parsed::Finite(value))
 }
 
-/// Hexadecimal digits as a natural number, and the power of two to multiply it with.
+/// Parses hexadecimal digits into a number and a power of two.
 fn read_hexadecimal(text: &[u8]) -> Option<(Natural, i32)> {
     if text.len() > TEXT_LENGTH_MAX {
         return None;
@@ -181,7 +176,7 @@ fn read_hexadecimal(text: &[u8]) -> Option<(Natural, i32)> {
     seen_digit.then_some((natural, exponent))
 }
 
-/// The digits as a natural number, and the power of ten to multiply it with.
+/// Parses digits into a number and a power of ten.
 fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
     if text.len() > TEXT_LENGTH_MAX {
         return None;
@@ -209,8 +204,8 @@ fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
     seen_digit.then_some((natural, exponent))
 }
 
-/// `natural * 10^exponent`; `None` if it is infinite, or 0 though `natural` is not, which `strtold`
-/// calls a range error.
+/// `natural * 10^exponent`; `None` if it overflows or underflows, which `strtold` calls a range
+/// error.
 fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<Extended> {
     if natural.bits() == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -223,7 +218,7 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
     if exponent >= 0 {
         (0..exponent).for_each(|_| natural.multiply_and_add(10, 0));
     } else {
-        // Ten is less than 2^4: so many more bits leave 128 of them after the divisions.
+        // Since 10 < 2^4, these extra bits leave 128 bits after the divisions.
         below = exponent.unsigned_abs() as u32 * 4 + 128;
         natural.shift_left(below);
         (exponent..0).for_each(|_| sticky |= natural.divide(10) != 0);
@@ -233,18 +228,18 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 }
 
 impl Extended {
-    /// Nothing.
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// Whether a long double would round this to zero, which `getLongDoubleFromObject` refuses.
+    /// Returns whether a long double would round this to zero, which `getLongDoubleFromObject`
+    /// refuses.
     fn underflows(self) -> bool {
-        /// The least positive long double is this power of two.
+        /// Exponent of the smallest positive long double.
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
         self.mantissa != 0 && top < LEAST - 1
     }
 
-    /// The sum, rounded to nearest, ties to even; `None` if it is infinite.
+    /// Rounds to nearest, ties to even; `None` is infinite.
     pub(crate) fn add(self, other: Extended) -> Option<Extended> {
         if self.mantissa == 0 || other.mantissa == 0 {
             return Some(if self.mantissa == 0 { other } else { self });
@@ -263,14 +258,13 @@ impl Extended {
         if large.negative == small.negative {
             rounded(large.negative, wide + narrow, exponent, sticky)
         } else {
-            // What is cut off is taken away too: one less, and something above.
+            // The bits cut off are subtracted too: one less, with the sticky bit set.
             let difference = wide - narrow - u128::from(sticky);
             rounded(large.negative && difference > 0, difference, exponent, sticky)
         }
     }
 
-    /// The number for people: `%.17Lf` without trailing zeros (`ld2string` with `LD_STR_HUMAN` in
-    /// util.c).
+    /// `%.17Lf` without trailing zeros (`ld2string` with `LD_STR_HUMAN` in util.c).
     pub(crate) fn text(self) -> String {
         let scale = 10_u128.pow(DECIMALS);
         let digits = if self.exponent >= 0 {
@@ -311,7 +305,7 @@ mod tests {
         read(one).add(read(other)).map_or(String::from("infinite"), Extended::text)
     }
 
-    /// The expected texts are what redis-server 7.0.15 on x86-64 answers to SET and INCRBYFLOAT.
+    /// The expected texts are replies of redis-server 7.0.15 on x86-64 to SET and INCRBYFLOAT.
     #[test]
     fn sums_are_those_of_an_x87() {
         assert_eq!(sum("3", "0.1"), "3.1");

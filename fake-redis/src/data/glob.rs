@@ -1,13 +1,12 @@
-//! Glob-style patterns, as KEYS, SCAN and PSUBSCRIBE take them.
+//! Glob-style patterns of KEYS, SCAN and PSUBSCRIBE.
 
-/// How deep Redis nests (`stringmatchlen_impl` in util.c).
+/// Maximum recursion depth of Redis (`stringmatchlen_impl` in util.c).
 const STARS_MAX: usize = 1_000;
 
-/// Whether `text` matches `pattern`, as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and
-/// `\` before anything.
+/// Matches as `stringmatchlen` in util.c: `*`, `?`, `[a-z]`, `[^a]`, and `\` before any byte.
 ///
-/// The time is bounded by the product of both lengths: only the last `*` is ever tried again. Redis
-/// recurs for each run of `*` and gives up at a depth of 1,000.
+/// Runs in at most the product of both lengths: only the last `*` is retried. Redis recurses for
+/// each run of `*` and gives up at a depth of 1,000.
 pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     let (mut at, mut position) = (0, 0);
     let mut retry: Option<(usize, usize)> = None;
@@ -42,7 +41,7 @@ pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Matches one byte against the pattern's first element; the element's length if it does.
+/// Matches one byte against the first element of the pattern. Returns the element's length.
 fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [] => None,
@@ -53,8 +52,8 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// Matches one byte against what follows a `[`; the length up to and with the `]` if it does. A
-/// class that is never closed ends with the pattern.
+/// Matches one byte against a class after its `[`. Returns the length including the `]`. An
+/// unclosed class ends with the pattern.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
     let negated = class.first() == Some(&b'^');
     let mut at = usize::from(negated);

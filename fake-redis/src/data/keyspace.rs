@@ -1,36 +1,30 @@
-//! The databases: keys with their values and times of expiry.
+//! Databases: keys with their values and expiry.
 
 use crate::data::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// What a key costs besides its own bytes and its value's: about what Redis pays for a dictionary
-/// entry and an object.
+/// Estimated cost of an entry besides the bytes of key and value: about that of Redis's dictionary
+/// entry and object.
 const ENTRY_OVERHEAD: usize = 72;
 
-/// A key's content and what is known of it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Entry {
-    /// The content.
     pub(crate) value: Value,
-    /// When it ends, in wall-clock milliseconds since the Unix epoch; `None` is never. Set through
-    /// [`Database::set_expiry`].
+    /// In wall-clock milliseconds; `None` means never. Set through [`Database::set_expiry`].
     expires_at_ms: Option<i64>,
-    /// When it was last used, in wall-clock milliseconds.
+    /// Last use, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,
-    /// How often it was used.
     pub(crate) uses: u32,
-    /// The memory that the database counts for it.
+    /// The memory counted for it.
     accounted: u32,
 }
 
 impl Entry {
-    /// An entry that was never used.
     pub(crate) fn new(value: Value, expires_at_ms: Option<i64>) -> Self {
         Entry { value, expires_at_ms, used_at_ms: 0, uses: 0, accounted: 0 }
     }
 
-    /// When it ends, in wall-clock milliseconds; `None` is never.
     pub(crate) fn expires_at_ms(&self) -> Option<i64> {
         self.expires_at_ms
     }
@@ -38,8 +32,8 @@ impl Entry {
 
 type Entries = IndexMap<Box<[u8]>, Entry, FxBuildHasher>;
 
-/// One numbered database. Its order is repeatable: that of insertion, but a removed key's place
-/// goes to the last one.
+/// A numbered database with a deterministic order: insertion order, except that the last key takes
+/// a removed key's position.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Database {
     entries: Entries,
@@ -48,48 +42,43 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// How many keys there are, expired ones included.
+    /// Includes expired keys.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }
 
-    /// How many keys have a time to live.
     pub(crate) fn volatile_len(&self) -> usize {
         self.volatile
     }
 
-    /// About how many bytes the keys take.
+    /// Estimated bytes.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
 
-    /// The position of a key, good until a key is removed.
+    /// Returns a key's position, valid until a key is removed.
     pub(crate) fn find(&self, key: &[u8]) -> Option<usize> {
         self.entries.get_index_of(key)
     }
 
-    /// The entry of a key.
     pub(crate) fn get(&self, key: &[u8]) -> Option<&Entry> {
         self.entries.get(key)
     }
 
-    /// Key and entry at a position.
     pub(crate) fn at(&self, position: usize) -> Option<(&[u8], &Entry)> {
         self.entries.get_index(position).map(|(key, entry)| (&**key, entry))
     }
 
-    /// The entry at a position, to be changed in place; call [`Database::account`] after its size
-    /// changed.
+    /// Call [`Database::account`] after changing the size.
     pub(crate) fn at_mut(&mut self, position: usize) -> Option<&mut Entry> {
         self.entries.get_index_mut(position).map(|(_, entry)| entry)
     }
 
-    /// All keys with their entries, expired ones included.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], &Entry)> {
         self.entries.iter().map(|(key, entry)| (&**key, entry))
     }
 
-    /// Puts an entry at a key, in place of what was there; returns its position.
+    /// Inserts or replaces an entry. Returns its position.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) -> usize {
         self.volatile += usize::from(entry.expires_at_ms.is_some());
         let position = match self.entries.get_index_of(key) {
@@ -113,7 +102,6 @@ impl Database {
         Some((key, entry))
     }
 
-    /// Sets or takes away the time of expiry of the key at a position.
     pub(crate) fn set_expiry(&mut self, position: usize, expires_at_ms: Option<i64>) {
         let Some((_, entry)) = self.entries.get_index_mut(position) else { return };
         self.volatile -= usize::from(entry.expires_at_ms.is_some());
@@ -121,7 +109,7 @@ impl Database {
         entry.expires_at_ms = expires_at_ms;
     }
 
-    /// Counts the memory of the key at a position anew.
+    /// Updates the counted memory of a key.
     pub(crate) fn account(&mut self, position: usize) {
         let Some((key, entry)) = self.entries.get_index_mut(position) else { return };
         let size =
@@ -130,45 +118,40 @@ impl Database {
         entry.accounted = size;
     }
 
-    /// Hands out all keys and is empty afterwards.
+    /// Removes all keys and returns them.
     pub(crate) fn take_all(&mut self) -> impl ExactSizeIterator<Item = (Box<[u8]>, Entry)> + use<> {
         std::mem::take(self).entries.into_iter()
     }
 }
 
-/// All databases of a server.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Keyspace {
     databases: Vec<Database>,
 }
 
 impl Keyspace {
-    /// `count` empty databases.
     pub(crate) fn new(count: usize) -> Self {
         Keyspace { databases: vec![Database::default(); count] }
     }
 
-    /// How many databases there are.
     pub(crate) fn databases(&self) -> usize {
         self.databases.len()
     }
 
-    /// The database with this number, which must be below [`Keyspace::databases`].
+    /// `number` must be below [`Keyspace::databases`].
     pub(crate) fn database(&self, number: usize) -> &Database {
         &self.databases[number]
     }
 
-    /// The database with this number, to be changed.
     pub(crate) fn database_mut(&mut self, number: usize) -> &mut Database {
         &mut self.databases[number]
     }
 
-    /// Exchanges two databases.
     pub(crate) fn swap(&mut self, one: usize, other: usize) {
         self.databases.swap(one, other);
     }
 
-    /// Every key of every database: number, key, entry. What a snapshot is made of.
+    /// Every key of every database, for a snapshot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &[u8], &Entry)> {
         let numbered = self.databases.iter().enumerate();
         numbered.flat_map(|(number, database)| {
@@ -176,7 +159,7 @@ impl Keyspace {
         })
     }
 
-    /// About how many bytes all keys take.
+    /// Estimated bytes.
     pub(crate) fn memory(&self) -> usize {
         self.databases.iter().map(Database::memory).sum()
     }

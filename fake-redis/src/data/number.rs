@@ -1,6 +1,6 @@
-//! Numbers as Redis reads and writes them.
+//! Parsing and formatting of numbers as in Redis.
 
-/// Reads an integer as `string2ll` in util.c: no spaces, no plus sign, no leading zeros, no `-0`.
+/// `string2ll` in util.c: no spaces, no plus sign, no leading zeros, no `-0`.
 pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if text == b"0" {
         return Some(0);
@@ -12,7 +12,7 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if digits.len() > 19 || !matches!(digits.first(), Some(b'1'..=b'9')) {
         return None;
     }
-    // So few digits fit 64 bits, whatever they are.
+    // This many digits always fit into 64 bits.
     let mut magnitude: u64 = 0;
     for byte in digits {
         let digit = byte.wrapping_sub(b'0');
@@ -24,7 +24,7 @@ pub(crate) fn parse_integer(text: &[u8]) -> Option<i64> {
     if negative { 0i64.checked_sub_unsigned(magnitude) } else { i64::try_from(magnitude).ok() }
 }
 
-/// A double as RESP3 has it: `%.17g`, with `inf`, `-inf` and `nan`.
+/// A RESP3 double: `%.17g`, with `inf`, `-inf` and `nan`.
 pub(crate) fn double_text(value: f64) -> String {
     if value.is_nan() {
         return String::from("nan");
@@ -59,13 +59,12 @@ fn without_trailing_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// What a C function sees of a text: all before the first NUL byte.
+/// The text up to its first NUL byte, as a C function sees it.
 pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
 
-/// Reads a double as `getDoubleFromObject`: all of the text, no leading space, not NaN, and neither
-/// too great nor too small for a double.
+/// `getDoubleFromObject`: the whole text, no leading space, not NaN, no overflow or underflow.
 pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     let value = whole_double(text)?;
     let is_in_range = if value == 0.0 {
@@ -76,8 +75,8 @@ pub(crate) fn parse_double(text: &[u8]) -> Option<f64> {
     is_in_range.then_some(value)
 }
 
-/// Reads a double as a bound of a range, which `strtod` must read to its end: spaces may come
-/// first, a NUL byte ends it, and nothing at all is 0. What is too great is infinite.
+/// A bound of a score range, as `strtod` parses it to the end: leading spaces are allowed, a NUL
+/// byte ends the text, and an empty text is 0. An overflow is infinite.
 pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -88,7 +87,6 @@ pub(crate) fn parse_score_bound(text: &[u8]) -> Option<f64> {
     whole_double(&text[spaces..])
 }
 
-/// All of the text as a double that is a number.
 fn whole_double(text: &[u8]) -> Option<f64> {
     let text = std::str::from_utf8(text).ok()?;
     let value: f64 = match text.parse() {
@@ -98,7 +96,7 @@ fn whole_double(text: &[u8]) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 
-/// Whether a number, as it is written, is not zero.
+/// Returns whether a written number is nonzero.
 pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
     let hexadecimal = digits.strip_prefix(b"0x").or(digits.strip_prefix(b"0X"));
@@ -107,8 +105,8 @@ pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     mantissa.any(|byte| byte.is_ascii_hexdigit() && *byte != b'0')
 }
 
-/// Reads a cursor as `parseScanCursorOrReply`: what `strtoul` reads to the end, with a sign but
-/// without spaces; nothing at all is 0, and a negative number wraps around.
+/// `parseScanCursorOrReply`: what `strtoul` parses to the end, with a sign but no spaces; an empty
+/// text is 0, and negative numbers wrap around.
 pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     let text = c_string(text);
     if text.is_empty() {
@@ -126,8 +124,8 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// A hexadecimal double such as `0x1.8p3`, which `strtod` reads too. Digits beyond the precision of
-/// a double are not rounded correctly.
+/// Parses a hexadecimal double such as `0x1.8p3`, as `strtod` does. Digits beyond a double's
+/// precision are not rounded correctly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -149,8 +147,8 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     Some(sign * value * 2.0_f64.powi(shift))
 }
 
-/// The double that a text begins with and how long it is, as `strtod` without leading spaces;
-/// `None` if there is none.
+/// Parses the double at the start of a text, as `strtod` without leading spaces. Returns it with
+/// its length.
 pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let rest = &text[sign..];
@@ -175,7 +173,7 @@ pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     value.map(|value| (value, length))
 }
 
-/// How long a number with a point and an exponent is; `None` if there is no digit.
+/// Length of a number with point and exponent; `None` without digits.
 fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<usize> {
     let count = |from: usize, is_digit: fn(&u8) -> bool| {
         text[from..].iter().take_while(|byte| is_digit(byte)).count()
@@ -201,7 +199,7 @@ fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<
     Some(length)
 }
 
-/// C's cast to a 64-bit integer on x86: what does not fit becomes the least of all.
+/// C's cast to a 64-bit integer on x86: out of range becomes the minimum.
 pub(crate) fn truncated(value: f64) -> i64 {
     const LIMIT: f64 = 9_223_372_036_854_775_808.0;
     if (-LIMIT..LIMIT).contains(&value) { value as i64 } else { i64::MIN }

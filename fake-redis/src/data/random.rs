@@ -3,12 +3,10 @@
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
 
-/// A stream of random numbers that is a function of its seed.
 #[derive(Debug, Clone)]
 pub(crate) struct Random(ChaCha8Rng);
 
 impl Random {
-    /// The stream of a seed.
     pub(crate) fn new(seed: u64) -> Self {
         let mut key = [0; 32];
         key[..8].copy_from_slice(&seed.to_le_bytes());
@@ -16,13 +14,13 @@ impl Random {
         Random(ChaCha8Rng::from_seed(key))
     }
 
-    /// A number below `bound`, which is not 0; by widening multiplication, whose bias does not
-    /// matter here.
+    /// Returns a number below `bound`, which must not be 0. Uses widening multiplication, whose
+    /// bias is negligible here.
     pub(crate) fn below(&mut self, bound: usize) -> usize {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// That many lower-case hexadecimal digits, as run ids and replication ids have.
+    /// Returns lowercase hexadecimal digits, as in run ids and replication ids.
     pub(crate) fn hexadecimal(&mut self, digits: usize) -> String {
         (0..digits).map(|_| char::from(b"0123456789abcdef"[self.below(16)])).collect()
     }

@@ -1,8 +1,8 @@
-//! Snapshots in Redis's RDB format: version 10 (Redis 7.0) written, and versions 1 to 12 read for
-//! the types that exist here.
+//! Snapshots in Redis's RDB format. Writes version 10 (Redis 7.0); reads versions 1 to 12 for the
+//! modelled types.
 //!
-//! Layout: `REDIS0010`, auxiliary fields, then for each database a selector and its keys, an end
-//! mark, and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
+//! Layout: `REDIS0010`, auxiliary fields, a selector and the keys of each database, an end mark,
+//! and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
 
 mod collections;
 mod crc64;
@@ -16,12 +16,11 @@ use crate::data::value::Value;
 pub(crate) use reader::{Reader, read};
 pub(crate) use writer::{About, write};
 
-/// The version that is written.
 const VERSION: u32 = 10;
-/// The newest version that is read: later ones differ in types that are refused by their code.
+/// The newest version that is read. Later ones only differ in types that are refused.
 const VERSION_MAX: u32 = 12;
 
-/// What precedes keys, by its first byte (`RDB_OPCODE_*`).
+/// `RDB_OPCODE_*`.
 mod opcode {
     pub(super) const FUNCTION2: u8 = 245;
     pub(super) const MODULE_AUX: u8 = 247;
@@ -35,7 +34,7 @@ mod opcode {
     pub(super) const EOF: u8 = 255;
 }
 
-/// How a value is kept (`RDB_TYPE_*`).
+/// `RDB_TYPE_*`.
 mod kind {
     pub(super) const STRING: u8 = 0;
     pub(super) const LIST: u8 = 1;
@@ -54,61 +53,49 @@ mod kind {
     pub(super) const SET_LISTPACK: u8 = 20;
 }
 
-/// Where in a replication history a snapshot was taken.
+/// The position of a snapshot in a replication history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
-    /// The replication id.
     pub(crate) id: String,
-    /// How much of the stream the snapshot holds.
+    /// Replication offset that the snapshot includes.
     pub(crate) offset: u64,
-    /// The database that the stream had selected.
+    /// The database selected in the stream.
     pub(crate) stream_db: usize,
 }
 
-/// A key out of a snapshot.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct SavedKey {
-    /// Its database.
     pub(crate) db: usize,
-    /// The key.
     pub(crate) key: Vec<u8>,
-    /// What it holds.
     pub(crate) value: Value,
-    /// When it ends, in wall-clock milliseconds; `None` is never.
+    /// In wall-clock milliseconds; `None` means never.
     pub(crate) expires_at_ms: Option<i64>,
 }
 
-/// What a snapshot holds.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Snapshot {
-    /// Its keys, in their order.
     pub(crate) keys: Vec<SavedKey>,
-    /// Where in a replication history it was taken, if that is known.
+    /// Position in a replication history, if known.
     pub(crate) origin: Option<Origin>,
 }
 
-/// Why bytes are no snapshot that can be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub(crate) enum RdbError {
-    /// The first bytes are not `REDIS` and four digits.
     #[error("wrong signature: a snapshot begins with REDIS and four digits")]
     Signature,
-    /// The version is unknown.
     #[error("version {0} is unknown: 1 to {VERSION_MAX} can be read")]
     Version(u32),
-    /// The bytes end before the end mark.
     #[error("the snapshot ends early")]
     Truncated,
-    /// The checksum is not that of the bytes.
     #[error("the checksum is wrong")]
     Checksum,
-    /// A key is in a database that the server does not have.
+    /// A key in a database that the server does not have.
     #[error("there is a key in database {0}, which is not configured")]
     Database(usize),
-    /// A type or an opcode is unknown.
+    /// An unknown type or opcode.
     #[error("unknown type or opcode {0}")]
     Kind(u8),
-    /// A length, a number or a packed list makes no sense.
+    /// An invalid length, number or packed list.
     #[error("malformed {0}")]
     Malformed(&'static str),
 }

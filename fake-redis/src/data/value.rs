@@ -1,4 +1,4 @@
-//! What a key can hold.
+//! Types of values.
 
 mod list;
 mod ranked;
@@ -12,30 +12,24 @@ pub(crate) use sorted_set::SortedSet;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Redis keeps hashes up to this many fields as a list, in order of insertion:
-/// `hash-max-listpack-entries`.
+/// `hash-max-listpack-entries`: larger hashes are no longer lists in insertion order.
 const LISTED_FIELDS_MAX: usize = 512;
-/// Redis keeps hashes with fields and values up to this long as a list: `hash-max-listpack-value`.
+/// `hash-max-listpack-value`: hashes with longer fields or values are no longer lists.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// The content of a key. Only a string lies in it: what is moved with every key that comes and goes
-/// is small.
+/// A key's value. Collections are boxed, so that moving an entry is cheap. A collection in a
+/// keyspace is never empty.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
-    /// A string of any bytes.
     String(Vec<u8>),
-    /// Fields with a string each; never empty while it is in a keyspace.
     Hash(Box<Hash>),
-    /// Strings in an order; never empty while it is in a keyspace.
     List(Box<List>),
-    /// Different strings; never empty while it is in a keyspace.
     Set(Box<Set>),
-    /// Different strings in the order of their scores; never empty while it is in a keyspace.
     SortedSet(Box<SortedSet>),
 }
 
 impl Value {
-    /// The type's name as TYPE tells it.
+    /// The name in TYPE.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::String(_) => "string",
@@ -46,7 +40,7 @@ impl Value {
         }
     }
 
-    /// The encoding that Redis would have chosen.
+    /// The encoding that Redis would choose.
     pub(crate) fn encoding(&self) -> &'static str {
         match self {
             Value::String(text) if crate::data::number::parse_integer(text).is_some() => "int",
@@ -62,7 +56,7 @@ impl Value {
         }
     }
 
-    /// About how many bytes it takes; constant time.
+    /// Estimated bytes, in constant time.
     pub(crate) fn memory(&self) -> usize {
         match self {
             Value::String(text) => 16 + text.len(),
@@ -74,44 +68,41 @@ impl Value {
     }
 }
 
-/// A hash: in order of insertion while it is small, as Redis's listpacks are; in a repeatable order
-/// beyond.
+/// A hash: in insertion order while small, like Redis's listpacks; beyond, in a deterministic
+/// order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
-    /// The lengths of all fields and values.
+    /// Total length of fields and values.
     bytes: usize,
-    /// Whether it was ever too big for a listpack; it never goes back.
+    /// It was once too large for a listpack; it is never converted back.
     table: bool,
 }
 
 impl Hash {
-    /// How many fields there are.
     pub(crate) fn len(&self) -> usize {
         self.fields.len()
     }
 
-    /// Whether it is small enough to be kept as a list.
+    /// Returns whether it is still small enough for a list.
     pub(crate) fn is_listed(&self) -> bool {
         !self.table
     }
 
-    /// The value of a field.
     pub(crate) fn get(&self, field: &[u8]) -> Option<&[u8]> {
         self.fields.get(field).map(Vec::as_slice)
     }
 
-    /// Field and value at a position; positions change only when fields are removed.
+    /// Positions only change when fields are removed.
     pub(crate) fn at(&self, position: usize) -> Option<(&[u8], &[u8])> {
         self.fields.get_index(position).map(|(field, value)| (&**field, value.as_slice()))
     }
 
-    /// All fields with their values.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.fields.iter().map(|(field, value)| (&**field, value.as_slice()))
     }
 
-    /// Sets a field; true if it is new.
+    /// Returns whether the field is new.
     pub(crate) fn set(&mut self, field: &[u8], value: &[u8]) -> bool {
         self.table |=
             field.len() > LISTED_VALUE_LENGTH_MAX || value.len() > LISTED_VALUE_LENGTH_MAX;
@@ -128,7 +119,7 @@ impl Hash {
         true
     }
 
-    /// Removes a field; false if there is none.
+    /// Returns whether the field existed.
     pub(crate) fn remove(&mut self, field: &[u8]) -> bool {
         let removed = if self.table {
             self.fields.swap_remove(field)

@@ -1,7 +1,7 @@
-//! Whether a command may be executed now, for this client, on this server.
+//! Decides whether a client may execute a command now.
 //!
-//! The order of the checks is that of `processCommand` in server.c of Redis 7.0, since the first
-//! that fails gives the error.
+//! The checks are in the order of `processCommand` in server.c of Redis 7.0, because the first that
+//! fails determines the error.
 
 use crate::protocol::args::Args;
 use crate::protocol::error;
@@ -12,18 +12,14 @@ use crate::state::command_info::Flags;
 use crate::state::pause::PauseScope;
 use crate::state::server::{Command, Server};
 
-/// What to do with a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Admission {
-    /// Now.
     Execute(&'static Command),
-    /// At EXEC.
     Queue(&'static Command),
-    /// When CLIENT PAUSE ends.
     Postpone,
 }
 
-/// What the checks need to know of a command in its context.
+/// Properties of a command that the checks need.
 struct Nature {
     writes: bool,
     may_replicate: bool,
@@ -31,7 +27,6 @@ struct Nature {
 }
 
 impl Server {
-    /// Decides what to do with a command, or why it is refused.
     pub(crate) fn admit(
         &mut self,
         key: ClientKey,
@@ -149,7 +144,7 @@ fn is_allowed_while_listening(command: &Command) -> bool {
     name.ends_with("subscribe") || matches!(name, "ping" | "quit" | "reset")
 }
 
-/// Commands that act on a transaction rather than being queued by it.
+/// Commands that control a transaction and are never queued.
 fn is_transaction_control(command: &Command) -> bool {
     matches!(command.full_name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset")
 }

@@ -1,10 +1,10 @@
-//! What happens by itself when its time comes.
+//! Timers.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 
 impl Server {
-    /// The driver's wake-up came: the first one is the boot.
+    /// Handles the driver's timer. The first one is the boot.
     pub(crate) fn timer(&mut self) {
         self.timers.woken();
         if self.life.boot() {
@@ -18,7 +18,6 @@ impl Server {
         self.run_due_timers();
     }
 
-    /// Does everything whose time has come.
     #[inline]
     pub(crate) fn run_due_timers(&mut self) {
         if self.timers.any_due(self.clock.now()) {
@@ -52,7 +51,7 @@ impl Server {
         }
     }
 
-    /// Whether the time of a client that is held back or blocked will run out.
+    /// Returns whether a postponed or blocked client will time out.
     pub(crate) fn answers_later(&self) -> bool {
         [Timer::BlockedClient, Timer::PauseEnd, Timer::SleepEnd]
             .into_iter()

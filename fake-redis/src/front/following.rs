@@ -1,4 +1,4 @@
-//! What the primary sends, and the stream that is applied command by command.
+//! The connection to the primary, and the stream applied command by command.
 
 use crate::protocol::request::Request;
 use crate::state::client_key::ClientKey;
@@ -7,22 +7,21 @@ use crate::state::server::Server;
 use fencepost_machine::ConnectionId;
 
 impl Server {
-    /// A connection that this server asked for is open.
     pub(crate) fn outgoing_connected(&mut self, connection: ConnectionId) {
         if self.replication.is_link(connection) {
             self.begin_handshake();
         }
     }
 
-    /// A connection that this server asked for could not be opened: the cron tries again.
+    /// The cron will retry a connection that could not be opened.
     pub(crate) fn outgoing_failed(&mut self, connection: ConnectionId) {
         if self.replication.is_link(connection) {
             self.link_lost();
         }
     }
 
-    /// A connection that no client opened was closed. A link that was in use is opened again at
-    /// once, any other by the cron.
+    /// Handles the end of a connection that this server opened. A link that was in use is reopened
+    /// immediately, any other by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -34,7 +33,8 @@ impl Server {
         }
     }
 
-    /// Bytes arrived on a connection that no client opened; false if it is none of replication's.
+    /// Handles bytes on a connection that this server opened. Returns `false` if replication does
+    /// not use it.
     pub(crate) fn outgoing_received(&mut self, connection: ConnectionId, bytes: &[u8]) -> bool {
         if !self.replication.is_link(connection) {
             return false;
@@ -44,7 +44,7 @@ impl Server {
         true
     }
 
-    /// Reads on in what the primary sent, unless the server sleeps.
+    /// Continues to read the primary's stream, unless the server sleeps.
     pub(crate) fn read_link(&mut self) {
         if self.life.is_asleep() {
             return;
@@ -60,8 +60,8 @@ impl Server {
         }
     }
 
-    /// Applies the complete commands among what the primary sent. A transaction counts once it is
-    /// complete, as in `commandProcessed`.
+    /// Applies the complete commands received from the primary. The offset advances past a
+    /// transaction once it is complete, as in `commandProcessed`.
     fn read_stream(&mut self) {
         self.replication.take_up();
         while self.replication.is_link_up() {
@@ -80,7 +80,7 @@ impl Server {
         let words: Vec<&[u8]> = request.args().iter().collect();
         self.apply_replicated(&words);
         self.outbox.count_command();
-        // The command itself may have ended the link.
+        // The command itself may have closed the link.
         if self.replication.is_link_up() {
             self.replication.give_back(request);
             if !self.client(ClientKey::PRIMARY).transaction.is_open() {

@@ -1,23 +1,20 @@
-//! What happens in the middle of a long script or while data is loaded: a driver with a real clock
-//! is asked from time to time to look at its sockets, and those who are there are answered `-BUSY`
-//! or `-LOADING`, or end the script or the server if that is what they want.
+//! Service during long scripts and loading. A driver with a real clock regularly polls its sockets;
+//! clients get `-BUSY` or `-LOADING`, or stop the script or the server.
 //!
-//! This is `processEventsWhileBlocked` in networking.c. The script's commands are whole when the
-//! driver is asked: between two of them everything may be done that changes no data, and nothing
-//! else is.
+//! This is `processEventsWhileBlocked` in networking.c. The driver is only called between two
+//! commands of the script, and then only commands that change no data run.
 
 use crate::state::busy::Busy;
 use crate::state::server::Server;
 use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Outputs};
 
-/// A server in the middle of a long script, or while it loads its data.
+/// A server in the middle of a long script, or of loading.
 struct Interruption<'s> {
     server: &'s mut Server,
 }
 
 impl Interlude for Interruption<'_> {
-    /// Bytes of the script's own client and of connections that the server opened itself have to
-    /// stay where they are.
+    /// Bytes of the script's own client and of connections that the server opened must wait.
     fn takes(&self, connection: ConnectionId) -> bool {
         let key = self.server.roster.behind(connection);
         let script = self.server.long_script.interrupted();
@@ -45,7 +42,7 @@ impl Interlude for Interruption<'_> {
     }
 }
 
-/// Has the attendant look after the others; what became of the script meanwhile.
+/// Lets the attendant serve other clients. Returns the script's state after that.
 pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy) -> Busy {
     server.long_script.interrupt(busy);
     if attendant.is_leaving() {
@@ -56,7 +53,7 @@ pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy)
     server.long_script.go_on().unwrap_or(busy)
 }
 
-/// Has the attendant look after others while data is loaded.
+/// Lets the attendant serve clients during loading.
 pub(crate) fn attend_loading(server: &mut Server, attendant: &dyn Attendant) {
     attendant.attend(&mut Interruption { server });
 }

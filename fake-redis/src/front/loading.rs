@@ -1,4 +1,4 @@
-//! Loading what the disk held when the server starts (`loadDataFromDisk`).
+//! Loads the disk at startup (`loadDataFromDisk`).
 
 use super::interlude;
 use crate::data::append_only::{LogError, LogReader};
@@ -9,20 +9,18 @@ use crate::state::server::Server;
 use fencepost_machine::{Damage, DiskFile, DiskImage, KeyChange, Output, Response};
 use std::time::Duration;
 
-/// How many bytes of a file are loaded before the attendant's clock is read again.
+/// Bytes loaded between two readings of the attendant's clock.
 const STEP_BYTES: usize = 16 * 1024;
-/// How much real time passes between two looks at the sockets.
+/// Real time between two polls of the sockets.
 const ATTENDED_EVERY: Duration = Duration::from_millis(10);
 
-/// Why loading ends before everything is loaded.
+/// The reason loading stopped early.
 enum Halt {
-    /// A file is damaged.
     Damaged(DiskFile, String),
-    /// The server was told to end meanwhile.
+    /// The server was told to stop meanwhile.
     Stopped,
 }
 
-/// How far a file is loaded, and when others were last looked after.
 #[derive(Default)]
 struct Pace {
     looked_at_byte: usize,
@@ -31,8 +29,8 @@ struct Pace {
 
 impl Server {
     /// Loads the snapshot, then the append-only file. Nothing expires meanwhile; times to live are
-    /// absolute. A server whose files are damaged ends, as Redis does, unless only the end of the
-    /// append-only file is missing and `aof-load-truncated` allows it.
+    /// absolute. As in Redis, a server with damaged files stops, unless only the end of the
+    /// append-only file is missing and `aof-load-truncated` allows that.
     pub(crate) fn load_found(&mut self) {
         let Some(image) = self.persistence.start(self.clock.seconds()) else { return };
         self.life.begin_loading();
@@ -48,7 +46,7 @@ impl Server {
         }
     }
 
-    /// Ends the server and leaves its files as they are.
+    /// Stops the server and leaves its files unchanged.
     fn give_up_loading(&mut self, halt: Halt) {
         if let Halt::Damaged(file, what) = halt {
             let damage = Damage { file, what, response: Response::Refused };
@@ -73,8 +71,8 @@ impl Server {
     fn load_snapshot(&mut self, file: &[u8]) -> Result<(), Halt> {
         let damaged = |error: RdbError| Halt::Damaged(DiskFile::Snapshot, error.to_string());
         let now = self.now_ms();
-        // At the beginning of an append-only file an expired key stays: what follows may have given
-        // it more time before it expired (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
+        // An expired key at the start of an append-only file stays: later commands may have
+        // extended its expiry in time (`RDBFLAGS_AOF_PREAMBLE` in rdb.c).
         let drops_expired = !self.is_replica() && !self.persistence.wants_stream();
         let is_gone =
             |saved: &rdb::SavedKey| drops_expired && saved.expires_at_ms.is_some_and(|at| at < now);
@@ -88,20 +86,20 @@ impl Server {
             }
             self.attend_loading(&mut pace, reader.position())?;
         }
-        // With an append-only file, the snapshot is only its beginning: where it was taken says
-        // nothing of the whole.
+        // With an append-only file, the snapshot is only its beginning, so its position does not
+        // describe the whole.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }
         Ok(())
     }
 
-    /// Executes the commands of the append-only file. A command or a transaction at its end that is
-    /// cut short is left out.
+    /// Executes the commands of the append-only file, except a truncated command or transaction at
+    /// its end.
     fn load_append_only(&mut self, file: &[u8]) -> Result<(), Halt> {
         let (mut reader, mut pace) = (LogReader::new(file), Pace::default());
         let mut words = Vec::new();
-        // Where everything is whole: after a command that is not inside a transaction.
+        // End of the last complete command outside a transaction.
         let mut whole = 0;
         loop {
             let start = reader.position();
@@ -127,7 +125,7 @@ impl Server {
         if whole < file.len() { self.leave_out_tail(whole, file.len()) } else { Ok(()) }
     }
 
-    /// The file is cut off in the middle of a command or a transaction.
+    /// Handles a file that ends inside a command or a transaction.
     fn leave_out_tail(&mut self, whole: usize, length: usize) -> Result<(), Halt> {
         let what = format!("cut off in the middle of a command at byte {whole} of {length}");
         if !self.config.aof_load_truncated {
@@ -141,7 +139,7 @@ impl Server {
         Ok(())
     }
 
-    /// Has the attendant, if there is one, look after others once in a while.
+    /// Lets the attendant serve clients at intervals.
     fn attend_loading(&mut self, pace: &mut Pace, position: usize) -> Result<(), Halt> {
         if position - pace.looked_at_byte < STEP_BYTES {
             return Ok(());
@@ -160,7 +158,7 @@ impl Server {
         if self.life.is_over() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    /// Tells the judge of every key that is there.
+    /// Reports every loaded key to the judge.
     fn report_restored(&mut self) {
         for db in 0..self.keyspace.databases() {
             for position in 0..self.database(db).len() {

@@ -11,19 +11,19 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// A Redis server. It has no world of its own: time, bytes and the disk are handed to it.
+/// A Redis server without I/O: time, bytes and the disk are passed in.
 ///
-/// The driver sends [`Input::Timer`] once when the server boots. A restart is a new node with what
-/// the disk held.
+/// The driver sends [`Input::Timer`] once at boot. To restart the server, create a new node from
+/// the disk.
 #[derive(Debug)]
 pub struct Node {
     server: Server,
 }
 
 impl Node {
-    /// A server that is about to boot with what its disk holds; a configuration file that was
-    /// rewritten counts for more than `config`. All its randomness follows from `seed`, which
-    /// should differ between servers and between the lives of one server.
+    /// A server about to boot from this disk. A rewritten configuration file overrides `config`.
+    /// All randomness derives from `seed`, which should differ between servers and between restarts
+    /// of one server.
     pub fn new(config: NodeConfig, mut disk: DiskImage, seed: u64, now: WallTime) -> Node {
         let config = match disk.config.take() {
             Some(rewritten) => file::read(&rewritten, config),
@@ -34,7 +34,7 @@ impl Node {
         Node { server }
     }
 
-    /// As [`Node::new`], with somebody who looks after others while a script runs.
+    /// [`Node::new`] with an attendant, which serves other clients during scripts.
     pub fn attended(
         config: NodeConfig,
         disk: DiskImage,
@@ -47,19 +47,17 @@ impl Node {
         node
     }
 
-    /// The server itself.
     #[cfg(test)]
     pub(crate) fn server_mut(&mut self) -> &mut Server {
         &mut self.server
     }
 
-    /// Has somebody look after others from now on while a script runs.
     #[cfg(test)]
     pub(crate) fn be_attended_by(&mut self, attendant: Rc<dyn Attendant>) {
         self.server.long_script.attend_by(Attendance { attendant, attend: interlude::attend });
     }
 
-    /// What was propagated since this was last asked.
+    /// Takes the commands propagated since the last call.
     #[cfg(test)]
     pub(crate) fn take_propagated(&mut self) -> crate::state::statistics::Propagated {
         std::mem::take(&mut self.server.statistics.propagated)

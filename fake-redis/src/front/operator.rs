@@ -1,13 +1,13 @@
-//! What an operator types at the console.
+//! Actions of an operator at the console.
 
 use crate::config::Persistence;
 use crate::state::server::Server;
 use fencepost_machine::OperatorAction;
 
-/// The port of the other servers of a deployment.
+/// Port of every server in the deployment.
 const PORT: &str = "6379";
 
-/// The commands, one after the other, each in words.
+/// The commands for an action.
 pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
     let commands: Vec<String> = match action {
         OperatorAction::FlushAll => vec!["FLUSHALL".to_owned()],
@@ -27,12 +27,11 @@ pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
     commands.into_iter().map(words).collect()
 }
 
-/// Whether the command would be more than words: it is not refused, and something is other than
-/// before.
+/// Returns whether the action would be accepted and change anything.
 pub(super) fn changes_something(server: &Server, action: OperatorAction) -> bool {
     match action {
         OperatorAction::FlushAll | OperatorAction::Evict => true,
-        // Sentinel promotes; whoever is in charge of a standby has another server before him.
+        // Sentinel promotes replicas; an operator with a standby uses another server.
         OperatorAction::Promote => false,
         OperatorAction::ForgetScripts => server.scripts.len() > 0,
         OperatorAction::CloseConnections => server.roster.connected_count() > 0,

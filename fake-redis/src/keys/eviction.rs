@@ -1,4 +1,4 @@
-//! What goes when memory is full.
+//! Eviction when memory is full.
 
 use crate::config::MaxmemoryPolicy;
 use crate::config::events::EventClass;
@@ -6,22 +6,21 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// How many keys are looked at to find one that goes, as `maxmemory-samples`, and some more since
-/// there is no pool of candidates.
+/// Number of keys to sample, as `maxmemory-samples`, and some more because there is no pool of
+/// candidates.
 const SAMPLES: usize = 16;
 
-/// What a server without keys uses: here as little as makes a bound of one byte mean that memory is
-/// full, by which Redis's own tests fill it.
+/// Memory of a server without keys: small, so that Redis's own tests can fill the memory with a
+/// limit of one byte.
 const BASE_MEMORY: usize = 2;
 
 impl Server {
-    /// About how many bytes are in use.
+    /// Estimated bytes in use.
     pub(crate) fn used_memory(&self) -> usize {
         self.keyspace.memory()
     }
 
-    /// Evicts keys until memory suffices; false if it still does not. This is `performEvictions` in
-    /// evict.c.
+    /// Evicts keys until memory suffices. Returns whether it does. `performEvictions` in evict.c.
     pub(crate) fn free_memory(&mut self) -> bool {
         let maxmemory = usize::try_from(self.config.maxmemory).unwrap_or(usize::MAX);
         if self.config.maxmemory == 0 || self.is_paused() || self.is_replica() {
@@ -35,8 +34,7 @@ impl Server {
         true
     }
 
-    /// Evicts every key that has a time to live, whatever the policy: how an operator makes memory
-    /// pressure happen at will.
+    /// Evicts every key with a time to live, under any policy: an operator's memory pressure.
     pub(crate) fn evict_all_volatile(&mut self) -> usize {
         let mut evicted = 0;
         for db in 0..self.keyspace.databases() {
@@ -66,7 +64,7 @@ impl Server {
         self.add_effect(db, &[b"DEL", &key]);
     }
 
-    /// The best of a few keys of each database.
+    /// Returns the best of a few keys of each database.
     fn choose_victim(&mut self) -> Option<(usize, usize)> {
         let policy = self.config.maxmemory_policy;
         if policy == MaxmemoryPolicy::NoEviction {
@@ -85,7 +83,7 @@ impl Server {
         best.map(|(_, db, position)| (db, position))
     }
 
-    /// Positions of some keys that a policy may evict.
+    /// Returns positions of some keys that a policy may evict.
     fn sample(&mut self, db: usize, policy: MaxmemoryPolicy) -> Vec<usize> {
         let length = self.database(db).len();
         if length == 0 {
@@ -103,8 +101,8 @@ impl Server {
     }
 }
 
-/// What a key is worth under a policy: the least goes. The random policies take the first of the
-/// sample, which began anywhere.
+/// A key's worth under a policy: the lowest is evicted. The random policies evict the first of the
+/// sample, which starts at a random position.
 fn worth(policy: MaxmemoryPolicy, entry: &Entry) -> u64 {
     use MaxmemoryPolicy::{AllKeysLfu, AllKeysLru, VolatileLfu, VolatileLru, VolatileTtl};
     match policy {

@@ -1,4 +1,4 @@
-//! MONITOR: clients that are shown every command as it is executed (`replicationFeedMonitors`).
+//! MONITOR: shows clients every executed command (`replicationFeedMonitors`).
 
 use crate::protocol::args::Args;
 use crate::state::client::Role;
@@ -8,8 +8,8 @@ use crate::state::server::{Command, Server};
 use bytes::Bytes;
 
 impl Server {
-    /// Shows a command to those who watch. Commands of administrators are not shown, as in `call`
-    /// in server.c.
+    /// Shows a command to the monitors. Administrative commands are not shown, as in `call` in
+    /// server.c.
     pub(crate) fn show_to_monitors(&mut self, key: ClientKey, command: &Command, args: Args<'_>) {
         if self.roster.monitors().is_empty()
             || self.life.is_loading()
@@ -39,7 +39,7 @@ impl Server {
     }
 }
 
-/// As `sdscatrepr` in sds.c.
+/// `sdscatrepr` in sds.c.
 fn push_escaped(line: &mut Vec<u8>, byte: u8) {
     let letter = match byte {
         b'\\' | b'"' => byte,

@@ -1,10 +1,9 @@
-//! Keyspace events: whether one is published, and where.
+//! Keyspace events: which are published, and where.
 
 use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// Publishes that something happened to a key, if anybody may want to know. This is
     /// `notifyKeyspaceEvent` in notify.c.
     pub(crate) fn notify(&mut self, class: EventClass, event: &str, db: usize, key: &[u8]) {
         if !self.config.events().has(class) {

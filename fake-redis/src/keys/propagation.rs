@@ -1,4 +1,4 @@
-//! Where effects go: the replicas and the append-only file.
+//! Propagation of effects to replicas and the append-only file.
 
 use crate::config::RedisVersion;
 use crate::data::number;
@@ -6,19 +6,17 @@ use crate::state::effects::{Effects, Item, Targets};
 use crate::state::server::{Anchor, Call, Effect, Server};
 
 impl Server {
-    /// Whether anybody wants to know of effects.
     fn is_propagating(&self) -> bool {
         !self.life.is_loading()
             && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
     }
 
-    /// Notes a command that has the effect of what was just done in a database; it is propagated
-    /// when the current command ends.
+    /// Records a command with the effect of what was just done. It is propagated when the current
+    /// command ends.
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
         self.add_effect_of(db, self.changes.targets(), parts.iter().copied());
     }
 
-    /// As [`Server::add_effect`], from any list of arguments.
     pub(crate) fn add_effect_of<'p>(
         &mut self,
         db: usize,
@@ -30,7 +28,7 @@ impl Server {
         }
     }
 
-    /// Propagates what was noted, in a MULTI and EXEC of its own if it is more than one command, as
+    /// Propagates the recorded effects, within MULTI and EXEC if there are several, as
     /// `propagatePendingCommands` does.
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
@@ -52,8 +50,7 @@ impl Server {
         self.changes.give_back(effects);
     }
 
-    /// Propagates what was noted, each command on its own: what happens by itself is not a
-    /// transaction.
+    /// Propagates the recorded effects one by one: expiry and eviction are no transactions.
     pub(crate) fn flush_effects_ungrouped(&mut self) {
         let effects = self.changes.take();
         self.propagate_each(&effects);
@@ -73,14 +70,13 @@ impl Server {
         }
     }
 
-    /// The one place through which every change of the data leaves: `args` is a complete command
-    /// that repeats it in database `db`, with every time made absolute. Consumers put the SELECT in
-    /// front themselves when the database changes.
+    /// The only exit for changes of the data: `args` is a complete command that repeats the change
+    /// in database `db`, with absolute times. Consumers add SELECT when the database changes.
     pub(crate) fn propagate(&mut self, db: usize, args: &[&[u8]]) {
         self.propagate_to(Targets::ALL, db, args);
     }
 
-    /// Tells the append-only file the instant, and replicas the span.
+    /// Propagates the absolute time to the append-only file and the relative time to replicas.
     fn propagate_relative(&mut self, item: Item, args: &[&[u8]]) {
         let at = args.last().and_then(|at| number::parse_integer(at)).unwrap_or(0);
         let mut digits = itoa::Buffer::new();
@@ -117,15 +113,14 @@ impl Server {
 }
 
 impl Call<'_> {
-    /// Propagates this instead of the command as it was sent; may be called more than once.
+    /// Propagates this instead of the command as received. May be called repeatedly.
     pub(crate) fn state_effect(&mut self, parts: &[&[u8]]) {
         self.effect = Effect::Stated;
         self.server.add_effect(self.db, parts);
     }
 
-    /// As [`Call::state_effect`] of a command that ends with an instant. Before 7.0, replicas are
-    /// told the span from now on instead, which they add to their own clock, if that is what the
-    /// client said.
+    /// [`Call::state_effect`] of a command that ends with an instant. Before 7.0, replicas get the
+    /// relative time instead if the client stated one, and add it to their own clock.
     pub(crate) fn state_timed_effect(&mut self, anchor: Anchor, before: &[&[u8]], at_ms: i64) {
         self.effect = Effect::Stated;
         let server = &mut *self.server;

@@ -1,4 +1,4 @@
-//! How messages of channels reach those who listen.
+//! Delivery of published messages.
 
 use crate::data::glob;
 use crate::protocol::reply::{Protocol, Reply};
@@ -7,8 +7,8 @@ use crate::state::server::Server;
 use crate::state::subscription::Kind;
 
 impl Server {
-    /// Sends a message to everybody who listens to a channel; returns to how many. This is
-    /// `pubsubPublishMessage` in pubsub.c.
+    /// Sends a message to a channel's subscribers. Returns their number. `pubsubPublishMessage` in
+    /// pubsub.c.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners = self.pubsub.of(Kind::Channel).get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"message", channel, message]);
@@ -27,7 +27,7 @@ impl Server {
         receivers
     }
 
-    /// Sends a message to everybody who listens to a shard channel; returns to how many.
+    /// Sends a message to a shard channel's subscribers. Returns their number.
     pub(crate) fn publish_to_shard(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners =
             self.pubsub.of(Kind::ShardChannel).get(channel).cloned().unwrap_or_default();
@@ -35,7 +35,7 @@ impl Server {
         listeners.len()
     }
 
-    /// Encodes a message once for each protocol in use and sends it.
+    /// Encodes the message once per protocol version.
     fn deliver(&mut self, listeners: &[ClientKey], parts: &[&[u8]]) {
         for protocol in [Protocol::Resp2, Protocol::Resp3] {
             let speaks = |key: &&ClientKey| self.client(**key).protocol == protocol;

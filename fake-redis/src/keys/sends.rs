@@ -1,4 +1,4 @@
-//! What is sent to clients; it leaves at the end of the input.
+//! Messages to clients, which leave at the end of the input.
 
 use crate::protocol::reply::Reply;
 use crate::state::client::ReplyMode;
@@ -8,15 +8,14 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Queues a message for a connection. It leaves at the end of the input, after the append-only
-    /// file was written.
+    /// Queues a message. It leaves at the end of the input, after the append-only file was written.
     pub(crate) fn send(&mut self, connection: ConnectionId, bytes: Bytes) {
         if !bytes.is_empty() {
             self.outbox.send(Output::Send { connection, bytes });
         }
     }
 
-    /// Sends what a command wrote to its client, unless CLIENT REPLY silenced it.
+    /// Sends a command's reply, unless CLIENT REPLY suppresses it.
     pub(crate) fn send_reply(&mut self, key: ClientKey, reply: &mut Reply) {
         let client = self.client(key);
         match client.connection() {
@@ -30,8 +29,8 @@ impl Server {
         }
     }
 
-    /// Sends a message that is no reply, such as one of a channel, to a client. CLIENT REPLY does
-    /// not silence those (`CLIENT_PUSHING`).
+    /// Sends a push message, such as a published one. CLIENT REPLY does not suppress it
+    /// (`CLIENT_PUSHING`).
     pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
         let client = self.client(key);
         if let Some(connection) = client.connection() {

@@ -1,4 +1,4 @@
-//! What the judge is told of keys, and nobody else sees.
+//! Reports to the judge about keys, invisible to clients.
 
 use crate::data::keyspace::Entry;
 use crate::data::number::double_text;
@@ -8,13 +8,12 @@ use bytes::Bytes;
 use fencepost_machine::{KeyChange, Output, TapEvent};
 
 impl Server {
-    /// What is loaded is told at the end, once for each key.
+    /// During loading nothing is reported; at its end every key is, once.
     fn is_tapped(&self, key: &[u8]) -> bool {
         !self.life.is_loading()
             && self.config.tap_prefix.as_ref().is_some_and(|prefix| key.starts_with(prefix))
     }
 
-    /// Tells of a key that is there.
     pub(crate) fn tap_entry(&mut self, db: usize, position: usize, change: KeyChange) {
         let Some((key, entry)) = self.database(db).at(position) else { return };
         if self.is_tapped(key) {
@@ -23,7 +22,6 @@ impl Server {
         }
     }
 
-    /// Tells of a key that is gone.
     pub(crate) fn tap_gone(&mut self, key: &[u8], entry: &Entry, change: KeyChange) {
         if self.is_tapped(key) {
             let event = self.tap_event(key, entry, None, change);
@@ -50,8 +48,8 @@ impl Server {
     }
 }
 
-/// A string as it is; a hash as `field=value` and a sorted set as `member=score`, separated by
-/// blanks; elements separated by blanks.
+/// Renders a value: a string as it is, a hash as `field=value`, a sorted set as `member=score`;
+/// elements are separated by spaces.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

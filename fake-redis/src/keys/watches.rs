@@ -1,11 +1,10 @@
-//! WATCH: which clients are overtaken by a change.
+//! WATCH: detects changes of watched keys.
 
 use crate::state::client::{Transaction, Watch};
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
 impl Server {
-    /// Watches a key for a client that does not yet.
     pub(crate) fn watch(&mut self, client: ClientKey, db: usize, key: &[u8]) {
         if self.watches.has(client, db, key) {
             return;
@@ -15,21 +14,19 @@ impl Server {
         self.watches.add(client, db, key);
     }
 
-    /// Forgets all that a client watches.
     pub(crate) fn unwatch(&mut self, client: ClientKey) {
         let watching = self.client_mut(client).unwatch();
         self.watches.forget(client, &watching);
     }
 
-    /// A key was changed: the transactions of those who watch it will not happen.
+    /// Marks the transactions of clients that watch the key as failed.
     pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
         for client in self.watches.watchers(db, key) {
             self.roster.client_mut(*client).transaction.overtake();
         }
     }
 
-    /// Exchanges two databases; keys that are watched in either and exist in either count as
-    /// changed.
+    /// Swaps two databases. Watched keys that exist in either count as changed.
     pub(crate) fn swap_databases(&mut self, one: usize, other: usize) {
         if one == other {
             return;
@@ -44,8 +41,7 @@ impl Server {
         self.blocking.note_all_ready();
     }
 
-    /// Whether a key that a client watches has expired since, though nobody noticed. This is
-    /// `isWatchedKeyExpired` in multi.c.
+    /// `isWatchedKeyExpired` in multi.c: returns whether a watched key has expired unnoticed.
     pub(crate) fn has_expired_watch(&self, client: ClientKey) -> bool {
         self.client(client).watching().iter().any(|watch| {
             let entry = self.database(watch.db).get(&watch.key);
@@ -53,7 +49,6 @@ impl Server {
         })
     }
 
-    /// Ends a client's transaction, and its watches with it.
     pub(crate) fn discard_transaction(&mut self, client: ClientKey) {
         self.client_mut(client).transaction = Transaction::default();
         self.unwatch(client);

@@ -1,5 +1,5 @@
-//! The append-only file: effects as commands, and when they are synced (aof.c,
-//! `feedAppendOnlyFile`, `flushAppendOnlyFile`).
+//! The append-only file: effects as commands, and syncs (aof.c, `feedAppendOnlyFile`,
+//! `flushAppendOnlyFile`).
 
 use crate::config::{Fsync, Persistence};
 use crate::state::server::Server;
@@ -8,7 +8,7 @@ use bytes::Bytes;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Writes what the current input added to the append-only file, before any reply leaves.
+    /// Writes the current input's effects before any reply leaves.
     pub(crate) fn flush_append_only(&mut self) {
         if self.persistence.take_rewrite() {
             self.write_anew();
@@ -32,7 +32,7 @@ impl Server {
         }
     }
 
-    /// Whether what was gathered stays in memory until a sync is done.
+    /// Returns whether effects stay in memory until a sync has finished.
     fn postpones_write(&mut self) -> bool {
         if self.life.is_over() {
             return false;
@@ -44,8 +44,8 @@ impl Server {
         until.is_some()
     }
 
-    /// Writes all data as a snapshot and begins an empty append-only file: what BGREWRITEAOF does,
-    /// at once.
+    /// BGREWRITEAOF, done immediately: writes all data as a snapshot and starts an empty
+    /// append-only file.
     fn write_anew(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());
@@ -53,7 +53,7 @@ impl Server {
         self.outbox.want(Output::DiskReplace { image });
     }
 
-    /// Asks to be woken at the next run of `serverCron` if the files have grown too large.
+    /// Wakes the next `serverCron` if the files have grown too large.
     fn schedule_rewrite(&mut self) {
         if self.is_log_too_large() {
             let look = self.clock.next_look(self.clock.now().0 + 1);
@@ -61,7 +61,7 @@ impl Server {
         }
     }
 
-    /// Writes the files again if they have grown too large.
+    /// Rewrites the files if they have grown too large.
     pub(crate) fn rewrite_in_time(&mut self) {
         if self.is_log_too_large() {
             self.rewrite_append_only();
@@ -72,7 +72,6 @@ impl Server {
         self.persistence.wants_stream() && self.persistence.size().is_to_be_rewritten(&self.config)
     }
 
-    /// Tells those who wait for the disk if more is safe than before.
     fn report_progress(&mut self) {
         if self.persistence.wants_stream() {
             self.persistence.rest(self.replication.offset());
@@ -80,8 +79,8 @@ impl Server {
         }
     }
 
-    /// CONFIG SET may have changed when the append-only file is synced, or whether there is one: a
-    /// new one begins with all data (`updateAppendonly` and `updateAppendFsync` in config.c).
+    /// Applies a CONFIG SET of `appendfsync` or `appendonly`: a new file starts with all data
+    /// (`updateAppendonly` and `updateAppendFsync` in config.c).
     pub(crate) fn follow_persistence_config(&mut self) {
         let (before, after) = (self.persistence.mode(), self.config.persistence);
         if before == after {
@@ -101,9 +100,9 @@ impl Server {
         self.outbox.want(Output::DiskSync);
     }
 
-    /// With `appendfsync everysec` the file is synced at most once in each second of the wall
-    /// clock: at once, or by the first look of `serverCron` in the next second if it was in this
-    /// one. A sync that is still under way counts for the second, too.
+    /// With `appendfsync everysec` the file is synced at most once per second of the wall clock:
+    /// immediately, or at the first `serverCron` of the next second if this one had a sync already.
+    /// A pending sync counts too.
     fn sync_of_this_second(&mut self) {
         if self.persistence.take_second(self.clock.seconds()) {
             self.begin_sync();
@@ -120,7 +119,7 @@ impl Server {
             Persistence::Aof { fsync: Fsync::EverySec } if self.persistence.has_unsynced() => {
                 self.sync_of_this_second()
             }
-            // What was appended before `appendfsync always` was set.
+            // Data appended before `appendfsync always` was set.
             Persistence::Aof { fsync: Fsync::Always } if self.persistence.has_unsynced() => {
                 self.begin_sync()
             }
@@ -128,10 +127,9 @@ impl Server {
         }
     }
 
-    /// A full resynchronisation has replaced all data by what the primary sent: so it does on disk
-    /// (`restartAOFAfterSYNC`). The received snapshot becomes the file of snapshots also of a
-    /// server that takes none itself, and is what it finds when it starts again, however old it is
-    /// by then (`rdb-del-sync-files no`).
+    /// Replaces the files with the snapshot of a full resynchronization (`restartAOFAfterSYNC`).
+    /// The received snapshot stays on disk even if this server takes none itself, and a restart
+    /// loads it, however old it is by then (`rdb-del-sync-files no`).
     pub(crate) fn resynchronised(&mut self, payload: Bytes) {
         match self.persistence.mode() {
             Persistence::None | Persistence::Rdb => {
@@ -142,8 +140,6 @@ impl Server {
         }
     }
 
-    /// Has the append-only file written anew at the end of this input, when everything that belongs
-    /// to it is done.
     pub(crate) fn rewrite_append_only(&mut self) {
         self.persistence.ask_rewrite();
     }

@@ -1,17 +1,17 @@
-//! What the disk is told at the end of an input, and what it says.
+//! Disk outputs at the end of an input, and disk inputs.
 
 use crate::state::server::Server;
 use fencepost_machine::DiskImage;
 use std::fmt::Write;
 
 impl Server {
-    /// Takes what the disk held. It is loaded when the server boots.
+    /// Stores the disk's contents until they are loaded at boot.
     pub(crate) fn load_disk(&mut self, image: DiskImage) {
         self.persistence.find(image);
     }
 
-    /// Lets the messages of this input go: with `appendfsync always` not before the disk has synced
-    /// what they promise.
+    /// Releases this input's messages; with `appendfsync always` only after the disk has synced the
+    /// data they acknowledge.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());
@@ -20,12 +20,10 @@ impl Server {
         }
     }
 
-    /// Whether an answer waits until the disk has synced.
     pub(crate) fn answers_after_sync(&self) -> bool {
         self.persistence.holds_messages()
     }
 
-    /// The disk has synced what was appended.
     pub(crate) fn disk_synced(&mut self) {
         self.outbox.release_held(self.persistence.finish_sync());
     }
@@ -37,7 +35,6 @@ impl Server {
         self.rewrite_in_time();
     }
 
-    /// The section `# Persistence` of INFO, without its title.
     pub(crate) fn write_persistence_info(&self, text: &mut String) {
         let appends = u8::from(self.persistence.wants_stream());
         let _ = write!(

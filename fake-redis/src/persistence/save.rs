@@ -1,5 +1,4 @@
-//! Snapshots: on demand, and by themselves when enough has changed for long enough (`serverCron`,
-//! `saveCommand`).
+//! Snapshots, on request and automatic (`serverCron`, `saveCommand`).
 
 use crate::config::{Persistence, SavePoint};
 use crate::state::server::Server;
@@ -7,8 +6,8 @@ use crate::state::timers::Timer;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Takes a snapshot. Redis forks for it; here it is on disk at once. With an append-only file
-    /// it would not be loaded, and is not kept.
+    /// Takes a snapshot. Redis forks for it; here it is on disk immediately. With an append-only
+    /// file it would not be loaded, so it is not stored.
     pub(crate) fn save(&mut self) {
         self.persistence.saved(self.clock.seconds());
         self.changes.saved();
@@ -18,13 +17,13 @@ impl Server {
         }
     }
 
-    /// When the last snapshot was taken, in seconds of the wall clock.
+    /// Wall clock of the last snapshot, in seconds.
     pub(crate) fn last_save(&self) -> i64 {
         self.persistence.last_save()
     }
 
-    /// Asks to be woken when a save point that has enough changes has waited long enough: more than
-    /// its seconds, as in `serverCron`.
+    /// Wakes up when a save point with enough changes is older than its seconds, as in
+    /// `serverCron`.
     pub(crate) fn schedule_save(&mut self) {
         if self.persistence.mode() != Persistence::Rdb || self.changes.unsaved() == 0 {
             return;
@@ -38,7 +37,6 @@ impl Server {
         }
     }
 
-    /// Takes a snapshot if a save point is reached.
     pub(crate) fn save_in_time(&mut self) {
         let waited = self.clock.seconds() - self.last_save();
         let is_reached =

@@ -1,4 +1,4 @@
-//! All data as a snapshot.
+//! Snapshots of all data.
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;
@@ -6,7 +6,7 @@ use crate::state::server::Server;
 use bytes::Bytes;
 
 impl Server {
-    /// All data as a snapshot, with its place in the replication history.
+    /// Includes the position in the replication history.
     pub(crate) fn snapshot(&self) -> Bytes {
         let origin = self.replication.origin(self.client(ClientKey::PRIMARY).db);
         let version = self.config.version.text();

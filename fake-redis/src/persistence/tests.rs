@@ -1,4 +1,4 @@
-//! What a restart finds, after the process died and after the power failed.
+//! Data after a restart, following a crash of the process or a power loss.
 
 use crate::config::{Fsync, NodeConfig, Persistence, SavePoint};
 use crate::front::node::Node;
@@ -8,7 +8,6 @@ use fencepost_machine::{
     ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs, WallTime,
 };
 
-/// A server with this persistence, in a world of its own.
 fn world(persistence: Persistence) -> (World, NodeConfig) {
     let mut world = World::new();
     let config = NodeConfig { persistence, ..NodeConfig::default() };
@@ -20,7 +19,7 @@ const ALWAYS: Persistence = Persistence::Aof { fsync: Fsync::Always };
 const EVERY_SECOND: Persistence = Persistence::Aof { fsync: Fsync::EverySec };
 const NEVER: Persistence = Persistence::Aof { fsync: Fsync::No };
 
-/// What GET answers after `SET k v`, some time, an end of the given kind, and a restart.
+/// Returns whether a key survives: SET, a pause, this kind of crash, a restart.
 fn survives(persistence: Persistence, wait_ms: u64, end: impl Fn(&mut World)) -> bool {
     let (mut world, config) = world(persistence);
     assert_eq!(world.ask_text("redis-1", &["SET", "k", "v"]), "OK");
@@ -67,8 +66,8 @@ fn with_fsync_every_second_the_first_write_of_a_second_is_synced_at_once_and_lat
     assert_eq!(survivors(900), "1 2", "the next second has begun, and serverCron has looked");
 }
 
-/// What survives a crash of the process so long after SET, where a sync takes `sync_ms` and one was
-/// begun just before.
+/// Returns whether a key survives a crash `wait_ms` after SET if a sync, which takes `sync_ms`,
+/// began just before.
 fn survives_behind_a_sync(sync_ms: u64, wait_ms: u64) -> bool {
     let (mut world, config) = world(EVERY_SECOND);
     world.sync_us = sync_ms * 1_000;
@@ -294,7 +293,6 @@ fn a_former_replica_without_persistence_comes_back_with_the_snapshot_of_its_last
     assert_eq!(world.ask_text("redis-1", &["GET", "k"]), "old");
 }
 
-/// A server whose replicas need not wait for their snapshot.
 fn at_once() -> NodeConfig {
     NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
 }

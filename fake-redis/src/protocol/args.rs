@@ -1,16 +1,14 @@
-//! A command's arguments without an allocation each: one run of bytes and where each argument lies
-//! in it.
+//! Arguments of a command without an allocation each: one byte buffer with the span of each
+//! argument.
 
-/// Where one argument lies.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {
-    /// The first byte.
     pub(crate) start: u32,
-    /// One past the last byte.
+    /// Exclusive.
     pub(crate) end: u32,
 }
 
-/// A borrowed list of arguments, the command's name first.
+/// Borrowed arguments; the first is the command's name.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     bytes: &'a [u8],
@@ -18,39 +16,35 @@ pub(crate) struct Args<'a> {
 }
 
 impl<'a> Args<'a> {
-    /// Arguments that lie in `bytes` at `spans`.
     pub(crate) fn new(bytes: &'a [u8], spans: &'a [Span]) -> Self {
         Args { bytes, spans }
     }
 
-    /// How many there are, the command's name included.
+    /// Includes the command's name.
     pub(crate) fn len(self) -> usize {
         self.spans.len()
     }
 
-    /// The argument at `index`, which must exist; the arity check has made sure of it.
+    /// `index` must exist; the arity check ensures that.
     pub(crate) fn get(self, index: usize) -> &'a [u8] {
         let span = self.spans[index];
         &self.bytes[span.start as usize..span.end as usize]
     }
 
-    /// The arguments from `first` on; none if there are fewer.
     pub(crate) fn from(self, first: usize) -> Args<'a> {
         Args { bytes: self.bytes, spans: self.spans.get(first..).unwrap_or_default() }
     }
 
-    /// The first `count` arguments.
     pub(crate) fn up_to(self, count: usize) -> Args<'a> {
         Args { bytes: self.bytes, spans: &self.spans[..count.min(self.spans.len())] }
     }
 
-    /// All arguments in order.
     pub(crate) fn iter(self) -> impl ExactSizeIterator<Item = &'a [u8]> + DoubleEndedIterator {
         let bytes = self.bytes;
         self.spans.iter().map(move |span| &bytes[span.start as usize..span.end as usize])
     }
 
-    /// Arguments two by two: field and value.
+    /// Pairs such as field and value.
     pub(crate) fn pairs(self) -> impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])> {
         let (bytes, part) = (self.bytes, |bytes: &'a [u8], span: &Span| {
             &bytes[span.start as usize..span.end as usize]
@@ -58,13 +52,13 @@ impl<'a> Args<'a> {
         self.spans.chunks_exact(2).map(move |pair| (part(bytes, &pair[0]), part(bytes, &pair[1])))
     }
 
-    /// Whether the argument at `index` is `word`, in any case.
+    /// Returns whether an argument is `word`, in any case.
     pub(crate) fn is(self, index: usize, word: &str) -> bool {
         self.get(index).eq_ignore_ascii_case(word.as_bytes())
     }
 }
 
-/// An owned list of arguments whose memory is reused.
+/// Owned arguments with reusable memory.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub(crate) struct ArgumentVector {
     bytes: Vec<u8>,
@@ -72,28 +66,24 @@ pub(crate) struct ArgumentVector {
 }
 
 impl ArgumentVector {
-    /// Copies `parts`.
     pub(crate) fn of<'p>(parts: impl IntoIterator<Item = &'p [u8]>) -> Self {
         let mut vector = ArgumentVector::default();
         parts.into_iter().for_each(|part| vector.push(part));
         vector
     }
 
-    /// Forgets all arguments and keeps the memory.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
         self.spans.clear();
     }
 
-    /// Appends one argument. Arguments of one command stay below 4 GiB, which the query buffer
-    /// limit sees to.
+    /// The arguments of one command stay below 4 GiB because of the query buffer limit.
     pub(crate) fn push(&mut self, part: &[u8]) {
         let start = self.bytes.len() as u32;
         self.bytes.extend_from_slice(part);
         self.spans.push(Span { start, end: self.bytes.len() as u32 });
     }
 
-    /// The arguments, borrowed.
     pub(crate) fn as_args(&self) -> Args<'_> {
         Args::new(&self.bytes, &self.spans)
     }

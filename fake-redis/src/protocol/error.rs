@@ -1,21 +1,19 @@
-//! What a command may answer instead of a result: Redis's error texts, each in one place.
+//! Redis's error replies, each in one place.
 
 use std::borrow::Cow;
 
-/// An error reply: the text after `-`, code included.
+/// The text after `-`, code included.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct CommandError(pub(crate) Cow<'static, [u8]>);
 
-/// What a command function returns: it has written its reply, or has written nothing and says why.
+/// `Ok` if the command has written its reply; with an error it has written nothing.
 pub(crate) type CommandResult = Result<(), CommandError>;
 
 impl CommandError {
-    /// A fixed text.
     pub(crate) const fn fixed(text: &'static str) -> Self {
         CommandError(Cow::Borrowed(text.as_bytes()))
     }
 
-    /// A text made for this occasion.
     pub(crate) fn text(text: impl Into<Vec<u8>>) -> Self {
         CommandError(Cow::Owned(text.into()))
     }

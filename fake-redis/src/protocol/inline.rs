@@ -1,7 +1,7 @@
-//! Words of an inline command, quoted as in a shell.
+//! Splits inline commands into words, quoted as in a shell.
 
-/// Splits a line as `sdssplitargs` in sds.c: blanks separate, `"..."` knows escapes, `'...'` only
-/// `\'`. `None` if quotes are unbalanced.
+/// `sdssplitargs` in sds.c: spaces separate words, `"..."` has escapes, `'...'` only `\'`. `None`
+/// if quotes are unbalanced.
 pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     let line = line.split(|byte| *byte == 0).next().unwrap_or_default();
     let mut words = Vec::new();
@@ -18,7 +18,7 @@ pub(crate) fn split_words(line: &[u8]) -> Option<Vec<Vec<u8>>> {
     }
 }
 
-/// C's `isspace`, which knows the vertical tab too.
+/// C's `isspace`, which includes the vertical tab.
 fn is_space(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == 0x0b
 }
@@ -37,8 +37,8 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// The rest of a word from its opening quote on. A closing quote must be followed by a blank or by
-/// nothing.
+/// Parses from an opening quote to the end of the word. A closing quote must be followed by a space
+/// or the end.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;

@@ -1,5 +1,5 @@
-//! A connection that a server opens to another one: pipelined commands, each with what its reply is
-//! expected to be.
+//! A connection that a server opens to another server: pipelined commands, each with the type of
+//! reply it expects.
 //!
 //! Used by Sentinel for its links and by a replica for the handshake with its primary.
 
@@ -11,20 +11,18 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Hands out the ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`]
-/// demands.
+/// Assigns ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`]
+/// requires.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,
 }
 
 impl OutgoingIds {
-    /// Ids that nobody has used yet.
     pub(crate) fn new() -> Self {
         Self { next: u32::MAX }
     }
 
-    /// The next id. It never comes again.
     pub(crate) fn draw(&mut self) -> ConnectionId {
         let id = ConnectionId(self.next);
         self.next -= 1;
@@ -32,11 +30,10 @@ impl OutgoingIds {
     }
 }
 
-/// A connection to another server, from the attempt to open it until it breaks. Commands may be
-/// sent from the start: they leave once it is open, as hiredis does it.
+/// A connection from its opening until it breaks. Commands may be queued from the start and leave
+/// once it is open, as in hiredis.
 #[derive(Debug)]
 pub(crate) struct Outgoing<Expected> {
-    /// Its id towards the driver.
     pub(crate) id: ConnectionId,
     open: bool,
     unsent: BytesMut,
@@ -44,13 +41,12 @@ pub(crate) struct Outgoing<Expected> {
     expected: VecDeque<Expected>,
 }
 
-/// The peer sent something that is not RESP: the connection is of no more use.
+/// The peer sent something that is not RESP, so the connection is unusable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the peer's answer is not resp")]
 pub(crate) struct NotResp;
 
 impl<Expected> Outgoing<Expected> {
-    /// Asks the driver for a connection.
     pub(crate) fn connect(ids: &mut OutgoingIds, host: &str, port: u16, out: &mut Outputs) -> Self {
         let id = ids.draw();
         out.list.push(Output::Connect { connection: id, host: host.to_owned(), port });
@@ -63,48 +59,45 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// The driver says that the connection is open.
     pub(crate) fn connected(&mut self) {
         self.open = true;
     }
 
-    /// Queues a command whose reply will be handed back with `expected`. It leaves at the next
+    /// Queues a command whose reply is returned with `expected`. It leaves at the next
     /// [`Outgoing::flush`].
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) {
         self.command_without_reply(words);
         self.expected.push_back(expected);
     }
 
-    /// Queues a command that the peer answers with nothing, such as `REPLCONF ACK`.
+    /// Queues a command without a reply, such as `REPLCONF ACK`.
     pub(crate) fn command_without_reply(&mut self, words: &[&[u8]]) {
         encode_command(words, &mut self.unsent);
     }
 
-    /// How many commands still wait for their reply.
     pub(crate) fn pending(&self) -> usize {
         self.expected.len()
     }
 
-    /// What has gathered, as one message, if the connection is open.
+    /// Takes the queued commands as one message, if the connection is open.
     pub(crate) fn take_message(&mut self) -> Option<Output> {
         let ready = self.open && !self.unsent.is_empty();
         ready.then(|| Output::Send { connection: self.id, bytes: self.unsent.split().freeze() })
     }
 
-    /// Sends what has gathered, as one message, if the connection is open.
+    /// Takes the queued commands as one message, if the connection is open.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
         if !self.unsent.is_empty() {
             out.list.extend(self.take_message());
         }
     }
 
-    /// Takes bytes from the peer.
     pub(crate) fn receive(&mut self, bytes: &[u8]) {
         self.received.extend_from_slice(bytes);
     }
 
-    /// The next frame if it is complete, with what was expected: `None` for a frame that answers no
-    /// command (a published message).
+    /// Returns the next complete frame with its expectation, `None` for a frame that is no reply (a
+    /// published message).
     pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
         if self.received.is_empty() {
             return Ok(None);
@@ -119,22 +112,21 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// The bytes that were received and not yet decoded, for a stream that stops being RESP (the
-    /// payload that follows `PSYNC`).
+    /// Received bytes that are not decoded yet, for a stream that stops being RESP (the payload
+    /// after `PSYNC`).
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
 
-    /// Closes the connection from this side.
     pub(crate) fn close(self, out: &mut Outputs) {
         out.list.push(Output::Close { connection: self.id });
     }
 }
 
-/// Appends a command in the form in which clients send it, an array of bulk strings.
+/// Encodes a command as clients do, as an array of bulk strings.
 ///
-/// Of our own because every command of a Sentinel, a stream or a file is written here;
-/// redis-protocol's encoder is what the tests hold it to.
+/// Our own encoder, because every command of a Sentinel, a stream or a file passes through here;
+/// tests compare it with redis-protocol's.
 pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     const HEADER_LENGTH_MAX: usize = 26;
     buffer.reserve(
@@ -148,8 +140,8 @@ pub(crate) fn encode_command(words: &[&[u8]], buffer: &mut BytesMut) {
     }
 }
 
-/// Takes off a whole reply of a kind that is nearly every one: a status line, or an array of a few
-/// bulk strings, as messages of a channel are. `None` leaves it to the decoder.
+/// Takes a complete status line or short array of bulk strings, such as a published message: nearly
+/// every reply is one. `None` leaves it to the decoder.
 fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     match received.first()? {
         b'+' => {
@@ -168,8 +160,8 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     }
 }
 
-/// Where the elements of an array of at most four bulk strings are, and how long the array is, if
-/// it is there from end to end.
+/// Returns the spans of an array of at most four bulk strings, and its encoded length, if it is
+/// complete.
 fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;
@@ -184,14 +176,13 @@ fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     Some((spans, at))
 }
 
-/// As [`short_header`], but the line must end as it should.
+/// [`short_header`], but the line must be properly terminated.
 fn exact_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
     let (number, length) = short_header(bytes.get(*at..)?, kind)?;
     *at += length;
     (bytes[*at - 1] == b'\n').then_some(number)
 }
 
-/// The text of a status or an error reply, nothing for any other.
 pub(crate) fn status_text(frame: &BytesFrame) -> Option<&[u8]> {
     match frame {
         BytesFrame::SimpleString(text) => Some(text),
@@ -200,7 +191,6 @@ pub(crate) fn status_text(frame: &BytesFrame) -> Option<&[u8]> {
     }
 }
 
-/// The bytes of a bulk string, nothing for any other reply.
 pub(crate) fn bulk(frame: &BytesFrame) -> Option<&Bytes> {
     match frame {
         BytesFrame::BulkString(bytes) => Some(bytes),
@@ -214,7 +204,7 @@ mod tests {
     use proptest::prelude::*;
     use redis_protocol::resp2::{encode::extend_encode_borrowed, types::BorrowedFrame};
 
-    /// Replies as servers send them, and pieces of them.
+    /// Replies as servers send them, and parts of them.
     fn reply() -> impl Strategy<Value = Vec<u8>> {
         let text = proptest::collection::vec(
             prop_oneof![any::<u8>(), Just(b'\r'), Just(b'\n'), Just(b'$')],

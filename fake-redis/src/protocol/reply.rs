@@ -1,33 +1,28 @@
-//! Replies on their way out, in RESP2 or RESP3.
+//! Encodes replies in RESP2 or RESP3.
 //!
-//! Headers of aggregates are written here, since a command states a length and then writes its
-//! elements one by one; so are errors (which may hold any byte), doubles (which Redis prints with
-//! 17 digits), and the values of RESP2, which every command answers with and which the tests hold
-//! to redis-protocol. Everything else is encoded by redis-protocol.
+//! Written here: headers of aggregates, since a command states a length and then writes the
+//! elements one by one; errors, which may hold any byte; doubles, which Redis prints with 17
+//! digits; and RESP2 values, which every command uses and which tests compare with redis-protocol.
+//! Everything else is encoded by redis-protocol.
 
 use crate::data::number;
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp3::encode::complete::extend_encode_borrowed as encode_resp3;
 use redis_protocol::resp3::types::BorrowedFrame as Resp3;
 
-/// The protocol version of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Protocol {
-    /// What every connection starts with.
     #[default]
     Resp2,
-    /// After `HELLO 3`.
     Resp3,
 }
 
-/// Replies are cut off buffers of this size, so that most commands allocate nothing.
+/// Replies are split off buffers of this size, so that most commands allocate nothing.
 const BUFFER_SIZE: usize = 8 * 1024;
 
-/// A buffer of encoded replies.
 #[derive(Debug)]
 pub(crate) struct Reply {
     buffer: BytesMut,
-    /// How values are written from now on.
     pub(crate) protocol: Protocol,
 }
 
@@ -38,18 +33,15 @@ impl Default for Reply {
 }
 
 impl Reply {
-    /// Whether nothing was written.
     pub(crate) fn is_empty(&self) -> bool {
         self.buffer.is_empty()
     }
 
-    /// What was written, borrowed.
     pub(crate) fn bytes(&self) -> &[u8] {
         &self.buffer
     }
 
-    /// Hands out what was written, without copying it. The commonest replies of all leave the
-    /// buffer where it is.
+    /// Takes the encoded bytes without copying. The most common replies leave the buffer in place.
     pub(crate) fn take(&mut self) -> Bytes {
         const COMMONEST: [&[u8]; 4] = [b"$-1\r\n", b"+OK\r\n", b":1\r\n", b":0\r\n"];
         match COMMONEST.into_iter().find(|reply| self.buffer == *reply) {
@@ -61,7 +53,7 @@ impl Reply {
         }
     }
 
-    /// Forgets what was written after `length` bytes.
+    /// Drops everything after `length` bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.buffer.truncate(length);
     }
@@ -76,12 +68,12 @@ impl Reply {
         self.buffer.extend_from_slice(b"+OK\r\n");
     }
 
-    /// A status line; `text` holds no line break.
+    /// A status line; `text` contains no line break.
     pub(crate) fn status(&mut self, text: &str) {
         self.status_bytes(text.as_bytes());
     }
 
-    /// A status line of arbitrary bytes, line breaks replaced by spaces.
+    /// A status line; line breaks become spaces.
     pub(crate) fn status_bytes(&mut self, text: &[u8]) {
         self.line(b'+', text);
     }
@@ -100,9 +92,8 @@ impl Reply {
         self.buffer.extend_from_slice(b"\r\n");
     }
 
-    /// An integer.
     pub(crate) fn integer(&mut self, value: i64) {
-        // What nearly all commands count.
+        // A single digit, as in nearly all counts.
         if let digit @ 0..=9 = value {
             return self.buffer.extend_from_slice(&[b':', b'0' + digit as u8, b'\r', b'\n']);
         }
@@ -111,12 +102,11 @@ impl Reply {
         self.buffer.extend_from_slice(b"\r\n");
     }
 
-    /// A count of things.
     pub(crate) fn count(&mut self, value: usize) {
         self.integer(value as i64);
     }
 
-    /// A truth value where RESP2 has 1 and 0.
+    /// A boolean; 1 or 0 in RESP2.
     pub(crate) fn boolean(&mut self, value: bool) {
         match self.protocol {
             Protocol::Resp2 => self.integer(i64::from(value)),
@@ -124,14 +114,12 @@ impl Reply {
         }
     }
 
-    /// A string of any bytes.
     pub(crate) fn bulk(&mut self, value: &[u8]) {
         self.header(b'$', value.len());
         self.buffer.extend_from_slice(value);
         self.buffer.extend_from_slice(b"\r\n");
     }
 
-    /// A string of any bytes, or null.
     pub(crate) fn bulk_or_null(&mut self, value: Option<&[u8]>) {
         match value {
             Some(value) => self.bulk(value),
@@ -139,12 +127,10 @@ impl Reply {
         }
     }
 
-    /// An integer as a string.
     pub(crate) fn bulk_integer(&mut self, value: i64) {
         self.bulk(itoa::Buffer::new().format(value).as_bytes());
     }
 
-    /// The null value.
     pub(crate) fn null(&mut self) {
         match self.protocol {
             Protocol::Resp2 => self.buffer.extend_from_slice(b"$-1\r\n"),
@@ -152,7 +138,7 @@ impl Reply {
         }
     }
 
-    /// The null value where an array was expected.
+    /// The null array.
     pub(crate) fn null_array(&mut self) {
         match self.protocol {
             Protocol::Resp2 => self.buffer.extend_from_slice(b"*-1\r\n"),
@@ -160,7 +146,7 @@ impl Reply {
         }
     }
 
-    /// A double: a string in RESP2.
+    /// A double; a string in RESP2.
     pub(crate) fn double(&mut self, value: f64) {
         let text = number::double_text(value);
         match self.protocol {
@@ -169,7 +155,7 @@ impl Reply {
         }
     }
 
-    /// A big number, given in decimal digits: a string in RESP2.
+    /// A big number in decimal digits; a string in RESP2.
     pub(crate) fn big_number(&mut self, digits: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(digits),
@@ -177,7 +163,7 @@ impl Reply {
         }
     }
 
-    /// Text in a format of three letters (`txt`, `mkd`): a string in RESP2.
+    /// Text with a three-letter format (`txt`, `mkd`); a string in RESP2.
     pub(crate) fn verbatim(&mut self, format: &[u8], text: &[u8]) {
         match self.protocol {
             Protocol::Resp2 => self.bulk(text),
@@ -195,12 +181,12 @@ impl Reply {
         put_header(&mut self.buffer, kind, length);
     }
 
-    /// The head of an array; `length` values follow.
+    /// `length` values must follow.
     pub(crate) fn array(&mut self, length: usize) {
         self.header(b'*', length);
     }
 
-    /// The head of a map; `length` keys and values follow, turn by turn.
+    /// `length` pairs of keys and values must follow.
     pub(crate) fn map(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length * 2),
@@ -208,7 +194,7 @@ impl Reply {
         }
     }
 
-    /// The head of a set; `length` values follow.
+    /// `length` values must follow.
     pub(crate) fn set(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length),
@@ -216,7 +202,7 @@ impl Reply {
         }
     }
 
-    /// The head of an out-of-band message; `length` values follow.
+    /// `length` values must follow.
     pub(crate) fn push(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length),
@@ -224,8 +210,7 @@ impl Reply {
         }
     }
 
-    /// An array whose length is known only after its elements were written by `write`, which
-    /// returns it.
+    /// An array whose length `write` returns after writing the elements.
     pub(crate) fn deferred_array(&mut self, write: impl FnOnce(&mut Reply) -> usize) {
         let start = self.buffer.len();
         let length = write(self);
@@ -235,7 +220,6 @@ impl Reply {
     }
 }
 
-/// Writes the line that stands before so many bytes or elements.
 pub(crate) fn put_header(buffer: &mut BytesMut, kind: u8, length: usize) {
     match length {
         0..10 => buffer.extend_from_slice(&[kind, b'0' + length as u8, b'\r', b'\n']),

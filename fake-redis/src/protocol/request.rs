@@ -1,46 +1,42 @@
-//! Requests on their way in: framing with Redis's own limits and errors, for any split of the
-//! bytes.
+//! Parses requests with Redis's own limits and errors, for any split of the bytes.
 //!
-//! This follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
-//! networking.c, down to what they do not check: the bytes after a `\r`, and those after a bulk's
-//! content, are skipped unread. A general RESP decoder is stricter there and more lenient
-//! elsewhere, so that only a reader of our own can be told apart from no real server.
+//! Follows `processInputBuffer`, `processMultibulkBuffer` and `processInlineBuffer` in
+//! networking.c, including what they do not check: the bytes after a `\r` and those after a bulk's
+//! content are skipped unread. A general RESP decoder is stricter there and more lenient elsewhere,
+//! so only our own parser is indistinguishable from a real server.
 
 use crate::data::number;
 use crate::protocol::args::{Args, Span};
 use crate::protocol::inline;
 
-/// The longest line of a header or of an inline command: `PROTO_INLINE_MAX_SIZE`.
+/// Maximum length of a header or an inline command: `PROTO_INLINE_MAX_SIZE`.
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Served bytes are cut off the buffer's front once there are more than that, and more than bytes
-/// behind them: so each byte is moved once at most.
+/// Processed bytes are removed once they exceed this and the bytes behind them, so each byte is
+/// moved at most once.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
-/// A buffer that grew beyond this is given back to the allocator when it is empty.
+/// An empty buffer with a larger capacity is freed.
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
 
-/// The longest request in bytes, with all of its arguments: places in a buffer have 32 bits. Real
-/// servers keep long arguments apart and have no such bound.
+/// Maximum length of a request with all arguments, in bytes: positions in a buffer have 32 bits.
+/// Real servers keep long arguments separately and have no such limit.
 const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
-/// What a connection may send.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// The longest argument in bytes.
+    /// Maximum length of an argument in bytes.
     pub(crate) bulk_length_max: usize,
-    /// Whether the client may still have to authenticate, and so may send little.
+    /// The client has not authenticated yet, so it may send little.
     pub(crate) unauthenticated: bool,
-    /// The longest request in bytes.
     pub(crate) request_length_max: usize,
 }
 
 impl Limits {
-    /// The limits of a client that may send arguments of so many bytes.
     pub(crate) const fn of(bulk_length_max: usize) -> Limits {
         Limits { bulk_length_max, unauthenticated: false, request_length_max: REQUEST_LENGTH_MAX }
     }
 }
 
-/// Why a connection cannot be understood any further: the text after `Protocol error: `.
+/// The text after `Protocol error: `.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ProtocolError(pub(crate) Vec<u8>);
 
@@ -50,7 +46,7 @@ impl ProtocolError {
     }
 }
 
-/// One command out of a reader, with the memory that it lies in; give it back after use.
+/// One command with its memory; return it after use.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     buffer: Vec<u8>,
@@ -58,58 +54,54 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// The command's arguments.
     pub(crate) fn args(&self) -> Args<'_> {
         Args::new(&self.buffer, &self.spans)
     }
 }
 
-/// The bytes of one connection that are not served yet, and how far they are understood.
+/// The unprocessed bytes of a connection, and the state of the parser.
 #[derive(Debug, Default)]
 pub(crate) struct RequestReader {
     buffer: Vec<u8>,
-    /// Everything before this is served or understood.
+    /// Everything before this is processed or parsed.
     position: usize,
-    /// The arguments of the current command.
     spans: Vec<Span>,
-    /// How many arguments of the current command are still to come; `None` between commands.
+    /// Arguments of the current command that are still to come; `None` between commands.
     awaited: Option<usize>,
-    /// The length of the argument whose content comes next.
+    /// Length of the next argument.
     bulk_length: Option<usize>,
-    /// Whether `spans` is a complete command.
+    /// `spans` is a complete command.
     complete: bool,
-    /// How many bytes of the current line were searched for its end, so that a slow sender costs no
-    /// more than a fast one.
+    /// Bytes of the current line already searched for its end, so that slow senders cost no more
+    /// than fast ones.
     searched: usize,
 }
 
 impl RequestReader {
-    /// Appends what arrived.
     #[inline]
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         self.buffer.extend_from_slice(bytes);
     }
 
-    /// How many bytes are not served yet.
     pub(crate) fn pending(&self) -> usize {
         self.buffer.len().saturating_sub(self.position)
     }
 
-    /// Whether a complete command is ready.
     pub(crate) fn is_complete(&self) -> bool {
         self.complete
     }
 
-    /// Understands as much as there is; true if a complete command is ready.
+    /// Parses what has arrived. Returns whether a command is complete.
     ///
     /// # Errors
-    /// With the text of Redis's protocol error; the connection is then of no more use.
+    ///
+    /// The text of Redis's protocol error; the connection is unusable after it.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
     }
 
-    /// A command that comes in parts, or is none.
+    /// Parses a command that arrives in parts or is invalid.
     #[inline(never)]
     fn go_on(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         while !self.complete {
@@ -134,9 +126,8 @@ impl RequestReader {
         self.awaited.is_none() && self.searched == 0 && self.read_whole(limits)
     }
 
-    /// Reads a command that is there from end to end, as nearly all are, in one go. False leaves
-    /// everything as it was, for the other functions: they know what is wrong with a command, or
-    /// what is still to come of it.
+    /// Parses a complete command in one go, as nearly all are. `false` leaves everything unchanged
+    /// for the other functions, which handle errors and incomplete commands.
     #[inline]
     fn read_whole(&mut self, limits: Limits) -> bool {
         let mut rest = &self.buffer[self.position..];
@@ -145,7 +136,7 @@ impl RequestReader {
             return false;
         }
         rest = &rest[header..];
-        // Commands of one client tend to have equally many arguments.
+        // A client's commands tend to have the same number of arguments.
         if self.spans.len() != count {
             self.spans.resize(count, Span::default());
         }
@@ -161,21 +152,19 @@ impl RequestReader {
         true
     }
 
-    /// Takes out the command that is ready, with the buffer it lies in. The reader must not be fed
-    /// before `give_back`.
+    /// Takes the complete command with its buffer. The reader must not be fed before `give_back`.
     pub(crate) fn take(&mut self) -> Request {
         self.complete = false;
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }
     }
 
-    /// Puts back a command that was taken out and not served.
+    /// Puts back a command that was taken and not executed.
     pub(crate) fn restore(&mut self, request: Request) {
         self.buffer = request.buffer;
         self.spans = request.spans;
         self.complete = true;
     }
 
-    /// Gives the memory of a served command back.
     #[inline]
     pub(crate) fn give_back(&mut self, request: Request) {
         self.buffer = request.buffer;
@@ -186,8 +175,8 @@ impl RequestReader {
         }
     }
 
-    /// Where the line at `position` ends, if it does; as C's `strchr`, the search sees nothing
-    /// behind a NUL byte.
+    /// Returns the end of the line at `position`. Like C's `strchr`, the search stops at a NUL
+    /// byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -204,8 +193,8 @@ impl RequestReader {
         }
     }
 
-    /// The span of a header line without its kind byte, once the line and the byte after its `\r`
-    /// are there.
+    /// Returns a header's span without its type byte, once the line and the byte after its `\r`
+    /// have arrived.
     fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
@@ -221,8 +210,8 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// Whether a request may go on to this place. What was served before it still lies in the
-    /// buffer, but not much of it.
+    /// Checks that a request may extend to `end`. The buffer still holds a limited amount of
+    /// processed bytes before it.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),
@@ -324,8 +313,7 @@ impl RequestReader {
         Ok(true)
     }
 
-    /// Writes the words over the line that they came from: quotes and escapes only make them
-    /// shorter.
+    /// Writes the words over their line: quotes and escapes only make them shorter.
     fn place_words(&mut self, line_start: usize, words: &[Vec<u8>]) {
         let mut start = line_start;
         for word in words {
@@ -337,8 +325,8 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Cuts off what was served, if it is worth it. Between commands only: the places of arguments
-    /// would not fit any more.
+    /// Removes processed bytes if there are enough. Only between commands, because it invalidates
+    /// spans.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();
@@ -350,17 +338,15 @@ impl RequestReader {
     }
 }
 
-/// The greatest number that [`short_header`] reads.
+/// The largest number that [`short_header`] parses.
 const SHORT_LENGTH_MAX: usize = 999;
 
-/// The number in the header line of that kind with which bytes begin, and how many bytes the line
-/// has. `None` if there is none, or it has more than three digits or any oddity, or if next to
-/// nothing follows it.
+/// Parses a header at the start of the bytes: its number and length. `None` if it is missing,
+/// longer than three digits or odd in any way, or if almost nothing follows it.
 #[inline(always)]
 pub(crate) fn short_header(bytes: &[u8], kind: u8) -> Option<(usize, usize)> {
     let digit = |byte: u8| Some(usize::from(byte.wrapping_sub(b'0'))).filter(|digit| *digit < 10);
-    // Whatever follows a header has two bytes at least, so that six are there if more than the
-    // header is.
+    // At least two bytes follow a header, so a header with its content has at least six.
     let [first, a, b, c, d, _] = *bytes.first_chunk()?;
     if first != kind {
         return None;
@@ -380,8 +366,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Feeds pieces and serves what is complete after each: the commands in order, and the error
-    /// that ended it.
+    /// Feeds pieces and processes complete commands after each. Returns the commands and the final
+    /// error.
     fn served<'b>(
         pieces: impl IntoIterator<Item = &'b [u8]>,
         limits: Limits,
@@ -417,7 +403,7 @@ mod tests {
             assert_eq!(commands.len(), 0, "{size}: nothing of it is read as a command");
             assert_eq!(error, Some(ProtocolError::of("too big request")), "{size}");
         }
-        // Short requests are read in one go, whatever the bound: they end below it.
+        // Short requests are parsed in one go, whatever the limit: they end below it.
         const SLACK: usize = LINE_LENGTH_MAX + SERVED_BYTES_MAX + 1_000 * SHORT_LENGTH_MAX;
         const { assert!(REQUEST_LENGTH_MAX + SLACK < u32::MAX as usize) };
     }

@@ -1,11 +1,10 @@
-//! What replication does by itself, and at the end of every input.
+//! Periodic work of replication, and its work at the end of every input.
 
 use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
-    /// Starts replication when the server is up.
     pub(crate) fn start_replication(&mut self) {
         self.replication.start(self.clock.seconds());
         self.report_role();
@@ -28,8 +27,8 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Sees to it that the cron goes on after a step back of the wall clock, by which its deadline
-    /// now lies far ahead: Redis runs it by the monotonic clock.
+    /// Reschedules the cron after the wall clock was stepped back and its deadline is now far
+    /// ahead: Redis runs it by the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(
@@ -40,8 +39,8 @@ impl Server {
         }
     }
 
-    /// Ends an input: what the stream has gained leaves for the replicas, and acknowledgements for
-    /// the primary.
+    /// Ends an input: sends the new part of the stream to the replicas, and acknowledgements to the
+    /// primary.
     pub(crate) fn flush_replication(&mut self) {
         self.flush_stream();
         if let Some(message) = self.replication.take_message() {

@@ -1,18 +1,18 @@
-//! A primary that hands its place to a replica of its own: FAILOVER (`failoverCommand`,
-//! `updateFailoverStatus`, `abortFailover`).
+//! FAILOVER: a primary hands its role over to a replica (`failoverCommand`, `updateFailoverStatus`,
+//! `abortFailover`).
 
 use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;
 
 impl Server {
-    /// Begins a failover: writes wait from now on.
+    /// Starts a failover; writes wait from now on.
     pub(crate) fn begin_failover(&mut self, order: FailoverOrder) {
         self.replication.begin_failover(order, self.now_ms());
         self.schedule_replication();
     }
 
-    /// Ten times a second: hands over if the replica has everything, or if the time is up and that
-    /// was asked for.
+    /// Ten times a second: hands over if the replica has caught up, or if the timeout is over and
+    /// FORCE was given.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}
@@ -21,8 +21,7 @@ impl Server {
         }
     }
 
-    /// FAILOVER ABORT, or a failover that did not succeed: this server is a primary as before, and
-    /// writes go on.
+    /// FAILOVER ABORT, or a failed failover: the server remains the primary and resumes writes.
     pub(crate) fn abort_failover(&mut self) {
         if self.replication.is_handing_over() {
             self.promote();
@@ -30,8 +29,7 @@ impl Server {
         self.end_failover();
     }
 
-    /// The failover is over: commands that were held back are served, by whatever this server is
-    /// now.
+    /// Runs the postponed commands in the server's new role.
     pub(crate) fn end_failover(&mut self) {
         if self.replication.end_failover() {
             self.resume_postponed();
@@ -39,8 +37,8 @@ impl Server {
         }
     }
 
-    /// A replica is told by its primary to take over (`PSYNC id offset FAILOVER`); false if they do
-    /// not share that history.
+    /// Handles `PSYNC id offset FAILOVER` from the primary. Returns `false` if the histories
+    /// differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

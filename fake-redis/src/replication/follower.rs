@@ -7,14 +7,12 @@ use crate::state::server::Server;
 use fencepost_machine::Output;
 
 impl Server {
-    /// Opens a connection to the primary if there is to be one and there is none
-    /// (`connectWithMaster`).
+    /// Connects to the primary if needed (`connectWithMaster`).
     pub(crate) fn connect_to_primary(&mut self) {
         self.replication.connect(self.clock.seconds(), self.outbox.outputs());
     }
 
-    /// Closes the connection to the primary, if there is one, and forgets what came over it and was
-    /// not applied.
+    /// Closes the connection to the primary and drops unapplied data.
     pub(crate) fn drop_link(&mut self) {
         if let Some(connection) = self.replication.take_outgoing() {
             self.outbox.send(Output::Close { connection });
@@ -22,16 +20,15 @@ impl Server {
         self.link_lost();
     }
 
-    /// The link is gone. What was applied stays valid, so that the primary may be asked to go on
-    /// from there (`replicationCacheMaster`).
+    /// Handles a lost link. Applied data stays valid, so the primary may be asked to continue from
+    /// there (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
         }
     }
 
-    /// Once a second: gives up a silent primary and connects if there is no connection
-    /// (`replicationCron`).
+    /// Once a second: closes a silent link and reconnects (`replicationCron`).
     pub(crate) fn check_link(&mut self) {
         if !self.is_replica() {
             return;
@@ -45,8 +42,8 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Tells the primary how much was applied and, from 7.2 on, how much of it is on disk if there
-    /// is an append-only file (`replicationSendAck`).
+    /// Acknowledges the applied offset and, from 7.2 on, the offset on disk if there is an
+    /// append-only file (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =
@@ -61,7 +58,7 @@ impl Server {
         }
     }
 
-    /// The stream begins, after a snapshot or right away.
+    /// Starts the stream, after a snapshot or directly.
     pub(crate) fn begin_streaming(&mut self) {
         self.replication.begin_streaming(self.config.backlog_size);
     }

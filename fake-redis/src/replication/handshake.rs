@@ -1,4 +1,4 @@
-//! How a replica introduces itself to its primary and asks for the stream (`syncWithMaster`).
+//! A replica's handshake with its primary (`syncWithMaster`).
 
 use crate::protocol::outgoing::status_text;
 use crate::state::replication::{Stage, Step, Transfer};
@@ -7,18 +7,18 @@ use bytes::Buf;
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Server {
-    /// The connection is open: is anybody there?
+    /// Sends PING.
     pub(crate) fn begin_handshake(&mut self) {
         if let Some(outgoing) = self.replication.begin_handshake() {
             outgoing.command(&[b"PING"], Step::Pong);
         }
     }
 
-    /// Takes the replies that have arrived, up to that to PSYNC: what follows it is no RESP.
+    /// Handles the replies up to that of PSYNC, after which the bytes are no RESP.
     pub(crate) fn read_handshake(&mut self) {
         while matches!(self.replication.stage(), Stage::Handshake) {
             let Some(outgoing) = self.replication.outgoing() else { return };
-            // A primary that is not ready yet keeps the connection alive with empty lines.
+            // A primary that is not ready yet sends empty lines to keep the connection alive.
             let blank = outgoing.undecoded().iter().take_while(|byte| **byte == b'\n').count();
             outgoing.undecoded().advance(blank);
             match outgoing.next_reply() {
@@ -42,7 +42,7 @@ impl Server {
         }
     }
 
-    /// Gives the password, if there is one to give, and introduces this server.
+    /// Sends the password, if there is one, and introduces this server.
     fn authenticate(&mut self) {
         let password = self.config.masterauth.clone();
         if let (Some(password), Some(outgoing)) = (password, self.replication.outgoing()) {
@@ -51,8 +51,8 @@ impl Server {
         self.introduce();
     }
 
-    /// Says where others reach this server and what it understands. The address is always stated,
-    /// as with `replica-announce-ip`: others know this server by its configured name, whatever its
+    /// Sends this server's address and capabilities. The address is always stated, as with
+    /// `replica-announce-ip`: others know this server by its configured name, whatever address its
     /// connections come from.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
@@ -62,7 +62,7 @@ impl Server {
         outgoing.command(&[b"REPLCONF", b"capa", b"eof", b"capa", b"psync2"], Step::IntroducedAll);
     }
 
-    /// Asks to go on where the data stands, or for a snapshot (`slaveTryPartialResynchronization`).
+    /// Requests a partial resynchronization, or a snapshot (`slaveTryPartialResynchronization`).
     fn ask_for_stream(&mut self) {
         let history = self.replication.history();
         let (id, next) = if self.replication.may_continue() {
@@ -82,7 +82,7 @@ impl Server {
     fn take_sync_reply(&mut self, text: &str) {
         let words: Vec<&str> = text.split(' ').collect();
         if self.replication.is_handing_over() {
-            // The replica has taken over, or does not want to.
+            // A reply to PSYNC FAILOVER: the replica has taken over, or refuses to.
             if !matches!(words.first(), Some(&("CONTINUE" | "FULLRESYNC"))) {
                 return self.abort_failover();
             }
@@ -100,14 +100,14 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary cannot serve us now (`-NOMASTERLINK`, `-LOADING`), or does not make
-            // sense: the cron tries again.
+            // The primary cannot serve replicas now (`-NOMASTERLINK`, `-LOADING`), or the reply is
+            // invalid: the cron retries.
             _ => self.drop_link(),
         }
     }
 }
 
-/// An error, unless it is one that only says that a password is wanted.
+/// Returns whether this is an error other than one that requests a password.
 fn is_refusal(reply: &BytesFrame) -> bool {
     match reply {
         BytesFrame::Error(text) => !["NOAUTH", "NOPERM", "ERR operation not permitted"]

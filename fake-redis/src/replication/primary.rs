@@ -1,4 +1,4 @@
-//! A server towards those who follow it: PSYNC, the stream, their acknowledgements (`syncCommand`,
+//! The primary's side: PSYNC, the stream, acknowledgements (`syncCommand`,
 //! `replicationFeedSlaves`).
 
 use crate::state::client_key::ClientKey;
@@ -8,15 +8,16 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Why nobody can follow this server just now: it has no data of its own to be sure of.
+    /// Returns whether this server has no reliable data to replicate now.
     pub(crate) fn cannot_be_followed(&self) -> bool {
         self.is_replica() && !self.replication.is_link_up()
     }
 
-    /// Makes a client a replica: sends what it misses if that is known, a snapshot if not.
+    /// Makes a client a replica: sends the part of the stream that it misses if available, a
+    /// snapshot otherwise.
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
-        // What the others have not been sent yet must not reach the new one twice.
+        // The new replica must not get twice what the others have not been sent yet.
         self.flush_stream();
         let introduction = self.replication.introduction(key);
         let missed = match request {
@@ -43,15 +44,15 @@ impl Server {
         self.count_good_replicas();
     }
 
-    /// Where there is no backlog, one begins with the first replica, in a history of its own.
+    /// Starts the backlog, and a history, with the first replica.
     fn begin_history(&mut self) {
         let id = || self.random.hexadecimal(40);
         self.replication.begin_history(id, self.config.backlog_size);
     }
 
-    /// How many seconds a snapshot is put off so that it may serve several replicas
-    /// (`repl-diskless-sync-delay`). Servers that start together, as parts of a deployment that has
-    /// been running for long, are in step at once.
+    /// Delay in seconds before a snapshot, so that it may serve several replicas
+    /// (`repl-diskless-sync-delay`). Servers that start together in an established deployment are
+    /// in step immediately.
     fn snapshot_delay(&self) -> i64 {
         let is_starting = self.clock.uptime_seconds() == 0;
         if self.config.starts_in_step && is_starting {
@@ -61,8 +62,8 @@ impl Server {
         }
     }
 
-    /// Takes the snapshot for which replicas wait if one of them has waited for long enough; until
-    /// then an empty line tells them that this server lives.
+    /// Takes the snapshot for waiting replicas when one has waited long enough; until then sends
+    /// empty lines as a sign of life.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -118,14 +119,14 @@ impl Server {
         self.send(connection, missed);
     }
 
-    /// Sends those who wait for it a snapshot. Redis forks for it; here it is taken and sent at
-    /// once. Redis does not know its length beforehand, and goes on only when the replica has
-    /// acknowledged the whole; a replica that does not understand that is told the length.
+    /// Sends a snapshot to waiting replicas. Redis forks for it; here it is sent immediately. Redis
+    /// does not know its length in advance, and continues only when the replica has acknowledged
+    /// all of it; a replica without that capability gets the length.
     fn send_snapshots(&mut self) {
         if !self.replication.is_snapshot_wanted() {
             return;
         }
-        // What the others have not been sent yet belongs to the snapshot.
+        // The snapshot already contains what the others have not been sent yet.
         self.flush_stream();
         self.replication.begin_snapshot();
         let payload = self.snapshot();
@@ -149,7 +150,7 @@ impl Server {
         });
     }
 
-    /// Sends every replica what the stream has gained.
+    /// Sends the new part of the stream to every replica.
     #[inline]
     pub(crate) fn flush_stream(&mut self) {
         if self.replication.has_gained() {
@@ -160,8 +161,7 @@ impl Server {
         }
     }
 
-    /// A replica says how much of the stream it has processed (`REPLCONF ACK`), and perhaps how
-    /// much of it is on its disk (`FACK`).
+    /// Handles a replica's processed offset (`REPLCONF ACK`), and its offset on disk (`FACK`).
     pub(crate) fn take_acknowledgement(
         &mut self,
         key: ClientKey,
@@ -179,8 +179,8 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Once a second: pings the replicas, gives up those that are silent, and forgets a backlog
-    /// that nobody needs (`replicationCron`).
+    /// Once a second: pings replicas, disconnects silent ones, and drops an unused backlog
+    /// (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);
@@ -193,7 +193,7 @@ impl Server {
         }
     }
 
-    /// Disconnects all replicas, which will come back and ask anew.
+    /// Disconnects all replicas, which will reconnect and resynchronize.
     pub(crate) fn disconnect_replicas(&mut self) {
         self.flush_stream();
         let all: Vec<ClientKey> =
@@ -202,13 +202,12 @@ impl Server {
     }
 }
 
-/// A snapshot between two lines of which only the first announces the second.
+/// Frames a snapshot by a delimiter, which the first line announces.
 fn delimited(payload: &[u8], delimiter: &str) -> Bytes {
     let announcement = format!("$EOF:{delimiter}\r\n");
     Bytes::from([announcement.as_bytes(), payload, delimiter.as_bytes()].concat())
 }
 
-/// The host of `host:port`.
 fn host_of(peer: &str) -> &str {
     peer.rsplit_once(':').map_or(peer, |(host, _)| host)
 }

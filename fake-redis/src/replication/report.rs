@@ -1,5 +1,4 @@
-//! What INFO and ROLE say of replication (`genRedisInfoString`, `roleCommand`). Must never change
-//! anything.
+//! INFO and ROLE on replication (`genRedisInfoString`, `roleCommand`). Must never change anything.
 
 use crate::protocol::reply::Reply;
 use crate::state::replication::Stage;
@@ -7,7 +6,6 @@ use crate::state::server::Server;
 use std::fmt::Write;
 
 impl Server {
-    /// The reply of ROLE.
     pub(crate) fn write_role(&self, reply: &mut Reply) {
         let replication = &self.replication;
         let Some((host, port)) = replication.primary() else {
@@ -38,7 +36,6 @@ impl Server {
         reply.integer(if replication.is_link_up() { replication.offset() as i64 } else { -1 });
     }
 
-    /// The section `# Replication` of INFO, without its title.
     pub(crate) fn write_replication_info(&self, text: &mut String) {
         let replication = &self.replication;
         let role = if replication.is_replica() { "slave" } else { "master" };
@@ -64,7 +61,6 @@ impl Server {
         self.write_history(text);
     }
 
-    /// What a replica says of its primary.
     fn write_primary(&self, text: &mut String) {
         let replication = &self.replication;
         let Some((host, port)) = replication.primary() else { return };

@@ -1,4 +1,4 @@
-//! Which side of replication a server is on: following a primary, or being one.
+//! Changes of role between primary and replica.
 
 use crate::data::rdb::Origin;
 use crate::state::client::Role;
@@ -7,7 +7,6 @@ use crate::state::server::Server;
 use fencepost_machine::{Notice, Output};
 
 impl Server {
-    /// Tells the judge which side it is on.
     pub(crate) fn report_role(&mut self) {
         let notice = match self.replication.primary() {
             Some((host, _)) => Notice::Follows { host: host.clone() },
@@ -16,9 +15,9 @@ impl Server {
         self.outbox.want(Output::Notice(notice));
     }
 
-    /// Takes up the place in the replication history that a loaded snapshot states
-    /// (`loadDataFromDisk`): a replica may go on from there, a primary may serve those who were
-    /// with it at that time.
+    /// Resumes the position in the replication history stored in a loaded snapshot
+    /// (`loadDataFromDisk`): a replica may continue there, and a primary may serve the replicas of
+    /// that time.
     pub(crate) fn resume_history(&mut self, origin: &Origin) {
         self.replication.resume(origin, self.config.backlog_size);
         if self.is_replica() {
@@ -26,7 +25,7 @@ impl Server {
         }
     }
 
-    /// Follows another primary (`replicationSetMaster`).
+    /// Replicates another primary (`replicationSetMaster`).
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.drop_link();
         self.replication.follow(host, port);
@@ -37,13 +36,11 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Whether it follows this primary already.
     pub(crate) fn follows(&self, host: &str, port: u16) -> bool {
         let primary = self.replication.primary();
         primary.is_some_and(|(known, at)| known.eq_ignore_ascii_case(host) && *at == port)
     }
 
-    /// Whether a client is a replica.
     pub(crate) fn is_followed_by(&self, key: ClientKey) -> bool {
         self.client(key).role() == Role::Replica
     }
@@ -58,7 +55,7 @@ impl Server {
         self.replication.lead(self.random.hexadecimal(40), self.clock.seconds());
         self.report_role();
         self.disconnect_replicas();
-        // As a replica it masked expired keys, and now it has to delete them.
+        // A replica hides expired keys; a primary has to delete them.
         self.schedule_expiry();
         self.schedule_replication();
     }

@@ -1,4 +1,4 @@
-//! Primaries and replicas in a tiny world, from real servers only.
+//! Primaries and replicas in a tiny world of complete servers.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::world::{World, text};
@@ -13,17 +13,14 @@ mod resync;
 mod sentinel;
 mod waiting;
 
-/// A server on its own.
 fn primary() -> NodeConfig {
     NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
 }
 
-/// A server that follows `redis-1`.
 fn replica() -> NodeConfig {
     NodeConfig { replica_of: Some(("redis-1".to_owned(), 6379)), ..primary() }
 }
 
-/// `redis-1`, and replicas of it that are in step.
 fn deployment(replicas: usize, change: impl Fn(&mut NodeConfig)) -> World {
     let mut world = World::new();
     for number in 1..=replicas + 1 {
@@ -35,14 +32,12 @@ fn deployment(replicas: usize, change: impl Fn(&mut NodeConfig)) -> World {
     world
 }
 
-/// A field of INFO replication.
 fn field(world: &mut World, host: &str, name: &str) -> String {
     let info = world.ask_text(host, &["INFO", "replication"]);
     let line = info.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
     line.unwrap_or_else(|| panic!("{host} has no {name}: {info}")).to_owned()
 }
 
-/// What happened to a key, as the judge was told.
 fn changes(taps: &[TapEvent], key: &str) -> Vec<KeyChange> {
     taps.iter().filter(|tap| tap.key == key.as_bytes()).map(|tap| tap.change).collect()
 }

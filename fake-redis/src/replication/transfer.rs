@@ -1,4 +1,4 @@
-//! The primary's snapshot on its way to a replica (`readSyncBulkPayload`).
+//! Receives the primary's snapshot (`readSyncBulkPayload`).
 
 use crate::data::rdb;
 use crate::state::client_key::ClientKey;
@@ -7,7 +7,7 @@ use crate::state::server::Server;
 use fencepost_machine::{Notice, Output};
 
 impl Server {
-    /// Takes what has come of the snapshot, and loads it once it is complete.
+    /// Reads the snapshot, and loads it once it is complete.
     pub(crate) fn read_transfer(&mut self) {
         let received = match self.replication.read_transfer() {
             Ok(Some(received)) => received,
@@ -32,7 +32,7 @@ impl Server {
         }
     }
 
-    /// Throws all data away and loads the primary's. Our own replicas have to do the same.
+    /// Replaces all data with the primary's. Our own replicas must resynchronize too.
     fn take_snapshot(&mut self, snapshot: rdb::Snapshot) {
         if let Some((host, _)) = self.replication.primary().cloned() {
             self.outbox.want(Output::Notice(Notice::TookOver { host }));

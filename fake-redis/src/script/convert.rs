@@ -1,8 +1,8 @@
-//! Values between RESP and Lua.
+//! Converts values between RESP and Lua.
 //!
-//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. What
-//! comes in was encoded by this crate a moment ago, so that it is walked over once, without a frame
-//! in between.
+//! The rules are those of `redisProtocolToLuaType` and `luaReplyToRedisReply` in script_lua.c. The
+//! input was encoded by this crate, so it is converted in one pass without decoding it into frames
+//! first.
 
 use super::host::{Result, as_number, field, named, raise_text, string, table};
 use super::{order, shared};
@@ -11,27 +11,27 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// How deep a script's result may nest: Lua's own stack ends before that in Redis ("reached lua
-/// stack limit").
+/// Maximum nesting of a script's result: beyond it Redis exceeds Lua's stack ("reached lua stack
+/// limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// How many tables and bytes a result may have: a table may hold another twice, and that others.
+/// Maximum number of tables and bytes of a result: a table may contain another twice, and that one
+/// others.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
-/// Reads one reply. An error reply becomes a table with `err`.
+/// Converts one reply. An error reply becomes a table with `err`.
 pub(super) fn to_lua(vm: &mut Vm, bytes: &[u8]) -> Value {
     Reader { vm, rest: bytes }.value()
 }
 
-/// What a script gets for an error reply that was counted.
+/// The table for an error reply that was counted.
 pub(super) fn counted_error(vm: &mut Vm, text: &[u8]) -> Value {
     let err = (string(vm, b"err"), string(vm, text));
     let counted = (string(vm, b"ignore_error_stats_update"), Value::Bool(true));
     table(vm, [err, counted])
 }
 
-/// A reply up to the end of its first line.
 pub(super) fn line_of(reply: &[u8]) -> &[u8] {
     reply.split(|byte| *byte == b'\r').next().unwrap_or_default()
 }
@@ -151,8 +151,8 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Writes what a script returned. `script` is the protocol that the script chose, by which it means
-/// its booleans.
+/// Writes a script's result. `script` is the protocol that the script selected, which determines
+/// the meaning of booleans.
 pub(super) fn to_reply(
     vm: &mut Vm,
     value: Value,
@@ -167,9 +167,9 @@ struct Writer<'r> {
     vm: &'r mut Vm,
     script: Protocol,
     reply: &'r mut Reply,
-    /// How long the reply was before.
+    /// Length of the reply before.
     start: usize,
-    /// How many tables have been written.
+    /// Number of tables written.
     tables: usize,
 }
 
@@ -219,7 +219,7 @@ impl Writer<'_> {
         Ok(())
     }
 
-    /// Up to the first nil, as Redis does it.
+    /// Up to the first nil, as in Redis.
     fn array(&mut self, table: Gc<Table>, depth: usize) -> Result<()> {
         let mut length = 0;
         while !table.get_int(length + 1).is_nil() {

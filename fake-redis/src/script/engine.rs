@@ -1,9 +1,9 @@
-//! A Lua state for scripts, kept by its thread and used by every server on it.
+//! A thread's Lua state for scripts, shared by all its servers.
 //!
-//! A state takes long to make, so one is made when a thread first needs it, and its compiled
-//! scripts are kept by their SHA-1. It carries nothing from one script to the next: shared tables
-//! cannot be changed (shared.rs), and all else that a run has is in its [`Run`]. Which scripts a
-//! server *knows* is the server's own business.
+//! A state is expensive to create, so each thread creates one on first use and caches compiled
+//! scripts by SHA-1. Nothing carries over from one script to the next: shared tables are read-only
+//! (shared.rs), and the rest of a run's state is in its [`Run`]. The set of scripts that a server
+//! *knows* belongs to the server.
 //!
 //! [`Run`]: super::run::Run
 
@@ -22,28 +22,25 @@ use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use rustc_hash::FxBuildHasher;
 use std::cell::RefCell;
 
-/// How many compiled scripts a thread keeps before it forgets them all.
+/// Maximum number of cached scripts of a thread; beyond it the cache is cleared.
 const COMPILED_MAX: usize = 512;
-/// An engine that uses more after a script is thrown away.
+/// An engine that uses more bytes after a script is discarded.
 const KEPT_BYTES: usize = 16 << 20;
-/// Garbage is collected between two scripts when it has grown to so much.
+/// Garbage in bytes that triggers a collection between two scripts.
 const GARBAGE_MAX: usize = 512 << 10;
 
-/// How a run ended.
 pub(super) enum Outcome {
-    /// With a value that is in the reply already.
+    /// The value is already in the reply.
     Replied,
-    /// With a value.
     Returned(Value),
-    /// With a problem: a table with `err`, and with `line` if it arose in the script itself.
+    /// A table with `err`, and with `line` if the script itself raised it.
     Failed(Value),
 }
 
-/// A Lua state with what was compiled in it.
 pub(super) struct Engine {
     vm: Vm,
     /// prelude.lua's functions that call a script and set the version, and the globals of scripts.
-    /// Pinned, as long as the state lives.
+    /// Pinned for the state's lifetime.
     run: Value,
     set_version: Value,
     #[cfg(test)]
@@ -51,7 +48,7 @@ pub(super) struct Engine {
     shared: SharedTables,
     compiled: IndexMap<Sha, HostRootTicket, FxBuildHasher>,
     version: Option<RedisVersion>,
-    /// Bytes in use after garbage was last collected.
+    /// Bytes in use after the last garbage collection.
     alive: usize,
 }
 
@@ -59,11 +56,11 @@ thread_local! {
     static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
-/// Uses this thread's engine. It is thrown away if `body` fails in Lua itself, or leaves much
-/// behind.
+/// Uses this thread's engine. Discards it if `body` fails in Lua itself, or leaves much garbage.
 ///
 /// # Errors
-/// With what Lua says.
+///
+/// Lua's message.
 pub(super) fn with<R>(
     body: impl FnOnce(&mut Engine) -> Result<R>,
 ) -> std::result::Result<R, Vec<u8>> {
@@ -118,12 +115,10 @@ impl Engine {
         })
     }
 
-    /// The Lua state.
     pub(super) fn vm(&mut self) -> &mut Vm {
         &mut self.vm
     }
 
-    /// The globals that scripts see.
     #[cfg(test)]
     pub(super) fn globals(&self) -> Value {
         self.globals
@@ -133,11 +128,11 @@ impl Engine {
         host::text_of(error.0).unwrap_or_else(|| self.vm.error_text(&error).into_bytes())
     }
 
-    /// Compiles a script unless it is compiled already. The body is what follows a `#!` line, if
-    /// there is one.
+    /// Compiles a script unless it is cached. The body excludes a `#!` line.
     ///
     /// # Errors
-    /// With what Lua says of the script's syntax.
+    ///
+    /// Lua's message about a syntax error.
     pub(super) fn compile<'b>(
         &mut self,
         sha: Sha,
@@ -148,7 +143,7 @@ impl Engine {
         }
         if self.compiled.len() >= COMPILED_MAX {
             for (_, ticket) in self.compiled.drain(..) {
-                // It was pinned below, and is unpinned once.
+                // Pinned below, and unpinned once.
                 let _ = self.vm.unpin(ticket);
             }
         }
@@ -163,8 +158,8 @@ impl Engine {
         Ok(script)
     }
 
-    /// Runs a compiled script with KEYS and ARGV, for the run that is lent. The simplest results
-    /// are written to `reply`.
+    /// Runs a compiled script with KEYS and ARGV for the lent run. Writes the simplest results
+    /// directly to `reply`.
     pub(super) fn run(
         &mut self,
         script: Value,
@@ -210,7 +205,7 @@ impl Engine {
         Value::Table(list.build())
     }
 
-    /// Collects garbage if there is much. No script runs, and nothing of one is needed any more.
+    /// Collects garbage if there is much. No script may be running.
     fn collect_garbage(&mut self) {
         if self.vm.memory_used() > self.alive + GARBAGE_MAX {
             self.vm.collect_garbage();
@@ -219,7 +214,6 @@ impl Engine {
     }
 }
 
-/// A function of Lua's that wants a number.
 fn complaint(vm: &mut Vm) -> host::Native {
     let math = string(vm, b"math");
     let floor = string(vm, b"floor");

@@ -1,4 +1,5 @@
-//! EVAL and its like: a script is made known, checked and run, and its result becomes a reply.
+//! EVAL and related commands: registers, checks and runs a script and converts its result to a
+//! reply.
 
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};
@@ -15,8 +16,8 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Where `math.random` begins: before 7.0 anew in every script, since replicas ran the same
-    /// scripts.
+    /// Initial state of `math.random`: before 7.0 it restarts in every script, since replicas ran
+    /// the same scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -24,7 +25,7 @@ impl Run<'_> {
 }
 
 impl Call<'_> {
-    /// Makes a script known under its SHA-1, if it compiles.
+    /// Registers a script under its SHA-1 if it compiles.
     pub(crate) fn learn_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
         let sha = sha_of(text);
         if self.server.scripts.knows(&sha) {
@@ -41,8 +42,7 @@ impl Call<'_> {
         Ok(sha)
     }
 
-    /// Runs a script that is known, for EVAL and its like: the keys follow their number at argument
-    /// 2.
+    /// Runs a registered script; its keys follow their number at argument 2.
     pub(crate) fn run_script(
         &mut self,
         sha: Sha,
@@ -97,8 +97,7 @@ impl Call<'_> {
         result.map_err(|text| CommandError::text([b"ERR Error running script: ", &*text].concat()))
     }
 
-    /// Scripts that say what they do are checked before they run, as `scriptPrepareForRun` in
-    /// script.c.
+    /// Checks a script with declared flags before it runs, as `scriptPrepareForRun` in script.c.
     fn check_declared(&self, declared: Permissions, read_only: bool) -> Result<(), CommandError> {
         if read_only && !declared.read_only {
             return Err(CommandError::fixed(
@@ -126,8 +125,8 @@ impl Call<'_> {
     }
 }
 
-/// The error that a script answers with, unless it came from a command and was counted with that
-/// (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
+/// Returns the error that a script replies with, unless a command raised it and it was counted
+/// there (`luaReplyToRedisReply`, `luaCallFunction` in script_lua.c).
 fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     let (table, must_be_said) = match *outcome {
         Outcome::Returned(Value::Table(table)) => (table, false),
@@ -141,15 +140,15 @@ fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     text_of(field(vm, table, "err")).map(CommandError::text)
 }
 
-/// Where a problem arose, if that is known: the chunk and the line.
+/// Returns the chunk and the line of an error, if known.
 fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     let source = text_of(field(vm, problem, "source"))?;
     let line = as_number(field(vm, problem, "line"))?;
     Some((source, line as i64))
 }
 
-/// The error reply for a script that failed: where, if that is known, is added to what. See
-/// `luaCallFunction` in script_lua.c.
+/// Writes the error reply of a failed script, with the place if known. `luaCallFunction` in
+/// script_lua.c.
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {
@@ -166,7 +165,7 @@ fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     reply.error(&text);
 }
 
-/// The same before 7.0: `Error running script`, from where, and what.
+/// Before 7.0: `Error running script`, the place, and the error.
 fn write_old_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let mut text = [b"ERR Error running script (call to f_", sha.as_slice(), b"): "].concat();
     if let Value::Table(problem) = problem {
@@ -185,7 +184,7 @@ fn syntax_problem(text: &[u8]) -> CommandError {
     CommandError::text([b"ERR Error compiling script (new function): ", text].concat())
 }
 
-/// Splits off a first line `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c.
+/// Parses a first line `#!lua flags=...`, as `evalExtractShebangFlags` in eval.c.
 fn read_header(text: &[u8]) -> Result<(Option<Permissions>, &[u8]), CommandError> {
     if !text.starts_with(b"#!") {
         return Ok((None, text));

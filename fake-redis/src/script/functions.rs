@@ -1,4 +1,4 @@
-//! The redis library, `math.random`, and what else prelude.lua asks of the host.
+//! The redis library, `math.random`, and prelude.lua's other native functions.
 
 use super::host::{
     Answer, Arguments, Native, Result, argument_text, as_number, native, raise_reply, string,
@@ -16,8 +16,8 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// What `collectgarbage("count")` says, and `gcinfo`, in kB: when garbage is collected depends on
-/// scripts that ran before.
+/// The constant result of `collectgarbage("count")` and `gcinfo`, in kB: the real one would depend
+/// on earlier scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [
@@ -39,7 +39,6 @@ const NATIVES: [(&str, Native); 16] = [
     ("share_strings", native!(shared::share_strings)),
 ];
 
-/// The table of functions that prelude.lua takes.
 pub(super) fn natives(vm: &mut Vm) -> Value {
     let strings = strings::library(vm);
     let functions: Vec<(&str, Value)> = NATIVES
@@ -56,23 +55,21 @@ pub(super) fn natives(vm: &mut Vm) -> Value {
     table(vm, pairs)
 }
 
-/// What redis.call and redis.pcall do with an error.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Errors {
     Raised,
     Returned,
 }
 
-/// How a call of a command ended.
 enum Called {
     Value(Value),
-    /// An error reply of the command, which was counted.
+    /// An error reply, already counted.
     Error(Vec<u8>),
     /// The command was not executed.
     Refused(CommandError),
 }
 
-/// redis.call and redis.pcall: a panic goes on where the script was called.
+/// redis.call and redis.pcall. A panic resumes in the caller of the script.
 fn execute(vm: &mut Vm, slot: u32, count: u32, errors: Errors) -> Result<u32> {
     let called = limits::keep_panic(|| {
         lend::borrow(|run| call(run, vm, slot, count)).unwrap_or(Called::Refused(
@@ -101,7 +98,7 @@ fn call(run: &mut Run<'_>, vm: &mut Vm, slot: u32, count: u32) -> Called {
     }
 }
 
-/// Copies the arguments of a command out of Lua, as `luaArgsToRedisArgv` in script_lua.c.
+/// `luaArgsToRedisArgv` in script_lua.c: copies a command's arguments out of Lua.
 fn gather(
     run: &mut Run<'_>,
     vm: &Vm,
@@ -128,7 +125,6 @@ fn gather(
     Ok(())
 }
 
-/// Fails as a function of the redis library.
 fn raise<T>(call: &Arguments<'_>, text: &str) -> Result<T> {
     Err(raise_reply(&mut call.vm(), text.as_bytes()))
 }
@@ -144,7 +140,7 @@ fn sha1hex(call: &Arguments<'_>) -> Result<Vec<u8>> {
     Ok(crate::state::scripts::sha_of(&text).to_vec())
 }
 
-/// There is no log to write to; wrong arguments are reported all the same.
+/// There is no log, but invalid arguments are errors.
 fn log(call: &Arguments<'_>) -> Result<()> {
     if call.len() < 2 {
         return raise(call, "ERR redis.log() requires two arguments or more.");
@@ -156,7 +152,6 @@ fn log(call: &Arguments<'_>) -> Result<()> {
     }
 }
 
-/// A whole number that is the only argument.
 fn only_whole(call: &Arguments<'_>) -> Option<i64> {
     let number = as_number(call.value(1))?;
     let whole = number as i64;
@@ -191,7 +186,7 @@ fn set_repl(call: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The one user may do everything.
+/// The only user may run everything.
 fn acl_check_cmd(call: &Arguments<'_>) -> Result<bool> {
     if call.len() == 0 {
         return raise(call, "ERR Please specify at least one argument for this redis lib call");
@@ -253,7 +248,7 @@ fn collectgarbage(call: &Arguments<'_>) -> Result<Value> {
     })
 }
 
-/// Where a problem arose: the chunk and the line of the innermost function of the script.
+/// Returns the chunk and the line of the script's innermost function.
 fn place(call: &Arguments<'_>) -> Result<Vec<Value>> {
     let frames = frames_for_profile(&call.vm());
     Ok(frames
@@ -266,7 +261,7 @@ fn place(call: &Arguments<'_>) -> Result<Vec<Value>> {
         .unwrap_or_default())
 }
 
-/// Why the script has to end; nothing if it may go on.
+/// Returns why the script must stop, or nothing.
 fn has_to_end(call: &Arguments<'_>) -> Result<Option<Vec<u8>>> {
     let ending = limits::ending(&call.vm());
     Ok(ending.map(|ending| ending.to_string().into_bytes()))

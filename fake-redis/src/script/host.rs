@@ -1,4 +1,4 @@
-//! What functions of the host share: they read arguments, return values and raise errors.
+//! Shared by native functions: arguments, results and errors.
 
 use super::limits;
 pub(super) use super::values::as_number;
@@ -9,21 +9,20 @@ use std::cell::{Cell, RefCell, RefMut};
 
 pub(super) type Result<T> = std::result::Result<T, LuaError>;
 
-/// A function that scripts call: the slot before its arguments, and their number.
+/// A native function: the slot before its arguments, and their number.
 pub(super) type Native = fn(&mut Vm, u32, u32) -> Result<u32>;
 
 /// C's `%.17g` prints whole numbers below this without an exponent.
 pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 
-/// Strings shorter than this cost nothing extra to read.
+/// Shorter strings are free to read.
 const LONG: usize = 4_096;
-/// Bytes that take as long as one instruction.
+/// Bytes processed in the time of one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Values that a library handles between two checks of the limits.
+/// Values processed between two checks of the limits.
 const STEPS_PER_CHECK: u32 = 1_024;
 const INSTRUCTIONS_PER_STEP: usize = 16;
 
-/// Makes a [`Native`] of a function that takes [`Arguments`].
 macro_rules! native {
     ($body:expr) => {
         |vm: &mut luna_core::vm::Vm, slot: u32, count: u32| {
@@ -33,7 +32,6 @@ macro_rules! native {
 }
 pub(super) use native;
 
-/// Calls `body` with the arguments of one call, and returns its values to Lua.
 pub(super) fn answer<R: Answer>(
     vm: &mut Vm,
     slot: u32,
@@ -47,7 +45,6 @@ pub(super) fn answer<R: Answer>(
     Ok(vm.nat_return(slot, &values))
 }
 
-/// What a function of the host can return.
 pub(super) trait Answer {
     fn into_values(self, vm: &mut Vm) -> Vec<Value>;
 }
@@ -82,14 +79,13 @@ impl Answer for bool {
     }
 }
 
-/// A string.
 impl Answer for Vec<u8> {
     fn into_values(self, vm: &mut Vm) -> Vec<Value> {
         vec![string(vm, &self)]
     }
 }
 
-/// The arguments of one call, checked as lauxlib.c of Lua 5.1 does. Numbers count from 1.
+/// The arguments of one call, checked as in lauxlib.c of Lua 5.1 and counted from 1.
 pub(super) struct Arguments<'v> {
     vm: RefCell<&'v mut Vm>,
     slot: u32,
@@ -102,12 +98,11 @@ impl<'v> Arguments<'v> {
         self.count
     }
 
-    /// The Lua state, until the guard is dropped.
+    /// The Lua state, borrowed until the guard is dropped.
     pub(super) fn vm(&self) -> RefMut<'_, &'v mut Vm> {
         self.vm.borrow_mut()
     }
 
-    /// The argument, or nil if there is none.
     pub(super) fn value(&self, number: usize) -> Value {
         self.vm().nat_arg(self.slot, self.count as u32, number as u32 - 1)
     }
@@ -116,7 +111,7 @@ impl<'v> Arguments<'v> {
         (1..=self.count).map(|number| self.value(number)).collect()
     }
 
-    /// A value that the function was made with.
+    /// A captured value of the function.
     pub(super) fn captured(&self, index: usize) -> Value {
         self.vm().nat_upval(self.slot, index)
     }
@@ -149,7 +144,7 @@ impl<'v> Arguments<'v> {
         }
     }
 
-    /// Counts the time that reading this many bytes takes.
+    /// Charges the time for reading this many bytes.
     pub(super) fn charge(&self, bytes: usize) -> Result<()> {
         if bytes < LONG {
             return Ok(());
@@ -157,8 +152,8 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Called before each value that is read or written, with the bytes that Lua does not know of:
-    /// ends a script that takes too long or needs too much memory.
+    /// Called before each value read or written, with the bytes allocated outside Lua: stops a
+    /// script that exceeds its time or memory.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -192,36 +187,34 @@ impl<'v> Arguments<'v> {
         Err(raise_text(&mut self.vm(), problem.as_bytes()))
     }
 
-    /// Makes a string.
     pub(super) fn make_string(&self, bytes: &[u8]) -> Value {
         string(&mut self.vm(), bytes)
     }
 
-    /// Makes a table.
     pub(super) fn make_table(&self, pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
         table(&mut self.vm(), pairs)
     }
 }
 
 thread_local! {
-    /// A function of Lua's own that wants a number as its first argument.
+    /// A function of Lua that requires a number as its first argument.
     static WANTS_NUMBER: Cell<Option<Native>> = const { Cell::new(None) };
 }
 
-/// Learns how Lua complains of an argument, from a function that wants a number.
+/// Stores the function whose errors [`missing_argument`] uses.
 pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Lua's complaint of a missing first argument to the function in `slot`. Only Lua knows where the
-/// script called the function, and by which name.
+/// Lua's error for a missing first argument of the function in `slot`. Only Lua knows the place of
+/// the call and the name used.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
 }
 
-/// Turns Lua's complaint of a missing first argument into one of another argument. The function's
-/// name in it is what the script calls it.
+/// Rewrites Lua's error for a missing first argument to another argument and problem, keeping the
+/// function's name.
 fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     const ARGUMENT: &[u8] = b"bad argument #1 to ";
     const OWN: &[u8] = b"calling ";
@@ -229,7 +222,7 @@ fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     let end = text.windows(2).rposition(|part| part == b" (").unwrap_or(text.len());
     let (place, name, number) = match (start(ARGUMENT), start(OWN)) {
         (Some(at), _) => (&text[..at], &text[at + ARGUMENT.len()..end], number),
-        // A method does not count what it is called on.
+        // A method call does not count its receiver.
         (None, Some(at)) if number > 1 => {
             let name = text[at + OWN.len()..end].strip_suffix(b" on bad self").unwrap_or_default();
             (&text[..at], name, number - 1)
@@ -243,46 +236,41 @@ fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     rewritten
 }
 
-/// Makes a string.
 pub(super) fn string(vm: &mut Vm, bytes: &[u8]) -> Value {
     Value::Str(vm.heap.intern(bytes))
 }
 
-/// Makes a table.
 pub(super) fn table(vm: &mut Vm, pairs: impl IntoIterator<Item = (Value, Value)>) -> Value {
     let builder =
         pairs.into_iter().fold(vm.new_table(), |table, (key, value)| table.with(key, value));
     Value::Table(builder.build())
 }
 
-/// A field of a table, past its metatable.
+/// A raw field of a table.
 pub(super) fn field(vm: &mut Vm, table: Gc<Table>, name: &str) -> Value {
     let name = string(vm, name.as_bytes());
     table.get(name)
 }
 
-/// An error whose value is this text, without a position.
+/// Raises this text without a position.
 pub(super) fn raise_text(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(string(vm, text))
 }
 
-/// An error of the redis library: a table with `err`.
+/// Raises an error of the redis library: a table with `err`.
 pub(super) fn raise_reply(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(problem_table(vm, text))
 }
 
-/// A table with an error reply's text.
 pub(super) fn problem_table(vm: &mut Vm, text: &[u8]) -> Value {
     named(vm, "err", text)
 }
 
-/// A table with one string.
 pub(super) fn named(vm: &mut Vm, name: &str, text: &[u8]) -> Value {
     let pair = (string(vm, name.as_bytes()), string(vm, text));
     table(vm, [pair])
 }
 
-/// The bytes of a string.
 pub(super) fn text_of(value: Value) -> Option<Vec<u8>> {
     match value {
         Value::Str(text) => Some(text.as_bytes().to_vec()),
@@ -290,7 +278,7 @@ pub(super) fn text_of(value: Value) -> Option<Vec<u8>> {
     }
 }
 
-/// A number, or a string that Lua reads as one.
+/// A number, or a string that Lua converts to one.
 pub(super) fn to_number(value: Value) -> Option<f64> {
     match value {
         Value::Str(text) => read_number(text.as_bytes()),
@@ -298,7 +286,7 @@ pub(super) fn to_number(value: Value) -> Option<f64> {
     }
 }
 
-/// Reads a number as Lua 5.1, which asks `strtod`.
+/// Parses a number as Lua 5.1 does, with `strtod`.
 fn read_number(text: &[u8]) -> Option<f64> {
     let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
     let text = number::c_string(text);
@@ -307,7 +295,7 @@ fn read_number(text: &[u8]) -> Option<f64> {
     text[length..].iter().all(is_space).then_some(value)
 }
 
-/// A string, or a number as one.
+/// A string, or a number converted to one.
 pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
     match value {
         Value::Str(text) => Some(text),
@@ -318,16 +306,16 @@ pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
     }
 }
 
-/// `%.14g`, which `tostring` writes.
+/// `%.14g`, as in `tostring`.
 fn number_text(number: f64) -> String {
     if number.is_nan() {
-        // As C on x86-64 prints the NaN of its processor.
+        // As C on x86-64 prints the processor's NaN.
         return String::from(if number.is_sign_negative() { "-nan" } else { "nan" });
     }
     number::general(number, 14)
 }
 
-/// Hands on what a command gets for a number among its arguments.
+/// Passes on the text of a number in a command's arguments.
 pub(super) fn argument_text(number: f64, take: impl FnOnce(&[u8])) {
     let whole = number as i64;
     if (whole as f64).to_bits() == number.to_bits() && whole.unsigned_abs() < PLAIN_MAX {

@@ -1,4 +1,4 @@
-//! When a script has to end: what it may use, SCRIPT KILL, and a server that ends.
+//! Limits of a script, SCRIPT KILL, and shutdown.
 
 use super::lend;
 use super::run::Run;
@@ -15,18 +15,17 @@ use std::time::Duration;
 
 type Result<T> = std::result::Result<T, LuaError>;
 
-/// Instructions that a script may execute if nobody could kill it: about a second. A machine that
-/// is a function of its input cannot let a script run until somebody kills it.
+/// Maximum number of instructions if the script cannot be killed: about a second. A machine that is
+/// a function of its inputs cannot let a script run until a client kills it.
 const INSTRUCTIONS_MAX: i64 = if cfg!(any(test, fuzzing)) { 10_000_000 } else { 100_000_000 };
 
-/// Instructions between two looks at those who wait: about a millisecond, as in Redis.
+/// Instructions between two polls for other clients: about a millisecond, as in Redis.
 const INSTRUCTIONS_PER_LOOK: i64 = 100_000;
 
-/// Bytes that a script may use. Redis has no such bound. Unit tests and fuzz targets make do with
-/// less, and sooner.
+/// Maximum memory of a script in bytes. Redis has no such limit. Unit tests and fuzz targets use a
+/// lower one.
 pub(super) const MEMORY_MAX: usize = if cfg!(any(test, fuzzing)) { 32 << 20 } else { 256 << 20 };
 
-/// Sets the limits of the run that is lent.
 pub(super) fn begin(vm: &mut Vm) {
     let memory_max = vm.memory_used().saturating_add(MEMORY_MAX);
     vm.set_memory_cap(Some(memory_max));
@@ -44,8 +43,8 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Has the thread of Lua that runs looked at now and then, if anybody has to be looked after. Each
-/// coroutine is a thread.
+/// Makes the running Lua thread poll regularly if there is an attendant. Each coroutine is a
+/// thread.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
@@ -59,7 +58,7 @@ fn on_count(vm: &mut Vm, _: RustHookEvent) {
     }
 }
 
-/// Looks after those who wait; whether the script has to end.
+/// Serves other clients. Returns whether the script must stop.
 fn look() -> bool {
     let looked = keep_panic(|| {
         lend::borrow(|run| {
@@ -78,10 +77,11 @@ fn look() -> bool {
     }
 }
 
-/// Counts instructions for work of the host.
+/// Charges instructions for work of native functions.
 ///
 /// # Errors
-/// If the script has to end.
+///
+/// If the script must stop.
 pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     let units = i64::try_from(units).unwrap_or(i64::MAX);
     if let Some(left) = vm.instr_budget_remaining() {
@@ -102,9 +102,10 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     Ok(())
 }
 
-/// Ends a script that would need this many bytes more than it may have.
+/// Stops a script that would exceed its memory by allocating this many bytes.
 ///
 /// # Errors
+///
 /// If it would.
 pub(super) fn check_memory(vm: &mut Vm, bytes: usize) -> Result<()> {
     let used = vm.memory_used().saturating_add(bytes);
@@ -112,7 +113,6 @@ pub(super) fn check_memory(vm: &mut Vm, bytes: usize) -> Result<()> {
     if used > memory_max { Err(stop(vm, Ending::Memory)) } else { Ok(()) }
 }
 
-/// Ends the run that is lent.
 pub(super) fn stop(vm: &mut Vm, ending: Ending) -> LuaError {
     end(ending);
     failure(vm)
@@ -122,14 +122,14 @@ fn end(ending: Ending) {
     lend::borrow(|run| run.watch.ending = run.watch.ending.or(Some(ending)));
 }
 
-/// The error that ends a script. Scripts do not catch it: see `has_to_end` in prelude.lua.
+/// The error that stops a script. Scripts cannot catch it: see `has_to_end` in prelude.lua.
 fn failure(vm: &mut Vm) -> LuaError {
     let text = ending(vm).map(|ending| ending.to_string()).unwrap_or_default();
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Why the run that is lent has to end, if it has to. Lua itself raises ordinary errors at its
-/// bounds, and lifts the bound.
+/// Returns why the lent run must stop, if it must. At its limits, Lua itself raises ordinary errors
+/// and lifts the limit.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {
@@ -145,24 +145,24 @@ pub(super) fn ending(vm: &Vm) -> Option<Ending> {
 }
 
 thread_local! {
-    /// A panic that is on its way through Lua.
+    /// A panic on its way through Lua.
     static PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
 }
 
-/// Goes on with a panic that was kept, once the script has ended.
+/// Resumes a stored panic after the script has stopped.
 pub(super) fn resume_panic() {
     if let Some(panic) = PANIC.take() {
         resume_unwind(panic);
     }
 }
 
-/// Calls `body`; `None` if it panics, which then goes on where the script was called.
+/// Calls `body`. `None` if it panics; the panic resumes in the caller of the script.
 pub(super) fn keep_panic<R>(body: impl FnOnce() -> R) -> Option<R> {
     catch_unwind(AssertUnwindSafe(body)).map_err(|panic| PANIC.set(Some(panic))).ok()
 }
 
 impl Run<'_> {
-    /// Looks after those who wait. This is `scriptInterrupt` in script.c.
+    /// `scriptInterrupt` in script.c: serves other clients.
     fn look(&mut self) -> Option<Ending> {
         let Attendance { attendant, attend } = self.server.long_script.attendance().cloned()?;
         let threshold = self.server.config.busy_reply_threshold;
@@ -180,7 +180,7 @@ impl Run<'_> {
     }
 }
 
-/// Whether somebody looks after others while the script runs.
+/// Returns whether an attendant serves clients during the script.
 pub(super) fn is_attended() -> bool {
     lend::borrow(|run| run.watch.is_attended) == Some(true)
 }

@@ -1,9 +1,8 @@
-//! The order in which scripts go through tables.
+//! Iteration order of tables in scripts.
 //!
-//! Lua goes through a table by where its keys hash to, which differs from run to run: strings hash
-//! with a random seed, tables and functions by address. So `next` is the host's. It goes through
-//! numbers from 1 on first, then through the other keys as Redis would if it had inserted them in
-//! ascending order.
+//! Lua iterates in hash order, which differs between runs: strings hash with a random seed, tables
+//! and functions by address. So `next` is native. It visits integers from 1 on first, then the
+//! other keys as Redis would if they had been inserted in ascending order.
 
 use super::host::{self, Native, Result, as_number, raise_text};
 use super::limits::work;
@@ -14,11 +13,11 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 use std::cmp::Ordering;
 
-/// How deep the contents of two tables are compared that are keys of a third.
+/// Maximum depth for comparing two tables that are keys of a third.
 const DEPTH_MAX: usize = 3;
-/// Instructions that putting a key in order takes.
+/// Instructions charged for sorting one key.
 const INSTRUCTIONS_PER_KEY: usize = 32;
-/// Places of a list that are looked at in the time of an instruction.
+/// List positions scanned in the time of one instruction.
 const PLACES_PER_INSTRUCTION: usize = 8;
 
 pub(super) const WRAPPERS: [(&str, Native); 3] = [
@@ -39,7 +38,7 @@ fn next(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     })
 }
 
-/// The first key behind `last`, with its value.
+/// Returns the first pair after the key `last`.
 fn behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     let known = if last.is_nil() {
         None
@@ -49,7 +48,7 @@ fn behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     known.map_or_else(|| first_behind(vm, table, last), Ok)
 }
 
-/// Puts the keys of a table in order, and returns the first one behind `last`.
+/// Sorts the keys of a table, and returns the first pair after `last`.
 fn first_behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     let pairs = pairs(vm, table)?;
     let position = if last.is_nil() {
@@ -70,7 +69,7 @@ fn first_behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pai
     Ok(found)
 }
 
-/// `pairs` is Lua's own, with our `next`.
+/// `pairs`: Lua's own with our `next`.
 fn make_pairs(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let (pairs, next) = (vm.nat_arg(slot, count, 0), vm.nat_arg(slot, count, 1));
     let Value::Native(pairs) = pairs else { return Ok(0) };
@@ -96,12 +95,13 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// What a table holds, in the order in which scripts see it.
+/// Returns a table's pairs in iteration order.
 ///
 /// # Errors
-/// If that order is not known, since keys differ in nothing but their addresses.
+///
+/// If the order is undefined because keys differ only in their addresses.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
-    // Empty places are passed by, too.
+    // Skipping empty positions takes time too.
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
     let mut pairs = Vec::new();
     let mut last = Value::Nil;
@@ -128,15 +128,14 @@ pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     Ok(ordered)
 }
 
-/// The key as the index of a list.
 fn index_of(key: Value) -> Option<u64> {
     let number = as_number(key)?;
     (number >= 1.0 && number <= f64::from(1 << 26) && number.fract() == 0.0)
         .then_some(number as u64)
 }
 
-/// The length of the part that Lua 5.1 keeps as a list: the greatest power of two of which more
-/// than half is in use.
+/// Length of the part that Lua 5.1 stores as an array: the greatest power of two of which more than
+/// half is in use.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {
@@ -152,11 +151,11 @@ fn list_length(pairs: &[Pair]) -> u64 {
     length
 }
 
-/// Where a key hashes to in a table of Lua 5.1.
+/// A key's hash in a table of Lua 5.1.
 enum Hash {
     /// Modulo the size.
     Power(u32),
-    /// Modulo the size less one, or one.
+    /// Modulo the size minus one, or one.
     Odd(u32),
 }
 
@@ -178,7 +177,7 @@ fn hash(key: Value) -> Option<Hash> {
     }
 }
 
-/// Orders pairs as a hash table of Lua 5.1 has them when they were inserted in ascending order.
+/// Sorts pairs as in a hash table of Lua 5.1 into which they were inserted in ascending order.
 fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
     pairs.sort_by(|left, right| compare(left.0, right.0));
     let size = (pairs.len() + others).next_power_of_two();
@@ -199,7 +198,7 @@ fn as_hashed(mut pairs: Vec<Pair>, others: usize) -> Vec<Pair> {
             free -= 1;
         }
         let Some(empty) = free.checked_sub(1) else { break };
-        // Who is not in its own place makes room.
+        // A key outside its main position is moved.
         let (moved, stays) = if place_of(there.0) == place { (pair, there) } else { (there, pair) };
         nodes[empty] = Some(moved);
         nodes[place] = Some(stays);
@@ -224,7 +223,7 @@ fn compare(left: Value, right: Value) -> Ordering {
     })
 }
 
-/// What tells keys without a hash apart: first what they map to, then what is in them.
+/// Distinguishes keys without a hash: by their values, then by their contents.
 fn described(pair: &Pair) -> Vec<u8> {
     let mut text = Vec::new();
     describe(pair.1, 0, &mut text);
@@ -243,7 +242,7 @@ fn describe(value: Value, depth: usize, text: &mut Vec<u8>) {
         }
         other => {
             let bits = as_number(other).map_or(0, f64::to_bits);
-            // So that numbers compare as they do.
+            // Makes the bits compare like the numbers.
             let ordered = if bits >> 63 == 0 { bits | 1 << 63 } else { !bits };
             text.extend_from_slice(&ordered.to_be_bytes());
         }

@@ -1,64 +1,61 @@
-//! Patterns of Lua 5.1, matched in bounded time and without recursion.
+//! Lua 5.1 patterns, matched in bounded time and without recursion.
 //!
-//! Lua's own matcher counts no instructions, so that a short pattern can keep a server for years.
+//! Lua's own matcher counts no instructions, so a short pattern could block a server for years.
 
 use super::host::Result;
 use super::limits::work;
 use luna_core::vm::{LuaError, Vm};
 
-/// Captures that a pattern may have.
+/// Maximum number of captures.
 const CAPTURES_MAX: usize = 32;
-/// How many choices may be open at a time: Redis ends where the stack of C does.
+/// Maximum number of open choices: Redis fails where C's stack ends.
 const CHOICES_MAX: usize = 2_000;
-/// Steps between two looks at the limits.
+/// Steps between two checks of the limits.
 const STEPS_PER_LOOK: usize = 4_096;
 
 const ESCAPE: u8 = b'%';
 
-/// Why a pattern does not match.
 pub(super) enum Failure {
-    /// The pattern is wrong.
+    /// The pattern is invalid.
     Pattern(&'static str),
-    /// The script has to end.
+    /// The script must stop.
     Raised(LuaError),
 }
 
 type Matched<T> = std::result::Result<T, Failure>;
 
-/// A part of the text that a pattern in parentheses matched.
+/// The part of the text matched by parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Capture {
-    /// From here on, and not closed yet.
+    /// Not closed yet.
     Open(usize),
-    /// A position.
     Position(usize),
     /// From one index to another.
     Range(usize, usize),
 }
 
-/// How far a match has come: in the text, and in the pattern.
+/// Positions in the text and in the pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State {
     text: usize,
     pattern: usize,
 }
 
-/// What to do where a match does not go on.
+/// Backtracking: an alternative to try when the match fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Choice {
     /// Without an optional character.
     Without(State),
     /// With one character less, unless that is before `first`.
     Fewer { first: usize, last: State },
-    /// With one character more, of the item from `item` to `end`.
+    /// With one more character of the item from `item` to `end`.
     More { text: usize, item: usize, end: usize },
-    /// The last capture is none, and the choice before is next.
+    /// Drop the last capture, then try the previous choice.
     Uncapture,
-    /// The capture is open from `start` on again, and the choice before is next.
+    /// Reopen the capture at `start`, then try the previous choice.
     Reopen { index: usize, start: usize },
 }
 
-/// One attempt to match a pattern.
 pub(super) struct Matcher<'m> {
     vm: &'m mut Vm,
     text: &'m [u8],
@@ -78,7 +75,7 @@ impl<'m> Matcher<'m> {
         self.vm
     }
 
-    /// Where a match ends that begins at `start` of the text; `None` if there is none.
+    /// Returns the end of a match that starts at `start`.
     pub(super) fn match_at(&mut self, start: usize) -> Matched<Option<usize>> {
         self.captures.clear();
         self.choices.clear();
@@ -119,7 +116,7 @@ impl<'m> Matcher<'m> {
         Ok(())
     }
 
-    /// Matches the next item; `None` if it does not match.
+    /// Matches the next item; `None` if it fails.
     fn advance(&mut self, state: State) -> Matched<Option<State>> {
         let State { text, pattern } = state;
         let then = |text, pattern| Some(State { text, pattern });
@@ -141,7 +138,6 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Matches an item of one character, with what follows it.
     fn item(&mut self, state: State) -> Matched<Option<State>> {
         let State { text, pattern: item } = state;
         let end = self.end_of_item(item)?;
@@ -173,7 +169,7 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Goes back to the last choice that is left; `None` if there is none.
+    /// Backtracks to the last choice; `None` if there is none.
     fn choose(&mut self) -> Matched<Option<State>> {
         while let Some(choice) = self.choices.pop() {
             match choice {
@@ -217,7 +213,7 @@ impl<'m> Matcher<'m> {
         Ok(Some(next))
     }
 
-    /// `%b`: from an opening character to the closing one that belongs to it.
+    /// `%b`: from an opening character to its closing one.
     fn balanced(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
         let (open, close) = (self.at(pattern), self.at(pattern + 1));
         if open == 0 || close == 0 {
@@ -242,7 +238,7 @@ impl<'m> Matcher<'m> {
         Ok(None)
     }
 
-    /// `%f`: where a set begins to match; the end of the item.
+    /// `%f`: where a set starts to match. Returns the end of the item.
     fn frontier(&mut self, text: usize, pattern: usize) -> Matched<Option<usize>> {
         if self.at(pattern) != b'[' {
             return Err(Failure::Pattern("missing '[' after '%f' in pattern"));
@@ -255,20 +251,20 @@ impl<'m> Matcher<'m> {
         Ok(is_frontier.then_some(end))
     }
 
-    /// `%1`: what was captured, once more.
+    /// `%1`: repeats a capture.
     fn repeated(&mut self, text: usize, digit: u8) -> Matched<Option<usize>> {
         let capture = usize::from(digit).checked_sub(usize::from(b'1'));
         let capture = capture.and_then(|index| self.captures.get(index));
         let part = match capture {
             Some(Capture::Range(start, end)) => &self.text[*start..*end],
-            // A position has no length that a text could have.
+            // A position capture cannot be matched again.
             Some(Capture::Position(_)) => return Ok(None),
             _ => return Err(Failure::Pattern("invalid capture index")),
         };
         Ok(self.text[text..].starts_with(part).then_some(text + part.len()))
     }
 
-    /// Where the item of a pattern ends that matches one character.
+    /// Returns the end of an item that matches one character.
     fn end_of_item(&self, start: usize) -> Matched<usize> {
         match self.at(start) {
             ESCAPE if self.at(start + 1) == 0 => {
@@ -283,7 +279,7 @@ impl<'m> Matcher<'m> {
     fn end_of_set(&self, start: usize) -> Matched<usize> {
         let mut index = start + usize::from(self.at(start) == b'^');
         loop {
-            // The first character may be a bracket.
+            // The first character of a set may be a bracket.
             let byte = self.at(index);
             index += 1;
             match byte {
@@ -297,7 +293,7 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Whether the item from `pattern` to `end` matches a character of the text.
+    /// Returns whether the item from `pattern` to `end` matches a character of the text.
     fn matches(&self, text: usize, pattern: usize, end: usize) -> bool {
         let Some(byte) = self.text.get(text).copied() else { return false };
         match self.at(pattern) {
@@ -308,7 +304,7 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Whether a set matches, from its `[` to its `]`.
+    /// Returns whether a set matches, from its `[` to its `]`.
     fn is_in_set(&self, byte: u8, start: usize, end: usize) -> bool {
         let is_negated = self.at(start + 1) == b'^';
         let mut index = start + 1 + usize::from(is_negated);
@@ -332,7 +328,7 @@ impl<'m> Matcher<'m> {
     }
 }
 
-/// Whether `%` and a letter match; an upper-case letter matches everything else.
+/// Returns whether `%` and a letter match; an uppercase letter is the complement.
 fn is_in_class(byte: u8, class: u8) -> bool {
     let is_in = match class.to_ascii_lowercase() {
         b'a' => byte.is_ascii_alphabetic(),
@@ -351,7 +347,7 @@ fn is_in_class(byte: u8, class: u8) -> bool {
 }
 
 impl Failure {
-    /// What the function in which the pattern failed comes to.
+    /// Raises the failure as an error of the calling function.
     pub(super) fn raised<R>(self, vm: &mut Vm) -> Result<R> {
         Err(match self {
             Failure::Pattern(text) => vm.rt_err(text),

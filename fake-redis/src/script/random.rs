@@ -1,9 +1,9 @@
-//! The random numbers of scripts: a function of nothing but what was drawn before.
+//! Random numbers of scripts: a function of the earlier draws only.
 
 /// The state after `srand48(0)`.
 pub(crate) const SEED_ZERO_STATE: u64 = 0x330E;
 
-/// `drand48` of POSIX in integers, as rand.c of Redis has it.
+/// POSIX's `drand48` in integers, as in rand.c of Redis.
 #[derive(Debug)]
 pub(crate) struct ScriptRandom {
     state: u64,
@@ -14,23 +14,21 @@ const INCREMENT: u64 = 0xB;
 const MASK: u64 = (1 << 48) - 1;
 
 impl ScriptRandom {
-    /// A generator in this state.
     pub(crate) fn at(state: u64) -> Self {
         ScriptRandom { state }
     }
 
-    /// The state, which a server keeps from one script to the next.
     pub(crate) fn state(&self) -> u64 {
         self.state
     }
 
-    /// Starts again, as `srand48`.
+    /// `srand48`.
     pub(crate) fn seed(&mut self, seed: i32) {
         self.state = u64::from(seed as u32) << 16 | SEED_ZERO_STATE;
     }
 
-    /// The next number, from 0 up to but without 1. This is what `redis_math_random` in
-    /// script_lua.c makes of `lrand48`.
+    /// Returns a number in [0, 1), as `redis_math_random` in script_lua.c derives it from
+    /// `lrand48`.
     pub(crate) fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_mul(MULTIPLIER).wrapping_add(INCREMENT) & MASK;
         let number = self.state >> 17;

@@ -1,4 +1,4 @@
-//! One run of a script: what it may do, and the commands that it calls.
+//! One run of a script: its permissions and the commands it calls.
 
 use super::random::ScriptRandom;
 use super::walks::Walks;
@@ -14,36 +14,30 @@ use crate::state::scripts::{Permissions, Settings};
 use crate::state::server::{Command, Server};
 use std::time::Duration;
 
-/// One run of a script.
 pub(crate) struct Run<'a> {
-    /// The server.
     pub(crate) server: &'a mut Server,
-    /// The client that sent the script.
     pub(crate) caller: ClientKey,
-    /// When it began, by the attendant's clock if there is one.
+    /// The attendant's clock at the start, if there is one.
     pub(crate) began: Option<Duration>,
-    /// What is allowed.
     pub(crate) permissions: Permissions,
-    /// Whether a command that writes was called.
     pub(crate) has_written: bool,
-    /// The arguments of the command that is called.
+    /// The arguments of the command being called.
     pub(crate) arguments: ArgumentVector,
-    /// Its reply.
     pub(crate) reply: Reply,
-    /// What the run may use.
+    /// Resource limits.
     pub(crate) watch: Watch,
-    /// Where `math.random` is.
+    /// State of `math.random`.
     pub(crate) random: ScriptRandom,
-    /// How cjson reads and writes: the server's settings, and those of each `cjson.new()`.
+    /// cjson's settings: the server's, and those of each `cjson.new()`.
     pub(crate) json: Vec<Settings>,
-    /// How far each `string.gmatch` has come.
+    /// Positions of each `string.gmatch`.
     pub(crate) matched: Vec<usize>,
-    /// In which order the script goes through tables.
+    /// Iterations over tables.
     pub(crate) walks: Walks,
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run: the script's own client is where the caller is, and speaks RESP2.
+    /// Starts a run: the script's own client uses the caller's database and RESP2.
     pub(crate) fn begin(
         server: &'a mut Server,
         caller: ClientKey,
@@ -72,18 +66,19 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Ends a run: its memory goes back, and what comes next is propagated again.
+    /// Ends a run: frees its memory and resumes propagation.
     pub(crate) fn end(self) {
         self.server.spares.keep_reply(self.reply);
         self.server.spares.keep_arguments(self.arguments);
         self.server.changes.set_targets(Targets::ALL);
     }
 
-    /// Executes the command in `arguments`; its reply is in `reply`. This is `scriptCall` in
-    /// script.c.
+    /// `scriptCall` in script.c: executes the command in `arguments` and leaves its reply in
+    /// `reply`.
     ///
     /// # Errors
-    /// With the reason if it is not executed.
+    ///
+    /// The reason if it is not executed.
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));

@@ -1,19 +1,18 @@
-//! The tables that all scripts share, which none can change.
+//! Tables shared by all scripts, which none can change.
 //!
-//! Scripts see an empty table in the place of each, its proxy: what is read is read from the shared
-//! table, what is written is refused (prelude.lua). Functions that pass by metatables ask here.
+//! Scripts see an empty proxy instead of each: reads go to the shared table, writes are refused
+//! (prelude.lua). Functions that bypass metatables ask here.
 
 use super::host::{Arguments, Result};
 use luna_core::runtime::{Gc, Table, Value};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// A shared table.
 #[derive(Clone, Copy)]
 struct Shared {
     proxy: Gc<Table>,
     real: Gc<Table>,
-    /// What scripts see as its metatable.
+    /// The metatable that scripts see.
     metatable: Option<Gc<Table>>,
 }
 
@@ -21,21 +20,18 @@ struct Shared {
 #[derive(Clone, Default)]
 pub(super) struct SharedTables {
     tables: Rc<[Shared]>,
-    /// What scripts see as the metatable of strings.
+    /// The metatable of strings that scripts see.
     strings: Option<Gc<Table>>,
 }
 
 thread_local! {
-    /// Those of the Lua state that is used.
     static CURRENT: RefCell<SharedTables> = RefCell::default();
 }
 
-/// Takes what prelude.lua has protected.
 pub(super) fn take() -> SharedTables {
     CURRENT.take()
 }
 
-/// Uses the tables of a Lua state.
 pub(super) fn select(tables: &SharedTables) {
     CURRENT.with_borrow_mut(|current| {
         if !Rc::ptr_eq(&current.tables, &tables.tables) {
@@ -44,7 +40,7 @@ pub(super) fn select(tables: &SharedTables) {
     });
 }
 
-/// Whether tests planted the bug that scripts can write to shared tables.
+/// Returns whether a test planted the bug that shared tables are writable.
 pub(super) fn are_writable() -> bool {
     #[cfg(feature = "planted-leak")]
     if crate::planted::scripts_share_tables() {
@@ -53,7 +49,7 @@ pub(super) fn are_writable() -> bool {
     false
 }
 
-/// Learns of a proxy, its table, and the metatable that scripts see.
+/// Registers a proxy, its table, and the metatable that scripts see.
 pub(super) fn protect(call: &Arguments<'_>) -> Result<()> {
     if let (Value::Table(proxy), Value::Table(real)) = (call.value(1), call.value(2)) {
         let metatable = match call.value(3) {
@@ -68,7 +64,7 @@ pub(super) fn protect(call: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Learns what scripts see as the metatable of strings.
+/// Registers the metatable of strings that scripts see.
 pub(super) fn share_strings(call: &Arguments<'_>) -> Result<()> {
     if let Value::Table(strings) = call.value(1) {
         CURRENT.with_borrow_mut(|current| current.strings = Some(strings));
@@ -85,18 +81,18 @@ fn find(value: Value) -> Option<Shared> {
     })
 }
 
-/// Whether scripts must not write to it.
+/// Returns whether scripts must not write to the value.
 pub(super) fn is_shared(value: Value) -> bool {
     find(value).is_some()
 }
 
-/// The table that a proxy stands for; any other table itself.
+/// Returns the table behind a proxy, or the table itself.
 pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// The metatable that scripts see of a shared table or of a string; nil if there is none, and
-/// `None` if Lua knows it.
+/// Returns the metatable that scripts see of a shared table or a string; nil for none, `None` if
+/// Lua decides.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

@@ -1,4 +1,4 @@
-//! string.find, string.match, string.gmatch and string.gsub, as lstrlib.c of Lua 5.1 has them.
+//! string.find, string.match, string.gmatch and string.gsub as in lstrlib.c of Lua 5.1.
 
 use super::host::{Arguments, Native, Result, native, string, table, to_string};
 use super::lend;
@@ -14,7 +14,6 @@ const FUNCTIONS: [(&str, Native); 4] = [
     ("gsub", native!(gsub)),
 ];
 
-/// A table of the functions.
 pub(super) fn library(vm: &mut Vm) -> Value {
     let pairs =
         FUNCTIONS.map(|(name, function)| (string(vm, name.as_bytes()), vm.native(function)));
@@ -27,7 +26,7 @@ enum Wanted {
     Captures,
 }
 
-/// A character with a meaning ends the part of a pattern that stands for itself.
+/// Returns whether a pattern has no special characters.
 fn is_plain(pattern: &[u8]) -> bool {
     let before_nul = pattern.split(|byte| *byte == 0).next().unwrap_or_default();
     !before_nul.iter().any(|byte| b"^$*+?.([%-".contains(byte))
@@ -78,7 +77,7 @@ fn literal(call: &Arguments<'_>, text: &[u8], wanted: &[u8], start: usize) -> Re
     })
 }
 
-/// All captures; the whole match if there are none.
+/// Returns all captures, or the whole match if there are none.
 fn captures(
     matcher: &mut Matcher<'_>,
     text: &[u8],
@@ -107,7 +106,7 @@ fn capture(
     Ok(string(matcher.vm(), part))
 }
 
-/// The iterator has the text, the pattern and the number of its position in the run.
+/// The iterator captures the text, the pattern and the index of its position in the run.
 fn gmatch(call: &Arguments<'_>) -> Result<Value> {
     let (text, pattern) = (call.string(1)?, call.string(2)?);
     let place = lend::borrow(|run| {
@@ -133,7 +132,7 @@ fn next_match(call: &Arguments<'_>) -> Result<Vec<Value>> {
         match matcher.match_at(start) {
             Ok(None) => {}
             Ok(Some(end)) => {
-                // A match of nothing is followed by the next character.
+                // After an empty match, continue with the next character.
                 let next = if end == start { end + 1 } else { end };
                 lend::borrow(|run| run.matched[place] = next);
                 return captures(&mut matcher, text, Some((start, end)));
@@ -189,7 +188,7 @@ fn gsub(call: &Arguments<'_>) -> Result<Vec<Value>> {
     Ok(vec![made, Value::Float(f64::from(count))])
 }
 
-/// What string.gsub puts in the place of a match.
+/// The replacement of string.gsub.
 enum Replacement {
     Text(Gc<LuaStr>),
     Table(Value),
@@ -263,7 +262,7 @@ fn expand(
     Ok(())
 }
 
-/// A field of a table, by its metatable too.
+/// Reads a field, respecting the metatable.
 fn index(vm: &mut Vm, table: Value, key: Value) -> Result<Value> {
     if let Value::Table(plain) = table
         && plain.metatable().is_none()

@@ -1,4 +1,4 @@
-//! Scripts happen as a whole and are not undone when they fail.
+//! Scripts are atomic and are not rolled back on errors.
 
 mod isolation;
 mod limits;
@@ -241,8 +241,7 @@ fn keys_and_arguments_are_a_scripts_own_whatever_the_last_one_did_to_them() {
     assert_eq!(run(SHOW, &["1", "k"]), "$15|1=k 1 nil 0 nil");
 }
 
-/// A server of which every command for keys panics: its first client is in a database that there is
-/// not.
+/// A server whose commands for keys panic: its first client is in a database that does not exist.
 fn broken() -> Bench {
     let mut bench = Bench::new();
     let server = bench.node.server_mut();

@@ -1,8 +1,7 @@
-//! Values of Lua, without a Lua state.
+//! Lua values, without a Lua state.
 
 use luna_core::runtime::Value;
 
-/// A number, if it is one.
 pub(super) fn as_number(value: Value) -> Option<f64> {
     match value {
         Value::Float(number) => Some(number),
@@ -11,7 +10,7 @@ pub(super) fn as_number(value: Value) -> Option<f64> {
     }
 }
 
-/// Where a value is, if it is one with an identity.
+/// The address of a value with an identity.
 pub(super) fn address_of(value: Value) -> Option<usize> {
     match value {
         Value::Table(table) => Some(table.as_ptr() as usize),
@@ -23,7 +22,7 @@ pub(super) fn address_of(value: Value) -> Option<usize> {
     }
 }
 
-/// Whether two keys of a table are the same.
+/// Returns whether two keys of a table are the same.
 pub(super) fn is_same(left: Value, right: Value) -> bool {
     match (left, right) {
         (Value::Str(left), Value::Str(right)) => {

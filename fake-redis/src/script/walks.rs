@@ -1,35 +1,34 @@
-//! How far a script has come in the tables it goes through, and the numbers of what it printed.
+//! Iterations of a script over tables, and the numbers of printed values.
 
 use super::values::{address_of, is_same};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::{HostRootTicket, Vm};
 use rustc_hash::FxHashMap;
 
-/// Tables that a script can be in the middle of without their keys being put in order again.
+/// Maximum number of concurrent iterations without sorting the keys again.
 const WALKS_MAX: usize = 8;
 
-/// What a run knows of the tables that it goes through, and of what it printed.
+/// A run's iterations and numbered values.
 #[derive(Default)]
 pub(crate) struct Walks {
     walks: Vec<Walk>,
     numbers: FxHashMap<usize, u32>,
-    /// Keeps what has a number alive, so that no other value gets its address.
+    /// Keeps numbered values alive, so that no other value reuses their address.
     pins: Vec<HostRootTicket>,
 }
 
-/// How far a script has come in a table.
 struct Walk {
     table: Gc<Table>,
-    /// A table of the keys, from 1 on.
+    /// The keys in order, from 1 on.
     keys: Gc<Table>,
     length: i64,
-    /// The key that was returned last.
+    /// Index of the last returned key.
     position: i64,
     pins: [HostRootTicket; 2],
 }
 
 impl Walks {
-    /// The number of a value, which gets one when it is first printed.
+    /// Returns the number of a value, assigned when it is first printed.
     pub(super) fn number(&mut self, vm: &mut Vm, value: Value) -> u32 {
         let next = self.numbers.len() as u32 + 1;
         let Some(address) = address_of(value) else { return 0 };
@@ -43,7 +42,7 @@ impl Walks {
     pub(super) fn forget(&mut self, vm: &mut Vm) {
         let walks = self.walks.drain(..).flat_map(|walk| walk.pins);
         for pin in walks.chain(self.pins.drain(..)) {
-            // A ticket that was issued is good once.
+            // A ticket is valid once.
             let _ = vm.unpin(pin);
         }
         self.numbers.clear();
@@ -53,7 +52,7 @@ impl Walks {
         if self.walks.len() >= WALKS_MAX {
             let oldest = self.walks.remove(0);
             for pin in oldest.pins {
-                // A ticket that was issued is good once.
+                // A ticket is valid once.
                 let _ = vm.unpin(pin);
             }
         }
@@ -61,7 +60,7 @@ impl Walks {
         self.walks.push(Walk { table, keys, length: keys.len(), position, pins });
     }
 
-    /// Goes on in a table behind the key that was returned last; `None` if that is not known.
+    /// Continues an iteration after the last returned key; `None` if the iteration is unknown.
     pub(super) fn advance(
         &mut self,
         table: Gc<Table>,

@@ -1,19 +1,19 @@
-//! What a run has used, and may use.
+//! Resources used by a run, and their limits.
 
 use std::fmt;
 
-/// Why a script has to end before it does by itself.
+/// Why a script is stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
-    /// It reached its bound on instructions.
+    /// Instruction limit.
     Bound,
-    /// It reached its bound on memory.
+    /// Memory limit.
     Memory,
     /// SCRIPT KILL.
     Killed,
-    /// The server ends; nobody receives the reply.
+    /// The server stops; no client receives the reply.
     ServerStopped,
-    /// The server panicked; the panic goes on where the script was called.
+    /// The server panicked; the panic resumes in the caller of the script.
     Panicked,
 }
 
@@ -29,15 +29,14 @@ impl fmt::Display for Ending {
     }
 }
 
-/// What one run has used, and may use.
 #[derive(Debug, Default)]
 pub(crate) struct Watch {
-    /// Whether somebody looks after others, so that the script may run until it is killed.
+    /// An attendant serves other clients, so the script may run until it is killed.
     pub(super) is_attended: bool,
-    /// Instructions counted for work of the host since the last look.
+    /// Instructions charged for native work since the last poll.
     pub(super) charged: i64,
-    /// Bytes that Lua may use.
+    /// Memory limit in bytes.
     pub(super) memory_max: usize,
-    /// Why the run has to end, once it has to.
+    /// Why the run must stop.
     pub(super) ending: Option<Ending>,
 }

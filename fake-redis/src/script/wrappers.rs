@@ -1,8 +1,7 @@
-//! Functions of Lua's own libraries, as scripts meet them: bounded, and kept away from shared
-//! tables.
+//! Lua's own functions as scripts see them: bounded, and without access to shared tables.
 //!
-//! Each is made around a function of Lua, which is called with the slot of the call itself, so that
-//! its errors name what the script called, and where.
+//! Each wraps a Lua function and calls it in its own slot, so that errors name the function and the
+//! place of the call.
 
 use super::host::{Native, Result, answer, raise_text, string};
 use super::limits::{self, MEMORY_MAX};
@@ -11,12 +10,12 @@ use super::{lend, shared};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Bytes that take as long as one instruction.
+/// Bytes processed in the time of one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// What takes fewer instructions is not worth counting.
+/// Shorter work is not charged.
 const LONG: usize = 256;
 
-/// What makes each of them.
+/// The factory of each wrapper.
 pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("metered", |vm, slot, count| around(vm, slot, count, metered)),
     ("rep", |vm, slot, count| around(vm, slot, count, rep)),
@@ -30,11 +29,11 @@ pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("second_first", |vm, slot, count| around(vm, slot, count, second_first)),
 ];
 
-/// Where a function keeps the one that it was made around: behind what that one captured, which it
-/// reads as its own.
+/// Index of the wrapped function among the captures: behind the values that the wrapped function
+/// captured.
 const INNER: usize = 4;
 
-/// Makes a function around the one given.
+/// Wraps the given function.
 pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Result<u32> {
     let inner = vm.nat_arg(slot, count, 0);
     let mut captured = match inner {
@@ -47,7 +46,7 @@ pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Re
     Ok(vm.nat_return(slot, &[made]))
 }
 
-/// Calls the function that the running one was made around.
+/// Calls the function that the current one wraps.
 pub(super) fn inner(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     match vm.nat_upval(slot, INNER) {
         Value::Native(inner) => (inner.f)(vm, slot, count),
@@ -59,7 +58,7 @@ fn work(vm: &mut Vm, units: usize) -> Result<()> {
     if units < LONG { Ok(()) } else { limits::work(vm, units) }
 }
 
-/// The length of a table or string among the arguments.
+/// Returns the lengths of an argument as a table and as a string.
 fn size_of(value: Value) -> (usize, usize) {
     match value {
         Value::Str(text) => (text.as_bytes().len(), 0),
@@ -68,7 +67,7 @@ fn size_of(value: Value) -> (usize, usize) {
     }
 }
 
-/// Counts a function's work by the length of its arguments.
+/// Charges work by the length of the arguments.
 fn metered(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let (mut bytes, mut elements) = (0_usize, 0_usize);
     for index in 0..count {
@@ -93,7 +92,7 @@ fn make_room(vm: &mut Vm, bytes: usize) -> Result<()> {
 fn rep(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let text = size_of(vm.nat_arg(slot, count, 0)).0;
     let times = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-    // A cast saturates. Redis repeats nothing that often, too.
+    // The cast saturates. Redis does not repeat a text that often either.
     let bytes = (times as usize).saturating_mul(text);
     if text == 0 {
         work(vm, times as usize)?
@@ -121,7 +120,7 @@ fn insert(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let list = vm.nat_arg(slot, count, 0);
     if let (Value::Table(list), 3) = (list, count) {
         let place = super::host::to_number(vm.nat_arg(slot, count, 1)).unwrap_or_default();
-        // Everything behind is moved by one.
+        // Everything behind moves by one.
         let moved = list.len().saturating_sub(place as i64);
         work(vm, usize::try_from(moved).unwrap_or(0))?;
     }
@@ -152,8 +151,8 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// coroutine.create and coroutine.wrap. Lua looks at each thread by itself, so that a new one has
-/// to begin with asking for that.
+/// coroutine.create and coroutine.wrap. Lua polls each thread separately, so a new one must enable
+/// that first.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {
@@ -174,8 +173,7 @@ fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &made))
 }
 
-/// `tostring`: tables, functions and coroutines have numbers in place of addresses, which differ
-/// from run to run.
+/// `tostring`: shows numbers instead of addresses, which differ between runs.
 fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let value = vm.nat_arg(slot, count, 0);
     let kind = match value {
@@ -195,7 +193,7 @@ fn tostring(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[text]))
 }
 
-/// A function of two numbers, of which Redis's compiler has the second checked first.
+/// A function of two numbers, of which Redis checks the second first because of its compiler.
 fn second_first(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     answer(vm, slot, count, |call| call.number(2).map(|_| ()))?;
     inner(vm, slot, count)

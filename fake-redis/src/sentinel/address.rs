@@ -1,11 +1,11 @@
-//! Where an instance listens.
+//! Addresses of instances.
 
 use std::fmt;
 
 /// A host (name or IP address) and a TCP port.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Address {
-    /// Name or IP address, compared without regard to case.
+    /// Name or IP address, compared case-insensitively.
     pub host: String,
     /// TCP port.
     pub port: u16,
@@ -17,7 +17,7 @@ impl Address {
         Self { host: host.into(), port }
     }
 
-    /// Whether both name the same place (`sentinelAddrOrHostnameEqual`).
+    /// `sentinelAddrOrHostnameEqual`.
     pub(crate) fn is(&self, host: &str, port: u16) -> bool {
         self.port == port && self.host.eq_ignore_ascii_case(host)
     }

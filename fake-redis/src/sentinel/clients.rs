@@ -1,4 +1,4 @@
-//! Those who ask Sentinel where the primary is, and those who wait to be told.
+//! Clients of a Sentinel: queries and subscriptions.
 
 use super::event::Event;
 use crate::protocol::reply::Reply;
@@ -7,60 +7,48 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What a client of Sentinel may send.
 const LIMITS: Limits = Limits::of(512 * 1024 * 1024);
 
-/// A client's connection.
 #[derive(Debug, Default)]
 pub(crate) struct Client {
-    /// Its number, as CLIENT ID tells it.
     pub(crate) id: i64,
-    /// Its name, as CLIENT SETNAME gave it.
     pub(crate) name: Bytes,
-    /// What it is about to be sent.
     pub(crate) reply: Reply,
-    /// The channels it hears.
     pub(crate) channels: BTreeSet<Bytes>,
-    /// The patterns of channels it hears.
     pub(crate) patterns: BTreeSet<Bytes>,
-    /// What it has sent.
     pub(crate) reader: RequestReader,
-    /// Whether it is to be disconnected after the reply.
     pub(crate) leaving: bool,
 }
 
 impl Client {
-    /// How many channels and patterns it hears.
     pub(crate) fn subscriptions(&self) -> usize {
         self.channels.len() + self.patterns.len()
     }
 }
 
-/// All clients, in the order of their connection ids.
+/// Clients by connection id.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
     all: BTreeMap<ConnectionId, Box<Client>>,
     ready: VecDeque<ConnectionId>,
     accepted: i64,
-    /// Whether anything was written to anyone since it was last sent.
+    /// Any reply was written since the last flush.
     has_replies: bool,
 }
 
 impl Clients {
-    /// A client connected.
     pub(crate) fn accepted(&mut self, connection: ConnectionId) {
         self.accepted += 1;
         let client = Client { id: self.accepted, ..Client::default() };
         self.all.insert(connection, Box::new(client));
     }
 
-    /// A client is gone.
     pub(crate) fn closed(&mut self, connection: ConnectionId) {
         self.all.remove(&connection);
         self.ready.retain(|waiting| *waiting != connection);
     }
 
-    /// A client sent something. If that completes a command, it waits for its turn.
+    /// Buffers bytes. A client with a complete command is queued.
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(client) = self.all.get_mut(&connection) else { return };
         client.reader.feed(bytes);
@@ -69,26 +57,24 @@ impl Clients {
         }
     }
 
-    /// The next client whose command is to be served, taken out; hand it back with
-    /// [`Clients::served`].
+    /// Takes the next client with a complete command; return it with [`Clients::served`].
     pub(crate) fn next(&mut self) -> Option<(ConnectionId, Box<Client>)> {
         let connection = self.ready.pop_front()?;
         self.all.remove_entry(&connection)
     }
 
-    /// Takes a client back whose command was served. Its next one waits behind those of others.
+    /// Returns a client. Its next command is queued behind those of other clients.
     pub(crate) fn served(&mut self, connection: ConnectionId, client: Box<Client>) {
         self.all.insert(connection, client);
         self.has_replies = true;
         self.understand(connection);
     }
 
-    /// Whether a complete command waits.
     pub(crate) fn more(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Tells an event to those who hear its channel (`pubsubPublishMessage`).
+    /// Publishes an event to its channel's subscribers (`pubsubPublishMessage`).
     pub(crate) fn publish(&mut self, event: &Event) {
         let (channel, message) = (event.channel.as_bytes(), event.message.as_bytes());
         self.has_replies = true;
@@ -110,7 +96,7 @@ impl Clients {
         }
     }
 
-    /// Sends what was written, and disconnects those who are to leave.
+    /// Sends replies, and disconnects leaving clients.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
         out.more = self.more();
         if !std::mem::take(&mut self.has_replies) {

@@ -1,36 +1,34 @@
-//! Sentinel's alarm, and its distrust of a clock that jumps (`sentinelCheckTiltCondition`).
+//! Sentinel's timer, and TILT mode when the clock jumps (`sentinelCheckTiltCondition`).
 //!
-//! Redis compares the wall clock between two ticks, which should lie 52 to 100 ms apart: it enters
-//! TILT if time ran backwards, or if more than two seconds passed. Here the next look may be a
-//! second away, but when it should come is known: what is compared is the wall clock with the
-//! expected one, plus the tick that Redis would have had.
+//! Redis compares the wall clock between two ticks, normally 52 to 100 ms apart, and enters TILT if
+//! time ran backwards or more than two seconds passed. Here the next check may be a second away,
+//! but its time is known: the wall clock is compared with the expected time plus the tick that
+//! Redis would have had.
 
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// The frequencies between which Redis draws anew after every tick (`CONFIG_DEFAULT_HZ` and twice
-/// that), to keep Sentinels apart.
+/// Redis draws a tick frequency from this range after every tick (`CONFIG_DEFAULT_HZ` and twice
+/// that) to desynchronize Sentinels.
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
-/// The longest tick: an alarm that is late by no more than this needs no correction.
+/// The longest tick: a timer that is late by at most this needs no correction.
 const TICK_MS_MAX: i64 = 100;
 
-/// When the next look is to be, and when the last one was.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    /// The instant for which the driver was asked to wake us.
+    /// The time for which the driver's timer is set.
     set_for: Option<i64>,
-    /// The last instant seen, to notice time that runs backwards between two looks.
+    /// Time of the last input, to notice a clock that runs backwards between two checks.
     last_seen: Option<i64>,
-    /// When we last looked.
     last_look: i64,
-    /// The length of the present tick, had we ticks.
+    /// Length that the current tick would have in Redis.
     tick_ms: i64,
 }
 
 impl Alarm {
-    /// Takes note of the instant of an input. Returns whether the clock has jumped so far that
-    /// Redis would enter TILT.
+    /// Records the time of an input. Returns whether the clock has jumped so far that Redis would
+    /// enter TILT.
     pub(crate) fn observe(&mut self, now: i64) -> bool {
         let last_seen = self.last_seen.replace(now).unwrap_or(now);
         let late = now - self.set_for.unwrap_or(now);
@@ -42,20 +40,20 @@ impl Alarm {
         jumped
     }
 
-    /// The driver has woken us.
+    /// Handles the driver's timer.
     pub(crate) fn rang(&mut self) {
         self.set_for = None;
     }
 
-    /// We have looked at everything; the next tick has the length drawn by `draw_below`.
+    /// Ends a check; the next tick's length is drawn with `draw_below`.
     pub(crate) fn looked(&mut self, now: i64, draw_below: impl FnOnce(u64) -> i64) {
         let drawn = draw_below(TICKS_PER_SECOND.end - TICKS_PER_SECOND.start);
         self.tick_ms = 1_000 / (drawn + TICKS_PER_SECOND.start as i64);
         self.last_look = now;
     }
 
-    /// Sees to it that we are woken within a tick after something is due, and at least a tick after
-    /// the last look.
+    /// Sets the timer to within a tick after the next deadline, and at least a tick after the last
+    /// check.
     pub(crate) fn set(
         &mut self,
         due: i64,
@@ -63,8 +61,7 @@ impl Alarm {
         draw_below: impl FnOnce(u64) -> i64,
         out: &mut Outputs,
     ) {
-        // After a step back the last look lies in the future, which must not make us sleep until
-        // then.
+        // After a step back, the last check is in the future; that must not delay the next one.
         let earliest = due.max(self.last_look.min(now.as_millis()) + self.tick_ms);
         if self
             .set_for
@@ -84,7 +81,7 @@ impl Alarm {
 mod tests {
     use super::*;
 
-    /// An alarm that was set at 1,000,000 ms for something due in a second.
+    /// A timer set at 1,000,000 ms for a deadline in one second.
     fn alarm() -> (Alarm, i64) {
         let (mut alarm, mut out) = (Alarm::default(), Outputs::default());
         assert!(!alarm.observe(1_000_000));

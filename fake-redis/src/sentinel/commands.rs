@@ -1,5 +1,5 @@
-//! The commands that Sentinel serves besides SENTINEL itself: its own small table (`sentinelcmds`
-//! and the commands flagged `CMD_SENTINEL`).
+//! Sentinel's commands other than SENTINEL: its own small table (`sentinelcmds` and the commands
+//! flagged `CMD_SENTINEL`).
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::protocol::args::Args;
@@ -8,7 +8,6 @@ use bytes::Bytes;
 use fencepost_machine::Outputs;
 
 impl Sentinel {
-    /// Serves the command of the client whose turn it is.
     pub(crate) fn serve_next(&mut self, out: &mut Outputs) {
         let Some((connection, mut client)) = self.clients.next() else { return };
         let request = client.reader.take();
@@ -18,7 +17,6 @@ impl Sentinel {
         out.commands += 1;
     }
 
-    /// Runs a command whose reply goes nowhere.
     #[cfg(test)]
     pub(crate) fn operate(&mut self, command: &[&[u8]], out: &mut Outputs) {
         if !command.is_empty() {
@@ -67,7 +65,7 @@ const COMMANDS: [(&str, i32, Run); 13] = [
     ("quit", -1, |_, client, _, _| quit(client)),
 ];
 
-/// What a subscribed client of RESP2 may still send (`processCommand`).
+/// Commands allowed for a subscribed RESP2 client (`processCommand`).
 const MAY_LISTEN: [&str; 6] =
     ["ping", "subscribe", "unsubscribe", "psubscribe", "punsubscribe", "quit"];
 
@@ -103,7 +101,7 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Other Sentinels say hello by this command; nothing else can be published
+/// Other Sentinels send their hello with this; nothing else can be published
 /// (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
@@ -192,8 +190,8 @@ fn client_command(client: &mut Client, args: Args<'_>) {
     }
 }
 
-/// Sentinels here have no password, like a server without `requirepass`: only the default user's
-/// empty one would fit.
+/// Sentinels have no password here: as on a server without `requirepass`, only the default user's
+/// empty one is accepted.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(

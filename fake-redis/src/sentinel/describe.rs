@@ -1,5 +1,5 @@
-//! Instances as SENTINEL MASTERS, REPLICAS and SENTINELS list them
-//! (`addReplySentinelRedisInstance`), INFO and ROLE.
+//! Instances in SENTINEL MASTERS, REPLICAS and SENTINELS (`addReplySentinelRedisInstance`), INFO
+//! and ROLE.
 
 use super::{
     Sentinel,
@@ -13,7 +13,6 @@ use crate::protocol::reply::Reply;
 
 type Fields = Vec<(&'static str, String)>;
 
-/// Writes a primary.
 pub(crate) fn master(master: &Master, now: i64, reply: &mut Reply) {
     let mut fields = identity(&master.node, flags(&master.node, Some(master)));
     if master.failover.in_progress() {
@@ -36,7 +35,6 @@ pub(crate) fn master(master: &Master, now: i64, reply: &mut Reply) {
     write(&fields, reply);
 }
 
-/// Writes a replica or another Sentinel.
 pub(crate) fn other(instance: &Instance, now: i64, reply: &mut Reply) {
     let mut fields = identity(instance, flags(instance, None));
     fields.extend(health(instance, now));
@@ -147,7 +145,7 @@ fn step_word(step: Step) -> &'static str {
 }
 
 impl Sentinel {
-    /// INFO: the sections `server` and `sentinel` (`sentinelInfoCommand`).
+    /// INFO: sections `server` and `sentinel` (`sentinelInfoCommand`).
     pub(crate) fn info(&self, client: &mut Client, args: Args<'_>) {
         let everything = ["all", "everything", "default"];
         let wanted = |section: &str| {
@@ -198,7 +196,7 @@ impl Sentinel {
         text
     }
 
-    /// ROLE: that this is a Sentinel, and what it monitors (`sentinelRoleCommand`).
+    /// ROLE (`sentinelRoleCommand`).
     pub(crate) fn role(&self, client: &mut Client) {
         client.reply.array(2);
         client.reply.bulk(b"sentinel");

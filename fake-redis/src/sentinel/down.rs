@@ -1,4 +1,4 @@
-//! When an instance is down: in our own eyes, and in those of enough Sentinels.
+//! Subjectively and objectively down instances.
 
 use super::{
     core::{Context, Core},
@@ -11,18 +11,18 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Since when the instance has been silent: since the first unanswered PING, or since its last
-    /// answer if there is no connection on which to ask.
+    /// Start of an instance's silence: its first unanswered PING, or without a connection its last
+    /// reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
 }
 
 impl Instance {
-    /// From when on it counts as down, as far as is known now; `i64::MAX` for not at all.
+    /// When the instance becomes subjectively down if nothing changes; `i64::MAX` means never.
     ///
-    /// It is silent for longer than it may be, or it is monitored as a primary and has been calling
-    /// itself a replica for that long and two INFO periods more.
+    /// The reason is silence, or that a monitored primary has reported itself as a replica for that
+    /// long and two INFO periods.
     pub(crate) fn down_from(&self) -> i64 {
         let silent =
             self.link.silent_since().map_or(i64::MAX, |since| since + self.down_after_ms + 1);
@@ -34,8 +34,8 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// When the command connection, if there is one, is to be given up for a fresh one: it is old
-    /// enough, and PING has gone unanswered for half of the time that makes the instance down.
+    /// When to replace the command connection: it is old enough, and a PING has been unanswered for
+    /// half of the down-after time.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -46,8 +46,8 @@ impl Instance {
         }
     }
 
-    /// When the subscribed connection, if there is one, is to be given up: it is old enough, and
-    /// not even our own hello came over it.
+    /// When to replace the subscribed connection: it is old enough, and not even our own hello
+    /// arrived on it.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -56,8 +56,8 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// Gives up connections that seem dead and decides whether the instance is down
-    /// (`sentinelCheckSubjectivelyDown`). Returns the event to be told, if that has changed.
+    /// `sentinelCheckSubjectivelyDown`: closes connections that seem dead and updates the down
+    /// state. Returns the event of a change.
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -80,37 +80,34 @@ impl Instance {
     }
 }
 
-/// Checks the primary, and tells what has changed.
 pub(crate) fn check_master(master: &mut Master, context: &mut Context<'_>) {
     if let Some(channel) = master.node.check_down(context) {
         context.core.event(channel, name_master(&master.node));
     }
 }
 
-/// Checks one of the others, and tells what has changed.
 pub(crate) fn check_other(instance: &mut Instance, master: &Instance, context: &mut Context<'_>) {
     if let Some(channel) = instance.check_down(context) {
         context.core.event(channel, name_instance(instance, master));
     }
 }
 
-/// Which of the other Sentinels are asked.
+/// Which other Sentinels to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Urgency {
-    /// Those who were not asked lately.
     WhenDue,
-    /// All of them.
     Urgent,
 }
 
 impl Master {
-    /// How many Sentinels find the primary down, us included; 0 if we do not.
+    /// Number of Sentinels that consider the primary down, including this one; 0 if this one does
+    /// not.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }
     }
 
-    /// Decides whether the primary is objectively down (`sentinelCheckObjectivelyDown`).
+    /// `sentinelCheckObjectivelyDown`.
     pub(crate) fn check_objectively_down(&mut self, core: &mut Core) {
         let votes = self.votes_for_down();
         let down = votes >= self.quorum;
@@ -129,12 +126,11 @@ impl Master {
         }
     }
 
-    /// Asks the other Sentinels whether they find the primary down, and for their vote if we want
-    /// to replace it (`sentinelAskMasterStateToOtherSentinels`). An urgent question
-    /// goes to those who have answered a moment ago, too.
+    /// `sentinelAskMasterStateToOtherSentinels`: asks other Sentinels for their view of the
+    /// primary, and for their vote during a failover. An urgent request also goes to those that
+    /// replied recently.
     ///
-    /// Where Redis repeats an unanswered question at every tick, this waits a second before it
-    /// repeats one.
+    /// Redis repeats an unanswered request at every tick; this waits a second.
     pub(crate) fn ask_others(&mut self, urgency: Urgency, core: &Core) {
         let now = core.now;
         let (port, epoch) = (self.node.address.port.to_string(), core.epoch.to_string());
@@ -164,21 +160,20 @@ impl Master {
 }
 
 impl super::instance::Opinion {
-    /// From when on what the Sentinel said is too old to count.
+    /// When the Sentinel's last reply is too old to count.
     pub(crate) fn outdated_from(&self) -> i64 {
         self.replied_at + 5 * period::ASK_MS + 1
     }
 }
 
 impl Instance {
-    /// When another Sentinel is to be asked again, as long as the primary is down in our eyes.
+    /// When to ask another Sentinel again while the primary is subjectively down.
     pub(crate) fn ask_due(&self) -> i64 {
         let retry = self.link.ask_pending_since.map_or(0, |since| since + period::ASK_MS);
         retry.max(self.opinion.replied_at + period::ASK_MS)
     }
 
-    /// Takes the answer (`sentinelReceiveIsMasterDownReply`); anything unexpected is ignored and
-    /// times out.
+    /// `sentinelReceiveIsMasterDownReply`; ignores invalid replies, which time out.
     pub(crate) fn take_opinion(&mut self, reply: &BytesFrame, now: i64) {
         self.link.ask_pending_since = None;
         let BytesFrame::Array(elements) = reply else { return };

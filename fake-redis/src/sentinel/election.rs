@@ -1,12 +1,12 @@
-//! How Sentinels agree on who replaces the primary: one vote each per epoch, and a leader needs
-//! both a majority and the quorum.
+//! Leader election: each Sentinel has one vote per epoch, and a leader needs both a majority and
+//! the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;
 
 impl Master {
-    /// Votes for the candidate, unless we have voted in its epoch or a later one, and tells whom
-    /// our vote is for and in which epoch (`sentinelVoteLeader`).
+    /// `sentinelVoteLeader`: votes for the candidate unless it has voted in this or a later epoch.
+    /// Returns its vote and the vote's epoch.
     pub(crate) fn vote(
         &mut self,
         epoch: u64,
@@ -21,7 +21,7 @@ impl Master {
             self.leader_epoch = core.epoch;
             core.unkept = true;
             core.event("+vote-for-leader", format!("{candidate} {}", self.leader_epoch));
-            // Who has voted for another gives it time before trying itself.
+            // A vote for another Sentinel postpones this one's own attempt.
             if !candidate.eq_ignore_ascii_case(&core.my_id) {
                 self.failover.started = core.now + core.draw_below(period::DESYNC_MS_MAX);
             }
@@ -29,8 +29,8 @@ impl Master {
         (self.leader.as_deref(), self.leader_epoch)
     }
 
-    /// Who has won the election of the epoch, if anybody has (`sentinelGetLeader`). Our own vote is
-    /// cast in passing: for whom most others have voted, else for ourselves.
+    /// `sentinelGetLeader`: the winner of the epoch's election, if any. Also votes: for the leading
+    /// candidate, else for itself.
     pub(crate) fn leader(&mut self, epoch: u64, core: &mut Core) -> Option<String> {
         let mut votes: BTreeMap<String, usize> = BTreeMap::new();
         for sentinel in &self.sentinels {
@@ -56,8 +56,7 @@ impl Master {
     }
 }
 
-/// Who has most votes. Of several, the smallest run id: any would do, but it has to be the same in
-/// every run.
+/// The candidate with most votes. Ties go to the smallest run id, which makes runs deterministic.
 fn most_voted(votes: &BTreeMap<String, usize>) -> Option<(&str, usize)> {
     let most = votes.values().copied().max()?;
     votes.iter().find(|(_, count)| **count == most).map(|(leader, count)| (leader.as_str(), *count))

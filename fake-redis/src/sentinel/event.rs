@@ -1,18 +1,18 @@
-//! What subscribers are told.
+//! Events for subscribers.
 
 use fencepost_machine::Notice;
 
-/// Something that happened, published on the channel of its name.
+/// An event, published on the channel of its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
-    /// The channel, such as `+sdown`.
+    /// Such as `+sdown`.
     pub(crate) channel: &'static str,
-    /// The message, such as `master mymaster 10.0.0.1 6379`.
+    /// Such as `master mymaster 10.0.0.1 6379`.
     pub(crate) message: String,
 }
 
 impl Event {
-    /// What the judge is told of it: that a primary is down or up again, and who is the new one.
+    /// The report to the judge: a primary is down or up again, or a new primary.
     pub(crate) fn notice(&self) -> Option<Notice> {
         let words: Vec<&str> = self.message.split(' ').collect();
         let down = |objectively, is_down| match words.as_slice() {

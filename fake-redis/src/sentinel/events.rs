@@ -1,9 +1,9 @@
-//! The texts by which Sentinel tells its subscribers what happened (`sentinelEvent`).
+//! Texts of events (`sentinelEvent`).
 
 use super::instance::{Instance, Kind};
 
 impl Kind {
-    /// The word for it in events and listings (`sentinelRedisInstanceTypeStr`).
+    /// `sentinelRedisInstanceTypeStr`.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Master => "master",
@@ -13,7 +13,7 @@ impl Kind {
     }
 }
 
-/// `<type> <name> <ip> <port>`: how `%@` names a monitored primary.
+/// `%@` for a primary: `<type> <name> <ip> <port>`.
 pub(crate) fn name_master(master: &Instance) -> String {
     format!(
         "{} {} {} {}",
@@ -24,7 +24,7 @@ pub(crate) fn name_master(master: &Instance) -> String {
     )
 }
 
-/// `<type> <name> <ip> <port> @ <master name> <ip> <port>`: how `%@` names any other instance.
+/// `%@` for any other instance: `<type> <name> <ip> <port> @ <master name> <ip> <port>`.
 pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     match instance.kind {
         Kind::Master => name_master(instance),
@@ -35,7 +35,7 @@ pub(crate) fn name_instance(instance: &Instance, master: &Instance) -> String {
     }
 }
 
-/// `+switch-master <name> <old ip> <old port> <new ip> <new port>`: what clients wait for.
+/// `+switch-master <name> <old ip> <old port> <new ip> <new port>`, which clients wait for.
 pub(crate) fn switch_text(master: &Instance, new: &super::Address) -> String {
     let Instance { name, address: old, .. } = master;
     format!("{name} {} {} {} {}", old.host, old.port, new.host, new.port)

@@ -1,4 +1,4 @@
-//! The steps by which the elected Sentinel replaces a primary (`sentinelFailoverStateMachine`).
+//! Failover by the elected Sentinel (`sentinelFailoverStateMachine`).
 
 use super::{
     attempt::Step,
@@ -9,14 +9,13 @@ use super::{
 };
 
 impl Master {
-    /// When the next attempt may begin if the primary is objectively down: twice the failover
-    /// timeout after the last one.
+    /// When the next attempt may start: twice the failover timeout after the last one.
     pub(crate) fn failover_allowed_from(&self) -> i64 {
         self.failover.started + 2 * self.failover_timeout_ms
     }
 
-    /// Begins an attempt if the primary is objectively down and none was begun lately
-    /// (`sentinelStartFailoverIfNeeded`). Returns whether it has.
+    /// `sentinelStartFailoverIfNeeded`: starts an attempt if the primary is objectively down and
+    /// none was started recently. Returns whether it did.
     pub(crate) fn start_failover_if_needed(&mut self, core: &mut Core) -> bool {
         let wanted = self.objectively_down
             && !self.failover.in_progress()
@@ -27,7 +26,7 @@ impl Master {
         wanted
     }
 
-    /// Begins an attempt in a new epoch (`sentinelStartFailover`).
+    /// `sentinelStartFailover`: starts an attempt in a new epoch.
     pub(crate) fn start_failover(&mut self, core: &mut Core) {
         core.raise_epoch(core.epoch + 1);
         core.event("+try-failover", name_master(&self.node));
@@ -37,7 +36,6 @@ impl Master {
         core.attention = true;
     }
 
-    /// Takes one step of the attempt, if there is one.
     pub(crate) fn step_failover(&mut self, core: &mut Core) {
         match self.failover.step {
             Step::None | Step::UpdateConfig => {}
@@ -49,13 +47,12 @@ impl Master {
         }
     }
 
-    /// When an attempt that waits for votes is given up.
+    /// When an attempt stops waiting for votes.
     pub(crate) fn election_ends(&self) -> i64 {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }
 
-    /// When an attempt that waits for the replica to be promoted, or for the others to follow it,
-    /// is given up.
+    /// When an attempt stops waiting for the promotion, or for the other replicas.
     pub(crate) fn step_ends(&self) -> i64 {
         self.failover.step_since + self.failover_timeout_ms + 1
     }
@@ -87,7 +84,7 @@ impl Master {
         core.attention = true;
     }
 
-    /// `sentinelFailoverSendSlaveOfNoOne`. That it worked is seen in the replica's INFO.
+    /// `sentinelFailoverSendSlaveOfNoOne`. The replica's INFO shows the result.
     fn promote(&mut self, core: &mut Core) {
         let Some(replica) = self.replicas.iter_mut().find(|replica| replica.promoted) else {
             return self.abort("-failover-abort-no-good-slave", core);
@@ -106,8 +103,7 @@ impl Master {
         }
     }
 
-    /// Gives the attempt up (`sentinelAbortFailover`). Impossible once the replica is known to be
-    /// promoted.
+    /// `sentinelAbortFailover`. Not allowed once the promotion is confirmed.
     fn abort(&mut self, event: &'static str, core: &mut Core) {
         assert!(!self.failover.promotion_seen(), "{:?} can only be completed", self.failover.step);
         core.event(event, name_master(&self.node));

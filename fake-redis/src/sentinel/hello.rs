@@ -1,5 +1,5 @@
-//! The message by which Sentinels find each other and spread who the primary is: eight words,
-//! separated by commas (`sentinelSendHello`).
+//! Hello messages, by which Sentinels discover each other and announce the primary: eight
+//! comma-separated words (`sentinelSendHello`).
 
 use super::{
     Address,
@@ -12,24 +12,18 @@ use super::{
 use std::fmt;
 use std::rc::Rc;
 
-/// What a Sentinel says of itself and of the primary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hello {
-    /// Where the sender is.
     pub(crate) sentinel: Address,
-    /// Who it is.
     pub(crate) run_id: String,
-    /// The highest epoch it knows.
     pub(crate) epoch: u64,
-    /// The name of the primary.
     pub(crate) master_name: String,
-    /// Where the primary is.
     pub(crate) master: Address,
-    /// Since which epoch it is there.
+    /// Epoch of the primary's address.
     pub(crate) config_epoch: u64,
 }
 
-/// What we say ourselves, written anew only if something in it has changed.
+/// Our own hello, formatted again only after a change.
 pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     let is_same = |said: &&Said| {
         said.epoch == core.epoch
@@ -46,8 +40,8 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Takes a message that came before, word for word, and has nothing new to say: our own, or another
-/// Sentinel's. Returns whether it was one.
+/// Handles a verbatim repetition of an earlier hello, our own or another Sentinel's. Returns
+/// whether it was one.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { said, sentinels, config_epoch, .. } = master;
@@ -62,7 +56,6 @@ pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) ->
 }
 
 impl Hello {
-    /// What we say ourselves.
     fn ours(core: &Core, master: &Master) -> Self {
         Self {
             sentinel: core.announce.clone(),
@@ -74,7 +67,6 @@ impl Hello {
         }
     }
 
-    /// Reads a message; `None` if it is not one.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let words: Vec<&str> = text.split(',').collect();
         let [host, port, run_id, epoch, master_name, master_host, master_port, config_epoch] =
@@ -101,8 +93,8 @@ impl fmt::Display for Hello {
     }
 }
 
-/// Takes another Sentinel's hello (`sentinelProcessHelloMessage`): makes its acquaintance, and
-/// takes up a higher epoch and a newer address of the primary.
+/// `sentinelProcessHelloMessage`: registers the sender, and adopts a higher epoch and a newer
+/// address of the primary.
 pub(crate) fn process(
     masters: &mut [Master],
     hello: &Hello,
@@ -143,8 +135,7 @@ fn is_sender(sentinel: &Instance, hello: &Hello) -> bool {
         && sentinel.address.is(&hello.sentinel.host, hello.sentinel.port)
 }
 
-/// Adds the sender to the Sentinels of the primary. It may be one that has moved, or one that took
-/// the place of another.
+/// Adds the sender to the primary's Sentinels. It may have moved, or replaced another one.
 fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Context<'_>) {
     let moved = forget(&mut masters[place], &hello.run_id, context);
     if moved {
@@ -174,7 +165,7 @@ fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Conte
     master.sentinels.push(sentinel);
 }
 
-/// Forgets the Sentinel of another run id that was at the sender's address, for every primary.
+/// Removes a Sentinel with another run id at the sender's address, for every primary.
 fn forget_namesake(
     masters: &mut [Master],
     place: usize,
@@ -194,7 +185,7 @@ fn forget_namesake(
     }
 }
 
-/// Forgets a Sentinel (`removeMatchingSentinelFromMaster`). Returns whether it was known.
+/// `removeMatchingSentinelFromMaster`. Returns whether the Sentinel was known.
 fn forget(master: &mut Master, run_id: &str, context: &mut Context<'_>) -> bool {
     let Some(place) =
         master.sentinels.iter().position(|sentinel| sentinel.run_id.as_deref() == Some(run_id))

@@ -1,4 +1,4 @@
-//! What a server's INFO tells, and what follows from it (`sentinelRefreshInstanceInfo`).
+//! Handles INFO of servers (`sentinelRefreshInstanceInfo`).
 
 use super::{
     Address,
@@ -10,7 +10,7 @@ use super::{
     period,
 };
 
-/// The lines of INFO that matter to Sentinel. What is missing is `None` or empty.
+/// The relevant lines of INFO. Missing values are `None` or empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct InfoReport {
     run_id: Option<String>,
@@ -25,14 +25,14 @@ pub(crate) struct InfoReport {
     announced: Option<bool>,
 }
 
-/// Reads INFO. Lines that are unknown or malformed are passed over.
+/// Parses INFO. Ignores unknown and malformed lines.
 pub(crate) fn parse(text: &[u8]) -> InfoReport {
     let mut report = InfoReport::default();
     let mut rest = text;
     while !rest.is_empty() {
         let (line, after) = cut(rest, b'\n').unwrap_or((rest, b""));
         rest = after;
-        // Most lines are about something else: not even their end of the name is looked for.
+        // Fast path: most lines are irrelevant and need not be split.
         if matches!(
             line,
             [b'm', b'a', b's', ..]
@@ -48,7 +48,6 @@ pub(crate) fn parse(text: &[u8]) -> InfoReport {
     report
 }
 
-/// What is before and after the first such byte.
 fn cut(text: &[u8], at: u8) -> Option<(&[u8], &[u8])> {
     let place = memchr::memchr(at, text)?;
     Some((&text[..place], &text[place + 1..]))
@@ -59,8 +58,8 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
         b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
         b"role" if value == "master" => report.role = Some(Kind::Master),
         b"role" if value == "slave" => report.role = Some(Kind::Replica),
-        // Redis reports -1 for a replica that has never had its primary; any figure but 0 means
-        // that the link is down.
+        // Redis reports -1 for a replica that never had its primary; any value except 0 means that
+        // the link is down.
         b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
@@ -77,7 +76,7 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
     }
 }
 
-/// The address in `ip=10.0.0.2,port=6379,state=online,...`.
+/// Parses `ip=10.0.0.2,port=6379,state=online,...`.
 fn replica_address(value: &str) -> Option<Address> {
     let field =
         |name: &str| value.split(',').find_map(|field| field.strip_prefix(name)?.strip_prefix('='));
@@ -85,7 +84,7 @@ fn replica_address(value: &str) -> Option<Address> {
 }
 
 impl Master {
-    /// Takes the primary's INFO: its run id, its role, and replicas that we did not know.
+    /// Handles the primary's INFO: run id, role, and new replicas.
     pub(crate) fn take_master_info(&mut self, report: &InfoReport, core: &mut Core) {
         if self.node.take_identity(report, core) {
             core.event("+reboot", name_master(&self.node));
@@ -102,8 +101,7 @@ impl Master {
         }
     }
 
-    /// Takes a replica's INFO and acts on it: a promotion that is awaited has happened, or the
-    /// replica has to be put right.
+    /// Handles a replica's INFO: confirms a promotion, or repairs the replica's configuration.
     pub(crate) fn take_replica_info(&mut self, place: usize, report: &InfoReport, core: &mut Core) {
         let replica = &mut self.replicas[place];
         if replica.take_identity(report, core) {
@@ -133,13 +131,13 @@ impl Master {
         core.attention |= self.failover.in_progress();
     }
 
-    /// Whether its being a primary now is what we wait for.
+    /// Returns whether this replica's promotion is expected.
     fn awaits_promotion_of(&self, place: usize) -> bool {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// The promotion is now certain: its epoch becomes that of the configuration, which makes the
-    /// other Sentinels take it up.
+    /// Confirms the promotion: the failover's epoch becomes the configuration's, so other Sentinels
+    /// adopt it.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         core.unkept = true;
@@ -149,8 +147,8 @@ impl Master {
         self.force_hello();
     }
 
-    /// A replica that calls itself a primary, such as the old one when it returns, is made a
-    /// replica again, after giving newer configurations time to arrive.
+    /// Converts a replica that reports itself as a primary, such as a returning old primary. Waits
+    /// first, in case a newer configuration arrives.
     fn convert_to_replica(&mut self, place: usize, core: &mut Core) {
         let wait = 4 * period::PUBLISH_MS;
         let sane = self.looks_sane(core.now);
@@ -162,7 +160,7 @@ impl Master {
         }
     }
 
-    /// A replica that follows somebody else is pointed at the primary, after the failover timeout.
+    /// Repairs a replica of another server, after the failover timeout.
     fn fix_replica(&mut self, place: usize, core: &mut Core) {
         let (wait, sane) = (self.failover_timeout_ms, self.looks_sane(core.now));
         let replica = &mut self.replicas[place];
@@ -174,7 +172,7 @@ impl Master {
         }
     }
 
-    /// Notes how far a replica that was sent SLAVEOF has come.
+    /// Updates the progress of a replica that was sent SLAVEOF.
     fn note_reconfiguration(&mut self, place: usize, core: &mut Core) {
         let Some(new) = self.promoted().map(|promoted| promoted.address.clone()) else { return };
         let replica = &mut self.replicas[place];
@@ -188,8 +186,8 @@ impl Master {
         }
     }
 
-    /// Whether the primary is up, calls itself one and has lately answered INFO
-    /// (`sentinelMasterLooksSane`).
+    /// `sentinelMasterLooksSane`: the primary is up, reports itself as one and has recently
+    /// answered INFO.
     fn looks_sane(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
@@ -199,8 +197,7 @@ impl Master {
 }
 
 impl Instance {
-    /// Notes the run id and that INFO came. Returns whether the instance has restarted since we
-    /// knew it.
+    /// Returns whether the instance has restarted since the last INFO.
     fn take_identity(&mut self, report: &InfoReport, core: &Core) -> bool {
         self.info_refreshed = core.now;
         let rebooted =
@@ -211,8 +208,8 @@ impl Instance {
         rebooted
     }
 
-    /// Notes the role. Returns the event and the word for the role if it has changed:
-    /// `+role-change` if it is now the one that we believe in, `-role-change` if not.
+    /// Updates the role. Returns the event and the role's name after a change: `+role-change` if it
+    /// is now the expected role, `-role-change` if not.
     fn take_role(&mut self, report: &InfoReport, now: i64) -> Option<(&'static str, &'static str)> {
         let role = report.role.filter(|role| *role != self.role_reported)?;
         self.role_reported = role;
@@ -225,7 +222,7 @@ impl Instance {
 }
 
 impl ReplicaReport {
-    /// Takes what INFO says. All but the time without a link is only said by replicas.
+    /// Updates the replication report. Only replicas send most of these fields.
     fn take(&mut self, report: &InfoReport, now: i64) {
         self.link_down_ms = report.link_down_ms;
         if report.role != Some(Kind::Replica) {

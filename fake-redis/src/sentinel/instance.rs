@@ -1,5 +1,5 @@
-//! A primary, a replica or another Sentinel as this Sentinel sees it (`sentinelRedisInstance`), and
-//! the commands that it is sent regularly.
+//! A primary, replica or other Sentinel as seen by this one (`sentinelRedisInstance`), and the
+//! periodic commands sent to it.
 
 use super::{
     Address,
@@ -10,127 +10,99 @@ use super::{
 };
 use crate::protocol::outgoing::Outgoing;
 
-/// The channel on which Sentinels find each other.
 pub(crate) const HELLO_CHANNEL: &str = "__sentinel__:hello";
 
-/// How many unanswered commands a link may hold before the regular ones wait
-/// (`SENTINEL_MAX_PENDING_COMMANDS`).
+/// Pending commands on a link that stop the periodic ones (`SENTINEL_MAX_PENDING_COMMANDS`).
 const PENDING_COMMANDS_MAX: usize = 100;
 
-/// What an instance is to us.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// The monitored primary.
     Master,
-    /// One of its replicas.
     Replica,
-    /// Another Sentinel that monitors the same primary.
     Sentinel,
 }
 
-/// How closely the replicas of a primary are watched.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Watch {
-    /// As long as all is well.
     Usual,
-    /// While the primary is down or being replaced.
     Close,
 }
 
-/// How far a replica has come in being pointed at the new primary (`SRI_RECONF_*`).
+/// Progress of a replica's reconfiguration (`SRI_RECONF_*`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reconfigured {
-    /// Nothing was sent.
     No,
-    /// SLAVEOF was sent.
     Sent,
-    /// It reports the new primary, but its link is not up.
+    /// It reports the new primary, but its link is down.
     InProgress,
-    /// It follows the new primary, or was given up on.
+    /// It replicates the new primary, or timed out.
     Done,
 }
 
-/// An instance as we see it. All times are milliseconds of the wall clock, 0 for never.
+/// Times are wall-clock milliseconds; 0 means never.
 #[derive(Debug)]
 pub(crate) struct Instance {
-    /// What it is.
     pub(crate) kind: Kind,
-    /// The name of a primary, `host:port` of a replica, the run id of a Sentinel.
+    /// A primary's name, a replica's `host:port`, or a Sentinel's run id.
     pub(crate) name: String,
-    /// Its run id, once known.
     pub(crate) run_id: Option<String>,
-    /// Where it is.
     pub(crate) address: Address,
-    /// The connections to it.
     pub(crate) link: Link,
-    /// How long it may be silent.
     pub(crate) down_after_ms: i64,
-    /// Whether we believe it to be down.
     pub(crate) subjectively_down: bool,
-    /// Whether it was told to end a script that kept it busy.
+    /// SCRIPT KILL was sent because it was busy.
     pub(crate) script_kill_sent: bool,
-    /// When it was last found down, kept after it has come back.
+    /// When it last became subjectively down; kept after it is up again.
     pub(crate) down_since: i64,
-    /// When our hello last reached it.
+    /// When it last received our hello.
     pub(crate) last_published: i64,
-    /// When INFO last came.
+    /// When INFO last arrived.
     pub(crate) info_refreshed: i64,
-    /// What it says it is: a primary or a replica.
     pub(crate) role_reported: Kind,
-    /// Since when it says so.
+    /// Since when it has reported this role.
     pub(crate) role_reported_since: i64,
-    /// What a replica says about its replication.
     pub(crate) replication: ReplicaReport,
-    /// Whether it was chosen for promotion.
     pub(crate) promoted: bool,
-    /// How far it follows the promoted one.
     pub(crate) reconfigured: Reconfigured,
-    /// When it was told to.
     pub(crate) reconfigure_sent: i64,
-    /// What another Sentinel says.
     pub(crate) opinion: Opinion,
-    /// Its last hello.
     pub(crate) heard: Option<Heard>,
 }
 
-/// What a replica's INFO says about its replication.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ReplicaReport {
-    /// How long it has been without its primary; 0 if it has it.
+    /// Time without its primary; 0 if connected.
     pub(crate) link_down_ms: i64,
-    /// `slave_priority`: lower is promoted first, 0 never.
+    /// `slave_priority`: lower is preferred, 0 means never promote.
     pub(crate) priority: i64,
-    /// How much of the stream it has processed.
+    /// Processed replication offset.
     pub(crate) offset: u64,
-    /// Whom it follows, if it has said so.
+    /// The primary that it reports.
     pub(crate) master_host: Option<String>,
-    /// At which port.
     pub(crate) master_port: u16,
-    /// Whether `master_link_status` is up.
     pub(crate) link_up: bool,
-    /// When the address it follows last changed.
+    /// When the reported primary's address last changed.
     pub(crate) changed_at: i64,
-    /// Whether it wants to be listed (`replica-announced`).
+    /// `replica-announced`.
     pub(crate) announced: bool,
 }
 
-/// What another Sentinel says about the primary.
+/// Another Sentinel's view of the primary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Opinion {
-    /// Whether it finds the primary down.
     pub(crate) master_down: bool,
-    /// When it last said so, or the contrary.
+    /// When it last replied.
     pub(crate) replied_at: i64,
-    /// The run id for which it voted, if it told us.
+    /// The run id it voted for, if it said so.
     pub(crate) leader: Option<String>,
-    /// In which epoch.
+    /// The epoch of that vote.
     pub(crate) leader_epoch: u64,
-    /// When its hello last came.
+    /// When its hello last arrived.
     pub(crate) last_hello: i64,
 }
 
 impl Instance {
-    /// An instance that nothing is known of yet (`createSentinelRedisInstance`).
+    /// `createSentinelRedisInstance`.
     pub(crate) fn new(
         kind: Kind,
         name: String,
@@ -167,25 +139,23 @@ impl Instance {
         }
     }
 
-    /// How often INFO is due. A replica is watched closely while its primary is in trouble or it
-    /// has lost it.
+    /// Shorter for a replica whose primary is down or being replaced, or which has lost it.
     pub(crate) fn info_period(&self, watch: Watch) -> i64 {
         let urgent = self.kind == Kind::Replica
             && (watch == Watch::Close || self.replication.link_down_ms != 0);
         if urgent { period::INFO_URGENT_MS } else { period::INFO_MS }
     }
 
-    /// How often PING is due.
     pub(crate) fn ping_period(&self) -> i64 {
         self.down_after_ms.min(period::PING_MS)
     }
 
-    /// Whether it has not been found down for the given span (`sentinelRedisInstanceNoDownFor`).
+    /// `sentinelRedisInstanceNoDownFor`.
     pub(crate) fn not_down_for(&self, span_ms: i64, now: i64) -> bool {
         self.down_since == 0 || now - self.down_since > span_ms
     }
 
-    /// Opens the connections that are missing, at most once a second (`sentinelReconnectInstance`).
+    /// `sentinelReconnectInstance`: opens missing connections, at most once a second.
     pub(crate) fn reconnect(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         if !self.link.disconnected
@@ -209,10 +179,10 @@ impl Instance {
         self.link.disconnected = false;
     }
 
-    /// Sends PING, INFO and the hello message when they are due (`sentinelSendPeriodicCommands`).
+    /// `sentinelSendPeriodicCommands`: sends PING, INFO and the hello when due.
     ///
-    /// Where Redis repeats an unanswered INFO or PUBLISH at every tick until there are 100, this
-    /// waits a second before it repeats one.
+    /// Redis repeats an unanswered INFO or PUBLISH at every tick until 100 are pending; this waits
+    /// a second.
     pub(crate) fn send_periodic(
         &mut self,
         watch: Watch,
@@ -237,7 +207,7 @@ impl Instance {
         }
     }
 
-    /// When INFO is due; never for Sentinels. All three assume that the link is connected.
+    /// Never for Sentinels. This and the next two assume a connected link.
     pub(crate) fn info_due(&self, watch: Watch) -> i64 {
         if self.kind == Kind::Sentinel {
             return i64::MAX;
@@ -249,25 +219,23 @@ impl Instance {
         fresh_until.max(retry_at(self.link.info_pending_since))
     }
 
-    /// When PING is due.
     pub(crate) fn ping_due(&self) -> i64 {
         let span = self.ping_period();
         (self.link.last_pong + span + 1).max(self.link.last_ping + span / 2 + 1)
     }
 
-    /// When our hello is due.
     pub(crate) fn hello_due(&self) -> i64 {
         (self.last_published + period::PUBLISH_MS + 1).max(retry_at(self.link.hello_pending_since))
     }
 
-    /// Makes the next hello due at once (`sentinelForceHelloUpdateDictOfRedisInstances`).
+    /// `sentinelForceHelloUpdateDictOfRedisInstances`: makes the next hello due immediately.
     pub(crate) fn force_hello(&mut self) {
         self.last_published -= period::PUBLISH_MS + 1;
         self.link.hello_pending_since = None;
     }
 
-    /// Has the instance follow another one, or none, and drop its clients so that they ask where
-    /// the primary is (`sentinelSendSlaveOf`). Returns whether it could be sent.
+    /// `sentinelSendSlaveOf`: makes the instance replicate another one, or none, and disconnects
+    /// its clients so that they look up the primary. Returns whether it could be sent.
     pub(crate) fn send_slaveof(&mut self, master: Option<&Address>) -> bool {
         let port = master.map(|address| address.port.to_string());
         let (host, port) = match (master, &port) {
@@ -285,7 +253,7 @@ impl Instance {
         transaction.iter().all(|words| self.link.command(words, Expected::Nothing))
     }
 
-    /// Opens one connection and names it, as `sentinelSetClientName` does.
+    /// Opens a connection and names it, as `sentinelSetClientName`.
     fn open(&self, purpose: &str, context: &mut Context<'_>) -> Outgoing<Expected> {
         let Core { ids, my_id, .. } = &mut *context.core;
         let mut outgoing =
@@ -297,7 +265,7 @@ impl Instance {
 }
 
 impl ReplicaReport {
-    /// What is assumed before the first INFO.
+    /// Assumed before the first INFO.
     pub(crate) fn unknown(now: i64) -> Self {
         Self {
             link_down_ms: 0,
@@ -311,13 +279,11 @@ impl ReplicaReport {
         }
     }
 
-    /// Whether the replica says that it follows the given address.
     pub(crate) fn follows(&self, address: &Address) -> bool {
         self.master_host.as_deref().is_some_and(|host| address.is(host, self.master_port))
     }
 }
 
-/// When an unanswered command may be repeated.
 fn retry_at(pending_since: Option<i64>) -> i64 {
     pending_since.map_or(0, |since| since + period::PING_MS)
 }

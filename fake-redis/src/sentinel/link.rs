@@ -1,62 +1,56 @@
-//! The two connections of Sentinel to an instance, and what their answers say about its being alive
-//! (`instanceLink`).
+//! The two connections to an instance, and the signs of life on them (`instanceLink`).
 
 use crate::protocol::outgoing::Outgoing;
 use fencepost_machine::{ConnectionId, Outputs};
 
-/// What the reply to a command will be taken for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expected {
-    /// Nothing: the effect will be seen in the next INFO.
+    /// Ignored: the next INFO shows the effect.
     Nothing,
-    /// The reply to PING.
     Pong,
-    /// The reply to INFO.
     Info,
-    /// The reply to the PUBLISH of our hello.
+    /// PUBLISH of our hello.
     Published,
-    /// The reply to SENTINEL IS-MASTER-DOWN-BY-ADDR.
+    /// SENTINEL IS-MASTER-DOWN-BY-ADDR.
     MasterDown,
 }
 
-/// The connections to one instance. All times are milliseconds of the wall clock.
+/// Times are wall-clock milliseconds.
 #[derive(Debug)]
 pub(crate) struct Link {
-    /// The connection for commands (`cc`).
+    /// The command connection (`cc`).
     pub(crate) command: Option<Outgoing<Expected>>,
-    /// The connection that is subscribed to the hello channel (`pc`); never for Sentinels.
+    /// The connection subscribed to the hello channel (`pc`); none to Sentinels.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
-    /// Whether one of the wanted connections is missing.
+    /// A required connection is missing.
     pub(crate) disconnected: bool,
-    /// When `command` was asked for.
+    /// When `command` was requested.
     pub(crate) command_since: i64,
-    /// When `pubsub` was asked for.
+    /// When `pubsub` was requested.
     pub(crate) pubsub_since: i64,
-    /// When anything last came over `pubsub`.
+    /// When data last arrived on `pubsub`.
     pub(crate) pubsub_activity: i64,
-    /// When connecting was last tried.
+    /// Last connection attempt.
     pub(crate) last_reconnect: i64,
-    /// Since when a PING waits for its first acceptable reply (`act_ping_time`). It survives a
-    /// reconnection.
+    /// The first PING without an acceptable reply (`act_ping_time`). Kept across reconnections.
     pub(crate) ping_pending_since: Option<i64>,
     /// When PING was last sent.
     pub(crate) last_ping: i64,
-    /// When PING was last answered acceptably.
+    /// The last acceptable reply to PING.
     pub(crate) last_available: i64,
-    /// When PING was last answered at all.
+    /// The last reply to PING.
     pub(crate) last_pong: i64,
-    /// When INFO was last sent on this connection, if it has not been answered.
+    /// When the unanswered INFO was sent on this connection.
     pub(crate) info_pending_since: Option<i64>,
-    /// When our hello was last sent on this connection, if it has not been answered.
+    /// When the unanswered hello was sent on this connection.
     pub(crate) hello_pending_since: Option<i64>,
-    /// When the other Sentinel was last asked about the primary on this connection, if it has not
-    /// answered.
+    /// When the other Sentinel was asked on this connection, without a reply yet.
     pub(crate) ask_pending_since: Option<i64>,
 }
 
 impl Link {
-    /// A link without connections. A ping counts as pending from now on, so that an instance that
-    /// can never be reached is noticed.
+    /// A link without connections. A ping counts as pending from now on, so that an unreachable
+    /// instance is noticed.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,
@@ -76,8 +70,7 @@ impl Link {
         }
     }
 
-    /// Forgets what was known of the instance, after its address has changed (the end of
-    /// `sentinelResetMaster`).
+    /// The end of `sentinelResetMaster`: resets the link after a change of address.
     pub(crate) fn reset(&mut self, now: i64, out: &mut Outputs) {
         self.close_command(out);
         self.close_pubsub(out);
@@ -87,7 +80,6 @@ impl Link {
         self.last_pong = now;
     }
 
-    /// Closes the command connection from our side, if there is one.
     pub(crate) fn close_command(&mut self, out: &mut Outputs) {
         if let Some(outgoing) = self.command.take() {
             outgoing.close(out);
@@ -95,7 +87,6 @@ impl Link {
         }
     }
 
-    /// Closes the subscribed connection from our side, if there is one.
     pub(crate) fn close_pubsub(&mut self, out: &mut Outputs) {
         if let Some(outgoing) = self.pubsub.take() {
             outgoing.close(out);
@@ -103,7 +94,7 @@ impl Link {
         }
     }
 
-    /// One of the connections is gone (`instanceLinkConnectionError`). Returns whether it was ours.
+    /// `instanceLinkConnectionError`. Returns whether the connection belonged to this link.
     pub(crate) fn lost(&mut self, connection: ConnectionId) -> bool {
         if self.command.as_ref().is_some_and(|outgoing| outgoing.id == connection) {
             self.command = None;
@@ -118,7 +109,6 @@ impl Link {
         false
     }
 
-    /// The connection of this id, if it is one of ours.
     pub(crate) fn find(&mut self, connection: ConnectionId) -> Option<&mut Outgoing<Expected>> {
         [&mut self.command, &mut self.pubsub]
             .into_iter()
@@ -126,21 +116,19 @@ impl Link {
             .find(|outgoing| outgoing.id == connection)
     }
 
-    /// Whether the connection of this id is one of ours.
     pub(crate) fn has(&self, connection: ConnectionId) -> bool {
         let is_it = |outgoing: &Outgoing<Expected>| outgoing.id == connection;
         self.command.as_ref().is_some_and(is_it) || self.pubsub.as_ref().is_some_and(is_it)
     }
 
-    /// Sends a command if the link has its command connection. Returns whether it had
-    /// (`redisAsyncCommand`).
+    /// `redisAsyncCommand`: sends a command. Returns `false` without a command connection.
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) -> bool {
         let Some(outgoing) = &mut self.command else { return false };
         outgoing.command(words, expected);
         true
     }
 
-    /// Sends PING and notes since when an answer is due (`sentinelSendPing`).
+    /// `sentinelSendPing`.
     pub(crate) fn ping(&mut self, now: i64) {
         if self.command(&[b"PING"], Expected::Pong) {
             self.last_ping = now;
@@ -148,12 +136,10 @@ impl Link {
         }
     }
 
-    /// How many commands wait for their reply.
     pub(crate) fn pending(&self) -> usize {
         self.command.as_ref().map_or(0, Outgoing::pending)
     }
 
-    /// Sends what has gathered on both connections.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
         if let Some(command) = &mut self.command {
             command.flush(out);

@@ -1,5 +1,4 @@
-//! Sentinel towards its driver: which input goes where, and the regular look at all instances
-//! (`sentinelTimer`).
+//! Sentinel as a machine: dispatches inputs and regularly checks all instances (`sentinelTimer`).
 
 use super::{
     SentinelConfig,
@@ -20,25 +19,23 @@ use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs, WallTime};
 use redis_protocol::resp2::types::BytesFrame;
 
-/// A Redis Sentinel. The driver begins with one [`Input::Timer`].
+/// A Redis Sentinel. The driver starts with one [`Input::Timer`].
 #[derive(Debug)]
 pub struct Sentinel {
-    /// Settings for primaries that are monitored later.
+    /// Defaults for primaries added later.
     pub(crate) config: SentinelConfig,
-    /// What belongs to no primary.
     pub(crate) core: Core,
-    /// What is monitored.
     pub(crate) masters: Vec<Master>,
     pub(crate) clients: Clients,
     alarm: Alarm,
     schedule: Schedule,
-    /// What the present input may have changed.
+    /// State changed by the current input.
     touched: Touched,
 }
 
 impl Sentinel {
-    /// A Sentinel that monitors one primary and knows no other instance yet. The seed decides its
-    /// run id and all its delays.
+    /// A Sentinel that monitors one primary and knows no other instance yet. The seed determines
+    /// the run id and all delays.
     pub fn new(config: SentinelConfig, seed: u64, now: WallTime) -> Self {
         let core = Core::new(&config, seed, now.as_millis());
         let masters = vec![Master::new(&config, core.now)];
@@ -53,7 +50,6 @@ impl Sentinel {
         }
     }
 
-    /// Looks at all instances if something is due.
     fn look(&mut self, out: &mut Outputs) {
         if self.schedule.next_due(&self.core, &self.masters, Touched::Everything) > self.core.now {
             self.touched = Touched::Nothing;
@@ -67,7 +63,7 @@ impl Sentinel {
         self.alarm.looked(self.core.now, |bound| self.core.draw_below(bound));
     }
 
-    /// Enters TILT: until it ends we go on watching, but do not act.
+    /// Enters TILT mode: keeps monitoring, but does not act.
     fn enter_tilt(&mut self) {
         self.core.tilt_since = Some(self.core.now);
         self.core.event("+tilt", "#tilt mode entered".to_owned());
@@ -100,12 +96,12 @@ impl Sentinel {
             if !self.take_reply(at, connection, out) {
                 return;
             }
-            // A reply may have made us forget the instance.
+            // A reply may have removed the instance.
             place = locate(&mut self.masters, connection).map(|(place, _)| place);
         }
     }
 
-    /// Takes one reply if a whole one is there. Returns whether it was.
+    /// Handles one complete reply. Returns whether there was one.
     fn take_reply(&mut self, place: Place, connection: ConnectionId, out: &mut Outputs) -> bool {
         let (master, now) = (&mut self.masters[place.master], self.core.now);
         let Some(instance) = master.instance_mut(place.instance) else { return false };
@@ -136,8 +132,8 @@ impl Sentinel {
         true
     }
 
-    /// What came over a subscribed connection: another Sentinel's hello, our own, or the answer to
-    /// SUBSCRIBE (`sentinelReceiveHelloMessages`).
+    /// `sentinelReceiveHelloMessages`: another Sentinel's hello, our own, or the reply to
+    /// SUBSCRIBE.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -149,7 +145,7 @@ impl Sentinel {
         self.take_hello(message, out);
     }
 
-    /// Takes a hello, whichever way it came.
+    /// Handles a hello from a subscription or PUBLISH.
     pub(crate) fn take_hello(&mut self, message: &[u8], out: &mut Outputs) {
         if hello::take_repeated(&mut self.masters, message, self.core.now) {
             return;
@@ -234,14 +230,13 @@ impl Machine for Sentinel {
     }
 }
 
-/// Which instance: of which primary, and where in `Master::instances`.
+/// A primary's index, and an instance's index in `Master::instances`.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     master: usize,
     instance: usize,
 }
 
-/// The instance that a connection leads to, if it is one of ours.
 fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &mut Instance)> {
     masters.iter_mut().enumerate().find_map(|(master, one)| {
         let instance = one.instances().position(|instance| instance.link.has(connection))?;
@@ -249,8 +244,8 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// Looks at a primary and all that belongs to it (`sentinelHandleRedisInstance`,
-/// `sentinelHandleDictOfRedisInstances`).
+/// `sentinelHandleRedisInstance`, `sentinelHandleDictOfRedisInstances`: checks a primary and its
+/// instances.
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -261,8 +256,8 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     if context.core.tilt_since.is_none() {
         judge(master, context);
     }
-    // Judged first: replicas are asked for INFO in the very look that begins a failover, so that
-    // the next one finds it fresh.
+    // Checked before the replicas, which are asked for INFO in the check that starts a failover, so
+    // that the next check has a fresh one.
     let watch = master.watch();
     let Master { node, replicas, sentinels, .. } = master;
     for instance in replicas.iter_mut().chain(sentinels) {
@@ -277,7 +272,7 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     }
 }
 
-/// Judges a primary, and goes on with its failover.
+/// Checks a primary and continues its failover.
 fn judge(master: &mut Master, context: &mut Context<'_>) {
     down::check_master(master, context);
     master.check_objectively_down(context.core);
@@ -296,8 +291,7 @@ fn leave_tilt_in_time(core: &mut Core) {
 }
 
 impl Instance {
-    /// Takes the answer to PING (`sentinelPingReplyCallback`). A server that is loading, or has
-    /// lost its primary, is alive.
+    /// `sentinelPingReplyCallback`. A server that is loading, or has lost its primary, is alive.
     fn take_pong(&mut self, reply: &BytesFrame, now: i64) {
         let text = status_text(reply).unwrap_or_default();
         if [b"PONG".as_slice(), b"LOADING", b"MASTERDOWN"].iter().any(|good| text.starts_with(good))
@@ -310,7 +304,7 @@ impl Instance {
         self.link.last_pong = now;
     }
 
-    /// Takes the answer to PUBLISH (`sentinelPublishReplyCallback`).
+    /// `sentinelPublishReplyCallback`.
     fn take_published_count(&mut self, reply: &BytesFrame, now: i64) {
         self.link.hello_pending_since = None;
         if !matches!(reply, BytesFrame::Error(_)) {

@@ -1,9 +1,9 @@
-//! Sentinel's configuration file: who it is, how it voted and what it monitors, so that all of it
-//! survives the process (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
+//! Sentinel's configuration file, which preserves its identity, votes and monitored primaries
+//! across restarts (`rewriteConfigSentinelOption`, `sentinelFlushConfig`).
 //!
-//! Redis writes and syncs the file whenever one of these changes, before it answers anybody, so
-//! that neither a crash nor a power loss takes anything away. For whom a Sentinel voted is not
-//! kept, only in which epoch: it cannot vote again in that one.
+//! Redis writes and syncs the file after each of these changes, before it replies, so neither a
+//! crash nor a power loss loses any. The file holds the epoch of a Sentinel's vote but not its
+//! candidate: it cannot vote again in that epoch.
 
 use super::{
     Address, Sentinel, SentinelConfig,
@@ -15,9 +15,9 @@ use fencepost_machine::{DiskImage, Output, Outputs, WallTime};
 use std::fmt::Write;
 
 impl Sentinel {
-    /// A Sentinel that starts with what its disk holds: its configuration file counts for more than
-    /// `config`, which is what it was first started with. The seed should differ between its lives:
-    /// it decides delays, and the run id of the first life.
+    /// A Sentinel that starts from this disk. Its configuration file overrides `config`, with which
+    /// it was first started. The seed should differ between restarts: it determines delays, and the
+    /// run id of the first start.
     pub fn started(config: SentinelConfig, disk: &DiskImage, seed: u64, now: WallTime) -> Self {
         let mut sentinel = Sentinel::new(config, seed, now);
         if let Some(text) = disk.config.as_deref().and_then(|file| str::from_utf8(file).ok()) {
@@ -28,14 +28,14 @@ impl Sentinel {
         sentinel
     }
 
-    /// Has the file written if anything in it has changed since it was.
+    /// Writes the file if it has changed.
     pub(super) fn keep(&mut self, out: &mut Outputs) {
         if std::mem::take(&mut self.core.unkept) {
             out.list.push(Output::DiskConfig { config: Bytes::from(self.file()) });
         }
     }
 
-    /// What the file holds just now.
+    /// The file's current contents.
     pub(super) fn file(&self) -> String {
         let mut text = format!(
             "port {}\nsentinel myid {}\nsentinel current-epoch {}\n",
@@ -88,7 +88,7 @@ fn write_master(master: &Master, text: &mut String) {
         master.config_epoch,
         master.leader_epoch
     );
-    // While a promoted replica is announced, the old primary takes its place among the replicas.
+    // While a promoted replica is announced, the old primary is listed as a replica instead.
     let known = master.replicas.iter().chain([&master.node]).map(|instance| &instance.address);
     for Address { host, port } in known.filter(|known| *known != address) {
         let _ = writeln!(text, "sentinel known-replica {name} {host} {port}");
@@ -125,7 +125,7 @@ fn known(master: &Master, kind: Kind, (name, address): (String, Address), now: i
     Instance::new(kind, name, address, master.node.down_after_ms, now)
 }
 
-/// What was written as a number can be read as one.
+/// Parses a number that this module has written.
 fn number<T: std::str::FromStr + Default>(text: &str) -> T {
     text.parse().unwrap_or_default()
 }
@@ -146,7 +146,7 @@ mod tests {
         (Sentinel::new(config.clone(), 1, NOW), config)
     }
 
-    /// What is on its disk once it has handled what it was told.
+    /// Returns the disk after the Sentinel has performed its pending outputs.
     fn kept(sentinel: &mut Sentinel) -> DiskImage {
         let mut out = Outputs::default();
         sentinel.keep(&mut out);

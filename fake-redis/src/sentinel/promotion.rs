@@ -1,10 +1,10 @@
-//! Which replica is promoted.
+//! Selection of the replica to promote.
 
 use super::{instance::Instance, master::Master, period};
 use std::cmp::Ordering;
 
-/// Better first (`compareSlavesForPromotion`): the lower priority, then the greater offset, then
-/// the smaller run id; one without a run id comes last.
+/// `compareSlavesForPromotion`, better first: the lower priority, then the greater offset, then the
+/// smaller run id; a missing run id is last.
 pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
     let key =
         |replica: &Instance| replica.run_id.as_ref().map(|run_id| run_id.to_ascii_lowercase());
@@ -18,15 +18,16 @@ pub(crate) fn preference(one: &Instance, other: &Instance) -> Ordering {
 }
 
 impl Master {
-    /// The place of the best replica that may be promoted, if there is one (`sentinelSelectSlave`).
+    /// `sentinelSelectSlave`.
     pub(crate) fn select_replica(&self, now: i64) -> Option<usize> {
         let candidates =
             self.replicas.iter().enumerate().filter(|(_, replica)| self.may_promote(replica, now));
         candidates.min_by(|(_, one), (_, other)| preference(one, other)).map(|(place, _)| place)
     }
 
-    /// A replica may be promoted if it is up and connected, has lately answered PING and INFO, has
-    /// a priority other than 0, and has not been without its primary for too long.
+    /// Returns whether a replica may be promoted: it is up and connected, has recently answered
+    /// PING and INFO, has a priority other than 0, and has not been without its primary for too
+    /// long.
     fn may_promote(&self, replica: &Instance, now: i64) -> bool {
         let down = self.node.subjectively_down;
         let down_for = if down { now - self.node.down_since } else { 0 };
@@ -50,8 +51,8 @@ mod tests {
 
     const NOW: i64 = 1_000_000;
 
-    /// A primary that has been down for a second, with replicas that are all eligible and alike but
-    /// for their run ids.
+    /// A primary that has been down for a second, with eligible replicas that differ only in their
+    /// run ids.
     fn master(replicas: usize) -> Master {
         let address = Address::new("redis-1", 6379);
         let mut master = Master::new(

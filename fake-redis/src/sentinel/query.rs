@@ -1,4 +1,4 @@
-//! The SENTINEL command: what clients, operators and other Sentinels ask (`sentinelCommand`).
+//! SENTINEL, for clients, operators and other Sentinels (`sentinelCommand`).
 
 use super::{
     Address, Sentinel, SentinelConfig, clients::Client, core::Context, describe,
@@ -10,7 +10,6 @@ use crate::protocol::reply::Reply;
 use fencepost_machine::Outputs;
 
 impl Sentinel {
-    /// Serves SENTINEL.
     pub(crate) fn command(&mut self, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
         let reply = &mut client.reply;
         let context = &mut Context { core: &mut self.core, out };
@@ -95,7 +94,7 @@ impl Sentinel {
     }
 }
 
-/// The subcommands that name one primary first.
+/// Subcommands whose first argument is a primary.
 fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Context<'_>) {
     let now = context.core.now;
     let list = |instances: &[Instance], reply: &mut Reply| {
@@ -123,8 +122,7 @@ fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &m
     }
 }
 
-/// The address of a primary, or null: the question of every client (`SENTINEL
-/// GET-MASTER-ADDR-BY-NAME`).
+/// `SENTINEL GET-MASTER-ADDR-BY-NAME`: a primary's address, or null.
 fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     match masters.iter().find(|master| master.node.name.as_bytes() == name) {
         Some(master) => {
@@ -137,8 +135,8 @@ fn address_of(masters: &[Master], name: &[u8], reply: &mut Reply) {
     }
 }
 
-/// `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`: whether we find it down,
-/// and our vote if it is asked for. While the clock is not trusted nothing is down.
+/// `SENTINEL IS-MASTER-DOWN-BY-ADDR <ip> <port> <current-epoch> <runid>`: our view of the primary,
+/// and our vote if requested. In TILT mode no instance is down.
 fn is_master_down(
     masters: &mut [Master],
     args: Args<'_>,
@@ -185,7 +183,7 @@ fn check_quorum(master: &Master, reply: &mut Reply) {
     reply.error(format!("NOQUORUM {usable} usable Sentinels. {}", missing.join(". ")).as_bytes());
 }
 
-/// `SENTINEL SET <name> <option> <value> ...`, for the options that mean something here.
+/// `SENTINEL SET <name> <option> <value> ...`, for the modelled options.
 fn set(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Context<'_>) {
     for (option, value) in args.from(3).pairs() {
         let name = String::from_utf8_lossy(option).to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! Pointing the other replicas at the promoted one, a few at a time, and the end of a failover.
+//! Reconfigures the other replicas a few at a time, and ends a failover.
 
 use super::{
     Address,
@@ -11,12 +11,11 @@ use super::{
 };
 
 impl Instance {
-    /// Whether it is being pointed at the new primary just now.
     fn reconfiguring(&self) -> bool {
         matches!(self.reconfigured, Reconfigured::Sent | Reconfigured::InProgress)
     }
 
-    /// When it is given up on, if SLAVEOF was sent and had no effect.
+    /// When a replica that was sent SLAVEOF without effect times out.
     pub(crate) fn reconfigure_ends(&self) -> i64 {
         match self.reconfigured {
             Reconfigured::Sent => self.reconfigure_sent + period::RECONFIGURE_MS + 1,
@@ -24,12 +23,10 @@ impl Instance {
         }
     }
 
-    /// Whether it is still to follow the new primary.
     fn unfinished(&self) -> bool {
         !self.promoted && self.reconfigured != Reconfigured::Done
     }
 
-    /// Sends SLAVEOF and notes that it was sent.
     fn reconfigure(
         &mut self,
         new: &Address,
@@ -47,7 +44,7 @@ impl Instance {
 }
 
 impl Master {
-    /// Points the next replicas at the promoted one (`sentinelFailoverReconfNextSlave`).
+    /// `sentinelFailoverReconfNextSlave`.
     pub(crate) fn reconfigure_next(&mut self, core: &mut Core) {
         let Some(new) = self.promoted().map(|replica| replica.address.clone()) else { return };
         let mut in_progress =
@@ -63,7 +60,7 @@ impl Master {
                 core.event("-slave-reconf-sent-timeout", name_instance(replica, &self.node));
                 replica.reconfigured = Reconfigured::Done;
             }
-            // One that was just given up on is sent SLAVEOF once more here, as Redis does.
+            // As in Redis, a replica that has just timed out is sent SLAVEOF once more.
             if !replica.reconfiguring()
                 && replica.reconfigure(&new, "+slave-reconf-sent", &self.node, core)
             {
@@ -74,8 +71,8 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// Ends the failover once all replicas that can be reached follow the new primary, or after the
-    /// failover timeout (`sentinelFailoverDetectEnd`).
+    /// `sentinelFailoverDetectEnd`: ends the failover once all reachable replicas follow the new
+    /// primary, or after the failover timeout.
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;
@@ -103,13 +100,13 @@ impl Master {
         }
     }
 
-    /// Monitors the promoted replica as the primary (`sentinelFailoverSwitchToPromotedSlave`).
+    /// `sentinelFailoverSwitchToPromotedSlave`: monitors the promoted replica as the primary.
     pub(crate) fn switch_to_promoted(&mut self, context: &mut Context<'_>) {
         let new = self
             .promoted()
             .map_or_else(|| self.node.address.clone(), |replica| replica.address.clone());
         context.core.event("+switch-master", switch_text(&self.node, &new));
-        // What was just queued for the replicas leaves before their connections are closed.
+        // Send what was queued for the replicas before their connections are closed.
         self.replicas.iter_mut().for_each(|replica| replica.link.flush(context.out));
         self.change_address(new, context);
     }

@@ -1,9 +1,9 @@
-//! What was said last, so that the same need not be written or read again.
+//! Caches of hello messages.
 
 use super::Address;
 use std::rc::Rc;
 
-/// Our own message about a primary as it was last written. Nothing else in it ever changes.
+/// Our own hello about a primary as last formatted, with the values that may change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Said {
     pub(super) epoch: u64,
@@ -12,8 +12,7 @@ pub(crate) struct Said {
     pub(super) text: Rc<str>,
 }
 
-/// The last message of another Sentinel that was taken to heart. Most of its messages are the same
-/// for as long as nothing happens.
+/// Another Sentinel's last processed hello. Most of its messages are repetitions.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Heard {
     pub(super) text: Box<[u8]>,

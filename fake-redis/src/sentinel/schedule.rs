@@ -1,8 +1,8 @@
-//! When Sentinel has to look at its instances next.
+//! Computes when Sentinel must next check its instances.
 //!
-//! `sentinelTimer` looks at everything ten to twenty times a second; each rule is here restated as
-//! the instant from which on it would act. An instant that is named too early costs a wake-up, one
-//! that is named too late would change behaviour.
+//! `sentinelTimer` checks everything ten to twenty times a second; here each rule is restated as
+//! the time from which it would act. A time that is too early costs a wake-up; one that is too late
+//! would change behaviour.
 
 use super::{
     attempt::Step,
@@ -12,24 +12,22 @@ use super::{
     period,
 };
 
-/// The longest sleep, so that an oversight could only ever cost a second.
+/// Maximum sleep, which limits the effect of a mistake in these rules to a second.
 const SLEEP_MS_MAX: i64 = 1_000;
 
-/// What an input may have changed of what decides when something is due.
+/// Deadlines that an input may have changed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
-    /// Nothing.
     Nothing,
-    /// The connections of one instance of the first primary, at this place of `Master::instances`:
-    /// an answer came that says no more than that it lives.
+    /// Those of one instance of the first primary, at this index of `Master::instances`: it only
+    /// gave a sign of life.
     One(usize),
-    /// Whatever there is.
+    /// All of them.
     #[default]
     Everything,
 }
 
 impl Touched {
-    /// Adds an instance.
     pub(crate) fn add(&mut self, place: usize) {
         *self = match *self {
             Touched::Nothing => Touched::One(place),
@@ -39,21 +37,19 @@ impl Touched {
     }
 }
 
-/// When everything is due, as far as it is remembered from the last input: most inputs change one
-/// instance.
+/// Cached deadlines: most inputs change only one instance's.
 #[derive(Default, Debug)]
 pub(crate) struct Schedule {
-    /// For each instance of the only primary.
+    /// One per instance of the only primary.
     instances: Vec<i64>,
-    /// For all that belongs to no instance.
+    /// All other deadlines.
     others: i64,
-    /// The instant at which all of it was worked out, if it does not change by itself as time goes
-    /// on.
+    /// When they were computed, unless they depend on the current time.
     known_at: Option<i64>,
 }
 
 impl Schedule {
-    /// From when on something is due, in milliseconds of the wall clock.
+    /// The next deadline, in wall-clock milliseconds.
     pub(crate) fn next_due(&mut self, core: &Core, masters: &[Master], touched: Touched) -> i64 {
         if core.attention {
             self.known_at = None;
@@ -69,7 +65,7 @@ impl Schedule {
                     self.instances[place] = instance_due(core, instance, master.watch());
                 }
                 let due = self.instances.iter().fold(self.others, |due, one| due.min(*one));
-                // It takes as long as what it guards saves.
+                // As slow as the computation that the cache saves.
                 if cfg!(any(test, debug_assertions)) {
                     let all = all_due(core, masters);
                     assert_eq!(due, all, "the schedule that is remembered is the one there is");
@@ -79,8 +75,7 @@ impl Schedule {
             ([master], _) => self.work_out(core, master),
             _ => all_due(core, masters),
         };
-        // What is due now is named so because of the very instant, and will be named otherwise in
-        // the next.
+        // A deadline of now depends on the current time, so it will be computed again.
         self.known_at = (due > core.now && masters.len() == 1).then_some(core.now);
         due.min(core.now + SLEEP_MS_MAX)
     }

@@ -10,18 +10,17 @@ use super::{Address, Sentinel, SentinelConfig};
 use crate::world::{ClientId, World};
 use scripted::{ScriptedServer, Topology};
 
-/// How long a server may be silent in these tests.
 const DOWN_AFTER_MS: i64 = 1_000;
 
-/// One primary (`redis-1`), its replicas, and Sentinels that have found each other.
+/// One primary (`redis-1`), its replicas, and Sentinels that know each other.
 struct Deployment {
     world: World,
     topology: Topology,
-    /// A client of each Sentinel that hears all events.
+    /// A client of each Sentinel, subscribed to all events.
     listeners: Vec<ClientId>,
 }
 
-/// What Sentinels are started with: Redis's defaults, but for shorter times.
+/// Redis's defaults with shorter times.
 fn config(number: usize) -> SentinelConfig {
     let announce = Address::new(format!("sentinel-{number}"), 26379);
     SentinelConfig {
@@ -32,12 +31,12 @@ fn config(number: usize) -> SentinelConfig {
 }
 
 impl Deployment {
-    /// `servers` servers and `sentinels` Sentinels, after twenty seconds.
+    /// Servers and Sentinels after twenty seconds.
     fn new(servers: usize, sentinels: usize, quorum: usize) -> Self {
         Self::with(servers, sentinels, |config| config.quorum = quorum)
     }
 
-    /// As [`Deployment::new`], with other settings.
+    /// [`Deployment::new`] with other settings.
     fn with(servers: usize, sentinels: usize, change: impl Fn(&mut SentinelConfig)) -> Self {
         let (mut world, topology) = (World::new(), Topology::new(servers));
         for number in 1..=servers {
@@ -60,13 +59,12 @@ impl Deployment {
         deployment
     }
 
-    /// The address that a Sentinel gives to clients.
     fn master_at(&mut self, sentinel: usize) -> String {
         let name = format!("sentinel-{sentinel}");
         self.world.ask_text(&name, &["SENTINEL", "get-master-addr-by-name", "mymaster"])
     }
 
-    /// What a Sentinel has told since the last call, as `channel message`.
+    /// A Sentinel's events since the last call, as `channel message`.
     fn events(&mut self, sentinel: usize) -> Vec<String> {
         let texts = self.world.drain_texts(self.listeners[sentinel - 1]);
         texts
@@ -76,12 +74,11 @@ impl Deployment {
             .collect()
     }
 
-    /// What all Sentinels have told, each event once for every Sentinel that told it.
+    /// The events of all Sentinels.
     fn all_events(&mut self) -> Vec<String> {
         (1..=self.listeners.len()).flat_map(|sentinel| self.events(sentinel)).collect()
     }
 
-    /// Waits until every Sentinel names the given server.
     fn await_master(&mut self, span_ms: u64, server: &str) {
         let address = format!("{server} 6379");
         let end = self.world.elapsed_ms() + span_ms;
@@ -95,7 +92,6 @@ impl Deployment {
     }
 }
 
-/// How many events are of a channel.
 fn count(events: &[String], channel: &str) -> usize {
     events.iter().filter(|event| event.split(' ').next() == Some(channel)).count()
 }

@@ -1,4 +1,4 @@
-//! Which servers there are, where they listen and who follows whom.
+//! Servers, their addresses and their replication.
 
 use crate::config::{NodeConfig, Persistence};
 use crate::front::node::Node;
@@ -10,25 +10,24 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 
-/// What to serve.
+/// Servers to run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ServeOptions {
-    /// Where to listen.
+    /// Address to listen on.
     pub bind: IpAddr,
-    /// The port of the first server; the others have the ports after it. 0 takes any free ones.
+    /// Port of the first server; the others use the next ports. 0 selects any free ports.
     pub port: u16,
-    /// Masters that know nothing of each other.
+    /// Number of independent primaries.
     pub nodes: u16,
-    /// Replicas of the one master.
+    /// Number of replicas of the only primary.
     pub replicas: u16,
-    /// Sentinels that watch the one master, as `mymaster`.
+    /// Number of Sentinels that monitor the only primary, as `mymaster`.
     pub sentinels: u16,
-    /// How long an instance may be silent before a Sentinel thinks it down, in milliseconds.
+    /// Silence in milliseconds after which a Sentinel considers an instance down.
     pub down_after_ms: i64,
-    /// Where files are kept: in a folder for each server, named after its place in the list of
-    /// servers.
+    /// Folder for files; each server uses a subfolder named after its position in the list.
     pub dir: Option<PathBuf>,
-    /// How every server is set up, but for its address.
+    /// Configuration of every server, except its address.
     pub node: NodeConfig,
 }
 
@@ -63,7 +62,6 @@ impl ServeOptions {
     }
 }
 
-/// What a server is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Part {
     Master,
@@ -81,11 +79,12 @@ impl Part {
     }
 }
 
-/// Starts all servers, each on a thread of its own, in the order masters, replicas, Sentinels; must
-/// be called within a runtime of tokio.
+/// Starts all servers, each on its own thread, in the order primaries, replicas, Sentinels. Must be
+/// called within a tokio runtime.
 ///
 /// # Errors
-/// If an option is wrong, an address is taken, or a file cannot be read.
+///
+/// If an option is invalid, an address is in use, or a file cannot be read.
 pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     options.check()?;
     let parts = [
@@ -97,7 +96,7 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
         .into_iter()
         .flat_map(|(part, count)| std::iter::repeat_n(part, usize::from(count)))
         .collect();
-    // All listen before any starts: those that follow need the address of the first.
+    // All must listen before any starts: replicas need the address of the first.
     let listeners = listen(options.bind, options.port, parts.len() as u16)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));
     let ports: Vec<u16> = ports.collect::<io::Result<_>>().map_err(ServeError::System)?;
@@ -109,7 +108,7 @@ pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
     Serving::start(members.collect::<Result<_, ServeError>>()?)
 }
 
-/// A seed that is new in every process and for every server.
+/// A seed that differs between processes and servers.
 fn seed(index: usize) -> u64 {
     RandomState::new().hash_one((index, wall_clock(), std::process::id()))
 }

@@ -1,4 +1,4 @@
-//! Servers behind real TCP, as any client meets them.
+//! Servers behind real TCP, used by real clients.
 
 use super::{ServeOptions, start};
 use crate::config::{Fsync, NodeConfig, Persistence};
@@ -8,7 +8,6 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::task::LocalSet;
 
-/// Serves for as long as `body` takes.
 fn serve<R, F: Future<Output = R>>(
     options: ServeOptions,
     body: impl FnOnce(Vec<SocketAddr>) -> F,
@@ -57,7 +56,7 @@ fn masters_are_independent_and_a_replica_follows() {
     });
     serve(ServeOptions { replicas: 1, ..ServeOptions::default() }, |servers| async move {
         let mut master = connect(servers[0]).await;
-        // The replica may still be on its way.
+        // The write may not have reached the replica yet.
         let mut asked = 0;
         loop {
             ask(&mut master, "SET k v", "+OK\r\n").await;
@@ -158,11 +157,9 @@ fn idle_and_half_open_connections_keep_nobody_waiting() {
         for number in 0..300 {
             let mut stream = connect(servers[0]).await;
             match number % 3 {
-                // Says nothing at all.
                 0 => {}
-                // Never ends its request.
                 1 => stream.write_all(b"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$100\r\nhalf").await.unwrap(),
-                // Sends no more, but is still there to read.
+                // Sends no more, but keeps reading.
                 _ => stream.shutdown().await.unwrap(),
             }
             crowd.push(stream);
@@ -184,7 +181,7 @@ fn a_listener_that_does_not_read_is_disconnected_at_its_limit() {
         ask(&mut polite, "CONFIG SET client-output-buffer-limit 'pubsub 1mb 0 0'", "+OK\r\n").await;
         let mut deaf = connect(servers[0]).await;
         ask(&mut deaf, "SUBSCRIBE news", "*3\r\n$9\r\nsubscribe\r\n$4\r\nnews\r\n:1\r\n").await;
-        // More than sockets buffer, and less than what is never allowed.
+        // More than sockets buffer, less than the hard limit.
         let message = "x".repeat(60_000);
         let mut heard = 0;
         for _ in 0..4_000 {
@@ -217,7 +214,7 @@ fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
             second.write_all(b"SHUTDOWN\r\n").await.unwrap();
             std::future::pending::<()>().await;
         };
-        // `until` ends though nobody stops it.
+        // `until` ends although the server was not stopped.
         tokio::select! {
             biased;
             () = clients => {}
@@ -226,7 +223,7 @@ fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
     });
 }
 
-/// Has a client run a script without an end, and waits until its server is busy.
+/// Makes a client run an endless script, and waits until the server is busy.
 async fn keep_busy(server: SocketAddr, script: &str) -> TcpStream {
     let mut caller = connect(server).await;
     ask(&mut caller, "CONFIG SET busy-reply-threshold 1", "+OK\r\n").await;
@@ -260,7 +257,7 @@ fn a_script_that_shutdown_ended_is_not_in_the_append_only_file() {
     let options =
         ServeOptions { dir: Some(folder.path().to_owned()), node, ..ServeOptions::default() };
     serve(options.clone(), |servers| async move {
-        // What waits for the disk is answered meanwhile, too.
+        // Clients that wait for the disk are answered meanwhile, too.
         ask(&mut connect(servers[0]).await, "SET before 1", "+OK\r\n").await;
         let mut caller =
             keep_busy(servers[0], "redis.call('SET', KEYS[1], 1) while true do end").await;

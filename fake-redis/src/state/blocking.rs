@@ -1,38 +1,29 @@
-//! Who waits for an element of a list or of a sorted set, and which keys became ready.
+//! Clients blocked on lists or sorted sets, and keys that became ready.
 
 use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use std::collections::VecDeque;
 
-/// The type of value that a client waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Wanted {
-    /// A list.
     List,
-    /// A sorted set.
     SortedSet,
 }
 
-/// What is said to a client whose wait is ended by another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Unblocking {
-    /// As if the time were up.
     Timeout,
-    /// An error.
     Error,
 }
 
-/// A client that waits; `A` is what it attempts.
+/// A blocked client; `A` is the attempted command.
 pub(crate) struct Wait<A> {
-    /// For any of these keys.
     pub(crate) keys: Vec<Box<[u8]>>,
-    /// To hold this.
     pub(crate) wanted: Wanted,
-    /// To do this with it.
     pub(crate) attempt: A,
-    /// What is written if nothing comes.
+    /// Writes the reply after a timeout.
     pub(crate) give_up: fn(&mut Reply),
-    /// Until then at the latest, in wall-clock milliseconds; `None` is for ever.
+    /// Deadline in wall-clock milliseconds; `None` means no timeout.
     pub(crate) until_ms: Option<i64>,
 }
 
@@ -42,7 +33,7 @@ pub(crate) struct Waiting<A> {
     pub(crate) wait: Wait<A>,
 }
 
-/// All who wait, in the order in which they came, and the keys that became ready.
+/// Blocked clients in order of arrival, and ready keys.
 pub(crate) struct Blocking<A> {
     waiting: Vec<Waiting<A>>,
     ready: VecDeque<(usize, Box<[u8]>)>,
@@ -66,17 +57,16 @@ impl<A> std::fmt::Debug for Blocking<A> {
 }
 
 impl<A> Blocking<A> {
-    /// A client waits from now on, behind all who wait already.
     pub(crate) fn add(&mut self, waiting: Waiting<A>) {
         self.waiting.push(waiting);
     }
 
-    /// Takes the key that has been ready for longest.
+    /// Takes the key that has been ready for the longest time.
     pub(crate) fn take_ready(&mut self) -> Option<(usize, Box<[u8]>)> {
         self.ready.pop_front()
     }
 
-    /// The first, from `from` on, who waits for this key to hold that.
+    /// Returns the first client, from `from` on, that waits for this key and type.
     pub(crate) fn first_for(
         &self,
         (db, key): (usize, &[u8]),
@@ -92,39 +82,34 @@ impl<A> Blocking<A> {
         found.map(|(index, _)| index)
     }
 
-    /// The place of a client that waits.
     pub(crate) fn place_of(&self, client: ClientKey) -> Option<usize> {
         self.waiting.iter().position(|waiting| waiting.client == client)
     }
 
-    /// The first whose time is up.
     pub(crate) fn first_over(&self, now_ms: i64) -> Option<usize> {
         self.waiting
             .iter()
             .position(|waiting| waiting.wait.until_ms.is_some_and(|until| until <= now_ms))
     }
 
-    /// When the first time is up, in wall-clock milliseconds.
     pub(crate) fn first_deadline_ms(&self) -> Option<i64> {
         self.waiting.iter().filter_map(|waiting| waiting.wait.until_ms).min()
     }
 
-    /// Takes out who waits at a place.
     pub(crate) fn take(&mut self, place: usize) -> Waiting<A> {
         self.waiting.remove(place)
     }
 
-    /// Puts back who was taken out and has to wait on.
+    /// Puts a client back that must continue to wait.
     pub(crate) fn put_back(&mut self, place: usize, waiting: Waiting<A>) {
         self.waiting.insert(place, waiting);
     }
 
-    /// Takes out all who wait.
     pub(crate) fn take_all(&mut self) -> Vec<Waiting<A>> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// A key gained elements, or may have.
+    /// Records a key that may have gained elements.
     pub(crate) fn note_ready(&mut self, db: usize, key: &[u8]) {
         let is_awaited = |waiting: &Waiting<A>| {
             waiting.db == db && waiting.wait.keys.iter().any(|other| **other == *key)
@@ -134,12 +119,11 @@ impl<A> Blocking<A> {
         }
     }
 
-    /// A client is gone.
     pub(crate) fn forget(&mut self, client: ClientKey) {
         self.waiting.retain(|waiting| waiting.client != client);
     }
 
-    /// Two databases were exchanged: whatever is awaited in them may be there now.
+    /// After SWAPDB, any awaited key may be ready.
     pub(crate) fn note_all_ready(&mut self) {
         let awaited = self.waiting.iter();
         let keys: Vec<_> = awaited

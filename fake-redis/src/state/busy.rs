@@ -1,20 +1,17 @@
-//! What the server knows of a script that runs for long.
+//! State during a long script.
 
 use crate::state::client_key::ClientKey;
 
-/// What the server knows of the script meanwhile.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Busy {
-    /// Whose script it is: it is not served, and not forgotten.
+    /// The script's client, which is neither served nor removed.
     pub(crate) caller: ClientKey,
-    /// Whether the script has called a command that writes.
     pub(crate) has_written: bool,
-    /// SCRIPT KILL.
     pub(crate) is_killed: bool,
 }
 
-/// Who looks after others while a script runs for long, and the script while they do; `A` is who
-/// looks after them.
+/// The attendant `A` that serves other clients during a long script, and the script's state
+/// meanwhile.
 #[derive(Debug)]
 pub(crate) struct LongScript<A> {
     attendance: Option<A>,
@@ -28,33 +25,30 @@ impl<A> Default for LongScript<A> {
 }
 
 impl<A> LongScript<A> {
-    /// From now on there is somebody who looks after others.
     pub(crate) fn attend_by(&mut self, attendance: A) {
         self.attendance = Some(attendance);
     }
 
-    /// Who looks after others, if anybody does.
     pub(crate) fn attendance(&self) -> Option<&A> {
         self.attendance.as_ref()
     }
 
-    /// Others are looked after in the middle of this script: everything but SCRIPT KILL and the
-    /// like is refused with `-BUSY`.
+    /// Interrupts the script to serve other clients: all commands except SCRIPT KILL and the like
+    /// fail with `-BUSY`.
     pub(crate) fn interrupt(&mut self, script: Busy) {
         self.running = Some(script);
     }
 
-    /// The script goes on; what became of it meanwhile.
+    /// Resumes the script. Returns its state after the interruption.
     pub(crate) fn go_on(&mut self) -> Option<Busy> {
         self.running.take()
     }
 
-    /// The script in the middle of which others are looked after.
     pub(crate) fn interrupted(&self) -> Option<Busy> {
         self.running
     }
 
-    /// SCRIPT KILL: the script ends when it goes on.
+    /// SCRIPT KILL: the script stops when it resumes.
     pub(crate) fn kill(&mut self) {
         if let Some(script) = &mut self.running {
             script.is_killed = true;

@@ -1,16 +1,16 @@
-//! How a client is named within its server.
+//! Ids of clients within a server.
 
-/// Names a client within its server, for as long as it is there.
+/// A client's id, unique while it is connected.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct ClientKey(pub(crate) usize);
 
 impl ClientKey {
-    /// The client on whose behalf scripts call commands.
+    /// Runs the commands of scripts.
     pub(crate) const SCRIPT: ClientKey = ClientKey(0);
-    /// The client that applies what the primary sends.
+    /// Applies the primary's stream.
     pub(crate) const PRIMARY: ClientKey = ClientKey(1);
-    /// The client that applies what the append-only file holds.
+    /// Applies the append-only file.
     pub(crate) const DISK: ClientKey = ClientKey(2);
-    /// The client at the server's console.
+    /// The server's console.
     pub(crate) const OPERATOR: ClientKey = ClientKey(3);
 }

@@ -1,4 +1,4 @@
-//! How a server is set up, and what of it changes while it runs.
+//! A server's configuration and its changes at runtime.
 
 use crate::config::NodeConfig;
 use crate::config::events::EventClasses;
@@ -6,14 +6,14 @@ use crate::config::kept::Settings;
 use crate::config::parameters::{self, Refusal};
 use std::ops::Deref;
 
-/// How a server is set up. It is read as a [`NodeConfig`] and changed by the methods alone, so that
-/// what follows from a parameter changes with it.
+/// The configuration. Reads as a [`NodeConfig`]; only its methods change it, so that derived values
+/// stay consistent.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     node: NodeConfig,
-    /// Parameters of redis.conf that are kept but mean nothing here.
+    /// Stored parameters of redis.conf without effect.
     kept: Settings,
-    /// Which keyspace events are published: `notify-keyspace-events`, read.
+    /// Parsed `notify-keyspace-events`.
     events: EventClasses,
 }
 
@@ -26,17 +26,14 @@ impl Deref for Configuration {
 }
 
 impl Configuration {
-    /// That of a server that starts.
     pub(crate) fn new(node: NodeConfig) -> Self {
         Configuration { kept: Settings::default(), events: events_of(&node), node }
     }
 
-    /// Which keyspace events are published.
     pub(crate) fn events(&self) -> EventClasses {
         self.events
     }
 
-    /// All names of parameters with their values.
     pub(crate) fn parameters(&self) -> impl Iterator<Item = (&'static str, String)> {
         let shown = parameters::ALL.iter().flat_map(|parameter| {
             parameter.names.iter().map(|name| (*name, (parameter.show)(&self.node)))
@@ -44,10 +41,11 @@ impl Configuration {
         shown.chain(self.kept.iter().map(|(name, value)| (name, value.to_owned())))
     }
 
-    /// CONFIG SET: sets all of these parameters, or none.
+    /// CONFIG SET: sets all parameters or none.
     ///
     /// # Errors
-    /// With the name of the first that keeps its value, and why.
+    ///
+    /// The first refused parameter and the reason.
     pub(crate) fn set<'a>(
         &mut self,
         pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>,

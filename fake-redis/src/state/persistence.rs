@@ -1,4 +1,4 @@
-//! What the server knows of the disk.
+//! The server's view of its disk.
 
 mod log_size;
 mod progress;
@@ -12,40 +12,37 @@ pub(crate) use log_size::LogSize;
 use progress::Progress;
 use std::collections::VecDeque;
 
-/// For how many seconds a write waits for a sync that is under way.
+/// Maximum seconds for which a write waits for a pending sync.
 const POSTPONED_SECONDS_MAX: i64 = 2;
 
-/// What is known of the disk.
 #[derive(Debug)]
 pub(crate) struct PersistenceState {
     mode: Persistence,
-    /// What the disk held at the start, until it is loaded.
+    /// Contents of the disk until they are loaded.
     found: Option<DiskImage>,
-    /// What the current input adds to the append-only file.
+    /// The current input's additions to the append-only file.
     appended: BytesMut,
-    /// The database that the append-only file has selected.
+    /// The database selected in the append-only file.
     append_only_db: Option<usize>,
-    /// Whether the files are to be written anew at the end of this input.
+    /// Rewrite the files at the end of this input.
     rewrite: bool,
-    /// How many syncs were begun and how many are done.
+    /// Numbers of started and finished syncs.
     syncs_begun: u64,
     syncs_done: u64,
-    /// With `appendfsync everysec`: the second in which the file was last synced.
+    /// With `appendfsync everysec`: the second of the last sync.
     synced_in: i64,
-    /// Since which second what was gathered waits for a sync that is under way.
+    /// The second since which data waits for a pending sync.
     postponed_since: Option<i64>,
-    /// What of the replication stream is safe.
+    /// Synced part of the replication stream.
     progress: Progress,
-    /// Messages that leave once the sync of this number is done.
+    /// Messages to send once the sync with this number has finished.
     held: VecDeque<(u64, Vec<Output>)>,
-    /// When the last snapshot was taken, in seconds of the wall clock.
     last_save: i64,
-    /// How much the files hold.
+    /// Sizes of the files.
     size: LogSize,
 }
 
 impl PersistenceState {
-    /// The state before anything was loaded.
     pub(crate) fn new(config: &NodeConfig) -> Self {
         PersistenceState {
             mode: config.persistence,
@@ -64,13 +61,11 @@ impl PersistenceState {
         }
     }
 
-    /// What is kept, and when it is synced.
     pub(crate) fn mode(&self) -> Persistence {
         self.mode
     }
 
-    /// Another one from now on: what was gathered for an append-only file that is no more is
-    /// forgotten.
+    /// Changes the mode; data collected for a disabled append-only file is discarded.
     pub(crate) fn switch(&mut self, mode: Persistence) {
         self.mode = mode;
         if !self.wants_stream() {
@@ -78,12 +73,11 @@ impl PersistenceState {
         }
     }
 
-    /// The disk held this.
     pub(crate) fn find(&mut self, image: DiskImage) {
         self.found = Some(image);
     }
 
-    /// The server starts in this second: what the disk held, to be loaded once.
+    /// Starts the server. Returns the disk's contents once, to be loaded.
     pub(crate) fn start(&mut self, second: i64) -> Option<DiskImage> {
         self.last_save = second;
         self.synced_in = second;
@@ -95,22 +89,19 @@ impl PersistenceState {
         found
     }
 
-    /// A snapshot is taken in this second.
     pub(crate) fn saved(&mut self, second: i64) {
         self.last_save = second;
     }
 
-    /// When the last snapshot was taken, in seconds of the wall clock.
+    /// In seconds of the wall clock.
     pub(crate) fn last_save(&self) -> i64 {
         self.last_save
     }
 
-    /// The files are to be written anew at the end of this input.
     pub(crate) fn ask_rewrite(&mut self) {
         self.rewrite = true;
     }
 
-    /// Whether that was asked since the last time.
     pub(crate) fn take_rewrite(&mut self) -> bool {
         std::mem::take(&mut self.rewrite)
     }
@@ -124,27 +115,25 @@ impl PersistenceState {
         self.progress.replace(offset);
     }
 
-    /// How much the snapshot and the append-only file hold.
     pub(crate) fn size(&self) -> LogSize {
         self.size
     }
 
-    /// An input ends with the stream at `offset`.
+    /// Ends an input, with the stream at `offset`.
     pub(crate) fn rest(&mut self, offset: u64) {
         self.progress.rest(offset);
     }
 
-    /// Whether effects are to be given to [`Server::feed_append_only`].
+    /// Returns whether effects must be passed to [`Server::feed_append_only`].
     pub(crate) fn wants_stream(&self) -> bool {
         matches!(self.mode, Persistence::Aof { .. })
     }
 
-    /// Whether anything was gathered for the append-only file.
     pub(crate) fn has_appended(&self) -> bool {
         !self.appended.is_empty()
     }
 
-    /// What was gathered, to be written now; the stream is at `offset`.
+    /// Takes the collected data to write it; the stream is at `offset`.
     pub(crate) fn take_appended(&mut self, offset: u64) -> Bytes {
         self.postponed_since = None;
         self.progress.append(offset);
@@ -152,10 +141,9 @@ impl PersistenceState {
         self.appended.split().freeze()
     }
 
-    /// With `appendfsync everysec`, until which second what was gathered stays in memory for now:
-    /// the file is being synced, and writing to it could take as long as that. A process that dies
-    /// meanwhile takes along what it has answered. After two seconds, counted in whole ones, it is
-    /// written all the same.
+    /// With `appendfsync everysec`, the second until which collected data stays in memory: while
+    /// the file is being synced, a write could block for as long. If the process dies meanwhile,
+    /// acknowledged writes are lost. After two whole seconds the data is written anyway.
     pub(crate) fn postponed_until(&mut self, second: i64) -> Option<i64> {
         if self.mode != (Persistence::Aof { fsync: Fsync::EverySec }) || !self.is_syncing() {
             return None;
@@ -164,31 +152,30 @@ impl PersistenceState {
         (second < until).then_some(until)
     }
 
-    /// A sync begins.
     pub(crate) fn begin_sync(&mut self) {
         self.syncs_begun += 1;
         self.progress.begin_sync();
     }
 
-    /// With `appendfsync everysec`, takes the sync of this second: false if it was taken, or one is
-    /// under way, which counts for the second, too.
+    /// With `appendfsync everysec`, claims this second's sync. `false` if it was claimed already,
+    /// or if a sync is pending, which counts for the second too.
     pub(crate) fn take_second(&mut self, second: i64) -> bool {
         let is_new = second > self.synced_in;
         self.synced_in = self.synced_in.max(second);
         is_new && !self.is_syncing()
     }
 
-    /// The next second that has a sync of its own, if anything waits for one.
+    /// The next second with a new sync, if data waits for one.
     pub(crate) fn next_second(&self) -> Option<i64> {
         self.has_unsynced().then_some(self.synced_in + 1)
     }
 
-    /// Whether anything was given to the file that no sync covers.
+    /// Returns whether any written data is covered by no sync.
     pub(crate) fn has_unsynced(&self) -> bool {
         self.progress.has_unsynced()
     }
 
-    /// The oldest sync is done: the messages that waited for it.
+    /// Finishes the oldest sync. Returns the messages that waited for it.
     pub(crate) fn finish_sync(&mut self) -> Vec<Output> {
         self.syncs_done += 1;
         self.progress.finish_sync();
@@ -197,30 +184,28 @@ impl PersistenceState {
         self.held.drain(..done).flat_map(|(_, sends)| sends).collect()
     }
 
-    /// Messages that leave once the last sync that was begun is done.
+    /// Holds messages until the last started sync has finished.
     pub(crate) fn hold(&mut self, sends: Vec<Output>) {
         if !sends.is_empty() {
             self.held.push_back((self.syncs_begun, sends));
         }
     }
 
-    /// Whether any message waits for a sync.
     pub(crate) fn holds_messages(&self) -> bool {
         !self.held.is_empty()
     }
 
-    /// Up to which offset of the replication stream everything is safe from power loss; `None`
-    /// without an append-only file.
+    /// The durable offset of the replication stream; `None` without an append-only file.
     pub(crate) fn synced_offset(&self) -> Option<u64> {
         self.wants_stream().then(|| self.progress.synced())
     }
 
-    /// The error for writes if the disk failed (`-MISCONF`). Disks do not fail here.
+    /// The `-MISCONF` error for writes after a disk failure. Disks never fail here.
     pub(crate) fn denied_write(&self) -> Option<CommandError> {
         None
     }
 
-    /// Whether a sync must be done before a reply may leave, and is not.
+    /// Returns whether a reply must wait for an unfinished sync.
     pub(crate) fn awaits_sync(&self) -> bool {
         self.is_syncing() && self.mode == (Persistence::Aof { fsync: Fsync::Always })
     }
@@ -229,8 +214,7 @@ impl PersistenceState {
         self.syncs_done < self.syncs_begun
     }
 
-    /// Takes an effect for the append-only file, with a SELECT before it if its database is another
-    /// one.
+    /// Appends an effect to the file, with SELECT if its database differs.
     pub(crate) fn feed(&mut self, db: usize, args: &[&[u8]]) {
         if self.append_only_db != Some(db) {
             encode_command(&[b"SELECT", db.to_string().as_bytes()], &mut self.appended);

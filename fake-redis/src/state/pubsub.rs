@@ -1,15 +1,14 @@
-//! Channels: who listens.
+//! Subscriptions of all clients.
 
 use crate::state::client_key::ClientKey;
 use crate::state::subscription::{Kind, Subscriptions};
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Listeners of each name, in the order in which they came. The names have no order: each is
-/// removed in constant time, since one client may bring and take thousands.
+/// Subscribers of each name, in order of subscription. The names are unordered, so that each is
+/// removed in constant time: one client may subscribe to thousands.
 pub(crate) type Listeners = IndexMap<Box<[u8]>, Vec<ClientKey>, FxBuildHasher>;
 
-/// Who listens to what.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PubSub {
     channels: Listeners,
@@ -18,7 +17,6 @@ pub(crate) struct PubSub {
 }
 
 impl PubSub {
-    /// The listeners of one kind.
     pub(crate) fn of(&self, kind: Kind) -> &Listeners {
         match kind {
             Kind::Channel => &self.channels,
@@ -35,12 +33,10 @@ impl PubSub {
         }
     }
 
-    /// Adds a listener that is not one yet.
     pub(crate) fn add(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
         self.of_mut(kind).entry(name.into()).or_default().push(client);
     }
 
-    /// Removes a listener.
     pub(crate) fn remove(&mut self, kind: Kind, name: &[u8], client: ClientKey) {
         let listeners = self.of_mut(kind);
         let Some(clients) = listeners.get_mut(name) else { return };
@@ -50,7 +46,6 @@ impl PubSub {
         }
     }
 
-    /// Removes a client that is gone.
     pub(crate) fn forget(&mut self, client: ClientKey, subscriptions: &Subscriptions) {
         for (kind, name) in subscriptions.all() {
             self.remove(kind, name, client);

@@ -1,4 +1,4 @@
-//! What a server knows of its replicas, or of its primary.
+//! The server's view of its replicas, or of its primary.
 
 mod failover;
 mod history;
@@ -28,55 +28,47 @@ use failover::Failover;
 use link::Link;
 use std::collections::BTreeMap;
 
-/// How often `replicationCron` runs, in microseconds.
+/// Period of `replicationCron` in microseconds.
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
-/// The same during a failover.
+/// Its period during a failover.
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
-/// How long a primary without replicas keeps its backlog, in seconds: `repl-backlog-ttl`.
+/// Seconds for which a primary without replicas keeps its backlog: `repl-backlog-ttl`.
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
 
-/// What a server knows of its replicas, or of its primary. It is the one or the other: whoever
-/// changes sides does it by [`Replication::follow`] and [`Replication::lead`], which change all
-/// that hangs on it. The stream grows here only, for the history and for the replicas alike.
+/// Replication state of a primary or a replica. [`Replication::follow`] and [`Replication::lead`]
+/// change the role and all that depends on it. Only this module appends to the stream, for the
+/// history and the replicas alike.
 #[derive(Debug)]
 pub(crate) struct Replication {
-    /// The primary that this server follows.
     primary: Option<(String, u16)>,
-    /// The stream up to now.
     history: History,
-    /// The database that the stream has selected; `None` makes the next command select anew.
+    /// The database selected in the stream; `None` makes the next command select one.
     stream_db: Option<usize>,
-    /// What the stream has gained for the replicas in this input.
+    /// The stream's growth in this input, for the replicas.
     gained: BytesMut,
-    /// Those who follow this server, in the order in which they came.
+    /// Replicas, in order of arrival.
     replicas: Vec<Replica>,
-    /// How many of them acknowledged lately, when they were last counted.
+    /// Replicas that acknowledged recently, at the last count.
     good_replicas: usize,
-    /// What clients said of themselves by REPLCONF, before they became replicas.
+    /// REPLCONF data of clients that are not replicas yet.
     introductions: BTreeMap<ClientKey, Introduction>,
-    /// The connection to the primary.
     link: Link,
-    /// Whether this server's data is the history up to its offset, so that it may ask a primary to
-    /// go on from there.
+    /// This server's data is exactly the history up to its offset, so it may request a partial
+    /// resynchronization.
     may_continue: bool,
-    /// Since when there is no link to the primary, in seconds of the wall clock.
+    /// When the link to the primary went down, in seconds of the wall clock.
     down_since: Option<i64>,
-    /// Clients that wait for acknowledgements.
     waiting: Vec<Waiting>,
-    /// The failover that has begun here.
     failover: Option<Failover>,
-    /// Whether replicas are to be asked for one.
+    /// Replicas must be asked for an acknowledgement.
     wants_acknowledgements: bool,
-    /// Ids for connections to primaries.
     ids: OutgoingIds,
-    /// How often the cron ran.
     cron_runs: u64,
-    /// Since when there are no replicas, in seconds of the wall clock.
+    /// When the last replica left, in seconds of the wall clock.
     no_replicas_since: i64,
 }
 
 impl Replication {
-    /// The state of a server that starts.
     pub(crate) fn new(config: &NodeConfig, random: &mut Random) -> Self {
         Replication {
             primary: config.replica_of.clone(),
@@ -98,31 +90,28 @@ impl Replication {
         }
     }
 
-    /// The server is up: from now on there are no replicas.
     pub(crate) fn start(&mut self, now_seconds: i64) {
         self.no_replicas_since = now_seconds;
     }
 
-    /// The primary that this server follows.
     pub(crate) fn primary(&self) -> Option<&(String, u16)> {
         self.primary.as_ref()
     }
 
-    /// Whether this server follows a primary.
     #[inline]
     pub(crate) fn is_replica(&self) -> bool {
         self.primary.is_some()
     }
 
-    /// Follows a primary, whose link was dropped if there was another. A former primary offers its
-    /// own history: the new primary may be its former replica and know it.
+    /// Replicates a primary; any earlier link must be closed. A former primary offers its own
+    /// history, which its new primary may know as its former replica.
     pub(crate) fn follow(&mut self, host: &str, port: u16) {
         self.may_continue |= self.primary.is_none();
         self.primary = Some((host.to_owned(), port));
     }
 
-    /// Is a primary from now on, after its link was dropped: the history up to this point stays
-    /// valid under its old id, and what comes now has this one.
+    /// Becomes a primary; the link must be closed. The old history stays valid up to this point
+    /// under its old id, and `id` names the new one.
     pub(crate) fn lead(&mut self, id: String, now_seconds: i64) {
         self.primary = None;
         self.may_continue = false;
@@ -132,26 +121,24 @@ impl Replication {
         self.down_since = None;
     }
 
-    /// The stream up to now.
     pub(crate) fn history(&self) -> &History {
         &self.history
     }
 
-    /// How many bytes of the stream there were so far.
     #[inline]
     pub(crate) fn offset(&self) -> u64 {
         self.history.offset()
     }
 
-    /// Whether effects are to be given to [`Server::feed_replicas`]. A replica passes its primary's
-    /// stream on instead.
+    /// Returns whether effects must be passed to [`Server::feed_replicas`]. A replica forwards its
+    /// primary's stream instead.
     #[inline]
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect of a primary that nobody follows, so that WAITAOF can tell what is on disk
-    /// from what is not.
+    /// Counts an effect of a primary without replicas, so that WAITAOF can compare it with what is
+    /// on disk.
     #[inline]
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {
@@ -159,14 +146,14 @@ impl Replication {
         }
     }
 
-    /// Where there is no backlog, one begins with the first replica, in a history of its own.
+    /// Starts a backlog, and a history, with the first replica.
     pub(crate) fn begin_history(&mut self, id: impl FnOnce() -> String, backlog_size: usize) {
         if !self.history.has_backlog() {
             self.history.begin(id(), backlog_size);
         }
     }
 
-    /// Whether the backlog is kept for nobody, and has been for long enough.
+    /// Returns whether the backlog has been unused for long enough.
     pub(crate) fn keeps_backlog_for_nobody(&self, now_seconds: i64) -> bool {
         self.primary.is_none()
             && self.replicas.is_empty()
@@ -174,13 +161,12 @@ impl Replication {
             && now_seconds - self.no_replicas_since > BACKLOG_TTL_SECONDS
     }
 
-    /// No longer keeps a backlog; what comes now is a history of this id.
     pub(crate) fn forget_history(&mut self, id: String) {
         self.history.forget(id);
     }
 
-    /// Takes up the place that a loaded snapshot states: a replica may go on from there, a primary
-    /// may serve those who were with it at that time.
+    /// Resumes the position stored in a loaded snapshot: a replica may continue there, a primary
+    /// may serve the replicas of that time.
     pub(crate) fn resume(&mut self, origin: &Origin, backlog_size: usize) {
         if self.is_replica() {
             self.history.adopt(&origin.id, origin.offset);
@@ -190,8 +176,8 @@ impl Replication {
         }
     }
 
-    /// When the cron is to run next, in microseconds of the wall clock; `None` if there is nothing
-    /// for it to do.
+    /// The next run of the cron, in microseconds of the wall clock; `None` if there is nothing to
+    /// do.
     pub(crate) fn next_cron(&self, now_micros: i64) -> Option<i64> {
         if self.runs_cron() {
             Some(now_micros + self.period_micros())
@@ -203,31 +189,28 @@ impl Replication {
         }
     }
 
-    /// Whether there is anybody to keep in touch with, so that the cron goes on.
     #[inline]
     pub(crate) fn runs_cron(&self) -> bool {
         self.is_replica() || !self.replicas.is_empty()
     }
 
-    /// From one run of the cron to the next, in microseconds.
     pub(crate) fn period_micros(&self) -> i64 {
         if self.is_failing_over() { FAILOVER_PERIOD_MICROS } else { CRON_PERIOD_MICROS }
     }
 
-    /// The cron ran.
     pub(crate) fn count_cron_run(&mut self) {
         self.cron_runs += 1;
     }
 
-    /// Whether this run of the cron pings the replicas.
+    /// Returns whether this run of the cron pings the replicas.
     pub(crate) fn is_ping_due(&self, period: u32) -> bool {
         self.cron_runs.is_multiple_of(u64::from(period.max(1)))
             && !self.replicas.is_empty()
             && !self.withholds_pings()
     }
 
-    /// Where in the history the data stands, for a snapshot; `None` if that means nothing
-    /// (`rdbPopulateSaveInfo`).
+    /// `rdbPopulateSaveInfo`: the data's position in the history, for a snapshot; `None` if it is
+    /// meaningless.
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -1,4 +1,4 @@
-//! The clients of a server, and in which order they are served.
+//! The clients of a server, and the order in which they are served.
 
 use crate::state::client::{Client, Role};
 use crate::state::client_key::ClientKey;
@@ -8,8 +8,8 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// All clients. Who is connected, ready or shown every command is among them: a client that is
-/// removed is gone from everywhere here.
+/// All clients, with the lists of connected, ready and monitoring ones: removing a client removes
+/// it from all of them.
 #[derive(Debug)]
 pub(crate) struct Roster {
     /// The fixed ones of [`ClientKey`] first.
@@ -23,7 +23,6 @@ pub(crate) struct Roster {
 }
 
 impl Roster {
-    /// The fixed clients of a server that starts.
     pub(crate) fn new(now: WallTime) -> Self {
         let roles = [Role::Script, Role::Primary, Role::Disk, Role::Operator];
         Roster {
@@ -35,17 +34,14 @@ impl Roster {
         }
     }
 
-    /// A client that is there.
     pub(crate) fn client(&self, key: ClientKey) -> &Client {
         &self.clients[key.0]
     }
 
-    /// A client that is there, to be changed.
     pub(crate) fn client_mut(&mut self, key: ClientKey) -> &mut Client {
         &mut self.clients[key.0]
     }
 
-    /// A new client on a connection.
     pub(crate) fn connect(
         &mut self,
         connection: ConnectionId,
@@ -59,7 +55,6 @@ impl Roster {
         key
     }
 
-    /// Removes a client.
     pub(crate) fn remove(&mut self, key: ClientKey) -> Client {
         let client = self.clients.remove(key.0);
         if let Some(connection) = client.connection() {
@@ -70,60 +65,52 @@ impl Roster {
         client
     }
 
-    /// How many clients are connected.
     pub(crate) fn connected_count(&self) -> usize {
         self.connections.len()
     }
 
-    /// Those who are connected.
     pub(crate) fn connected(&self) -> impl Iterator<Item = ClientKey> {
         self.connections.values().copied()
     }
 
-    /// The client behind a connection.
     #[inline]
     pub(crate) fn behind(&self, connection: ConnectionId) -> Option<ClientKey> {
         self.connections.get(&connection).copied()
     }
 
-    /// A client has a complete command, and is served after all who have one already.
+    /// Queues a client with a complete command behind the others.
     pub(crate) fn queue(&mut self, key: ClientKey) {
         self.client_mut(key).service.queue();
         self.ready.push_back(key);
     }
 
-    /// Serves a client next that was queued just now; does nothing if it was not.
+    /// Moves a client that was just queued to the front; does nothing if it is not queued.
     pub(crate) fn prefer(&mut self, key: ClientKey) {
         if self.ready.back() == Some(&key) {
             self.ready.rotate_right(1);
         }
     }
 
-    /// Whether anybody is to be served.
     pub(crate) fn has_ready(&self) -> bool {
         !self.ready.is_empty()
     }
 
-    /// Takes the client that is served next.
     pub(crate) fn take_ready(&mut self) -> Option<ClientKey> {
         let key = self.ready.pop_front()?;
         self.client_mut(key).service.take();
         Some(key)
     }
 
-    /// Nobody is served any more.
     pub(crate) fn clear_ready(&mut self) {
         self.ready.clear();
     }
 
-    /// Shows a client every command from now on.
     pub(crate) fn add_monitor(&mut self, key: ClientKey) {
         if !self.monitors.contains(&key) {
             self.monitors.push(key);
         }
     }
 
-    /// Which clients are shown every command.
     pub(crate) fn monitors(&self) -> &[ClientKey] {
         &self.monitors
     }

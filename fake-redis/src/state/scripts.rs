@@ -1,16 +1,16 @@
-//! The scripts that a server knows, and what they have left behind for the next.
+//! The scripts known to a server, and the state that scripts leave for the next one.
 
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 use sha1::{Digest, Sha1};
 
-/// What rand.c of Redis starts with in every process.
+/// The initial state of Redis's rand.c in every process.
 pub(crate) const INITIAL_RANDOM_STATE: u64 = 0x1234_ABCD_330E;
 
-/// The SHA-1 of a script, in lower-case hexadecimal digits.
+/// The SHA-1 of a script, in lowercase hexadecimal digits.
 pub(crate) type Sha = [u8; 40];
 
-/// What a script's header (`#!lua flags=...`) and the command that runs it allow.
+/// Permissions by a script's header (`#!lua flags=...`) and by the command that runs it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Permissions {
     /// No command may write: EVAL_RO, or the flag `no-writes`.
@@ -21,28 +21,28 @@ pub(crate) struct Permissions {
     pub(crate) allow_stale: bool,
 }
 
-/// How cjson reads and writes; a server keeps it from one script to the next.
+/// cjson's settings, which a server keeps between scripts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Settings {
-    /// Arrays with too many holes become objects; else they are an error.
+    /// Arrays with too many holes become objects, instead of an error.
     pub(crate) sparse_convert: bool,
-    /// An array has too many holes if it is longer than this many times its elements; 0 is never.
+    /// An array has too many holes if it is longer than this many times its elements; 0 disables
+    /// the check.
     pub(crate) sparse_ratio: i32,
-    /// An array no longer than this never has too many holes.
+    /// An array up to this length never has too many holes.
     pub(crate) sparse_safe: i32,
     pub(crate) encode_depth_max: i32,
     pub(crate) decode_depth_max: i32,
-    /// How infinities and NaN are written.
+    /// How to write infinities and NaN.
     pub(crate) invalid_out: Invalid,
-    /// Whether infinities, NaN and hexadecimal numbers are read.
+    /// Accept infinities, NaN and hexadecimal numbers.
     pub(crate) takes_invalid: bool,
     /// Significant digits of numbers.
     pub(crate) precision: i32,
-    /// Without a meaning here.
+    /// Has no effect here.
     pub(crate) keep_buffer: bool,
 }
 
-/// How numbers that JSON does not know are written.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Invalid {
     Refuse,
@@ -66,22 +66,19 @@ impl Default for Settings {
     }
 }
 
-/// A script that a server knows.
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
-    /// Its text, without the `#!` line.
+    /// The text without its `#!` line.
     pub(crate) body: Box<[u8]>,
-    /// What its `#!` line says; `None` if there is no such line.
+    /// Permissions of the `#!` line; `None` without one.
     pub(crate) declared: Option<Permissions>,
 }
 
-/// The scripts that a server knows by their SHA-1; empty after a restart.
+/// Known scripts by SHA-1; empty after a restart.
 #[derive(Clone, Debug)]
 pub(crate) struct ScriptCache {
     scripts: IndexMap<Sha, Script, FxBuildHasher>,
-    /// Where `math.random` is.
     random_state: u64,
-    /// What scripts have set of cjson.
     json: Settings,
 }
 
@@ -96,52 +93,46 @@ impl Default for ScriptCache {
 }
 
 impl ScriptCache {
-    /// How many scripts are known.
     pub(crate) fn len(&self) -> usize {
         self.scripts.len()
     }
 
-    /// The script with this SHA-1, in any case.
+    /// Looks up a SHA-1 in any case.
     pub(crate) fn get(&self, sha: &[u8]) -> Option<(Sha, &Script)> {
         let mut sha: Sha = sha.try_into().ok()?;
         sha.make_ascii_lowercase();
         self.scripts.get(&sha).map(|script| (sha, script))
     }
 
-    /// Whether a script is known.
     pub(crate) fn knows(&self, sha: &Sha) -> bool {
         self.scripts.contains_key(sha)
     }
 
-    /// Makes a script known that compiles.
+    /// Registers a script that compiles.
     pub(crate) fn learn(&mut self, sha: Sha, script: Script) {
         self.scripts.insert(sha, script);
     }
 
-    /// The text of a script; nothing if it is not known any more.
+    /// A script's text; empty if it is no longer known.
     pub(crate) fn body(&self, sha: &Sha) -> &[u8] {
         self.scripts.get(sha).map_or_else(Default::default, |script| &*script.body)
     }
 
-    /// What the last script left to the next one: where `math.random` is, and what was set of
-    /// cjson.
     pub(crate) fn left(&self) -> (u64, Settings) {
         (self.random_state, self.json)
     }
 
-    /// A script has ended, and left this to the next one.
     pub(crate) fn leave(&mut self, random_state: u64, json: Settings) {
         (self.random_state, self.json) = (random_state, json);
     }
 
-    /// Forgets all scripts, and with Lua's state what they set in it.
+    /// Forgets all scripts and the state they left.
     pub(crate) fn clear(&mut self) {
         self.scripts.clear();
         self.json = Settings::default();
     }
 }
 
-/// The SHA-1 of a text.
 pub(crate) fn sha_of(text: &[u8]) -> Sha {
     let mut digits = [0; 40];
     for (pair, byte) in digits.chunks_exact_mut(2).zip(Sha1::digest(text)) {

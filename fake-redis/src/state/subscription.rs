@@ -1,23 +1,18 @@
-//! What one client listens to.
+//! One client's subscriptions.
 
 use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 
-/// Three kinds of subscription.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// SUBSCRIBE.
     Channel,
-    /// PSUBSCRIBE.
     Pattern,
-    /// SSUBSCRIBE.
     ShardChannel,
 }
 
-/// Names in the order in which they came.
+/// Names in order of subscription.
 pub(crate) type Names = IndexSet<Box<[u8]>, FxBuildHasher>;
 
-/// What a client listens to.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subscriptions {
     channels: Names,
@@ -26,7 +21,6 @@ pub(crate) struct Subscriptions {
 }
 
 impl Subscriptions {
-    /// The names of one kind.
     pub(crate) fn of(&self, kind: Kind) -> &Names {
         match kind {
             Kind::Channel => &self.channels,
@@ -43,23 +37,21 @@ impl Subscriptions {
         }
     }
 
-    /// All names: channels, patterns, and shard channels.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Kind, &[u8])> {
         let kinds = [Kind::Channel, Kind::Pattern, Kind::ShardChannel];
         kinds.into_iter().flat_map(|kind| self.of(kind).iter().map(move |name| (kind, &**name)))
     }
 
-    /// Adds a name; false if it is there already.
+    /// Returns `false` if the name was subscribed already.
     pub(super) fn add(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.of_mut(kind).insert(name.into())
     }
 
-    /// Removes a name; false if it is not there.
+    /// Returns `false` if the name was not subscribed.
     pub(super) fn remove(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.of_mut(kind).swap_remove(name)
     }
 
-    /// Whether the client is subscribed to anything.
     pub(crate) fn any(&self) -> bool {
         !(self.channels.is_empty() && self.patterns.is_empty() && self.shard_channels.is_empty())
     }

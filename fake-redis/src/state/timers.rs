@@ -1,23 +1,19 @@
-//! When a server has to be woken, one deadline for each thing that happens by itself.
+//! Deadlines of a server, one per kind of timer.
 
 use fencepost_machine::WallTime;
 
-/// What happens by itself. Replication and persistence have one each for their own use.
+/// Kinds of timers. Replication and persistence multiplex their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
-    /// Deleting expired keys that nobody asks for.
+    /// Deletion of expired keys.
     ActiveExpiry,
-    /// CLIENT PAUSE ends.
     PauseEnd,
-    /// DEBUG SLEEP ends.
     SleepEnd,
-    /// A blocked client's wait ends.
+    /// A blocked client times out.
     BlockedClient,
-    /// Whatever replication has to do next.
     Replication,
-    /// Whatever persistence has to do next.
     Persistence,
-    /// A client has had too much unread for too long.
+    /// A client has exceeded its soft output limit for too long.
     OutputLimit,
 }
 
@@ -25,15 +21,15 @@ impl Timer {
     const COUNT: usize = 7;
 }
 
-/// The deadlines, by the host's wall clock as Redis keeps them. The driver wakes by the monotonic
-/// clock, so that a stepped wall clock makes a wake-up come early or late; each is then checked
-/// against the clock as it is and set anew.
+/// Deadlines by the host's wall clock, as in Redis. The driver wakes the server by the monotonic
+/// clock, so a stepped wall clock makes a wake-up early or late; each deadline is then checked
+/// against the current clock and set again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],
-    /// The first of them.
+    /// The earliest deadline.
     soonest: Option<WallTime>,
-    /// The deadline that the driver was last told.
+    /// The deadline set at the driver.
     armed: Option<WallTime>,
 }
 
@@ -52,24 +48,21 @@ impl Timers {
         self.set(timer, Some(earlier));
     }
 
-    /// Brings a deadline forward to now if it lies beyond a limit.
+    /// Moves a deadline to now if it is beyond a limit.
     pub(crate) fn limit(&mut self, timer: Timer, limit: WallTime, now: WallTime) {
         if self.due[timer as usize].is_some_and(|due| due > limit) {
             self.set(timer, Some(now));
         }
     }
 
-    /// Whether a deadline is set.
     pub(crate) fn is_set(&self, timer: Timer) -> bool {
         self.due[timer as usize].is_some()
     }
 
-    /// Whether any deadline has come.
     pub(crate) fn any_due(&self, now: WallTime) -> bool {
         self.soonest.is_some_and(|due| due <= now)
     }
 
-    /// Takes the deadline if it has come.
     pub(crate) fn take_if_due(&mut self, timer: Timer, now: WallTime) -> bool {
         let is_due = self.due[timer as usize].is_some_and(|due| due <= now);
         if is_due {
@@ -78,13 +71,12 @@ impl Timers {
         is_due
     }
 
-    /// The driver's wake-up came: it owes none now.
+    /// Handles the driver's timer: none is set now.
     pub(crate) fn woken(&mut self) {
         self.armed = None;
     }
 
-    /// The span in microseconds to ask the driver for, if what it was asked for is missing or too
-    /// late.
+    /// The delay in microseconds to request from the driver, if its timer is missing or too late.
     pub(crate) fn rearm(&mut self, now: WallTime) -> Option<u64> {
         let next = self.soonest?;
         if self.armed.is_some_and(|armed| armed <= next) {

@@ -1,19 +1,17 @@
-//! What waits for a client that does not read.
+//! Unsent output of a client.
 
 use crate::config::OutputLimit;
 
-/// What waits for one client.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Unread {
-    /// How many bytes.
     pub(crate) bytes: usize,
-    /// Since when that is more than the soft limit, in seconds of the wall clock.
+    /// Since when it has exceeded the soft limit, in seconds of the wall clock.
     pub(crate) over_soft_since: Option<i64>,
 }
 
 impl Unread {
-    /// Whether a limit is broken now, in seconds of the wall clock; notes since when it is more
-    /// than the soft one.
+    /// Returns whether a limit is exceeded at `now`, in seconds; records when the soft limit was
+    /// first exceeded.
     pub(crate) fn breaks(&mut self, limit: OutputLimit, now: i64) -> bool {
         let exceeds = |bound: u64| bound > 0 && self.bytes as u64 >= bound;
         let (over_hard, over_soft) = (exceeds(limit.hard), exceeds(limit.soft));

@@ -1,5 +1,4 @@
-//! Who waits for an element is served in order, once, and when the command that brought it has
-//! ended.
+//! Blocked clients are served in order, once, and after the command that added the element.
 
 use crate::testing::{Bench, check_on};
 

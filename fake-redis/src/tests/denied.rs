@@ -1,4 +1,4 @@
-//! What a server refuses, delays or only answers later.
+//! Commands that a server refuses, delays or answers later.
 
 use crate::config::NodeConfig;
 use crate::state::busy::Busy;

@@ -1,4 +1,4 @@
-//! What happens when memory is full.
+//! Eviction when memory is full.
 
 use crate::testing::{Bench, check_on};
 
@@ -82,7 +82,7 @@ fn memory_that_was_taken_is_given_back() {
     assert_eq!(bench.node.server_mut().used_memory(), 0);
 }
 
-/// A script that says what it does is looked at before it runs.
+/// Scripts with declared flags are checked before they run.
 #[test]
 fn memory_without_a_bound_is_never_full() {
     let mut bench = Bench::new();

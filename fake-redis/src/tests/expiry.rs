@@ -1,4 +1,4 @@
-//! Keys end exactly when they should, by the server's clock, and on a primary only.
+//! Keys expire exactly in time by the server's clock, and only on a primary.
 
 use crate::config::NodeConfig;
 use crate::testing::{Bench, START_MS, check, check_on};
@@ -144,7 +144,7 @@ fn what_a_primary_sends_meets_keys_that_have_expired_here_as_alive() {
     bench.pass(1_000);
     bench.node.server_mut().clock.show(bench.now);
     bench.node.server_mut().apply_replicated(&[b"INCR", b"n"]);
-    // By a clock that has not got there yet, the number is seen to have been counted on.
+    // A clock that is set back shows that the key has kept its value.
     bench.step_clock(-1_000);
     check_on(&mut bench, &[("GET n", "$1|6")]);
 }

@@ -1,5 +1,4 @@
-//! What happens in the middle of a long script, with an attendant in the test's hand: the clock
-//! jumps at every look.
+//! Clients during a long script, with a scripted attendant: the clock jumps at every poll.
 
 use crate::testing::{Bench, readable};
 use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Output, Outputs};
@@ -10,7 +9,7 @@ use std::time::Duration;
 const BUSY: &str =
     "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 
-/// Types lines at clients, one line a look, and notes what comes of it.
+/// Sends one line per poll and records the replies.
 #[derive(Debug, Default)]
 struct Typist {
     now: Cell<u64>,
@@ -56,8 +55,8 @@ fn describe(output: &Output) -> String {
     }
 }
 
-/// Runs a script at client 0, with these lines typed meanwhile; what was seen meanwhile, and the
-/// script's answer.
+/// Runs a script as client 0 and sends these lines meanwhile. Returns the replies and the script's
+/// result.
 fn run(bench: &mut Bench, script: &str, lines: &[(u32, &'static str)]) -> (Vec<String>, String) {
     let typist = Rc::new(Typist::default());
     typist.lines.borrow_mut().extend(lines.iter().rev());

@@ -1,4 +1,4 @@
-//! Loading: who is answered meanwhile, what ends it, and which files are refused.
+//! Loading: replies meanwhile, reasons to stop, and refused files.
 
 use crate::config::{Fsync, NodeConfig, Persistence};
 use crate::front::node::Node;
@@ -18,7 +18,7 @@ fn now() -> Now {
     Now::unstepped(WallTime(1_700_000_000_000_000))
 }
 
-/// A client that connects while data is loaded and sends one line at each look.
+/// A client that connects during loading and sends one line per poll.
 #[derive(Debug, Default)]
 struct Visitor {
     now: Cell<u64>,
@@ -59,13 +59,13 @@ impl Attendant for Visitor {
     }
 }
 
-/// A file of commands that takes some looks to load.
+/// A file of commands that takes several polls to load.
 fn long_file() -> Bytes {
     let set = |number| format!("*3\r\n$3\r\nSET\r\n$5\r\n{number:05}\r\n$1\r\nv\r\n");
     Bytes::from((0..20_000).map(set).collect::<String>())
 }
 
-/// Boots a server, with these lines sent while it loads. Returns the answers and the last output.
+/// Boots a server and sends these lines while it loads. Returns the replies and the last output.
 fn boot(
     persistence: Persistence,
     image: DiskImage,
@@ -126,7 +126,7 @@ fn a_server_that_is_told_to_end_does_so_while_it_loads_and_writes_nothing() {
     }
 }
 
-/// Starts a server with these files. Returns what it says of them, and whether it serves.
+/// Starts a server with these files. Returns the reported damage, and whether it serves.
 fn started(config: NodeConfig, image: &DiskImage) -> (Option<(DiskFile, String, Response)>, bool) {
     let mut world = World::new();
     world.put_disk("redis-1", Disk::holding(image.clone()));
@@ -142,7 +142,6 @@ fn started(config: NodeConfig, image: &DiskImage) -> (Option<(DiskFile, String, 
     (found.map(|damage| (damage.file, damage.what, damage.response)), serves)
 }
 
-/// Files of a server with this persistence and three keys.
 fn files(persistence: Persistence) -> (NodeConfig, DiskImage) {
     let mut world = World::new();
     let config = NodeConfig { persistence, ..NodeConfig::default() };

@@ -1,4 +1,4 @@
-//! Channels, and keyspace events that use them.
+//! Channels and keyspace events.
 
 use crate::testing::{Bench, check, check_on};
 use fencepost_machine::{ConnectionId, Input};
@@ -97,7 +97,7 @@ fn a_new_key_is_told_once_and_before_the_event_of_its_command() {
     assert_eq!(bench.heard(1), [event("new"), event("set"), event("set")].join("|"));
 }
 
-/// It is a matter of seconds if each removal moves all the names that are left.
+/// Takes seconds if each removal moves all remaining names.
 #[test]
 fn thousands_of_channels_end_with_their_client_and_leave_those_of_others() {
     let mut bench = Bench::new();

@@ -1,11 +1,10 @@
-//! `client-output-buffer-limit`: who is disconnected for not reading.
+//! `client-output-buffer-limit` disconnects clients that do not read.
 
 use crate::testing::Bench;
 use fencepost_machine::{ConnectionId, Input};
 
 const READER: ConnectionId = ConnectionId(1);
 
-/// A server with these limits.
 fn limited(limits: &str) -> Bench {
     let mut bench = Bench::new();
     assert_eq!(

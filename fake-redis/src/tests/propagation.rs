@@ -1,5 +1,5 @@
-//! What replicas and the append-only file are told: absolute times, effects rather than scripts,
-//! deletions of what expired.
+//! Propagation to replicas and the append-only file: absolute times, effects instead of scripts,
+//! deletion of expired keys.
 
 use crate::testing::{Bench, START_MS, check_on};
 

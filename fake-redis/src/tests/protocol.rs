@@ -1,5 +1,5 @@
-//! Bytes that come in any pieces, and bytes that are no requests at all. The expected texts are
-//! those of redis-server 7.0.15.
+//! Requests split at any byte, and invalid bytes. The expected texts are those of redis-server
+//! 7.0.15.
 
 use crate::config::NodeConfig;
 use crate::protocol::request::{Limits, RequestReader};
@@ -79,7 +79,7 @@ fn a_client_that_never_ends_its_request_is_dropped() {
     assert_eq!(bench.closed.len(), 1);
 }
 
-/// Requests that a client might send: commands with any bytes as arguments, in both forms.
+/// Requests in both forms, with arbitrary bytes as arguments.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let names = [
         "SET",
@@ -120,7 +120,7 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => bulk, 1 => inline]
 }
 
-/// Bytes that look like requests here and there.
+/// Bytes that partly resemble requests.
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "*",
@@ -156,7 +156,7 @@ fn replies_to(pieces: impl Iterator<Item = Vec<u8>>) -> (Vec<u8>, usize) {
     (replies, bench.closed.len())
 }
 
-/// All complete requests in some bytes, and whether the rest cannot be understood.
+/// Returns all complete requests, and whether the rest is invalid.
 fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     let limits = Limits::of(1 << 29);
     let mut reader = RequestReader::default();
@@ -175,9 +175,9 @@ fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     }
 }
 
-/// How many bytes the first frame has; `None` if there is none. redis-protocol wants errors to be
-/// text, but Redis repeats in them what it was sent, whatever that is: they are read here, on their
-/// own and in what EXEC answers.
+/// Length of the first frame; `None` if there is none. redis-protocol requires errors to be text,
+/// but Redis repeats arbitrary input in them, so they are parsed here, alone and in replies of
+/// EXEC.
 fn frame_length(bytes: &[u8]) -> Option<usize> {
     let line = || bytes.windows(2).position(|end| end == b"\r\n").map(|end| end + 2);
     match bytes.first()? {

@@ -1,4 +1,4 @@
-//! SHUTDOWN ends a server, and only that.
+//! SHUTDOWN.
 
 use crate::config::{NodeConfig, Persistence};
 use crate::testing::{Bench, check};

@@ -1,4 +1,4 @@
-//! What the judge is told of the keys it cares about, and nothing else.
+//! Reports to the judge about the selected keys only.
 
 use crate::config::NodeConfig;
 use crate::testing::{Bench, check_on};

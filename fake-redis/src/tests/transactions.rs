@@ -1,5 +1,5 @@
-//! Transactions happen as a whole, or not at all if a watched key was changed; what fails in the
-//! middle is not undone.
+//! Transactions are executed as a whole, or not at all if a watched key has changed; errors in the
+//! middle are not rolled back.
 
 use crate::testing::{Bench, check, check_on};
 
@@ -82,7 +82,7 @@ fn a_watched_key_that_expires_cancels_though_nobody_looked() {
             ("+101", ""),
             ("MULTI", "+OK"),
             ("EXEC", "*-1"),
-            // It had expired already when it was watched: no change.
+            // It had already expired when WATCH was called, so it has not changed.
             ("WATCH k", "+OK"),
             ("MULTI", "+OK"),
             ("PING", "+QUEUED"),
@@ -123,7 +123,7 @@ fn nobody_gets_in_between_the_commands_of_a_transaction() {
     assert_eq!(bench.propagated(), "MULTI | INCR n | INCR n | EXEC");
 }
 
-/// It is a matter of seconds if each key is looked for among all the others.
+/// Takes seconds if each key is compared with all others.
 #[test]
 fn thousands_of_keys_are_watched_once_each() {
     let mut bench = Bench::new();

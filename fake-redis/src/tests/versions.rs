@@ -1,4 +1,4 @@
-//! Where versions differ and locks notice.
+//! Differences between versions that locks can observe.
 
 use crate::config::{NodeConfig, RedisVersion};
 use crate::testing::{Bench, START_MS, check_on};
@@ -7,8 +7,8 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// t_string.c and expire.c of 6.2: replicas are told the span that the client said, and instants
-/// stay instants.
+/// t_string.c and expire.c of 6.2: relative times are propagated as relative, absolute ones as
+/// absolute.
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);
@@ -32,8 +32,7 @@ fn before_7_0_replicas_are_told_spans() {
     assert_eq!(bench.propagated(), format!("SET PXAT PXAT PXAT {at} | PEXPIREAT PXAT {}", at + 1));
 }
 
-/// eval.c of 6.2: what SCRIPT LOAD taught a primary its replicas know too, what EVAL did they do
-/// not.
+/// eval.c of 6.2: SCRIPT LOAD is propagated to replicas, scripts known from EVAL are not.
 #[test]
 fn before_7_0_replicas_are_told_of_loaded_scripts() {
     for (version, told) in
@@ -47,7 +46,7 @@ fn before_7_0_replicas_are_told_of_loaded_scripts() {
     }
 }
 
-/// The texts of 6.2 that libraries have parsed.
+/// Texts of 6.2 that client libraries parse.
 #[test]
 fn before_7_0_errors_read_differently() {
     let mut bench = at_version(RedisVersion::V6_2);

@@ -1,5 +1,4 @@
-//! A script that does not end: the same steps at a real server and at a fake one, and the same
-//! answers.
+//! An endless script: the same steps on a real server and on ours give the same replies.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
@@ -7,14 +6,14 @@ use fake_redis::serve::ServeOptions;
 use fencepost_testing::wait_for;
 use std::net::TcpStream;
 
-/// What a server answered, step by step.
+/// A server's replies, step by step.
 struct Transcript {
     port: u16,
     lines: Vec<String>,
 }
 
 impl Transcript {
-    /// Begins with a server that calls any script long.
+    /// Starts with a server that considers any script long.
     fn of(port: u16) -> Transcript {
         let mut transcript = Transcript { port, lines: Vec::new() };
         transcript.type_at(
@@ -39,26 +38,26 @@ impl Transcript {
         }
     }
 
-    /// The next reply of a client that has asked already.
+    /// Reads the next reply to an earlier request.
     fn hear(&mut self, client: &mut Client) {
         let answer = String::from_utf8_lossy(&client.read()).into_owned();
         self.note("heard", answer);
     }
 
-    /// Has a client send a script and a PING behind it, and waits until the server is busy.
+    /// Sends a script followed by a PING, and waits until the server is busy.
     fn begin(&mut self, client: &mut Client, script: &str) {
         let bytes = [encode(&["EVAL", script, "1", "k"]), encode(&["PING"])].concat();
         client.write(&bytes);
         self.wait_until("busy", "GET k", |answer| answer.starts_with("-BUSY "));
     }
 
-    /// Asks until the answer is as it should be.
+    /// Repeats a command until its reply is as expected.
     fn wait_until(&self, what: &str, line: &str, is_so: impl Fn(&str) -> bool) {
         let mut client = Client::of(self.port);
         wait_for(what, || is_so(&client.run(line)).then_some(()));
     }
 
-    /// Ends the script that `client` sent, and hears its answers.
+    /// Kills the script of `client`, and reads its replies.
     fn kill(&mut self, client: &mut Client) {
         self.type_at(&mut Client::of(self.port), &["SCRIPT KILL"]);
         self.hear(client);
@@ -66,7 +65,7 @@ impl Transcript {
     }
 }
 
-/// Runs the same steps at both; the transcripts must be the same, and are returned.
+/// Runs the same steps on both. Asserts equal transcripts and returns one.
 fn compare(steps: impl Fn(&mut Transcript)) -> Option<Vec<String>> {
     let fakes = Fakes::start(ServeOptions::default());
     let mut fake = Transcript::of(fakes.ports[0]);
@@ -127,8 +126,8 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
         transcript.note(
             "EVAL",
-            // On one line: at which line of a loop a script is killed follows from how many
-            // instructions the loop compiles to.
+            // In one line: the line at which a loop is killed depends on how many instructions it
+            // compiles to.
             String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do local a = 1 end", "0"])),
         );
         transcript.type_at(&mut caller, &["SET k 2"]);
@@ -144,7 +143,7 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
     compare(|transcript| {
         let (mut caller, mut waiting) = (transcript.client(), transcript.client());
         waiting.write(&encode(&["BLPOP", "list", "0"]));
-        // Another connection's script may be read first, and BLPOP be answered BUSY.
+        // Another connection's script may be read first; then BLPOP gets BUSY.
         transcript
             .wait_until("blocked", "INFO clients", |answer| answer.contains("blocked_clients:1"));
         let script = "redis.call('SET', KEYS[1], 1)\nredis.call('RPUSH', 'list', 1)\nwhile true \
@@ -165,7 +164,7 @@ fn a_script_that_has_written_goes_on_until_the_server_is_shut_down() {
 fn a_script_that_is_long_and_ends_is_as_good_as_any() {
     compare(|transcript| {
         let mut caller = transcript.client();
-        // Whether somebody is answered BUSY before it ends is left open.
+        // Whether another client gets BUSY before it ends is not determined.
         caller.write(
             &[encode(&[
                 "EVAL",

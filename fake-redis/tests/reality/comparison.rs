@@ -1,8 +1,7 @@
-//! Which replies of two servers count as the same, and which commands are worth asking both.
-//! docs/fidelity.md lists what is not strict.
+//! Decides which replies count as equal, and which commands to compare. docs/fidelity.md lists the
+//! exceptions.
 
-/// The elements of a flat or nested aggregate, sorted: for replies whose order Redis does not
-/// promise.
+/// Sorts the elements of an aggregate, for replies whose order Redis does not define.
 fn sorted(reply: &[u8]) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = reply.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     parts.sort();
@@ -13,7 +12,8 @@ fn integer(reply: &[u8]) -> Option<i64> {
     std::str::from_utf8(reply.strip_prefix(b":")?).ok()?.trim_end().parse().ok()
 }
 
-/// Equal, but for the order of what has none, and for the time that passed between the two servers.
+/// Returns whether two replies are equal, apart from undefined order and the time between the two
+/// calls.
 pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>]) -> bool {
     if real == fake {
         return true;
@@ -30,8 +30,7 @@ pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>
             .is_some_and(|(real, fake)| real > 0 && fake > 0 && real.abs_diff(fake) < 5_000),
         // Redis remembers that a string was once changed in place, and shares small integers.
         "OBJECT" => !is_error(real) && !is_error(fake),
-        // Its parts are compared as strictly as they would be by themselves, or not at all if one
-        // of them may differ.
+        // Its parts are compared like single replies, or not at all if one of them may differ.
         "EXEC" => {
             let may_differ = |words: &&Vec<String>| {
                 ["TTL", "PTTL", "EXPIRETIME", "PEXPIRETIME", "OBJECT"]
@@ -48,23 +47,23 @@ fn is_error(reply: &[u8]) -> bool {
     reply.starts_with(b"-")
 }
 
-/// Commands whose replies tell of the server rather than of the data, or that would silence it.
+/// Commands whose replies describe the server rather than the data, or that would silence it.
 pub(crate) fn is_comparable(words: &[String]) -> bool {
     let silences = words[0].eq_ignore_ascii_case("client")
         && words.get(1).is_some_and(|word| word.eq_ignore_ascii_case("reply"));
-    // A list with elements answers at once; an empty one would keep the connection waiting.
+    // A list with elements is served immediately; an empty one would block the connection.
     let waits = matches!(words[0].to_ascii_lowercase().as_str(), "blpop" | "blmove");
     let counts = words[0].eq_ignore_ascii_case("command");
-    // Redis documents ranges by member only for sets whose scores are all the same; what it answers
-    // otherwise depends on the encoding.
+    // Redis defines ranges by member only for sets with equal scores; otherwise the reply depends
+    // on the encoding.
     let is_by_member = words.iter().any(|word| word.to_ascii_lowercase().ends_with("lex"))
         && !words.get(1).is_some_and(|key| key.starts_with('y'));
-    // Incrementing makes scores differ.
+    // Increments make scores differ.
     let is_by_member = is_by_member
         || words[0].eq_ignore_ascii_case("zadd")
             && words[1..].iter().any(|word| word == "INCR")
             && words[1..].iter().any(|word| word.starts_with('y'));
-    // Which members go is chance, unless it is all of them or none.
+    // The choice of members is random, unless it is all or none.
     let is_chance = |count: &str| !matches!(count, "1000" | "0" | "-1");
     let draws = words[0].eq_ignore_ascii_case("spop")
         && words.get(1).is_some_and(|key| key != "missing")

@@ -1,8 +1,7 @@
-//! Random command sequences against a real redis-server and against fake-redis: the replies must be
-//! equal byte for byte.
+//! Random command sequences against a real redis-server and against fake-redis: replies must be
+//! byte-identical.
 //!
-//! `FENCEPOST_DIFFERENTIAL_CASES` is the number of sequences. What counts as equal is in
-//! comparison.rs.
+//! `FENCEPOST_DIFFERENTIAL_CASES` sets the number of sequences. comparison.rs defines equality.
 
 use crate::comparison::{is_comparable, same};
 use crate::real::{RealRedis, encode};
@@ -14,7 +13,7 @@ use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// How many sequences are tried, of about 40 commands each.
+/// Number of sequences, of about 40 commands each.
 const CASES: u32 = 5_000;
 
 #[expect(clippy::disallowed_methods, reason = "the real server lives by the real clock")]
@@ -65,7 +64,7 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
     }
     let commands: Vec<&Vec<String>> =
         commands.iter().filter(|words| is_comparable(words)).collect();
-    // All at once: a round trip for each command would take most of the time.
+    // In one batch: a round trip per command would take most of the time.
     let requests: Vec<Vec<u8>> = commands.iter().map(|words| encode(words)).collect();
     stream.write(&requests.concat());
     for (index, request) in requests.iter().enumerate() {
@@ -87,15 +86,15 @@ fn check(real: &RealRedis, is_resp3: bool, commands: &[Vec<String>]) -> Result<(
 #[test]
 fn replies_are_those_of_a_real_redis() {
     let Some(real) = RealRedis::start(&["--enable-debug-command", "yes"]) else { return };
-    // When keys are deleted that nobody asks for is a matter of timing: here never, in both.
+    // Active expiry depends on timing, so it is off on both.
     real.connect().ask(&["DEBUG", "SET-ACTIVE-EXPIRE", "0"]);
     let cases =
         std::env::var("FENCEPOST_DIFFERENTIAL_CASES").ok().and_then(|cases| cases.parse().ok());
     let cases = cases.unwrap_or(CASES);
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // The same sequences every time, so that a failure is a change of ours; another seed looks
-    // elsewhere.
+    // The same sequences every time, so that a failure is caused by our change; another seed tries
+    // others.
     let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
         .ok()
         .and_then(|seed| seed.parse::<u8>().ok())

@@ -1,4 +1,4 @@
-//! Fake servers for tests, as real programs meet them.
+//! Fake servers behind real TCP, for tests with real programs.
 
 use crate::real::Client;
 use fake_redis::serve::{ServeOptions, start};
@@ -6,9 +6,7 @@ use std::sync::mpsc;
 use std::thread::JoinHandle;
 use tokio::sync::oneshot;
 
-/// Fake servers behind real TCP, on a thread of their own.
 pub(crate) struct Fakes {
-    /// Where each listens.
     pub(crate) ports: Vec<u16>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
@@ -24,7 +22,6 @@ impl Drop for Fakes {
 }
 
 impl Fakes {
-    /// Starts them on free ports.
     pub(crate) fn start(options: ServeOptions) -> Fakes {
         let (tell, told) = mpsc::channel();
         let (stop, stopped) = oneshot::channel();
@@ -40,7 +37,6 @@ impl Fakes {
         Fakes { ports: told.recv().unwrap(), stop: Some(stop), thread: Some(thread) }
     }
 
-    /// A connection to one of them.
     pub(crate) fn client(&self, index: usize) -> Client {
         Client::of(self.ports[index])
     }

@@ -1,15 +1,15 @@
-//! Commands with odd arguments, one line each, beside a real server: what was found to differ once
-//! is asked for ever after.
+//! Commands with unusual arguments, one per line, compared with a real server: each difference once
+//! found stays in the list.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};
 use fake_redis::serve::ServeOptions;
 
-/// Each line is asked of both servers in this order; words are separated by blanks, and `\0`, `\t`,
-/// `\r`, `\n`, `\_` stand for a NUL byte, a tab, line ends and a blank.
+/// Each line is sent to both servers in this order. Words are separated by spaces; `\0`, `\t`,
+/// `\r`, `\n`, `\_` stand for a NUL byte, a tab, line ends and a space.
 const LINES: &[&str] = &[
     "FLUSHALL",
-    // Scores beyond a double, and below one.
+    // Scores that overflow or underflow a double.
     "ZADD k -1e400 c",
     "ZADD k 1e400 c",
     "ZADD k 1e-400 c",
@@ -24,12 +24,12 @@ const LINES: &[&str] = &[
     "INCRBYFLOAT x 5e400",
     "INCRBYFLOAT x 1e-4940",
     "DEL k x",
-    // A zero stays the zero that it is.
+    // 0 and -0 are preserved.
     "ZADD k 0 a 1 b 2 c",
     "ZADD k CH -0 a",
     "ZSCORE k a",
     "ZRANGE k 0 0 WITHSCORES",
-    // Bounds as strtod reads them.
+    // Bounds as strtod parses them.
     "ZCOUNT k 0 \\_1",
     "ZCOUNT k 0 1\\_",
     "ZCOUNT k 0 1\\0",
@@ -44,12 +44,12 @@ const LINES: &[&str] = &[
     "ZCOUNT k 0 nan",
     "ZRANGEBYSCORE k \\_1 +inf",
     "ZREMRANGEBYSCORE k \\t1 1",
-    // ZINCRBY reads options as ZADD does.
+    // ZINCRBY parses the options of ZADD.
     "ZINCRBY k INCR b",
     "ZINCRBY k NX b",
     "ZINCRBY k x b",
     "ZINCRBY k 1 b",
-    // Cursors as strtoul reads them.
+    // Cursors as strtoul parses them.
     "SCAN -0",
     "SCAN +0",
     "SCAN 0\\0",
@@ -98,11 +98,11 @@ const LINES: &[&str] = &[
     "CONFIG SET min-replicas-to-write -1",
     "CONFIG SET busy-reply-threshold -1",
     "CONFIG SET maxmemory -1",
-    // Where files are written is not for clients to say.
+    // Clients may not choose where files are written.
     "CONFIG SET dir /tmp",
     "CONFIG SET dbfilename x.rdb",
     "CONFIG SET maxmemory 0 dir /tmp",
-    // A pause beyond all times is over at once.
+    // A pause beyond the largest time ends immediately.
     "CLIENT PAUSE 9223372036854775807",
     "PING",
     "CLIENT PAUSE 9223372036854775808",
@@ -112,7 +112,7 @@ const LINES: &[&str] = &[
     "PING",
 ];
 
-/// What else differs on purpose is in docs/fidelity.md.
+/// docs/fidelity.md lists the other intended differences.
 const EMPTY_ARGUMENTS: &[&[&str]] = &[
     &["FLUSHALL"],
     &["SCAN", ""],
@@ -173,8 +173,8 @@ fn a_browsers_request_is_cut_off_with_what_came_before_it() {
     assert_eq!(fakes.client(0).ask(&["PING"]), b"+PONG\r\n", "the server is still there");
 }
 
-/// Members that arrive in the worst order, and their ranks: as many as a real server takes in a
-/// few seconds. What is compared is content; that it is fast is held by `Ranked`'s own tests.
+/// Members inserted in the worst order, and their ranks: as many as a real server accepts in a few
+/// seconds. Compares the content; `Ranked`'s own tests cover the speed.
 #[test]
 fn a_large_sorted_set_has_the_ranks_of_a_real_one() {
     let Some(real) = RealRedis::start(&[]) else { return };

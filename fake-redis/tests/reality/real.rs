@@ -1,5 +1,5 @@
-//! Real servers for tests: redis-server and redis-sentinel in a folder of their own, on a free
-//! port, ended by their process id.
+//! Real servers: redis-server and redis-sentinel in their own folders, on free ports, stopped by
+//! process id.
 
 use fencepost_testing::{free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
@@ -8,15 +8,13 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Says that a test did not run for want of a program, or fails if it has to run.
+/// Prints that a test is skipped because a program is missing. Panics if the program is required.
 pub(crate) fn skip(program: &str) {
     fencepost_testing::skip("FENCEPOST_REAL_REDIS", &format!("{program} 7.0"));
 }
 
-/// A real server.
 pub(crate) struct RealRedis {
     process: Child,
-    /// Where it listens.
     pub(crate) port: u16,
     folder: tempfile::TempDir,
 }
@@ -29,8 +27,8 @@ impl Drop for RealRedis {
 }
 
 impl RealRedis {
-    /// A redis-server without persistence and with these options. `None` if there is no such
-    /// program, which has then been said.
+    /// A redis-server without persistence, with these options. `None` if the program is missing,
+    /// which has been printed.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
         RealRedis::start_in(tempfile::tempdir().unwrap(), options)
     }
@@ -44,7 +42,7 @@ impl RealRedis {
         RealRedis::run("redis-server", port, &all, folder)
     }
 
-    /// A redis-sentinel that watches `mymaster` alone.
+    /// A redis-sentinel that monitors only `mymaster`.
     pub(crate) fn sentinel(master: u16) -> Option<RealRedis> {
         let port = free_port();
         let text = format!(
@@ -55,7 +53,7 @@ impl RealRedis {
         RealRedis::sentinel_of(port, &text)
     }
 
-    /// A redis-sentinel with this configuration file, which names this port.
+    /// A redis-sentinel with this configuration file, which contains the port.
     pub(crate) fn sentinel_of(port: u16, text: &str) -> Option<RealRedis> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sentinel.conf");
@@ -63,7 +61,6 @@ impl RealRedis {
         RealRedis::run("redis-sentinel", port, &[file.to_str().unwrap()], folder)
     }
 
-    /// What its configuration file holds now.
     pub(crate) fn sentinel_file(&self) -> String {
         std::fs::read_to_string(self.folder.path().join("sentinel.conf")).unwrap()
     }
@@ -92,7 +89,7 @@ impl RealRedis {
         Some(real)
     }
 
-    /// Kills it and starts it again in the same folder, with these options.
+    /// Kills it and restarts it in the same folder with these options.
     pub(crate) fn restart(mut self, options: &[&str]) -> Option<RealRedis> {
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         drop(self);
@@ -103,19 +100,16 @@ impl RealRedis {
         Some(real)
     }
 
-    /// A connection to it.
     pub(crate) fn connect(&self) -> Client {
         Client::of(self.port)
     }
 
-    /// What it has said.
     pub(crate) fn log(&self) -> String {
         let path: PathBuf = self.folder.path().join("log");
         std::fs::read_to_string(path).unwrap()
     }
 }
 
-/// A command as a client sends it.
 pub(crate) fn encode(words: &[impl AsRef<str>]) -> Vec<u8> {
     let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
     for word in words {
@@ -125,7 +119,7 @@ pub(crate) fn encode(words: &[impl AsRef<str>]) -> Vec<u8> {
     bytes
 }
 
-/// The length of the first reply, in RESP2 or RESP3; `None` if it is not complete.
+/// Length of the first reply in RESP2 or RESP3; `None` if it is incomplete.
 fn reply_length(bytes: &[u8]) -> Option<usize> {
     let line = bytes.windows(2).position(|pair| pair == b"\r\n")? + 2;
     let number = || std::str::from_utf8(&bytes[1..line - 2]).ok()?.parse::<i64>().ok();
@@ -147,26 +141,23 @@ fn reply_length(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// A connection to any server.
 pub(crate) struct Client {
     stream: TcpStream,
     received: Vec<u8>,
 }
 
 impl Client {
-    /// A connection to the server at a port of this computer.
     pub(crate) fn of(port: u16) -> Client {
         let stream = TcpStream::connect(("127.0.0.1", port)).unwrap();
         stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
         Client { stream, received: Vec::new() }
     }
 
-    /// Sends bytes.
     pub(crate) fn write(&mut self, bytes: &[u8]) {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// The next reply's bytes; what there is if the connection ends.
+    /// Reads the next reply, or up to the end of the connection.
     pub(crate) fn read(&mut self) -> Vec<u8> {
         let mut buffer = [0; 65_536];
         loop {
@@ -183,20 +174,18 @@ impl Client {
         }
     }
 
-    /// Sends a command and returns its reply's bytes.
     pub(crate) fn ask(&mut self, words: &[&str]) -> Vec<u8> {
         self.write(&encode(words));
         self.read()
     }
 
-    /// Types a command; its reply as text, with line breaks as `|`.
+    /// Sends a line. Returns the reply as text, with line breaks as `|`.
     pub(crate) fn run(&mut self, line: &str) -> String {
         let words: Vec<&str> = line.split(' ').collect();
         let reply = String::from_utf8_lossy(&self.ask(&words)).into_owned();
         reply.strip_suffix("\r\n").unwrap_or(&reply).replace("\r\n", "|")
     }
 
-    /// A field of INFO.
     pub(crate) fn info(&mut self, name: &str) -> Option<String> {
         let info = self.run("INFO everything");
         info.split('|')

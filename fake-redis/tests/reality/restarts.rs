@@ -1,5 +1,5 @@
-//! What a server finds when it starts again, at both: a key that was given more time after the
-//! append-only file was rewritten, and the snapshot that a full resynchronisation leaves behind.
+//! State after a restart, on real servers and ours: a key whose expiry was extended after a rewrite
+//! of the append-only file, and the snapshot left by a full resynchronization.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
@@ -14,7 +14,7 @@ fn kept_in(folder: &Path, nodes: u16, node: NodeConfig) -> Fakes {
     Fakes::start(ServeOptions { nodes, dir, node, ..ServeOptions::default() })
 }
 
-/// A key that would have expired, had it not been given more time after the file was rewritten.
+/// A key that would have expired, but was extended after the rewrite of the file.
 fn lengthen(client: &mut Client) {
     client.run("SET k v PX 300");
     client.run("BGREWRITEAOF");
@@ -40,7 +40,7 @@ fn a_key_that_was_lengthened_after_a_rewrite_outlives_a_restart() {
     assert_eq!(kept_in(folder.path(), 1, node).client(0).run("GET k"), "$1|v");
 }
 
-/// Has a server follow another for a moment; what it then writes as a primary is on no disk.
+/// Makes a server replicate another for a moment; what it then writes as a primary is not on disk.
 fn follow_for_a_moment(follower: &mut Client, primary: &mut Client, port: u16) {
     primary.run("CONFIG SET repl-diskless-sync-delay 0");
     primary.run("SET k old");
@@ -68,7 +68,7 @@ fn without_persistence_the_snapshot_of_the_last_synchronisation_comes_back() {
     assert_eq!(fakes.client(1).run("GET k"), "$-1", "who was followed kept nothing");
 }
 
-/// What a server says of a replica from its PSYNC until it has acknowledged: each state once.
+/// A replica's states at the primary from PSYNC to its acknowledgement, without repetitions.
 fn states(primary: &mut Client) -> Vec<String> {
     let mut states: Vec<String> = Vec::new();
     wait_for("the replica has acknowledged", || {

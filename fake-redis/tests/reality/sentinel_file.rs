@@ -1,5 +1,5 @@
-//! Sentinel's configuration file, written by one and read by the other: a redis-sentinel goes on
-//! from what ours wrote, and ours from what it then writes itself.
+//! Sentinel's configuration file: a redis-sentinel continues from ours, and ours from the file that
+//! it then writes.
 
 use crate::real::{Client, RealRedis};
 use bytes::Bytes;
@@ -12,7 +12,7 @@ use fencepost_testing::{free_port, wait_for};
 const NOW: WallTime = WallTime(1_700_000_000_000_000);
 const OTHER: &str = "0123456789012345678901234567890123456789";
 
-/// What a Sentinel writes to its disk when it is told its first timer and then these commands.
+/// The file that a Sentinel writes after its first timer and these commands.
 fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
     let (mut out, now) = (Outputs::default(), Now::unstepped(NOW));
     let connection = fake_redis::ConnectionId(1);
@@ -29,7 +29,7 @@ fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
     String::from_utf8(files.last().unwrap().to_vec()).unwrap()
 }
 
-/// What the file must say, whoever wrote it, in a fixed order.
+/// The required facts of a file, whoever wrote it, in a fixed order.
 fn facts(file: &str) -> Vec<String> {
     const TOLD: [&str; 7] = [
         "myid",

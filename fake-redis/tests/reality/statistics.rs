@@ -1,11 +1,11 @@
-//! How often commands were called, refused and failed, as INFO tells it: the same at a real server
-//! and at a fake one, but for the time.
+//! Calls, refusals and failures of commands in INFO: equal on a real server and ours, except for
+//! times.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
 use fake_redis::serve::ServeOptions;
 
-/// The lines of a section of INFO without times, in order.
+/// The lines of a section without times.
 fn section(client: &mut Client, name: &str) -> Vec<String> {
     let text = client.run(&format!("INFO {name}"));
     let lines = text.split('|').filter(|line| line.contains(':'));

@@ -1,5 +1,5 @@
-//! fake-redis among real programs: as primary and as replica of a redis-server, watched by a real
-//! Sentinel, asked by redis-cli and redis-benchmark as they are.
+//! fake-redis with unmodified real programs: as a primary and a replica of a redis-server,
+//! monitored by a real Sentinel, used by redis-cli and redis-benchmark.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, skip};
@@ -8,7 +8,7 @@ use fake_redis::serve::ServeOptions;
 use fencepost_testing::wait_for;
 use std::process::Command;
 
-/// Data of every type, small and large, so that every encoding of a snapshot is on its way.
+/// Data of every type, small and large, to cover every encoding in a snapshot.
 fn fill(client: &mut Client) {
     let long = "abc".repeat(5_000);
     client.run("SET string value");
@@ -29,7 +29,7 @@ fn fill(client: &mut Client) {
     client.run("SELECT 0");
 }
 
-/// What there is, in an order that does not depend on the server.
+/// All data, in an order that does not depend on the server.
 fn contents(client: &mut Client) -> Vec<String> {
     let mut lines = vec![
         client.run("MGET string number long lock"),
@@ -56,12 +56,10 @@ fn contents(client: &mut Client) -> Vec<String> {
     lines
 }
 
-/// A server whose replicas need not wait for their snapshot.
 fn at_once() -> NodeConfig {
     NodeConfig { repl_diskless_sync_delay: 0, ..NodeConfig::default() }
 }
 
-/// Waits until a server has a key with this value.
 #[track_caller]
 fn wait_for_value(client: &mut Client, key: &str, value: &str) {
     let wanted = format!("${}|{value}", value.len());
@@ -123,7 +121,8 @@ fn a_fake_server_follows_a_real_one_by_full_and_partial_resynchronisation() {
     wait_for_value(&mut replica, "missed", "3");
     assert_eq!(primary.info("sync_full"), Some("1".to_owned()));
     assert_eq!(primary.info("sync_partial_ok"), Some("1".to_owned()));
-    // Promoted, it goes on by itself, and its former primary follows it without a snapshot.
+    // After its promotion it continues the history, and its former primary replicates it without a
+    // snapshot.
     assert_eq!(replica.run("REPLICAOF NO ONE"), "+OK");
     assert_eq!(replica.run("SET promoted 4"), "+OK");
     primary.run(&format!("REPLICAOF 127.0.0.1 {}", fakes.ports[0]));
@@ -150,7 +149,7 @@ fn failover_hands_the_place_of_a_primary_to_a_real_server_and_back() {
     });
     wait_for_value(&mut fake, "k", "2");
     assert_eq!(fake.info("role"), Some("slave".to_owned()));
-    // Under the name by which the fake server introduced itself.
+    // By the name that the fake server announced.
     assert_eq!(other.run("FAILOVER"), "+OK");
     wait_for("the fake server takes writes", || (fake.run("SET k 3") == "+OK").then_some(()));
     wait_for_value(&mut other, "k", "3");
@@ -188,7 +187,7 @@ fn a_real_sentinel_fails_over_from_one_fake_server_to_another() {
     assert!(promoted.run("ROLE").starts_with("*3|$6|master"));
 }
 
-/// Runs a program against a server; what it printed.
+/// Runs a program against a server and returns its output.
 fn output_of(program: &str, port: u16, arguments: &[&str]) -> Option<String> {
     let Ok(output) = Command::new(program).args(["-p", &port.to_string()]).args(arguments).output()
     else {

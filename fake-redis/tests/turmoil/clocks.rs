@@ -1,4 +1,4 @@
-//! Every server has a clock of its own.
+//! Every server has its own clock.
 
 use crate::simulation::{Holders, Setup, acquire, connect, fixed_clock, node, simulation};
 use fake_redis::host::SharedDisk;
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::time::Duration;
 
 thread_local! {
-    /// How far the clock of the server is ahead.
+    /// Offset of the server's clock.
     static AHEAD: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 

@@ -1,10 +1,10 @@
-//! Disks outlive their servers, and lose at a crash what was not synced.
+//! Disks outlive their servers, but lose unsynced data in a crash.
 
 use crate::simulation::{Setup, ask, connect, node, simulation, sleep};
 use fake_redis::host::{Crash, SharedDisk};
 use fake_redis::{Fsync, NodeConfig, Persistence};
 
-/// Has a client do something, and what came of it.
+/// Runs a client in the simulation and returns its result.
 fn client<T: 'static>(
     sim: &mut turmoil::Sim<'_>,
     name: &str,
@@ -20,7 +20,7 @@ fn client<T: 'static>(
     result.take()
 }
 
-/// What is left of a key that was set before a server went down in a way, and came back.
+/// The value of a key, set before a server stopped in this way, after its restart.
 fn left_after(
     fsync: Fsync,
     crash: Crash,

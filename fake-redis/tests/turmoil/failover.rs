@@ -1,10 +1,10 @@
-//! Asynchronous replication under faults of turmoil's own: the lock has two holders.
+//! Asynchronous replication under turmoil's faults: the lock has two holders.
 
 use crate::simulation::{
     Holders, SENTINELS, Setup, acquire, ask, connect, primary_other_than, sleep,
 };
 
-/// Alice takes the lock once everybody has found everybody and `fault` is in force.
+/// Alice takes the lock once all servers know each other and `fault` is active.
 async fn alice(holders: Holders, fault: fn()) -> turmoil::Result {
     sleep(20).await;
     let mut redis = connect("redis-1", 6379).await?;
@@ -13,7 +13,7 @@ async fn alice(holders: Holders, fault: fn()) -> turmoil::Result {
     Ok(())
 }
 
-/// Bob takes the lock from whatever primary Sentinel names after `redis-1`.
+/// Bob takes the lock from the primary that Sentinel reports after `redis-1`.
 async fn bob(holders: Holders) -> turmoil::Result {
     let primary = primary_other_than("redis-1").await?;
     assert_eq!(primary, "redis-2");
@@ -21,7 +21,7 @@ async fn bob(holders: Holders) -> turmoil::Result {
     Ok(())
 }
 
-/// Waits until the old primary follows the new one, which is when alice's lock is gone.
+/// Waits until the old primary replicates the new one, which discards Alice's lock.
 async fn reunion() -> turmoil::Result {
     // Sentinel disconnects the clients of a server that it demotes.
     while !matches!(role_and_owner().await, Ok((role, owner)) if role == "slave" && owner == "bob")
@@ -31,14 +31,14 @@ async fn reunion() -> turmoil::Result {
     Ok(())
 }
 
-/// The role of the old primary, and who has the lock there.
+/// The role of the old primary, and the lock's owner there.
 async fn role_and_owner() -> turmoil::Result<(String, String)> {
     let mut old = connect("redis-1", 6379).await?;
     let mut role: Vec<redis::Value> = ask(&mut old, "ROLE").await?;
     Ok((redis::from_redis_value(role.swap_remove(0))?, ask(&mut old, "GET lock").await?))
 }
 
-/// Runs until alice has the lock, does something, and runs until bob has tried.
+/// Runs until Alice has the lock, then `then`, and then until Bob has tried.
 fn two_holders(sim: &mut turmoil::Sim<'_>, fault: fn(), then: impl FnOnce(&mut turmoil::Sim<'_>)) {
     let holders = Holders::default();
     sim.client("alice", alice(holders.clone(), fault));
@@ -70,7 +70,7 @@ fn a_primary_that_crashes_before_its_replica_heard_of_a_lock_makes_two_holders()
     for seed in 0..3 {
         let mut sim = Setup::new(seed).failover();
         two_holders(&mut sim, lagging, |sim| sim.crash("redis-1"));
-        // What was held arrives at a primary, which does not listen to it any more.
+        // The released message arrives at a primary, which ignores it.
         sim.release("redis-1", "redis-2");
         sim.bounce("redis-1");
         sim.client("reunion", reunion());
@@ -85,7 +85,7 @@ fn a_lock_that_the_replica_heard_of_survives_the_primary() {
         let holders = Holders::default();
         sim.client("alice", alice(holders.clone(), || {}));
         sim.run().unwrap();
-        // The replica hears of it within one latency.
+        // The replica receives it within one latency.
         for _ in 0..100 {
             sim.step().unwrap();
         }

@@ -5,7 +5,7 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What all servers heard in a run with a failover.
+/// All bytes received by servers in a run with a failover.
 fn record(setup: Setup) -> Vec<String> {
     let mut sim = setup.failover();
     let holders = Holders::default();
@@ -60,7 +60,7 @@ fn servers_whose_chance_is_not_a_function_of_the_seed_are_caught() {
 
 #[test]
 fn clocks_that_show_real_time_are_caught() {
-    // What turmoil shows if its builder is told no epoch.
+    // turmoil's clock if the builder sets no epoch.
     fn since_epoch() -> Duration {
         turmoil::since_epoch().unwrap_or_else(fixed_clock)
     }
@@ -68,7 +68,7 @@ fn clocks_that_show_real_time_are_caught() {
     assert_ne!(leaking(), leaking());
 }
 
-/// The record as one line, told by another process.
+/// Makes another process print its record as one line.
 const SHOW: &str = "FAKE_REDIS_SHOW_RECORD";
 
 #[test]

@@ -1,4 +1,4 @@
-//! A stream that writes down what its server hears.
+//! A stream that records the bytes received by its server.
 
 use std::cell::RefCell;
 use std::io;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil::net::TcpStream;
 
-/// What all servers heard, in order, each with when, who and from where.
+/// Everything received by servers, in order, with time, server and peer.
 pub(crate) type Record = Rc<RefCell<Vec<String>>>;
 
 pub(crate) struct Recorded {

@@ -1,4 +1,4 @@
-//! A simulation with servers, and clients that ask them.
+//! A simulation with servers and clients.
 
 use crate::recorded::{Record, Recorded};
 use fake_redis::host::{Crash, Hardware, Server, SharedDisk, serve};
@@ -12,18 +12,16 @@ use std::sync::LazyLock;
 use std::time::Duration;
 use turmoil::net::{TcpListener, TcpStream};
 
-/// The servers of the usual deployment.
 pub(crate) const SENTINELS: [&str; 3] = ["sentinel-1", "sentinel-2", "sentinel-3"];
 
-/// Who believes to hold the lock.
+/// Clients that believe they hold the lock.
 pub(crate) type Holders = Rc<RefCell<Vec<&'static str>>>;
 
-/// What the servers of a simulation share.
 #[derive(Clone)]
 pub(crate) struct Setup {
-    /// Of turmoil.
+    /// turmoil's seed.
     pub(crate) seed: u64,
-    /// Of the servers, if that is another one.
+    /// The servers' seed, if different.
     pub(crate) server_seed: Option<u64>,
     pub(crate) clock: fn() -> Duration,
     pub(crate) record: Record,
@@ -34,7 +32,6 @@ impl Setup {
         Setup { seed, server_seed: None, clock: fixed_clock, record: Record::default() }
     }
 
-    /// A primary, a replica and three Sentinels.
     pub(crate) fn failover<'a>(&self) -> turmoil::Sim<'a> {
         let mut sim = simulation(self.seed);
         for server in [node("redis-1", None), node("redis-2", Some("redis-1"))] {
@@ -46,7 +43,7 @@ impl Setup {
         sim
     }
 
-    /// Adds a host that serves on a disk.
+    /// Adds a host that serves from a disk.
     pub(crate) fn add(
         &self,
         sim: &mut turmoil::Sim<'_>,
@@ -108,7 +105,6 @@ pub(crate) async fn sleep(seconds: u64) {
     tokio::time::sleep(Duration::from_secs(seconds)).await;
 }
 
-/// A connection of redis-rs.
 pub(crate) async fn connect(host: &str, port: u16) -> turmoil::Result<MultiplexedConnection> {
     static SETTINGS: LazyLock<RedisConnectionInfo> = LazyLock::new(Default::default);
     let stream = TcpStream::connect((host, port)).await?;
@@ -117,7 +113,7 @@ pub(crate) async fn connect(host: &str, port: u16) -> turmoil::Result<Multiplexe
     Ok(connection)
 }
 
-/// Sends one command, whose words have no spaces.
+/// Sends one command; its words contain no spaces.
 pub(crate) async fn ask<T: FromRedisValue>(
     redis: &mut MultiplexedConnection,
     words: &str,
@@ -130,7 +126,7 @@ pub(crate) async fn ask<T: FromRedisValue>(
     command.query_async(redis).await
 }
 
-/// Takes the lock for longer than a simulation lasts; whether that worked.
+/// Takes the lock for longer than the simulation runs. Returns whether it succeeded.
 pub(crate) async fn acquire(
     redis: &mut MultiplexedConnection,
     owner: &'static str,
@@ -143,7 +139,7 @@ pub(crate) async fn acquire(
     Ok(is_granted)
 }
 
-/// Waits until Sentinel names another primary than this one.
+/// Waits until Sentinel reports another primary.
 pub(crate) async fn primary_other_than(old: &str) -> turmoil::Result<String> {
     let mut sentinel = connect("sentinel-1", 26379).await?;
     loop {

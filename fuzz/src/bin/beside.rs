@@ -1,5 +1,5 @@
-//! The same generated programs for a real redis-server and for fake-redis: the answers must be
-//! equal. `beside PORT COUNT SEED` talks to the server that listens there, and empties it.
+//! Runs generated programs on a real redis-server and on fake-redis: the replies must be equal.
+//! `beside PORT COUNT SEED` connects to the server on that port, and deletes its data.
 
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
@@ -8,7 +8,7 @@ use fencepost_fuzz::programs::comparable_program;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// How many differences are shown before it gives up.
+/// Maximum number of differences shown.
 const SHOWN_MAX: usize = 20;
 
 struct Real(BufReader<TcpStream>);
@@ -40,7 +40,7 @@ impl Real {
     }
 }
 
-/// What of two answers is compared: addresses are numbers in one and memory in the other.
+/// The comparable part of a reply: addresses are numbers in one and memory in the other.
 fn comparable(answer: &[u8]) -> String {
     let text = String::from_utf8_lossy(answer).into_owned();
     let mut parts = text.split("0x");
@@ -52,7 +52,7 @@ fn comparable(answer: &[u8]) -> String {
     kept
 }
 
-/// Numbers that follow from a seed (SplitMix64).
+/// Numbers derived from a seed (SplitMix64).
 fn bytes_of(mut seed: u64) -> Vec<u8> {
     let mut next = || {
         seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
@@ -75,7 +75,7 @@ fn main() {
         let bytes = bytes_of(number);
         let script = comparable_program(&mut Unstructured::new(&bytes)).into_bytes();
         real.ask(&[b"FLUSHALL"]);
-        // Forgets what scripts set of cjson.
+        // Resets the cjson settings of earlier scripts.
         real.ask(&[b"SCRIPT", b"FLUSH", b"SYNC"]);
         let mut fake = Bench::server(NodeConfig::default(), DiskImage::default());
         let words: [&[u8]; 6] = [b"EVAL", &script, b"2", b"k1", b"k2", b"a1"];

@@ -1,5 +1,5 @@
-//! Any bytes as an append-only file: the server refuses them and writes nothing, or starts, and the
-//! file that it rewrites is read back as the same.
+//! Arbitrary bytes as an append-only file: the server refuses them and writes nothing, or starts,
+//! and the file it rewrites is read back equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, Fsync, Node, NodeConfig, Persistence};
@@ -9,7 +9,6 @@ fn load(image: DiskImage) -> Bench<Node> {
     Bench::server(NodeConfig { persistence, ..NodeConfig::default() }, image)
 }
 
-/// What it makes of its file.
 fn rewritten(mut server: Bench<Node>) -> DiskImage {
     assert_eq!(server.ask(&[b"PING"]), b"+PONG\r\n");
     server.ask(&[b"BGREWRITEAOF"]);
@@ -17,7 +16,6 @@ fn rewritten(mut server: Bench<Node>) -> DiskImage {
     server.image.expect("the file was rewritten")
 }
 
-/// Runs one input.
 pub(super) fn run(file: &[u8]) {
     let append_only = file.to_vec().into();
     let server = load(DiskImage { append_only, ..DiskImage::default() });

@@ -1,8 +1,7 @@
-//! Any bytes, cut anywhere, on three connections to an etcd server (pieces 0 to 2) and on those
-//! that it has opened to other members (5), while time passes (3) and everybody hangs up (4). An
-//! input that begins with 5 is about a member of three, any other one about a server alone. No
-//! server panics, whoever asks in HTTP is answered in HTTP, and the next client is told the
-//! version.
+//! Arbitrary bytes, split anywhere, on three connections to an etcd server (pieces 0 to 2) and on
+//! those it opened to other members (5), with elapsed time (3) and disconnects (4). An input that
+//! begins with 5 tests a member of three, any other a standalone server. No server panics, HTTP
+//! requests get HTTP responses, and the next client gets the version.
 //!
 //! Twins in `cargo test`: coordinators/etcd/src/tests/anything.rs.
 
@@ -12,10 +11,10 @@ use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_machine::{DiskImage, Input, Now};
 
 const QUESTION: &[u8] = b"GET /version HTTP/1.1\r\nHost: etcd-1\r\n\r\n";
-/// How often a new server is woken until it leads, if it is alone, and how many milliseconds apart.
+/// How often, and at which interval in milliseconds, a new standalone server is woken until it
+/// leads.
 const WAKES: (u32, u64) = (25, 100);
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let is_alone = input.first() != Some(&5);
     let member = |id| Member { id, host: format!("etcd-{id}"), port: 2379 };

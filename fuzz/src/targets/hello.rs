@@ -1,7 +1,7 @@
-//! A Sentinel that is told anything. Parts of the input that begin with `h` are hello messages,
-//! with `i` answers to INFO, with `r` and `s` bytes on the connections for commands and for
-//! messages, with `c` the words of a client's command; with `t` time passes, with `x` the
-//! connections end.
+//! A Sentinel that receives arbitrary messages. Parts of the input that begin with `h` are hello
+//! messages, with `i` replies to INFO, with `r` and `s` bytes on the command and subscription
+//! connections, with `c` the words of a client's command; `t` advances time, `x` closes the
+//! connections.
 
 use crate::bench::{Bench, START, encode};
 use crate::parts;
@@ -10,7 +10,7 @@ use fake_redis::{ConnectionId, Input, Sentinel, SentinelConfig};
 
 struct World {
     sentinel: Bench<Sentinel>,
-    /// The connections over which messages come.
+    /// Connections that deliver messages.
     subscribed: Vec<ConnectionId>,
 }
 
@@ -54,7 +54,6 @@ impl World {
     }
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let mut config =
         SentinelConfig::new(Address::new("sentinel-1", 26379), Address::new("redis-1", 6379));

@@ -1,10 +1,9 @@
-//! Any text as a history: it is refused, or judged.
+//! Arbitrary text as a history is refused or checked.
 
 use crate::targets::typed;
 use fencepost_reports::documents::read::{line_of_event, read_history};
 use fencepost_reports::{judge, validate};
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     typed(input, check_input);
 }

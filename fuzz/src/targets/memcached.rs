@@ -1,5 +1,5 @@
-//! Any bytes, cut anywhere, on any of three connections of a memcached server, while time passes:
-//! it does not panic, and what it says ends with a line.
+//! Arbitrary bytes, split anywhere, on three connections to a memcached server, with elapsed time:
+//! it does not panic, and its output ends with a complete line.
 //!
 //! Twins in `cargo test`: coordinators/memcached/src/tests.rs.
 
@@ -8,7 +8,6 @@ use crate::pieces;
 use fencepost_machine::Now;
 use fencepost_memcached::{Config, Memcached};
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let config = Config { memory_limit: 1 << 16, ..Config::default() };
     let mut server = Bench::of(Memcached::new(config, Now::unstepped(START)));

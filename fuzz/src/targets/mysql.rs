@@ -1,6 +1,6 @@
-//! Any bytes, cut anywhere, of two clients with a session (pieces 0 and 1) and of a stranger (2) at
-//! a MariaDB server, while time passes (3) and the stranger hangs up (4). The server does not
-//! panic, clients are sent whole packets, and the next client is served.
+//! Arbitrary bytes, split anywhere, of two logged-in clients (pieces 0 and 1) and of a stranger (2)
+//! at a MariaDB server, with elapsed time (3) and the stranger's disconnect (4). The server does
+//! not panic, clients get complete packets, and the next client is served.
 //!
 //! Twins in `cargo test`: coordinators/mysql/src/tests/anything.rs.
 
@@ -8,18 +8,18 @@ use crate::bench::Bench;
 use fencepost_machine::{ConnectionId, DiskImage};
 use fencepost_mysql::{Config, Mysql};
 
-/// What root says of itself, who has no password: protocol 4.1 and its way to log in.
+/// Login of root without a password, protocol 4.1.
 const LOGIN: &[u8] = b"\x26\0\0\x01\0\x82\0\0\0\0\0\x01\x2d\
     \0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0root\0\0";
 const SCHEMA: &str = "CREATE DATABASE d; USE d; CREATE TABLE t (k INT PRIMARY KEY, v INT); \
                       INSERT INTO t VALUES (1, 1)";
 /// `SELECT 1`, as a query.
 const QUESTION: &[u8] = b"\x09\0\0\0\x03SELECT 1";
-/// How many packets answer it: the number of columns, a column, its end, a row, and its end.
+/// Packets in its reply: the column count, a column, its end, a row, and its end.
 const PACKETS: usize = 5;
 
-/// Takes what clients were sent, and returns the first bytes of the packets to one of them; panics
-/// if those are not whole.
+/// Takes the clients' messages. Returns the first byte of each packet to one client; panics if the
+/// packets are incomplete.
 fn look_at(server: &mut Bench<Mysql>, client: ConnectionId) -> Vec<Option<u8>> {
     let mut firsts = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {
@@ -40,7 +40,6 @@ fn enter(server: &mut Bench<Mysql>) -> ConnectionId {
     client
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let config = Config { schema: SCHEMA.to_owned(), ..Config::default() };
     let mut server = Bench::of(Mysql::new(config, &DiskImage::default()));

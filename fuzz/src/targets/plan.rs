@@ -1,4 +1,4 @@
-//! Any text as a fault plan: it is refused, or both engines run it to the same history.
+//! Arbitrary text as a fault plan is refused, or both engines run it to the same history.
 
 use crate::targets::typed;
 use fencepost::{Engine, RunSpec, Scenario};
@@ -27,7 +27,6 @@ fn check(client: &str, families: &str, plan: &FaultPlan) {
     }
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     typed(input, check_input);
 }

@@ -1,6 +1,6 @@
-//! Any bytes, cut anywhere, of two clients with a session (pieces 0 and 1) and of a stranger (2) at
-//! a PostgreSQL server, while time passes (3) and the stranger hangs up (4). The server does not
-//! panic, clients are sent whole messages, and the next client is served.
+//! Arbitrary bytes, split anywhere, of two clients with a session (pieces 0 and 1) and of a
+//! stranger (2) at a PostgreSQL server, with elapsed time (3) and the stranger's disconnect (4).
+//! The server does not panic, clients get complete messages, and the next client is served.
 //!
 //! Twins in `cargo test`: coordinators/postgresql/src/tests/anything.rs.
 
@@ -8,14 +8,14 @@ use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};
 use fencepost_postgresql::{Config, Postgresql};
 
-/// Begins a session as the user `me`.
+/// Starts a session as the user `me`.
 const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
 const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
 /// `SELECT 1`, as a simple query.
 const QUESTION: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
 
-/// Takes what clients were sent, and returns the kinds of the messages to one of them; panics if
-/// those are not whole.
+/// Takes the clients' messages. Returns the type of each message to one client; panics if the
+/// messages are incomplete.
 fn look_at(server: &mut Bench<Postgresql>, client: ConnectionId) -> Vec<u8> {
     let mut kinds = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {
@@ -36,7 +36,6 @@ fn enter(server: &mut Bench<Postgresql>) -> ConnectionId {
     client
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let config = Config { schema: TABLE.to_owned(), ..Config::default() };
     let machine = Postgresql::new(config, &DiskImage::default(), Now::unstepped(START));

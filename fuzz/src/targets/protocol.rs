@@ -1,4 +1,4 @@
-//! Any bytes, cut anywhere, on any of three connections: the server neither panics nor answers with
+//! Arbitrary bytes, split anywhere, on three connections: the server neither panics nor sends
 //! anything but RESP.
 //!
 //! Twins in `cargo test`: fake-redis/src/tests/protocol.rs.
@@ -10,7 +10,7 @@ use fake_redis::{
 
 /// 2023-11-14.
 const START: WallTime = WallTime(1_700_000_000_000_000);
-/// No input makes a server serve more commands than it has bytes.
+/// No input makes a server execute more commands than it has bytes.
 const ROUNDS_MAX: usize = 1_000_000;
 
 fn handle(node: &mut Node, input: Input<'_>) {
@@ -45,7 +45,6 @@ fn handle(node: &mut Node, input: Input<'_>) {
     panic!("the server never runs out of commands");
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     typed(input, check_input);
 }

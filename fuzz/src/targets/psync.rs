@@ -1,6 +1,6 @@
-//! A replica whose primary says anything, and a primary whose replica does. Parts of the input that
-//! begin with `T` let time pass, with `R` are a snapshot, with `F` begin one, with `P` come from
-//! our own replica, with `C` end the connection; all others come from the primary as they are.
+//! A replica with an arbitrary primary, and a primary with an arbitrary replica. Parts of the input
+//! that begin with `T` advance time, with `R` are a snapshot, with `F` start one, with `P` come
+//! from our own replica, with `C` close the connection; all others come from the primary unchanged.
 
 use crate::bench::Bench;
 use crate::parts;
@@ -27,7 +27,6 @@ fn step(server: &mut Bench<Node>, replica: ConnectionId, kind: u8, rest: &[u8]) 
     }
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let replica_of = Some(("primary".to_owned(), 6379));
     let mut server =

@@ -1,5 +1,5 @@
-//! Any bytes as a snapshot: the server refuses them and writes nothing, or starts, and what it saves
-//! then is read back as the same.
+//! Arbitrary bytes as a snapshot: the server refuses them and writes nothing, or starts, and its
+//! next snapshot is read back equal.
 
 use crate::bench::Bench;
 use fake_redis::{DiskImage, NodeConfig, Persistence};
@@ -25,10 +25,9 @@ fn check(snapshot: &[u8]) {
     assert_eq!(content, saved(load(&content)));
 }
 
-/// Runs one input.
 pub(super) fn run(snapshot: &[u8]) {
     check(snapshot);
-    // A checksum of 0 says that there is none; no mutation hits the right one.
+    // A checksum of 0 disables the check; mutations never find the correct one.
     if let Some((content, _)) = snapshot.split_last_chunk::<8>() {
         check(&[content, &[0; 8]].concat());
     }

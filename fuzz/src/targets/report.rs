@@ -1,4 +1,5 @@
-//! Any text as a report, a sweep summary or a matrix: it is refused, or every format can write it.
+//! Arbitrary text as a report, a sweep summary or a matrix is refused, or every format can write
+//! it.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;
@@ -8,8 +9,7 @@ use fencepost_reports::summary::sweep::{Gaps, Sweep, merge};
 use fencepost_reports::{Report, judge, validate};
 use serde_json::Value;
 
-/// The document without its checksum, which would catch nearly every change before anything else
-/// looks.
+/// The document without its checksum, which would reject nearly every mutation first.
 fn unsealed(document: &str) -> Option<String> {
     let mut value: Value = serde_json::from_str(document).ok()?;
     value.as_object_mut()?.remove("checksum")?;
@@ -47,7 +47,6 @@ fn check(document: &str) {
     }
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     typed(input, check_input);
 }

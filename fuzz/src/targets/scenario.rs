@@ -1,4 +1,4 @@
-//! Any text as a scenario: it is refused, or makes sense, and plans are drawn for it.
+//! Arbitrary text as a scenario is refused, or is valid and plans are drawn for it.
 
 use crate::targets::typed;
 use fencepost::{RunSpec, Scenario};
@@ -6,7 +6,6 @@ use fencepost_clients::CLIENTS;
 use fencepost_faults::{Families, Seed};
 use std::rc::Rc;
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     typed(input, check_input);
 }

@@ -1,6 +1,6 @@
-//! Programs over the whole library of scripts, and any text as a script: the server answers, and
-//! the next script sees nothing of it. `src/bin/beside.rs` runs the same programs beside a real
-//! server.
+//! Programs that use the whole script library, and arbitrary text as a script: the server replies,
+//! and the next script is unaffected. `src/bin/beside.rs` runs the same programs on a real server
+//! too.
 
 use crate::bench::Bench;
 use crate::programs::program;
@@ -8,14 +8,13 @@ use crate::targets::Corpus;
 use arbitrary::Unstructured;
 use fake_redis::{DiskImage, NodeConfig};
 
-/// What every script finds, whatever ran before.
+/// The environment of a script, which must not depend on earlier ones.
 const LOOK: &[u8] =
     b"local seen = {} for name, library in pairs(_G) do if type(library) == 'table' \
     then local count = 0 for key in pairs(library) do count = count + 1 end \
     seen[#seen + 1] = name .. count end end table.sort(seen) \
     return table.concat(seen, ' ') .. #KEYS .. #ARGV .. tostring({}) .. collectgarbage('count')";
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) -> Corpus {
     let (script, probe) = match input.strip_prefix(b"#") {
         Some(text) => (text.to_vec(), false),
@@ -25,7 +24,7 @@ pub(super) fn run(input: &[u8]) -> Corpus {
     let before = server.ask(&[b"EVAL", LOOK, b"0"]);
     let answer = server.ask(&[b"EVAL", &script, b"2", b"k1", b"k2", b"a1"]);
     assert!(!answer.is_empty());
-    // The text of an answer is cut short by a quit of the client only.
+    // Only QUIT truncates a reply.
     assert!(answer.ends_with(b"\r\n"));
     let mut server = Bench::server(NodeConfig::default(), DiskImage::default());
     assert_eq!(server.ask(&[b"EVAL", LOOK, b"0"]), before);

@@ -1,7 +1,8 @@
-//! Any bytes, cut anywhere, of a client with a session (piece 0), two strangers (1 and 2) and the
-//! members that a server of an ensemble calls (6), while time passes (3) and strangers hang up (4).
-//! An input that begins with 5 is about a member of three, any other one about a server alone. No
-//! server panics, a client is sent whole frames, and a server alone still serves the next one.
+//! Arbitrary bytes, split anywhere, of a client with a session (piece 0), two strangers (1 and 2)
+//! and the members that an ensemble's server connects to (6), with elapsed time (3) and disconnects
+//! of strangers (4). An input that begins with 5 tests a member of three, any other a standalone
+//! server. No server panics, a client gets complete frames, and a standalone server still serves
+//! the next client.
 //!
 //! Twins in `cargo test`: coordinators/zookeeper/src/tests/anything.rs.
 
@@ -10,11 +11,11 @@ use crate::pieces;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Now};
 use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
-/// Asks for a new session of four seconds.
+/// Requests a new session of four seconds.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Takes what a client was sent; panics if that is not whole frames.
+/// Takes a client's messages; panics if they are not complete frames.
 fn look_at(server: &mut Bench<ZooKeeper>, client: ConnectionId) -> usize {
     let mut frames = 0;
     for (to, said) in server.sent.drain(..) {
@@ -34,7 +35,6 @@ fn enter(server: &mut Bench<ZooKeeper>) -> ConnectionId {
     client
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     let is_alone = input.first() != Some(&5);
     let member = |id| Member { id, host: format!("zookeeper-{id}"), port: 2181 };

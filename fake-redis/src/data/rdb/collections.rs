@@ -1,15 +1,13 @@
-//! Lists, sets and sorted sets in the ways in which Redis 2.0 to 7.2 kept them (`rdbLoadObject`).
+//! Lists, sets and sorted sets in the encodings of Redis 2.0 to 7.2 (`rdbLoadObject`).
 
 use super::reader::Reader;
 use super::{RdbError, kind, listed};
 use crate::data::value::{End, List, Set, SortedSet, Value};
 
-/// How an element of a quicklist of 7.0 is kept: by itself rather than in a listpack
-/// (`QUICKLIST_NODE_CONTAINER_PLAIN`).
+/// A quicklist element of 7.0 stored outside a listpack (`QUICKLIST_NODE_CONTAINER_PLAIN`).
 const PLAIN: usize = 1;
 
 impl Reader<'_> {
-    /// Reads a list, a set or a sorted set.
     pub(super) fn collection(&mut self, kind: u8) -> Result<Value, RdbError> {
         match kind {
             kind::LIST => list(self.strings()?),
@@ -81,7 +79,7 @@ fn add_scored(set: &mut SortedSet, member: &[u8], score: f64) -> Result<(), RdbE
     Ok(())
 }
 
-/// Members and scores, turn by turn.
+/// Alternating members and scores.
 fn scored(elements: &[Vec<u8>]) -> Result<Value, RdbError> {
     let mut set = SortedSet::default();
     for pair in elements.chunks(2) {
@@ -103,8 +101,7 @@ fn set(members: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     if set.len() == 0 { Err(RdbError::Malformed("set")) } else { Ok(Value::Set(Box::new(set))) }
 }
 
-/// An intset: the width of its integers and how many there are (4 bytes each), then the integers
-/// (intset.h).
+/// An intset: the width and number of its integers (4 bytes each), then the integers (intset.h).
 fn integers(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     const BAD: RdbError = RdbError::Malformed("set of integers");
     let width = bytes.first().filter(|width| matches!(width, 2 | 4 | 8)).copied().ok_or(BAD)?;

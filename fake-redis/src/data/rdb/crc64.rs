@@ -4,7 +4,6 @@ use crc::{CRC_64_REDIS, Crc, Table};
 
 static REDIS: Crc<u64, Table<16>> = Crc::<u64, Table<16>>::new(&CRC_64_REDIS);
 
-/// The checksum of some bytes.
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
     REDIS.checksum(bytes)
 }

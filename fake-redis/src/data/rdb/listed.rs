@@ -1,9 +1,7 @@
-//! Small hashes as Redis keeps them: a listpack (listpack.c, from 7.0) or a ziplist (ziplist.c,
-//! before).
+//! Small hashes in a listpack (listpack.c, from 7.0) or a ziplist (ziplist.c, before).
 
 use super::RdbError;
 
-/// Where a number of so many bytes begins, and whether it is there.
 fn integer(bytes: &[u8]) -> Vec<u8> {
     let negative = bytes.last().is_some_and(|byte| byte & 0x80 != 0);
     let mut whole = if negative { [0xff; 8] } else { [0; 8] };
@@ -11,8 +9,7 @@ fn integer(bytes: &[u8]) -> Vec<u8> {
     i64::from_le_bytes(whole).to_string().into_bytes()
 }
 
-/// The elements of a listpack: total length (4 bytes), count (2), elements with the length of each
-/// behind it, 255.
+/// A listpack: total length (4 bytes), count (2), elements each followed by its length, 255.
 pub(super) fn listpack(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     const BAD: RdbError = RdbError::Malformed("listpack");
     let mut rest = bytes.get(6..).ok_or(BAD)?;
@@ -28,7 +25,7 @@ pub(super) fn listpack(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     }
 }
 
-/// An element and how many bytes it takes with its encoding, without the length behind it.
+/// Returns an element and its encoded size, without the length behind it.
 fn listpack_element(first: u8, after: &[u8]) -> Option<(Vec<u8>, usize)> {
     let text = |header: usize, length: usize| {
         Some((after.get(header..header + length)?.to_vec(), 1 + header + length))
@@ -52,7 +49,7 @@ fn listpack_element(first: u8, after: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// How many bytes the length behind an element takes: seven bits each.
+/// Size of the length behind an element: seven bits per byte.
 fn backward_length(length: usize) -> usize {
     match length {
         0..=127 => 1,
@@ -63,8 +60,8 @@ fn backward_length(length: usize) -> usize {
     }
 }
 
-/// The elements of a ziplist: total length (4 bytes), place of the last element (4), count (2),
-/// elements with the length of the one before in front, 255.
+/// A ziplist: total length (4 bytes), position of the last element (4), count (2), elements each
+/// preceded by the length of the one before, 255.
 pub(super) fn ziplist(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     const BAD: RdbError = RdbError::Malformed("ziplist");
     let mut rest = bytes.get(10..).ok_or(BAD)?;

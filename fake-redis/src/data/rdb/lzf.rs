@@ -1,12 +1,12 @@
-//! Unpacking LZF, with which Redis packs long strings in snapshots (lzf_d.c).
+//! Decompresses LZF, which Redis uses for long strings in snapshots (lzf_d.c).
 
-/// The content, if it is well-formed and `length` bytes long.
+/// Returns the content if it is well-formed and `length` bytes long.
 ///
-/// A control byte below 32 announces that many bytes and one more, literally. Any other refers
-/// back: its upper three bits are the length less two (seven: the next byte is added), its lower
-/// five bits and the byte after that are the distance less one.
+/// A control byte below 32 is followed by that many plus one literal bytes. Any other is a back
+/// reference: its upper three bits are the length minus two (7: the next byte is added), its lower
+/// five bits and the byte after that are the distance minus one.
 pub(super) fn unpack(packed: &[u8], length: usize) -> Option<Vec<u8>> {
-    // A length that was made up must not cost memory before the content has shown it to be true.
+    // A forged length must not allocate memory before the content confirms it.
     let mut content = Vec::with_capacity(length.min(packed.len() * 4));
     let mut rest = packed;
     while let Some((&control, after)) = rest.split_first() {
@@ -39,7 +39,7 @@ mod tests {
     #[test]
     fn literals_and_references_are_unpacked() {
         assert_eq!(unpack(b"\x02abc", 3).unwrap(), b"abc");
-        // One letter, then a reference of 29 bytes to it, overlapping itself.
+        // One letter, then a reference of 29 bytes to it that overlaps itself.
         assert_eq!(unpack(b"\x00a\xe0\x14\x00", 30).unwrap(), [b'a'; 30]);
         assert_eq!(unpack(b"\x02abc\x20\x02", 6).unwrap(), b"abcabc");
     }

@@ -1,4 +1,4 @@
-//! Reading a snapshot (`rdbLoadRioWithLoadingCtx`), whatever its bytes are.
+//! Reads snapshots (`rdbLoadRioWithLoadingCtx`) from arbitrary bytes.
 
 use super::{
     Origin, RdbError, SavedKey, Snapshot, VERSION_MAX, crc64::checksum, kind, listed, lzf, opcode,
@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 /// Reads a whole snapshot.
 ///
 /// # Errors
-/// If the bytes are none, or hold a type that is not known here.
+///
+/// If the bytes are no snapshot, or hold an unknown type.
 pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
     let mut reader = Reader::new(bytes)?;
     let mut keys = Vec::new();
@@ -27,41 +28,41 @@ fn signature(bytes: &[u8]) -> Result<u32, RdbError> {
     if (1..=VERSION_MAX).contains(&version) { Ok(version) } else { Err(RdbError::Version(version)) }
 }
 
-/// A length, or the code of a string that is kept in another way.
+/// A length, or the code of a specially encoded string.
 enum Length {
     Plain(usize),
     Encoded(u8),
 }
 
-/// A snapshot and how far it was read.
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
     version: u32,
-    /// The database of the keys that come next.
+    /// The database of the next keys.
     db: usize,
     auxiliary: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
 impl<'a> Reader<'a> {
-    /// A snapshot of which nothing but the version was read.
+    /// Reads only the version.
     ///
     /// # Errors
-    /// If the bytes are none, or of an unknown version.
+    ///
+    /// If the bytes are no snapshot, or of an unknown version.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         let version = signature(bytes)?;
         Ok(Reader { bytes, position: 9, version, db: 0, auxiliary: BTreeMap::new() })
     }
 
-    /// How many bytes were read.
     pub(crate) fn position(&self) -> usize {
         self.position
     }
 
-    /// Reads the next key; `None` at the end of a snapshot whose checksum is right.
+    /// Reads the next key; `None` at the end, after checking the checksum.
     ///
     /// # Errors
-    /// If what follows is no key, or has a type that is not known here.
+    ///
+    /// If no key follows, or one of an unknown type.
     pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {
         let mut expires_at_ms = None;
         loop {
@@ -104,7 +105,7 @@ impl<'a> Reader<'a> {
             return Ok(());
         }
         let sum = u64::from_le_bytes(self.array()?);
-        // 0 means that the checksum was switched off (`rdbchecksum no`).
+        // 0 means that the checksum was disabled (`rdbchecksum no`).
         if sum != 0 && sum != checksum(&self.bytes[..end]) {
             return Err(RdbError::Checksum);
         }
@@ -127,7 +128,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Where in a replication history the snapshot was taken, if all that was read says so.
+    /// The snapshot's position in a replication history, if the fields read so far contain it.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();
@@ -193,7 +194,7 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// A hash from fields and values, turn by turn.
+/// Alternating fields and values.
 fn hash(elements: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     if elements.is_empty() || !elements.len().is_multiple_of(2) {
         return Err(RdbError::Malformed("hash"));

@@ -1,4 +1,4 @@
-//! Snapshots there and back, and those of a real Redis 7.0.15.
+//! Round trips of snapshots, and snapshots of a real Redis 7.0.15.
 
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::data::keyspace::{Entry, Keyspace};

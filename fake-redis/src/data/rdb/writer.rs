@@ -1,4 +1,4 @@
-//! Writing a snapshot (`rdbSaveRio`).
+//! Writes snapshots (`rdbSaveRio`).
 
 use super::{Origin, VERSION, crc64::checksum, kind, opcode};
 use crate::data::keyspace::Keyspace;
@@ -6,19 +6,17 @@ use crate::data::number::parse_integer;
 use crate::data::value::Value;
 use bytes::Bytes;
 
-/// What is said of a snapshot in its auxiliary fields.
+/// Auxiliary fields of a snapshot.
 #[derive(Clone, Debug)]
 pub(crate) struct About<'a> {
-    /// The version of Redis.
     pub(crate) version: &'a str,
-    /// When it is taken, in seconds of the wall clock.
+    /// Wall clock in seconds.
     pub(crate) seconds: i64,
-    /// Where in the replication history, if there is one.
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes all keys. Strings are never packed; collections are written element by element, which
-/// every version of Redis reads.
+/// Writes all keys. Never compresses strings; writes collections element by element, which every
+/// version of Redis reads.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);
@@ -102,7 +100,7 @@ fn value(out: &mut Vec<u8>, key: &[u8], value: &Value) {
     }
 }
 
-/// A length: one byte below 64, two below 16,384, else five or nine (`rdbSaveLen`).
+/// `rdbSaveLen`: one byte below 64, two below 16,384, else five or nine.
 fn length(out: &mut Vec<u8>, length: usize) {
     match length {
         0..=0x3f => out.push(length as u8),
@@ -118,7 +116,7 @@ fn length(out: &mut Vec<u8>, length: usize) {
     }
 }
 
-/// A string; small integers as such (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
+/// Writes small integers in binary (`rdbSaveRawString`, `rdbTryIntegerEncoding`).
 fn string(out: &mut Vec<u8>, text: &[u8]) {
     match parse_integer(text).filter(|_| text.len() <= 11) {
         Some(number) if i8::try_from(number).is_ok() => {

@@ -2,40 +2,36 @@
 
 use std::collections::VecDeque;
 
-/// An end of a list.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// The head.
+    /// Head.
     Left,
-    /// The tail.
+    /// Tail.
     Right,
 }
 
-/// A list; never empty while it is in a keyspace.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct List {
     elements: VecDeque<Box<[u8]>>,
-    /// The lengths of all elements.
+    /// Total length of the elements.
     bytes: usize,
 }
 
 impl List {
-    /// How many elements there are.
     pub(crate) fn len(&self) -> usize {
         self.elements.len()
     }
 
-    /// About how many bytes it takes.
+    /// Estimated bytes.
     pub(super) fn memory(&self) -> usize {
         64 + self.bytes + 16 * self.len()
     }
 
-    /// All elements from the head on.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = &[u8]> + DoubleEndedIterator {
         self.elements.iter().map(|element| &**element)
     }
 
-    /// The elements at these positions, which must exist.
+    /// `positions` must exist.
     pub(crate) fn range(
         &self,
         positions: std::ops::Range<usize>,
@@ -43,12 +39,10 @@ impl List {
         self.elements.range(positions).map(|element| &**element)
     }
 
-    /// The element at a position.
     pub(crate) fn get(&self, position: usize) -> Option<&[u8]> {
         self.elements.get(position).map(|element| &**element)
     }
 
-    /// Puts an element at an end.
     pub(crate) fn push(&mut self, end: End, element: &[u8]) {
         self.bytes += element.len();
         match end {
@@ -57,7 +51,6 @@ impl List {
         }
     }
 
-    /// Takes the element at an end.
     pub(crate) fn pop(&mut self, end: End) -> Option<Box<[u8]>> {
         let element = match end {
             End::Left => self.elements.pop_front(),
@@ -67,7 +60,7 @@ impl List {
         Some(element)
     }
 
-    /// Replaces the element at a position; false if there is none.
+    /// Returns `false` if there is no such position.
     pub(crate) fn set(&mut self, position: usize, element: &[u8]) -> bool {
         let Some(place) = self.elements.get_mut(position) else { return false };
         self.bytes = self.bytes - place.len() + element.len();
@@ -75,20 +68,18 @@ impl List {
         true
     }
 
-    /// Puts an element at a position, before what is there.
+    /// Inserts before the element at a position.
     pub(crate) fn insert(&mut self, position: usize, element: &[u8]) {
         self.bytes += element.len();
         self.elements.insert(position, element.into());
     }
 
-    /// Takes the element at a position.
     pub(crate) fn remove(&mut self, position: usize) {
         if let Some(element) = self.elements.remove(position) {
             self.bytes -= element.len();
         }
     }
 
-    /// Keeps the elements at these positions only.
     pub(crate) fn keep(&mut self, positions: std::ops::Range<usize>) {
         self.elements.truncate(positions.end);
         self.elements.drain(..positions.start.min(self.elements.len()));

@@ -1,18 +1,18 @@
-//! Scores with their members in order, with the rank of each: a weight-balanced tree, as Adams
-//! described it ("Efficient sets: a balancing act", 1993) with the parameters (3, 2) that Hirai and
-//! Yamamoto proved right in 2011. Every node knows how many there are below it, which is all that
-//! its balance and the ranks need; no order of insertions makes it deep.
+//! Scores and members in order, with ranks: a weight-balanced tree after Adams ("Efficient sets: a
+//! balancing act", 1993) with the parameters (3, 2) that Hirai and Yamamoto proved correct in 2011.
+//! Every node stores the size of its subtree, which suffices for balance and ranks; no order of
+//! insertions makes the tree deep.
 
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// A subtree: its root's place among the nodes, or nothing.
+/// Index of a subtree's root.
 type Tree = Option<u32>;
 
-/// One side may weigh so many times the other.
+/// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation is enough while the inner grandchild weighs less than this many times the
-/// outer one.
+/// A single rotation suffices while the inner grandchild weighs less than this many times the outer
+/// one.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -21,16 +21,16 @@ struct Node {
     member: Box<[u8]>,
     left: Tree,
     right: Tree,
-    /// How many nodes there are in the subtree that begins here.
+    /// Number of nodes in this subtree.
     count: usize,
 }
 
-/// Members in the order of their scores, then of their bytes.
+/// Members ordered by score, then by bytes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Ranked {
     nodes: Vec<Node>,
     root: Tree,
-    /// Places that a removed node left.
+    /// Indices of removed nodes.
     free: Vec<u32>,
 }
 
@@ -49,7 +49,7 @@ impl Ranked {
         self.count(self.root)
     }
 
-    /// The first rank for which `is_reached` holds; it must hold for all that follow.
+    /// Returns the first rank with `is_reached`, which must hold for all later ranks too.
     pub(super) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         let (mut at, mut before) = (self.root, 0);
         while let Some(place) = at {
@@ -64,14 +64,13 @@ impl Ranked {
         before
     }
 
-    /// How many come before this one, which is there or would be.
+    /// Returns the number of smaller entries, whether or not this one exists.
     pub(super) fn rank(&self, score: f64, member: &[u8]) -> usize {
         self.first_rank(|other, other_score| {
             compare((other_score, other), (score, member)) != Ordering::Less
         })
     }
 
-    /// Member and score at a rank.
     pub(super) fn at(&self, mut rank: usize) -> Option<(&[u8], f64)> {
         let mut at = self.root;
         while let Some(place) = at {
@@ -86,14 +85,13 @@ impl Ranked {
         None
     }
 
-    /// All of them, the least first.
     pub(super) fn iter(&self) -> Iter<'_> {
         let mut iter = Iter { ranked: self, above: Vec::new(), left: self.len() };
         iter.descend(self.root);
         iter
     }
 
-    /// Adds a member that is not there.
+    /// Adds a member that must be missing.
     pub(super) fn insert(&mut self, score: f64, member: Box<[u8]>) {
         let node = Node { score, member, left: None, right: None, count: 1 };
         let place = match self.free.pop() {
@@ -109,7 +107,7 @@ impl Ranked {
         self.root = Some(self.inserted(self.root, place));
     }
 
-    /// Removes the members at these ranks, which must exist, and hands each on.
+    /// Removes the members at these ranks, which must exist, and passes each to `hand_on`.
     pub(super) fn remove(&mut self, ranks: Range<usize>, mut hand_on: impl FnMut(&[u8])) {
         for _ in ranks.clone() {
             let (rest, place) = self.without(self.root, ranks.start);
@@ -128,7 +126,7 @@ impl Ranked {
         tree.map_or(0, |place| self.node(place).count)
     }
 
-    /// What weighs: an empty tree weighs something too, so that one node may have one child.
+    /// An empty tree has a weight too, so that a node may have one child.
     fn weight(&self, tree: Tree) -> usize {
         self.count(tree) + 1
     }
@@ -149,7 +147,7 @@ impl Ranked {
         }
     }
 
-    /// The tree without the node at a rank, which exists, and that node.
+    /// Removes the node at a rank, which must exist. Returns the tree and the node.
     fn without(&mut self, tree: Tree, rank: usize) -> (Tree, u32) {
         let root = tree.expect("the rank exists");
         let (left, right) = (self.node(root).left, self.node(root).right);
@@ -167,7 +165,7 @@ impl Ranked {
         }
     }
 
-    /// Two trees that stood under one node, now without it.
+    /// Joins the subtrees of a removed node.
     fn joined(&mut self, left: Tree, right: Tree) -> Tree {
         match (left, right) {
             (None, only) | (only, None) => only,
@@ -182,7 +180,7 @@ impl Ranked {
         }
     }
 
-    /// A root over two trees of which one may have a node more or less than balance allows.
+    /// Puts a root over two trees that may be out of balance by one node.
     fn balanced(&mut self, root: u32, left: Tree, right: Tree) -> u32 {
         if self.weight(right) > DELTA * self.weight(left) {
             self.turned_left(root, left, right)
@@ -227,10 +225,9 @@ impl Ranked {
     }
 }
 
-/// See [`Ranked::iter`].
 pub(super) struct Iter<'r> {
     ranked: &'r Ranked,
-    /// The nodes that come after those below them on the left.
+    /// Nodes to visit after their left subtree.
     above: Vec<u32>,
     left: usize,
 }
@@ -274,7 +271,7 @@ mod tests {
         ranked.insert(score, number.to_string().into_bytes().into());
     }
 
-    /// The depth of a subtree; panics where it is out of balance or counts wrongly.
+    /// Returns the depth; panics if the tree is unbalanced or a size is wrong.
     fn depth(ranked: &Ranked, tree: Tree) -> usize {
         let Some(place) = tree else { return 0 };
         let (left, right) = (ranked.node(place).left, ranked.node(place).right);

@@ -5,16 +5,15 @@ use indexmap::IndexSet;
 use rustc_hash::FxBuildHasher;
 use std::borrow::Cow;
 
-/// Redis keeps sets of up to this many integers as a sorted array: `set-max-intset-entries`.
+/// `set-max-intset-entries`: larger sets of integers are no longer sorted arrays.
 const INTEGERS_MAX: usize = 512;
 
-/// A set; never empty while it is in a keyspace. Integers alone are kept in their order, as in
-/// Redis; else the order is repeatable.
+/// A set. Sets of integers are sorted, as in Redis; otherwise the order is deterministic.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Set {
     /// In ascending order.
     Integers(Vec<i64>),
-    /// Anything; it never goes back.
+    /// Never converted back.
     Table(IndexSet<Box<[u8]>, FxBuildHasher>),
 }
 
@@ -25,7 +24,6 @@ impl Default for Set {
 }
 
 impl Set {
-    /// How many members there are.
     pub(crate) fn len(&self) -> usize {
         match self {
             Set::Integers(integers) => integers.len(),
@@ -33,8 +31,7 @@ impl Set {
         }
     }
 
-    /// About how many bytes it takes; the lengths of members are estimated by the first one, so
-    /// that it takes constant time.
+    /// Estimated bytes; assumes that all members are as long as the first, to take constant time.
     pub(super) fn memory(&self) -> usize {
         match self {
             Set::Integers(integers) => 64 + 8 * integers.len(),
@@ -44,7 +41,7 @@ impl Set {
         }
     }
 
-    /// The member at a position; positions change when members are added or removed.
+    /// Positions change when members are added or removed.
     pub(crate) fn at(&self, position: usize) -> Option<Cow<'_, [u8]>> {
         match self {
             Set::Integers(integers) => integers.get(position).map(|integer| {
@@ -54,12 +51,10 @@ impl Set {
         }
     }
 
-    /// All members.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = Cow<'_, [u8]>> {
         (0..self.len()).map(|position| self.at(position).unwrap_or_default())
     }
 
-    /// Whether this is a member.
     pub(crate) fn contains(&self, member: &[u8]) -> bool {
         match self {
             Set::Integers(integers) => parse_integer(member)
@@ -68,7 +63,7 @@ impl Set {
         }
     }
 
-    /// Adds a member; false if it is one.
+    /// Returns whether the member is new.
     pub(crate) fn add(&mut self, member: &[u8]) -> bool {
         if let Set::Integers(integers) = self {
             if let Some(integer) = parse_integer(member) {
@@ -92,7 +87,7 @@ impl Set {
         *self = Set::Table(members);
     }
 
-    /// Removes a member; false if it is none.
+    /// Returns whether the member existed.
     pub(crate) fn remove(&mut self, member: &[u8]) -> bool {
         match self {
             Set::Integers(integers) => {

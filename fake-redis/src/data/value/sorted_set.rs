@@ -1,21 +1,21 @@
-//! A set of strings with a score each, in the order of scores.
+//! A set of strings ordered by score.
 
 use super::ranked::Ranked;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Redis keeps sorted sets up to this many members as a list: `zset-max-listpack-entries`.
+/// `zset-max-listpack-entries`: larger sorted sets are no longer lists.
 const LISTED_MEMBERS_MAX: usize = 128;
-/// Redis keeps sorted sets with members up to this long as a list: `zset-max-listpack-value`.
+/// `zset-max-listpack-value`: sorted sets with longer members are no longer lists.
 const LISTED_LENGTH_MAX: usize = 64;
 
-/// A sorted set; never empty while it is in a keyspace. Scores are never NaN.
+/// A sorted set. Scores are never NaN.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub(crate) struct SortedSet {
     scores: IndexMap<Box<[u8]>, f64, FxBuildHasher>,
     order: Ranked,
     bytes: usize,
-    /// Whether it was ever too big for a listpack; it never goes back.
+    /// It was once too large for a listpack; it is never converted back.
     is_large: bool,
 }
 
@@ -23,56 +23,52 @@ pub(crate) struct SortedSet {
 impl Eq for SortedSet {}
 
 impl SortedSet {
-    /// How many members there are.
     pub(crate) fn len(&self) -> usize {
         self.order.len()
     }
 
-    /// Whether it is small enough to be kept as a list.
+    /// Returns whether it is still small enough for a list.
     pub(crate) fn is_listed(&self) -> bool {
         !self.is_large
     }
 
-    /// About how many bytes it takes.
+    /// Estimated bytes.
     pub(super) fn memory(&self) -> usize {
         64 + 2 * self.bytes + 72 * self.len()
     }
 
-    /// The score of a member.
     pub(crate) fn score(&self, member: &[u8]) -> Option<f64> {
         self.scores.get(member).copied()
     }
 
-    /// How many members come before this one.
+    /// Number of smaller members.
     pub(crate) fn rank(&self, member: &[u8]) -> Option<usize> {
         Some(self.order.rank(self.score(member)?, member))
     }
 
-    /// Member and score at a rank.
     pub(crate) fn at(&self, rank: usize) -> Option<(&[u8], f64)> {
         self.order.at(rank)
     }
 
-    /// Member and score at a place that stays the same until a member is removed, when the last one
-    /// takes its place.
+    /// Member and score at a position that only changes when a member is removed: the last one
+    /// moves there.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }
 
-    /// All members with their scores, the least first.
     pub(crate) fn iter(&self) -> impl ExactSizeIterator<Item = (&[u8], f64)> {
         self.order.iter()
     }
 
-    /// The first rank for which `is_reached` holds; it must hold for all that follow.
+    /// Returns the first rank with `is_reached`, which must hold for all later ranks too.
     pub(crate) fn first_rank(&self, is_reached: impl Fn(&[u8], f64) -> bool) -> usize {
         self.order.first_rank(is_reached)
     }
 
-    /// Gives a member this score; the score that it had, if it was one.
+    /// Sets a member's score. Returns the old one.
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
-            // A zero stays the zero that it is: 0 and -0 are equal.
+            // 0 and -0 are equal: keep the stored zero.
             Some(place) if *place == score => return Some(score),
             Some(place) => Some(std::mem::replace(place, score)),
             None => {
@@ -90,14 +86,14 @@ impl SortedSet {
         old
     }
 
-    /// Removes a member; false if it is none.
+    /// Returns whether the member existed.
     pub(crate) fn remove(&mut self, member: &[u8]) -> bool {
         let Some(rank) = self.rank(member) else { return false };
         self.remove_ranks(rank..rank + 1);
         true
     }
 
-    /// Removes the members at these ranks, which must exist.
+    /// The ranks must exist.
     pub(crate) fn remove_ranks(&mut self, ranks: std::ops::Range<usize>) {
         let SortedSet { scores, order, bytes, .. } = self;
         order.remove(ranks, |member| {

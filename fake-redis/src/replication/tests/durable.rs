@@ -1,4 +1,4 @@
-//! WAITAOF: what is told of disks, here and on replicas.
+//! WAITAOF, with the local disk and replicas' disks.
 
 use super::deployment;
 use crate::config::{Fsync, NodeConfig, Persistence, RedisVersion};
@@ -8,7 +8,7 @@ const EVERY_SECOND: Persistence = Persistence::Aof { fsync: Fsync::EverySec };
 const ALWAYS: Persistence = Persistence::Aof { fsync: Fsync::Always };
 const NEVER: Persistence = Persistence::Aof { fsync: Fsync::No };
 
-/// `redis-1` and a replica of it, of the version that knows WAITAOF, with these append-only files.
+/// `redis-1` and a replica, of a version with WAITAOF.
 fn pair(primary: Persistence, replica: Persistence) -> World {
     deployment(1, |config| {
         config.version = RedisVersion::V7_2;
@@ -23,7 +23,8 @@ fn alone(persistence: Persistence) -> World {
     world
 }
 
-/// The reply to SET and then WAITAOF on one connection, and how long WAITAOF took in milliseconds.
+/// Runs SET and WAITAOF on one connection. Returns the reply and WAITAOF's duration in
+/// milliseconds.
 fn set_and_wait(world: &mut World, words: [&str; 3]) -> (String, u64) {
     let client = world.connect("redis-1");
     world.call(client, &["SET", "k", "v"]);

@@ -1,4 +1,4 @@
-//! Times to live on both sides of a link, by clocks that differ.
+//! Expiry on primary and replica with different clocks.
 
 use super::{changes, deployment};
 use fencepost_machine::KeyChange;

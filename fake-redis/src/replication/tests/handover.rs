@@ -1,9 +1,9 @@
-//! FAILOVER: a primary hands its place to a replica, and nothing that was acknowledged is lost.
+//! FAILOVER hands the primary role over without losing any acknowledged write.
 
 use super::{deployment, field};
 use crate::world::{World, text};
 
-/// Who `host` says it is, and how its failover is.
+/// Returns the role of `host` and its failover state.
 fn state(world: &mut World, host: &str) -> (String, String) {
     (field(world, host, "role"), field(world, host, "master_failover_state"))
 }
@@ -102,7 +102,7 @@ fn a_target_that_refuses_ends_the_failover() {
     world.cut("redis-1", "redis-2");
     world.ask("redis-1", &["SET", "k", "v"]);
     world.ask("redis-1", &["FAILOVER", "TO", "redis-2", "6379", "FORCE", "TIMEOUT", "300"]);
-    // It has become a primary of its own accord.
+    // It has already become a primary.
     world.ask("redis-2", &["REPLICAOF", "NO", "ONE"]);
     world.run_for(1_000);
     world.heal();

@@ -1,4 +1,4 @@
-//! Who may go on where it was, and who has to start again.
+//! Partial and full resynchronization.
 
 use super::{changes, deployment, field, primary, replica};
 use crate::config::NodeConfig;
@@ -6,7 +6,7 @@ use crate::world::World;
 use fencepost_machine::KeyChange;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// How many full resynchronisations a server went through: each discards and restores the key.
+/// Counts a server's full resynchronizations: each discards and restores the key.
 fn restored(world: &World, host: &str, key: &str) -> usize {
     changes(world.taps(host), key).iter().filter(|change| **change == KeyChange::Restored).count()
 }

@@ -1,15 +1,13 @@
-//! Real servers under real Sentinels: the whole of a failover.
+//! Complete failovers with real servers and Sentinels.
 
 use super::{NodeConfig, World, changes, field, primary, replica};
 use crate::sentinel::{Address, Sentinel, SentinelConfig};
 use fencepost_machine::KeyChange;
 
-/// `redis-1` with two replicas and three Sentinels, after they have found each other.
 fn deployment() -> World {
     deployment_with(false)
 }
 
-/// The same, with or without configuration files.
 fn deployment_with(has_config_file: bool) -> World {
     let mut world = World::new();
     for number in 1..=3 {
@@ -60,8 +58,8 @@ fn a_dead_primary_is_replaced_and_returns_as_a_replica() {
     }
 }
 
-/// Has `redis-1` replaced, and the new primary restarted at once, as it was first started; the new
-/// primary.
+/// Replaces `redis-1`, and restarts the new primary immediately with its original configuration.
+/// Returns the new primary.
 fn restart_the_promoted(world: &mut World, has_config_file: bool) -> String {
     world.crash("redis-1");
     world.run_for(10_000);
@@ -92,9 +90,9 @@ fn without_a_configuration_file_it_comes_back_as_the_replica_that_it_was_and_fol
 {
     let mut world = deployment_with(false);
     let new = restart_the_promoted(&mut world, false);
-    // With a down-after of a second, ten of which a replica may have been without its primary, none
-    // can be promoted once the Sentinels have believed for down-after and two INFO periods that the
-    // primary calls itself a replica.
+    // With a down-after of one second, a replica may have been without its primary for ten seconds.
+    // So none can be promoted once the Sentinels have believed for down-after and two INFO periods
+    // that the primary reports itself as a replica.
     for (replica, of) in [(new.as_str(), "redis-1"), ("redis-1", new.as_str())] {
         assert_eq!(field(&mut world, replica, "master_host"), of);
     }

@@ -4,7 +4,7 @@ use super::{deployment, field};
 use crate::config::RedisVersion;
 use crate::world::{World, text};
 
-/// The reply to SET and then WAIT on one connection, and how long WAIT took.
+/// Runs SET and WAIT on one connection. Returns the reply and WAIT's duration.
 fn set_and_wait(world: &mut World, replicas: &str, timeout_ms: &str) -> (String, u64) {
     let client = world.connect("redis-1");
     world.call(client, &["SET", "k", "v"]);
@@ -131,8 +131,9 @@ fn the_answer_to_wait_holds_nothing_of_a_script_before_it() {
     assert_eq!(text(&world.call(client, &["WAIT", "1", "1000"])), "1");
 }
 
-/// Replicas are counted once a second: a write is taken for up to a second after the last good one
-/// has become too old, and refused for as long after one is good again, unless it comes anew.
+/// Replicas are counted once a second. A write is accepted for up to a second after the last good
+/// replica's acknowledgement became too old, and refused for as long after one is good again,
+/// unless it reconnects.
 #[test]
 fn min_replicas_go_by_the_count_of_the_last_second() {
     let mut world = deployment(1, |config| {

@@ -1,8 +1,8 @@
-//! The library bit: operations on 32 bits. See lua_bit.c of Redis (Lua BitOp).
+//! The bit library: 32-bit operations. lua_bit.c of Redis (Lua BitOp).
 
 use crate::script::host::{Arguments, Native, Result, native};
 
-/// Adding this to a double leaves its value modulo 2^32 in the low bits: 2^52 + 2^51.
+/// 2^52 + 2^51: adding this to a double leaves its value modulo 2^32 in the low bits.
 const MAGIC: f64 = 6_755_399_441_055_744.0;
 
 pub(super) const FUNCTIONS: [(&str, Native); 12] = [
@@ -41,7 +41,7 @@ fn shift(call: &Arguments<'_>, operation: fn(u32, u32) -> u32) -> Result<f64> {
     Ok(signed(operation(value, bits(call, 2)? & 31)))
 }
 
-/// As many digits as the second argument says, upper case if it is negative.
+/// The second argument is the number of digits; if negative, they are uppercase.
 fn hexadecimal(call: &Arguments<'_>) -> Result<Vec<u8>> {
     let value = bits(call, 1)?;
     let wanted = if call.len() < 2 { 8 } else { bits(call, 2)? as i32 };

@@ -1,4 +1,4 @@
-//! The library cjson and its settings, which scripts may change. See lua_cjson.c of Redis.
+//! The cjson library and its settings, which scripts may change. lua_cjson.c of Redis.
 
 use super::json_decode::{self, NULL};
 use super::json_encode;
@@ -32,7 +32,7 @@ const FUNCTIONS: [(&str, Native); 10] = [
     ("new", native!(new)),
 ];
 
-/// The library with these settings of the run.
+/// A library with these settings of the run.
 pub(super) fn library(vm: &mut Vm, settings: usize) -> Value {
     let settings = Value::Float(settings as f64);
     let mut pairs = vec![(string(vm, b"null"), NULL)];
@@ -46,7 +46,7 @@ pub(super) fn library(vm: &mut Vm, settings: usize) -> Value {
     table(vm, pairs)
 }
 
-/// `cjson.new`: a library with settings of its own, for the rest of the run.
+/// `cjson.new`: a library with its own settings, for the rest of the run.
 fn new(call: &Arguments<'_>) -> Result<Value> {
     let settings = lend::borrow(|run| {
         run.json.push(Settings::default());
@@ -55,7 +55,7 @@ fn new(call: &Arguments<'_>) -> Result<Value> {
     Ok(library(&mut call.vm(), settings.unwrap_or(0)))
 }
 
-/// Where the settings are that the function was made with.
+/// The index of the function's settings.
 fn place(call: &Arguments<'_>) -> usize {
     match call.captured(0) {
         Value::Float(place) => place as usize,
@@ -77,7 +77,7 @@ fn set(call: &Arguments<'_>, settings: Settings) {
     });
 }
 
-/// Settings take at most this many arguments, all of them optional.
+/// Functions for settings take at most this many optional arguments.
 fn check_count(call: &Arguments<'_>, most: usize) -> Result<()> {
     if call.len() <= most { Ok(()) } else { call.wrong(most + 1, "found too many arguments") }
 }
@@ -88,7 +88,7 @@ fn set_integer(
     (least, most): (i32, i32),
     field: fn(&mut Settings) -> &mut i32,
 ) -> Result<f64> {
-    // The one setting with three arguments counts them itself.
+    // The only setting with three arguments counts them itself.
     if number == 1 {
         check_count(call, 1)?;
     }

@@ -1,4 +1,4 @@
-//! cjson.decode: JSON as a value of Lua.
+//! cjson.decode.
 
 use super::DEPTH_MAX;
 use crate::data::number;
@@ -28,7 +28,6 @@ pub(super) fn decode(call: &Arguments<'_>, settings: Settings) -> Result<Value> 
     }
 }
 
-/// What the next characters are.
 enum Kind {
     ObjectBegin,
     ObjectEnd,
@@ -46,12 +45,12 @@ enum Kind {
 
 struct Token {
     kind: Kind,
-    /// Where it begins, or what is wrong with it is, from 0.
+    /// Start of the token or of its error, from 0.
     index: usize,
 }
 
 impl Kind {
-    /// As complaints name it.
+    /// The name in errors.
     fn name(&self) -> &'static str {
         match self {
             Kind::ObjectBegin => "T_OBJ_BEGIN",
@@ -79,7 +78,7 @@ struct Parser<'c, 'l> {
 }
 
 impl Parser<'_, '_> {
-    /// A character ahead; 0 behind the end, as in C.
+    /// Looks ahead; 0 behind the end, as in C.
     fn ahead(&self, offset: usize) -> u8 {
         self.text.get(self.position + offset).copied().unwrap_or(0)
     }
@@ -137,7 +136,7 @@ impl Parser<'_, '_> {
         }
     }
 
-    /// Whether it is a number that `strtod` may read and JSON does not know.
+    /// Returns whether this is a number that `strtod` accepts and JSON does not.
     fn is_invalid_number(&self) -> bool {
         let minus = usize::from(self.ahead(0) == b'-');
         match self.ahead(minus) {
@@ -195,7 +194,7 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Four hexadecimal digits, or twice of them for a surrogate pair, as UTF-8.
+    /// Parses four hexadecimal digits, or twice four for a surrogate pair, and appends UTF-8.
     fn unicode_escape(&mut self, content: &mut Vec<u8>) -> Option<()> {
         let mut point = self.hexadecimal(2)?;
         let mut length = 6;

@@ -1,4 +1,4 @@
-//! cjson.encode: a value of Lua as JSON.
+//! cjson.encode.
 
 use super::DEPTH_MAX;
 use crate::data::number;
@@ -95,7 +95,7 @@ impl Encoder<'_, '_> {
         }
     }
 
-    /// How long an array it is; `None` if it is an object.
+    /// Returns the length of an array; `None` for an object.
     fn array_length(&self, table: Gc<Table>, pairs: &[(Value, Value)]) -> Result<Option<i64>> {
         let (mut longest, mut items) = (0_i64, 0_i64);
         for (key, _) in pairs {

@@ -1,11 +1,11 @@
-//! The library cmsgpack, and packing. See lua_cmsgpack.c of Redis.
+//! The cmsgpack library, and packing. lua_cmsgpack.c of Redis.
 
 use super::message_unpack;
 use crate::script::host::{Arguments, Native, Result, as_number, native};
 use crate::script::{order, shared};
 use luna_core::runtime::{Gc, Table, Value};
 
-/// Tables nested deeper than this are packed as nil.
+/// Tables nested deeper are packed as nil.
 const NESTING_MAX: usize = 16;
 
 pub(super) const FUNCTIONS: [(&str, Native); 4] = [
@@ -77,7 +77,7 @@ fn pack_length(length: usize, (short, long): (u8, u8), packed: &mut Vec<u8>) {
 
 fn pack_number(number: f64, packed: &mut Vec<u8>) {
     let whole = number as i64;
-    // 2^63 is no i64, though the cast saturates to what looks like it.
+    // 2^63 does not fit an i64, although the saturating cast makes it look so.
     if whole as f64 == number && number < 9_223_372_036_854_775_808.0 {
         return pack_integer(whole, packed);
     }
@@ -91,7 +91,7 @@ fn pack_number(number: f64, packed: &mut Vec<u8>) {
     }
 }
 
-/// In as few bytes as there can be.
+/// Uses as few bytes as possible.
 fn pack_integer(number: i64, packed: &mut Vec<u8>) {
     let bytes = number.to_be_bytes();
     let (kind, size) = match number {

@@ -1,20 +1,20 @@
-//! cmsgpack.unpack and its like.
+//! cmsgpack.unpack and its variants.
 
 use super::DEPTH_MAX;
 use crate::script::host::{Arguments, Result};
 use luna_core::runtime::Value;
 
-/// How many values may be returned at once: what Lua's stack holds.
+/// Maximum number of results: the capacity of Lua's stack.
 const RESULTS_MAX: usize = 7_900;
 
-/// Unpacks at most `limit` values from `offset` on; everything if both are 0, and else the next
-/// offset first, or -1 at the end.
+/// Unpacks at most `limit` values from `offset` on. If both are 0, unpacks everything; otherwise
+/// the first result is the next offset, or -1 at the end.
 pub(super) fn unpack(call: &Arguments<'_>, limit: i64, offset: i64) -> Result<Vec<Value>> {
     let text = call.string(1)?;
     let text = text.as_bytes();
     let length = text.len();
     let Some(start) = usize::try_from(offset).ok().filter(|_| limit >= 0) else {
-        // C prints the length where it says limit.
+        // Like the C code, prints the length instead of the limit.
         let problem = format!(
             "Invalid request to unpack with offset of {} and limit of {length}.",
             offset as i32
@@ -67,7 +67,6 @@ impl<'c> Cursor<'c, '_> {
         )
     }
 
-    /// A big-endian number of this many bytes.
     fn unsigned(&mut self, size: usize) -> Result<u64> {
         Ok(self.take(size)?.iter().fold(0, |value, byte| value << 8 | u64::from(*byte)))
     }
@@ -90,7 +89,7 @@ impl<'c> Cursor<'c, '_> {
             0xC3 => return Ok(Value::Bool(true)),
             0xCA => f64::from(f32::from_bits(self.unsigned(4)? as u32)),
             0xCB => f64::from_bits(self.unsigned(8)?),
-            // Lua takes it as a signed integer.
+            // Lua treats it as signed.
             0xCC..=0xCF => self.unsigned(1 << (kind - 0xCC))? as i64 as f64,
             0xD0..=0xD3 => self.signed(1 << (kind - 0xD0))? as f64,
             0xD9..=0xDB => {

@@ -1,4 +1,4 @@
-//! No script can take the server down, keep it forever, or eat its memory.
+//! No script can crash the server, block it forever, or exhaust its memory.
 
 use super::eval;
 use crate::testing::Bench;
@@ -115,7 +115,7 @@ fn a_script_that_needs_more_memory_than_it_may_have_ends_with_an_error() {
          t[#t]() end",
         "local t = {} while true do pcall(function() while true do t[#t + 1] = {#t} end end) end",
     ] {
-        // Of some the bound on instructions of unit tests has enough first.
+        // Some reach the instruction limit of unit tests first.
         check_contains(script, "stopped by fake-redis");
     }
     for script in [
@@ -158,7 +158,7 @@ fn text_of_a_script_is_parsed_whatever_it_is() {
     ] {
         assert_eq!(eval(&mut Bench::new(), script), expected, "{script}");
     }
-    // CVE-2025-49844: the name of a chunk is nobody's but the parser's, while garbage is collected.
+    // CVE-2025-49844: only the parser refers to a chunk's name while garbage is collected.
     let name = "local n = 0 for i = 1, 2000 do local text = 'local a' .. i .. ' = ' .. \
                 string.rep('{', 90) .. string.rep('}', 90) .. ' error(' .. i .. ')' local _, e = \
                 pcall(assert(loadstring(text, '@' .. string.rep('n', 40) .. i))) n = n + \
@@ -180,7 +180,7 @@ fn functions_that_call_each_other_through_c_fit_the_stack() {
         "return tostring(setmetatable({}, {__tostring = f}))",
         "loadstring('return ' .. string.rep('(', 150) .. '1' .. string.rep(')', 150)) pcall(f)",
     ] {
-        // Where the stack ends is an error, which the script may catch or not.
+        // A stack overflow is an error that the script may catch.
         let script = format!("local f f = function() {body} end f() return 'ended'");
         let answer = eval(&mut Bench::new(), &script);
         assert!(answer == "$5|ended" || answer.starts_with('-'), "{script}: {answer}");

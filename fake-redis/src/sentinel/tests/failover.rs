@@ -1,4 +1,4 @@
-//! The primary dies and another takes its place.
+//! The primary fails and a replica replaces it.
 
 use super::{Deployment, count};
 

@@ -1,4 +1,4 @@
-//! What clients ask and are told.
+//! Queries of clients.
 
 use super::Deployment;
 use redis_protocol::resp2::types::BytesFrame;

@@ -1,4 +1,4 @@
-//! The old primary, or a replica that strayed, is put right.
+//! Reconfiguration of a returning primary, or of a replica that follows the wrong one.
 
 use super::{Deployment, config, count, scripted::ScriptedServer};
 use crate::sentinel::Sentinel;
@@ -57,7 +57,7 @@ fn a_primary_that_became_a_replica_counts_as_down_in_time() {
     assert_eq!(count(&events, "+switch-master"), 1, "{events:#?}");
 }
 
-/// What the Sentinel on a host tells of itself and of the primary, over the wire.
+/// The output of a Sentinel about itself and the primary, over the wire.
 fn self_portrait(deployment: &mut Deployment, host: &str) -> Vec<String> {
     let id = deployment.world.ask_text(host, &["SENTINEL", "MYID"]);
     let master = deployment.world.ask_text(host, &["SENTINEL", "MASTER", "mymaster"]);

@@ -1,4 +1,5 @@
-//! Servers that play the part of Redis: they answer what Sentinel asks, and follow SLAVEOF at once.
+//! Scripted servers that act as Redis: they answer Sentinel's commands and obey SLAVEOF
+//! immediately.
 
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Limits, RequestReader};
@@ -9,29 +10,25 @@ use std::{
     rc::Rc,
 };
 
-/// What a server says of itself.
 #[derive(Clone, Debug)]
 pub(super) struct Part {
-    /// Whom it follows.
     pub(super) master: Option<String>,
     /// `slave_repl_offset`.
     pub(super) offset: u64,
     /// `slave_priority`.
     pub(super) priority: u32,
-    /// Forty hexadecimal digits.
     pub(super) run_id: String,
     /// `master_link_status`.
     pub(super) link_up: bool,
-    /// Every SLAVEOF that it was sent: its two words.
+    /// Arguments of every SLAVEOF received.
     pub(super) told: Vec<String>,
 }
 
-/// What all servers say of themselves, by name.
 #[derive(Clone)]
 pub(super) struct Topology(Rc<RefCell<BTreeMap<String, Part>>>);
 
 impl Topology {
-    /// `redis-1` is the primary of all others; all offsets and priorities are alike.
+    /// `redis-1` is the primary of all others; offsets and priorities are equal.
     pub(super) fn new(servers: usize) -> Self {
         let part = |number: usize| Part {
             master: (number > 1).then(|| "redis-1".to_owned()),
@@ -45,12 +42,10 @@ impl Topology {
         Self(Rc::new(RefCell::new(parts)))
     }
 
-    /// Changes what a server says.
     pub(super) fn change(&self, server: &str, change: impl FnOnce(&mut Part)) {
         change(self.0.borrow_mut().get_mut(server).unwrap());
     }
 
-    /// What a server says.
     pub(super) fn part(&self, server: &str) -> Part {
         self.0.borrow()[server].clone()
     }
@@ -84,7 +79,6 @@ impl Topology {
     }
 }
 
-/// One such server.
 pub(super) struct ScriptedServer {
     name: String,
     topology: Topology,
@@ -93,7 +87,6 @@ pub(super) struct ScriptedServer {
 }
 
 impl ScriptedServer {
-    /// The server of a name in the topology.
     pub(super) fn new(name: &str, topology: &Topology) -> Self {
         let (name, topology) = (name.to_owned(), topology.clone());
         Self { name, topology, readers: BTreeMap::new(), subscribers: BTreeSet::new() }

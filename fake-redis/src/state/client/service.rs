@@ -1,95 +1,82 @@
-//! Whether the next command of a client may be read and served.
+//! Whether a client's next command may be read and executed.
 
 use bitflags::bitflags;
 
 bitflags! {
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     struct Marks: u8 {
-        /// It waits in the queue of clients with a complete command.
+        /// It is in the queue of clients with a complete command.
         const QUEUED = 1;
-        /// Its next command waits for CLIENT PAUSE to end.
+        /// Its next command waits for the end of CLIENT PAUSE.
         const POSTPONED = 1 << 1;
-        /// It waits in a command that has not answered.
+        /// It waits in a command without a reply yet.
         const BLOCKED = 1 << 2;
         /// It is closed once its reply is sent.
         const CLOSING = 1 << 3;
-        /// It breaks off when the command that is executed ends.
+        /// It is disconnected when the current command ends.
         const ABORTING = 1 << 4;
     }
 }
 
-/// What keeps a client from being served. Nothing more is read of one that is closing, or whose
-/// last command waits or has not been answered.
+/// The reasons not to serve a client. Nothing is read from a client that is closing, or whose last
+/// command is waiting.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Service(Marks);
 
 impl Service {
-    /// Whether what arrives of it is looked at now.
     pub(crate) fn may_read(self) -> bool {
         !self.0.intersects(Marks::all().difference(Marks::ABORTING))
     }
 
-    /// It has a complete command and waits for its turn.
     pub(crate) fn queue(&mut self) {
         self.0.insert(Marks::QUEUED);
     }
 
-    /// Its turn has come.
     pub(crate) fn take(&mut self) {
         self.0.remove(Marks::QUEUED);
     }
 
-    /// Its command waits for the end of CLIENT PAUSE.
     pub(crate) fn postpone(&mut self) {
         self.0.insert(Marks::POSTPONED);
     }
 
-    /// That has come.
     pub(crate) fn resume(&mut self) {
         self.0.remove(Marks::POSTPONED);
     }
 
-    /// Whether its command waits for the end of CLIENT PAUSE.
     pub(crate) fn is_postponed(self) -> bool {
         self.0.contains(Marks::POSTPONED)
     }
 
-    /// It waits in a command that has not answered.
     pub(crate) fn block(&mut self) {
         self.0.insert(Marks::BLOCKED);
     }
 
-    /// That command has been answered.
     pub(crate) fn unblock(&mut self) {
         self.0.remove(Marks::BLOCKED);
     }
 
-    /// Whether it waits in a command that has not answered.
     pub(crate) fn is_blocked(self) -> bool {
         self.0.contains(Marks::BLOCKED)
     }
 
-    /// Whether a command of it waits, before it or in it.
+    /// Returns whether a command is postponed or blocked.
     pub(crate) fn waits(self) -> bool {
         self.0.intersects(Marks::POSTPONED.union(Marks::BLOCKED))
     }
 
-    /// It is closed once its reply is sent.
     pub(crate) fn close(&mut self) {
         self.0.insert(Marks::CLOSING);
     }
 
-    /// Whether it is about to be closed.
     pub(crate) fn is_closing(self) -> bool {
         self.0.contains(Marks::CLOSING)
     }
 
-    /// It breaks off when the command that is executed ends.
     pub(crate) fn abort(&mut self) {
         self.0.insert(Marks::ABORTING);
     }
 
-    /// Whether it breaks off.
     pub(crate) fn is_aborting(self) -> bool {
         self.0.contains(Marks::ABORTING)
     }

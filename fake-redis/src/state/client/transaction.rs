@@ -1,9 +1,8 @@
-//! What MULTI began.
+//! MULTI.
 
 use crate::protocol::args::{Args, ArgumentVector};
 use crate::state::command_info::Flags;
 
-/// Commands that wait for EXEC.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Transaction {
     is_open: bool,
@@ -13,30 +12,25 @@ pub(crate) struct Transaction {
     is_overtaken: bool,
 }
 
-/// What is left to do at EXEC.
 #[derive(Clone, Debug)]
 pub(crate) enum Ending {
     /// A command was refused while it was queued.
     Spoilt,
-    /// A watched key was changed.
     Overtaken,
-    /// To execute these, their names first.
     Execute(Vec<ArgumentVector>),
 }
 
 impl Transaction {
-    /// Begins one: false if it has begun already.
+    /// Returns `false` if a transaction is open already.
     pub(crate) fn open(&mut self) -> bool {
         !std::mem::replace(&mut self.is_open, true)
     }
 
-    /// Whether commands are queued rather than executed.
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// Keeps a command for EXEC. A transaction that will fail anyhow need not keep what it is sent,
-    /// as in `queueMultiCommand`.
+    /// `queueMultiCommand`: queues a command, unless the transaction will fail anyway.
     pub(crate) fn queue(&mut self, flags: Flags, args: Args<'_>) {
         if !self.is_spoilt && !self.is_overtaken {
             self.flags |= flags;
@@ -44,37 +38,33 @@ impl Transaction {
         }
     }
 
-    /// How many commands wait.
     pub(crate) fn len(&self) -> usize {
         self.queue.len()
     }
 
-    /// The union of the flags of all commands that wait.
+    /// The union of the queued commands' flags.
     pub(crate) fn flags(&self) -> Flags {
         self.flags
     }
 
-    /// A command that was meant for it was refused: if it is open, EXEC will be an error.
+    /// Marks an open transaction so that EXEC fails.
     pub(crate) fn spoil(&mut self) {
         self.is_spoilt |= self.is_open;
     }
 
-    /// A watched key was changed: EXEC will answer nil. What is watched may change before MULTI.
+    /// Marks that a watched key has changed: EXEC will reply nil. This may happen before MULTI.
     pub(crate) fn overtake(&mut self) {
         self.is_overtaken = true;
     }
 
-    /// Nothing is watched any more.
     pub(crate) fn forget_overtaken(&mut self) {
         self.is_overtaken = false;
     }
 
-    /// Whether a watched key was changed.
     pub(crate) fn is_overtaken(&self) -> bool {
         self.is_overtaken
     }
 
-    /// Ends it.
     pub(crate) fn end(&mut self) -> Ending {
         match std::mem::take(self) {
             Transaction { is_spoilt: true, .. } => Ending::Spoilt,

@@ -1,24 +1,23 @@
-//! How much the files of an append-only log hold, and when they are written again by themselves
-//! (`aof_current_size` and `aof_rewrite_base_size` in `serverCron`).
+//! Sizes of the append-only files, and the condition for an automatic rewrite (`aof_current_size`
+//! and `aof_rewrite_base_size` in `serverCron`).
 
 use crate::config::NodeConfig;
 
-/// The sizes of the files in bytes.
+/// In bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LogSize {
-    /// The snapshot with which the log begins.
+    /// The snapshot at the start.
     pub(crate) base: usize,
-    /// What was appended since.
+    /// Appended since the snapshot.
     pub(crate) appended: usize,
 }
 
 impl LogSize {
-    /// All of it.
     pub(crate) fn total(self) -> usize {
         self.base.saturating_add(self.appended)
     }
 
-    /// Whether it has grown by enough per cent, and is large enough, to be written again.
+    /// Returns whether the log has grown by the percentage and to the minimum size for a rewrite.
     pub(crate) fn is_to_be_rewritten(self, config: &NodeConfig) -> bool {
         let percentage = u128::from(config.aof_rewrite_percentage);
         let (total, base) = (self.total() as u128, self.base.max(1) as u128);

@@ -1,53 +1,47 @@
-//! How much of the replication stream is safe from power loss: `fsynced_reploff` in aof.c of Redis
-//! 7.2, which WAITAOF and the acknowledgements of replicas speak of.
+//! The durable part of the replication stream: `fsynced_reploff` in aof.c of Redis 7.2, used by
+//! WAITAOF and by replicas' acknowledgements.
 
 use std::collections::VecDeque;
 
-/// Offsets of the replication stream, as far as the disk has come.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
-    /// Up to where effects were given to the file.
+    /// End of the data written to the file.
     written: u64,
-    /// Whether some of that was given since the last sync began.
+    /// Data was written since the last sync began.
     unsynced: bool,
-    /// Up to where the syncs reach that have begun and are not done.
+    /// Ends of the pending syncs.
     under_way: VecDeque<u64>,
-    /// Up to where everything is safe.
+    /// End of the durable data.
     pub(crate) synced: u64,
 }
 
 impl Progress {
-    /// Up to where everything is safe.
     pub(crate) fn synced(&self) -> u64 {
         self.synced
     }
 
-    /// Whether anything was given to the file that no sync covers.
     pub(crate) fn has_unsynced(&self) -> bool {
         self.unsynced
     }
 
-    /// Something was given to the file; the stream is at `offset` now.
     pub(crate) fn append(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = true;
     }
 
-    /// A sync begins.
     pub(crate) fn begin_sync(&mut self) {
         self.under_way.push_back(self.written);
         self.unsynced = false;
     }
 
-    /// The oldest sync is done.
     pub(crate) fn finish_sync(&mut self) {
         if let Some(offset) = self.under_way.pop_front() {
             self.synced = self.synced.max(offset);
         }
     }
 
-    /// The files were replaced by all data, synced; the stream is at `offset`, which may be another
-    /// history's.
+    /// The files were replaced by all data, synced; the stream is at `offset`, possibly in another
+    /// history.
     pub(crate) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;
@@ -55,8 +49,7 @@ impl Progress {
         self.under_way.iter_mut().for_each(|reach| *reach = offset);
     }
 
-    /// An input ends with the stream at `offset`: if nothing waits for the disk, what the stream
-    /// gained is not for the disk.
+    /// Ends an input: if no data waits for the disk, everything up to `offset` counts as durable.
     pub(crate) fn rest(&mut self, offset: u64) {
         if !self.unsynced && self.under_way.is_empty() {
             self.written = offset;

@@ -1,28 +1,26 @@
-//! A failover that has begun here, and what FAILOVER asks for.
+//! An ongoing failover, and the arguments of FAILOVER.
 
 use super::Replication;
 
-/// How far a failover is (`FAILOVER_*` in server.h).
+/// `FAILOVER_*` in server.h.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Writes are held back until the replica has everything.
+    /// Writes are postponed until the replica has caught up.
     WaitingForSync,
-    /// This server follows the replica and asks it to take over.
+    /// This server replicates the replica and asks it to take over.
     InProgress,
 }
 
-/// What FAILOVER asks for.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct FailoverOrder {
-    /// To which replica; `None` for the first that has everything.
+    /// The replica; `None` for the first that catches up.
     pub(crate) target: Option<(String, u16)>,
-    /// How long to wait for it, in milliseconds; `None` is for good.
+    /// Timeout in milliseconds; `None` means no timeout.
     pub(crate) timeout_ms: Option<i64>,
-    /// Whether to go on without everything when that time is up.
+    /// After the timeout, hand over to a replica that has not caught up.
     pub(crate) force: bool,
 }
 
-/// A failover that has begun.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Failover {
     phase: Phase,
@@ -32,27 +30,24 @@ pub(super) struct Failover {
     force: bool,
 }
 
-/// What there is to do about a failover.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Advance {
-    /// Nothing yet.
     Wait,
-    /// The time is up, and the replica has not everything.
+    /// Timed out before the replica caught up.
     Abort,
-    /// This replica takes over now: this server is to follow it.
+    /// This replica takes over; the server must replicate it.
     HandOver(String, u16),
 }
 
 impl Replication {
-    /// Begins a failover: writes are held back from now on.
     pub(crate) fn begin_failover(&mut self, order: FailoverOrder, now_ms: i64) {
         let FailoverOrder { target, timeout_ms, force } = order;
         let ends_at_ms = timeout_ms.map(|timeout| now_ms.saturating_add(timeout));
         self.failover = Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
     }
 
-    /// Goes on with a failover, if there is one: hands over if the replica has everything, or if
-    /// the time is up and that was asked for.
+    /// Continues a failover: hands over if the replica has caught up, or if the timeout is over and
+    /// FORCE was given.
     pub(crate) fn advance_failover(&mut self, now_ms: i64) -> Advance {
         let waits = |one: &&Failover| one.phase == Phase::WaitingForSync;
         let Some(failover) = self.failover.as_ref().filter(waits) else { return Advance::Wait };
@@ -69,29 +64,26 @@ impl Replication {
         Advance::HandOver(host, port)
     }
 
-    /// The failover is over; false if there was none.
     pub(crate) fn end_failover(&mut self) -> bool {
         self.failover.take().is_some()
     }
 
-    /// Whether a failover has begun and not ended: writes are held back meanwhile.
     #[inline]
     pub(crate) fn is_failing_over(&self) -> bool {
         self.failover.is_some()
     }
 
-    /// Whether the replica is being asked to take over.
     pub(crate) fn is_handing_over(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.phase == Phase::InProgress)
     }
 
-    /// Whether pings would stand in the way: they lengthen the stream that the replica has to catch
-    /// up with. Redis only heeds that with a timeout.
+    /// Returns whether pings must wait: they lengthen the stream that the replica has to catch up
+    /// with. Redis only does this with a timeout.
     pub(super) fn withholds_pings(&self) -> bool {
         self.failover.as_ref().is_some_and(|failover| failover.ends_at_ms.is_some())
     }
 
-    /// As INFO says it.
+    /// As in INFO.
     pub(crate) fn failover_state(&self) -> &'static str {
         match self.failover.as_ref().map(|failover| failover.phase) {
             None => "no-failover",
@@ -100,19 +92,17 @@ impl Replication {
         }
     }
 
-    /// Whether anybody follows this server.
     pub(crate) fn has_replicas(&self) -> bool {
         !self.replicas.is_empty()
     }
 
-    /// Whether a replica is known by this address.
     pub(crate) fn has_replica(&self, host: &str, port: u16) -> bool {
         self.replicas
             .iter()
             .any(|replica| replica.host.eq_ignore_ascii_case(host) && replica.port == port)
     }
 
-    /// The replica that has everything, among those that may be the target.
+    /// Returns a replica that has caught up, among the possible targets.
     fn caught_up(&self, target: Option<&(String, u16)>) -> Option<(String, u16)> {
         let is_asked = |host: &str, port| {
             target.is_none_or(|(name, at)| host.eq_ignore_ascii_case(name) && port == *at)

@@ -1,21 +1,18 @@
-//! The replication stream so far: its ids, its length, and its last part.
+//! The replication stream so far: ids, length, and backlog.
 
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// A history that may be continued by anybody who has its first part.
+/// A replication history.
 #[derive(Debug)]
 pub(crate) struct History {
-    /// The id of the history.
     id: String,
-    /// The id under which its first part is known, too: that of the history from which it branched
-    /// off.
+    /// The id of the history from which it branched off, valid for its first part.
     second_id: String,
-    /// Up to which offset the next byte may be asked for under the second id.
+    /// First offset that is invalid under the second id.
     second_offset: Option<u64>,
-    /// How many bytes there were.
+    /// Length in bytes.
     offset: u64,
-    /// The last of them.
     backlog: Option<Backlog>,
 }
 
@@ -25,73 +22,66 @@ struct Backlog {
     size_max: usize,
 }
 
-/// What an id looks like that is nobody's.
+/// The null id.
 const NO_ID: &str = "0000000000000000000000000000000000000000";
 
 impl History {
-    /// A history without a past.
     pub(crate) fn new(id: String) -> Self {
         History { id, second_id: NO_ID.to_owned(), second_offset: None, offset: 0, backlog: None }
     }
 
-    /// Its id.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The other id of its first part.
     pub(crate) fn second_id(&self) -> &str {
         &self.second_id
     }
 
-    /// Up to where that one is valid: -1 for nowhere, as INFO states it.
+    /// -1 for none, as in INFO.
     pub(crate) fn second_offset(&self) -> i64 {
         self.second_offset.map_or(-1, |offset| offset as i64)
     }
 
-    /// How many bytes there were.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// Whether its last part is kept.
     pub(crate) fn has_backlog(&self) -> bool {
         self.backlog.is_some()
     }
 
-    /// The offset of the first byte that is kept, and how many are; counted from 1.
+    /// First offset in the backlog, counted from 1, and the backlog's length.
     pub(crate) fn kept(&self) -> Option<(u64, usize)> {
         self.backlog
             .as_ref()
             .map(|backlog| (self.offset + 1 - backlog.bytes.len() as u64, backlog.bytes.len()))
     }
 
-    /// How many bytes are kept at most.
     pub(crate) fn size_max(&self) -> Option<usize> {
         self.backlog.as_ref().map(|backlog| backlog.size_max)
     }
 
-    /// Starts to keep the last part, under a new id: what came before is nobody's (`syncCommand`).
+    /// `syncCommand`: starts a backlog under a new id; no replica has the earlier history.
     pub(crate) fn begin(&mut self, id: String, size_max: usize) {
         self.id = id;
         self.forget_second();
         self.keep(size_max);
     }
 
-    /// Starts to keep the last part, unless that is done already.
     pub(crate) fn keep(&mut self, size_max: usize) {
         self.backlog
             .get_or_insert_with(|| Backlog { bytes: VecDeque::new(), size_max: size_max.max(1) });
     }
 
-    /// No longer keeps anything, under a new id (`replicationCron`).
+    /// `replicationCron`: drops the backlog and starts a new id.
     pub(crate) fn forget(&mut self, id: String) {
         self.id = id;
         self.forget_second();
         self.backlog = None;
     }
 
-    /// Takes up another server's history at an offset, after its snapshot was loaded.
+    /// Adopts another server's history after its snapshot was loaded.
     pub(crate) fn adopt(&mut self, id: &str, offset: u64) {
         id.clone_into(&mut self.id);
         self.forget_second();
@@ -99,14 +89,14 @@ impl History {
         self.backlog = None;
     }
 
-    /// Goes on under a new id; the old one stays valid up to the next byte (`shiftReplicationId`).
+    /// `shiftReplicationId`: continues under a new id; the old one stays valid up to the next byte.
     pub(crate) fn branch_off(&mut self, id: String) {
         self.second_id = std::mem::replace(&mut self.id, id);
         self.second_offset = Some(self.offset + 1);
     }
 
-    /// A restarted primary's history: what was saved is known under its old id
-    /// (`loadDataFromDisk`).
+    /// `loadDataFromDisk`: resumes a restarted primary's history; the saved part is known under its
+    /// old id.
     pub(crate) fn continue_from(&mut self, id: &str, offset: u64, size_max: usize) {
         id.clone_into(&mut self.second_id);
         self.second_offset = Some(offset + 1);
@@ -114,13 +104,12 @@ impl History {
         self.keep(size_max);
     }
 
-    /// Counts an effect that nobody follows: one for each, whatever its length
-    /// (`replicationFeedSlaves` of 7.2).
+    /// `replicationFeedSlaves` of 7.2: counts an effect without replicas as one byte, whatever its
+    /// length.
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }
 
-    /// Appends to the stream.
     pub(crate) fn append(&mut self, bytes: &[u8]) {
         self.offset += bytes.len() as u64;
         if let Some(backlog) = &mut self.backlog {
@@ -130,8 +119,8 @@ impl History {
         }
     }
 
-    /// Everything from the byte with this offset on, if who asks for it has the same past and it is
-    /// still kept (`masterTryPartialResynchronization`).
+    /// `masterTryPartialResynchronization`: returns the stream from the offset `next` on, if the
+    /// requester shares this history and the backlog reaches back that far.
     pub(crate) fn since(&self, id: &str, next: u64) -> Option<Bytes> {
         let same_past = id.eq_ignore_ascii_case(&self.id)
             || id.eq_ignore_ascii_case(&self.second_id)
@@ -153,7 +142,7 @@ impl History {
 mod tests {
     use super::*;
 
-    /// A history of ten bytes of which the last six are kept.
+    /// A history of ten bytes, the last six of them in the backlog.
     fn history() -> History {
         let mut history = History::new("x".repeat(40));
         history.begin("a".repeat(40), 6);

@@ -1,13 +1,12 @@
-//! Which reply of the primary is awaited.
+//! Expected replies of the primary during the handshake.
 
-/// Which reply is awaited.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Step {
-    /// To PING: any status will do.
+    /// To PING: any status is accepted.
     Pong,
-    /// To AUTH: a refusal ends the link.
+    /// To AUTH: an error closes the link.
     Authenticated,
-    /// To REPLCONF: a refusal does no harm.
+    /// To REPLCONF: an error is ignored.
     Introduced,
     /// To the last REPLCONF: PSYNC follows.
     IntroducedAll,

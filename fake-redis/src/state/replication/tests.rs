@@ -1,4 +1,4 @@
-//! What changes together.
+//! Fields that change together.
 
 use super::*;
 use bytes::Bytes;
@@ -28,7 +28,7 @@ fn replica(key: usize, progress: Progress) -> Replica {
     }
 }
 
-/// What each replica is sent of the stream now.
+/// The new part of the stream, by replica.
 fn shared(replication: &mut Replication) -> Vec<(u32, Bytes)> {
     let mut sent = Vec::new();
     if replication.has_gained() {
@@ -49,7 +49,7 @@ fn a_former_primary_may_continue_and_a_leader_begins_a_branch_of_its_history() {
     let history = replication.history();
     assert_eq!((history.id(), history.second_id()), ("b".repeat(40).as_str(), id.as_str()));
     assert_eq!(history.second_offset(), offset as i64 + 1);
-    // The next command selects its database anew.
+    // The next command selects its database again.
     replication.add_replica(replica(7, Progress::Follows));
     replication.feed(0, &[b"DEL", b"a"]);
     let [(7, bytes)] = &shared(&mut replication)[..] else { panic!("one replica") };

@@ -1,22 +1,21 @@
-//! The primary's snapshot on its way to a replica, and how its end is found.
+//! The primary's snapshot in transit to a replica, and the detection of its end.
 
 use bytes::{Bytes, BytesMut};
 
-/// How long a delimiter is.
 const DELIMITER_LENGTH: usize = 40;
-/// The longest line that may announce a snapshot.
+/// Maximum length of the line that announces a snapshot.
 const LINE_LENGTH_MAX: usize = 1_024;
 
-/// A snapshot of which not everything has come.
+/// An incomplete snapshot.
 #[derive(Debug)]
 pub(crate) struct Transfer {
-    /// The history to which it belongs.
+    /// Its history.
     id: String,
-    /// How much of it the snapshot holds.
+    /// Its replication offset.
     offset: u64,
-    /// How its end is found, once announced.
+    /// How to detect its end, once announced.
     end: Option<End>,
-    /// How many bytes were searched for the delimiter.
+    /// Bytes searched for the delimiter.
     searched: usize,
 }
 
@@ -26,27 +25,24 @@ enum End {
     Delimiter(Bytes),
 }
 
-/// A snapshot that has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Received {
-    /// The snapshot.
     pub(crate) payload: Bytes,
-    /// The history to which it belongs.
+    /// Its history.
     pub(crate) id: String,
-    /// How much of it the snapshot holds.
+    /// Its replication offset.
     pub(crate) offset: u64,
-    /// Whether the primary did not know the length beforehand: then it does not go on before it
-    /// hears that the snapshot is complete.
+    /// The primary did not know the length in advance, so it waits for an acknowledgement of the
+    /// complete snapshot.
     pub(crate) wants_acknowledgement: bool,
 }
 
 impl Transfer {
-    /// A snapshot that is about to come.
     pub(crate) fn of(id: &str, offset: u64) -> Self {
         Transfer { id: id.to_owned(), offset, end: None, searched: 0 }
     }
 
-    /// Takes what has come: the snapshot once it is complete, `None` before that.
+    /// Reads the snapshot; `None` until it is complete.
     pub(super) fn read(&mut self, buffer: &mut BytesMut) -> Result<Option<Received>, NotASnapshot> {
         if self.end.is_none() {
             self.take_announcement(buffer)?;
@@ -57,8 +53,7 @@ impl Transfer {
         Ok(Some(Received { payload, id, offset, wants_acknowledgement }))
     }
 
-    /// Takes the line that announces the snapshot, `$<length>` or `$EOF:<delimiter>`, after any
-    /// empty lines.
+    /// Parses the announcement, `$<length>` or `$EOF:<delimiter>`, after any empty lines.
     fn take_announcement(&mut self, buffer: &mut BytesMut) -> Result<(), NotASnapshot> {
         let blank = buffer.iter().take_while(|byte| **byte == b'\n').count();
         drop(buffer.split_to(blank));
@@ -82,7 +77,6 @@ impl Transfer {
         Ok(())
     }
 
-    /// Takes the snapshot if it is complete.
     fn take_payload(&mut self, buffer: &mut BytesMut) -> Option<Bytes> {
         match self.end.as_ref()? {
             End::Length(length) => {
@@ -101,7 +95,6 @@ impl Transfer {
     }
 }
 
-/// What the primary sent is none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct NotASnapshot;
 

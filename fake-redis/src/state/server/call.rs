@@ -6,53 +6,44 @@ use crate::protocol::reply::Reply;
 use crate::state::client::Client;
 use crate::state::client_key::ClientKey;
 
-/// From when a time counts.
+/// The origin of a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Anchor {
-    /// From now.
     Now,
-    /// From the Unix epoch.
     Epoch,
 }
 
-/// What reaches replicas and the append-only file of a command that changed something.
+/// What to propagate for a command that changed data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// The command as it was sent.
+    /// The command as received.
     AsSent,
-    /// What the command itself said, which may be nothing.
+    /// The effects that the command recorded, possibly none.
     Stated,
 }
 
-/// One execution of a command.
 pub(crate) struct Call<'a> {
-    /// The server that executes it.
     pub(crate) server: &'a mut Server,
-    /// For whom.
     pub(crate) client: ClientKey,
     /// The client's database when the command began.
     pub(crate) db: usize,
-    /// The arguments, the name first. A subcommand's arguments still begin with the container's
-    /// name.
+    /// The arguments, name first. A subcommand's arguments still begin with the container's name.
     pub(crate) args: Args<'a>,
-    /// Where the reply goes.
     pub(crate) reply: &'a mut Reply,
-    /// What is propagated.
     pub(crate) effect: Effect,
 }
 
 impl<'a> Call<'a> {
-    /// The argument at `index`, which the arity check has made sure of.
+    /// `index` must exist; the arity check ensures that.
     pub(crate) fn arg(&self, index: usize) -> &'a [u8] {
         self.args.get(index)
     }
 
-    /// The client for whom this is executed.
     pub(crate) fn client(&mut self) -> &mut Client {
         self.server.client_mut(self.client)
     }
 
-    /// Propagates nothing of this command.
+    /// Propagates nothing.
     pub(crate) fn state_no_effect(&mut self) {
         self.effect = Effect::Stated;
     }

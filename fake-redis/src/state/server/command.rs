@@ -1,4 +1,4 @@
-//! A row of the table of commands.
+//! A row of the command table.
 
 use super::Call;
 use crate::config::RedisVersion;
@@ -7,16 +7,13 @@ use crate::state::command_info::{CommandInfo, Flags, Keys};
 use std::fmt;
 use std::ops::Deref;
 
-/// The code of a command.
 pub(crate) type Run = fn(&mut Call<'_>) -> CommandResult;
 
-/// A row of the table.
 pub(crate) struct Command {
-    /// What is known of it.
     pub(crate) info: CommandInfo,
-    /// Its code. That of most containers is never reached.
+    /// Its code; never reached for most containers.
     pub(crate) run: Run,
-    /// If it is a container, what it contains.
+    /// Subcommands of a container.
     pub(crate) subcommands: &'static [Command],
 }
 
@@ -41,7 +38,6 @@ impl PartialEq for Command {
 }
 
 impl Command {
-    /// A row for a command.
     pub(crate) const fn new(
         name: &'static str,
         arity: i32,
@@ -54,7 +50,7 @@ impl Command {
         Command { info, run, subcommands: &[] }
     }
 
-    /// A row for a subcommand; its name is what follows the bar.
+    /// A subcommand; its name is what follows the bar.
     pub(crate) const fn sub(
         full_name: &'static str,
         arity: i32,
@@ -70,31 +66,28 @@ impl Command {
         }
     }
 
-    /// A row for a container.
     pub(crate) const fn container(name: &'static str, subcommands: &'static [Command]) -> Command {
         let row = Command::new(name, -2, Flags::empty(), Keys::NONE, unreachable_container);
         Command { subcommands, ..row }
     }
 
-    /// Gives a container code of its own, for when its name comes alone.
+    /// Adds code to a container for calls without a subcommand.
     pub(crate) const fn runs(mut self, arity: i32, flags: Flags, run: Run) -> Command {
         (self.info.arity, self.info.flags, self.run) = (arity, flags, run);
         self
     }
 
-    /// Makes older versions not know it.
+    /// Hides the command from older versions.
     pub(crate) const fn since(mut self, version: RedisVersion) -> Command {
         self.info.since = version;
         self
     }
 
-    /// Gives a subcommand keys.
     pub(crate) const fn with_keys(mut self, keys: Keys) -> Command {
         self.info.keys = keys;
         self
     }
 
-    /// The subcommand of this name, in any case.
     pub(crate) fn subcommand(&self, name: &[u8]) -> Option<&'static Command> {
         self.subcommands.iter().find(|sub| sub.name.as_bytes().eq_ignore_ascii_case(name))
     }

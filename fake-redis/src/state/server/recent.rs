@@ -1,21 +1,20 @@
-//! Commands that were called lately, found without a search: most clients and scripts call few.
+//! A cache of recently called commands: most clients and scripts use few.
 
 use super::Command;
 
-/// How many are remembered at most.
 const RECENT_MAX: usize = 16;
 
-/// Commands without subcommands, each at a place that its name gives.
+/// Commands without subcommands, indexed by a hash of the name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent([Option<&'static Command>; RECENT_MAX]);
 
 impl Recent {
-    /// The command of this name, in any case, if it was called lately.
+    /// Looks up a name in any case.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'static Command> {
         self.0[place(name)].filter(|command| is_in_any_case(command.name.as_bytes(), name))
     }
 
-    /// Remembers a command that this server knows, unless it is found by more than its name.
+    /// Adds a command that this version has, unless its lookup needs more than its name.
     pub(crate) fn note(&mut self, command: &'static Command) {
         if command.subcommands.is_empty() && command.name.len() == command.full_name.len() {
             self.0[place(command.name.as_bytes())] = Some(command);
@@ -23,7 +22,7 @@ impl Recent {
     }
 }
 
-/// Whether a name is this one, which is in lower case. Byte by byte, as names are short.
+/// Compares names ignoring case; `lower` is in lowercase. Byte by byte, as names are short.
 #[inline(always)]
 fn is_in_any_case(lower: &[u8], name: &[u8]) -> bool {
     let mut pairs = lower.iter().zip(name);

@@ -1,25 +1,23 @@
-//! How a name is looked up among all commands.
+//! Lookup of commands by name.
 
 use super::Command;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// All commands by their names; a server is given it when it starts.
+/// All commands by name, given to a server at its start.
 #[derive(Debug)]
 pub(crate) struct Table(IndexMap<&'static [u8], &'static Command, FxBuildHasher>);
 
 impl Table {
-    /// A table of these rows.
     pub(crate) fn new(rows: impl Iterator<Item = &'static Command>) -> Self {
         Table(rows.map(|command| (command.name.as_bytes(), command)).collect())
     }
 
-    /// Every command, in the order of the table.
     pub(crate) fn all(&self) -> impl ExactSizeIterator<Item = &'static Command> {
         self.0.values().copied()
     }
 
-    /// The command of this name, in any case.
+    /// Looks up a name in any case.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'static Command> {
         const NAME_LENGTH_MAX: usize = 24;
         let mut lower = [0; NAME_LENGTH_MAX];
