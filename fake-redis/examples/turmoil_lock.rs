@@ -92,7 +92,6 @@ async fn connect(host: &str, port: u16) -> turmoil::Result<MultiplexedConnection
     Ok(connection)
 }
 
-/// Adds a host that serves. Its disk survives a crash.
 fn add(sim: &mut turmoil::Sim<'_>, name: &str, seed: u64, server: Server) {
     let disk = SharedDisk::default();
     sim.host(name, move || {

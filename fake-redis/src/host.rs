@@ -92,7 +92,6 @@ impl Server {
     }
 }
 
-/// A seed for one life of one server.
 fn seed_of_life(seed: u64, host: &str, port: u16, starts: u64) -> u64 {
     let digest = Sha1::digest(format!("{seed} {host}:{port} {starts}"));
     let first = digest.iter().take(8);

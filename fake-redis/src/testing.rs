@@ -14,12 +14,9 @@ pub(crate) const START_MS: i64 = 1_700_000_000_000;
 pub(crate) struct Bench {
     pub(crate) node: Node,
     pub(crate) now: WallTime,
-    /// Reports to the judge.
     pub(crate) taps: Vec<TapEvent>,
-    /// Unread bytes of each connection.
     pub(crate) sent: Vec<Vec<u8>>,
     pub(crate) closed: Vec<ConnectionId>,
-    /// The server's timer.
     pub(crate) wake_at: Option<WallTime>,
 }
 
@@ -28,7 +25,6 @@ impl Bench {
         Bench::with(NodeConfig::default())
     }
 
-    /// A server with three connected clients.
     pub(crate) fn with(config: NodeConfig) -> Self {
         let now = WallTime(START_MS * 1_000);
         let node = Node::new(config, DiskImage::default(), 1, now);
@@ -104,7 +100,6 @@ impl Bench {
         }
     }
 
-    /// Sends bytes. Returns the reply's bytes.
     pub(crate) fn raw(&mut self, client: u32, bytes: &[u8]) -> Vec<u8> {
         self.input(Input::Received { connection: ConnectionId(client), bytes });
         std::mem::take(&mut self.sent[client as usize])
@@ -120,7 +115,6 @@ impl Bench {
         self.raw(client, &request)
     }
 
-    /// Sends a line as a client. Returns the reply as text.
     pub(crate) fn type_at(&mut self, client: u32, line: &str) -> String {
         let mut request = line.as_bytes().to_vec();
         request.extend_from_slice(b"\r\n");
@@ -128,7 +122,6 @@ impl Bench {
         readable(&reply)
     }
 
-    /// Sends a line as client 0. Returns the reply as text.
     pub(crate) fn run(&mut self, line: &str) -> String {
         self.type_at(0, line)
     }
@@ -176,7 +169,6 @@ pub(crate) fn readable(bytes: &[u8]) -> String {
     text.strip_suffix("\r\n").unwrap_or(&text).replace("\r\n", "|")
 }
 
-/// Runs commands on a new server and compares the replies.
 #[track_caller]
 pub(crate) fn check(script: &[(&str, &str)]) {
     let mut bench = Bench::new();

@@ -36,10 +36,8 @@ enum Happening {
 struct Host {
     machine: Box<dyn Machine>,
     up: bool,
-    /// Offset of the wall clock from true time.
     clock_us: i64,
     generation: u64,
-    /// Number of process starts.
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, End>,
@@ -56,7 +54,6 @@ pub(crate) struct World {
     cuts: BTreeSet<(String, String)>,
     held: BTreeMap<(String, String), VecDeque<Happening>>,
     disks: BTreeMap<String, Disk>,
-    /// Duration of a disk sync.
     pub(crate) sync_us: u64,
     outputs: Outputs,
 }
@@ -94,7 +91,6 @@ impl World {
         WallTime(EPOCH_US + self.now_us as i64)
     }
 
-    /// Milliseconds since the start.
     pub(crate) fn elapsed_ms(&self) -> u64 {
         self.now_us / 1_000
     }
@@ -197,7 +193,6 @@ impl World {
         self.disks.insert(host.to_owned(), disk);
     }
 
-    /// Damage that a host found on its disk at its start.
     pub(crate) fn damages(&self, host: &str) -> &[Damage] {
         &self.hosts[host].damages
     }
@@ -206,7 +201,6 @@ impl World {
         &self.disks[host]
     }
 
-    /// Connects a client of the test, as from `test`.
     pub(crate) fn connect(&mut self, host: &str) -> ClientId {
         let id = ClientId(self.clients.len());
         self.clients.push(TestClient::default());
@@ -216,7 +210,6 @@ impl World {
         id
     }
 
-    /// Sends a command without waiting.
     pub(crate) fn send_command(&mut self, client: ClientId, words: &[&str]) {
         let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
         let mut bytes = BytesMut::new();
@@ -232,12 +225,10 @@ impl World {
         self.send(from, to.0.clone(), Happening::Bytes { to, bytes: bytes.to_vec() });
     }
 
-    /// Takes the received bytes, undecoded.
     pub(crate) fn raw(&mut self, client: ClientId) -> String {
         String::from_utf8_lossy(&self.clients[client.0].received.split()).into_owned()
     }
 
-    /// Takes the next reply or push message.
     pub(crate) fn next_frame(&mut self, client: ClientId) -> Option<BytesFrame> {
         let received = &mut self.clients[client.0].received;
         if received.is_empty() {
@@ -425,7 +416,6 @@ impl World {
     }
 }
 
-/// Renders a frame; array elements are separated by spaces.
 pub(crate) fn text(frame: &BytesFrame) -> String {
     match frame {
         BytesFrame::SimpleString(bytes) | BytesFrame::BulkString(bytes) => {

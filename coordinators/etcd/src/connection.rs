@@ -8,7 +8,6 @@ use std::collections::VecDeque;
 #[derive(Debug)]
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
-    /// Its first line is HTTP.
     pub(crate) is_http: bool,
     /// The server has sent 100 Continue.
     pub(crate) is_told: bool,
@@ -18,15 +17,12 @@ pub(crate) struct Connection {
 #[derive(Debug)]
 pub(crate) enum Doing {
     Nothing,
-    /// Waiting for the reply to a call.
     Calling(Style),
     Watching(Stream, Watching),
     KeepingAlive(Stream, VecDeque<Result<i64, String>>),
-    /// The peer is another member.
     Peer,
 }
 
-/// A streamed response.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stream {
     pub(crate) style: Style,

@@ -31,14 +31,11 @@ pub(crate) enum Body {
     Broken(Bytes),
 }
 
-/// Framing of a response.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style {
     /// The client supports HTTP/1.1 and chunks.
     chunks: bool,
-    /// The connection closes after the response.
     pub(crate) closes: bool,
-    /// A HEAD request.
     head_only: bool,
     /// The client asked to close, or uses an old version without keep-alive: Go repeats the former.
     says_close: bool,
@@ -47,7 +44,6 @@ pub(crate) struct Style {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Parsed {
     Partial,
-    /// The client expects 100 Continue.
     Continue,
     Request(Request),
     /// An invalid request: send this and close the connection.
@@ -63,7 +59,6 @@ pub(crate) enum Payload {
     Bare(String),
     /// Plain text of a handler that sets no content type.
     Sniffed(String),
-    /// A plain text error.
     Text(&'static str),
     /// A plain text error with the allowed methods.
     NotAllowed,
@@ -228,7 +223,6 @@ fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
     }
 }
 
-/// Returns the decoded path without the query.
 fn decode_path(target: &str) -> String {
     let target = target
         .strip_prefix("http://")
@@ -335,7 +329,6 @@ pub(crate) fn stream_head(style: Style, is_served: bool, now: WallTime) -> Strin
     head_of_stream(style, 200, is_served, now)
 }
 
-/// The head of a stream that only reports an error.
 pub(crate) fn failed_stream_head(style: Style, status: u16, now: WallTime) -> String {
     head_of_stream(style, status, false, now)
 }

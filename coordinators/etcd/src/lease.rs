@@ -8,7 +8,6 @@ pub(crate) struct Lease {
     pub(crate) id: i64,
     /// A keep-alive in a stream.
     pub(crate) renews: bool,
-    /// Include the lease's keys.
     pub(crate) keys: bool,
     pub(crate) ask_again_ms: u64,
 }

@@ -51,7 +51,6 @@ impl Lessor {
         self.leases.get(&id)
     }
 
-    /// Ids of all leases in order of expiry.
     pub(crate) fn ids(&self) -> Vec<i64> {
         let mut ids: Vec<(Option<u64>, i64)> =
             self.leases.iter().map(|(id, lease)| (lease.expiry_us, *id)).collect();
@@ -126,7 +125,6 @@ impl Lessor {
         i64::try_from(left / 1_000_000).unwrap_or(i64::MAX)
     }
 
-    /// This server becomes the leader.
     pub(crate) fn promote(&mut self, now_us: u64, extend_us: u64) {
         self.is_primary = true;
         self.leases.values_mut().for_each(|lease| lease.refresh(now_us, extend_us));
@@ -137,7 +135,6 @@ impl Lessor {
         self.leases.values_mut().for_each(|lease| lease.expiry_us = None);
     }
 
-    /// Returns the expired leases to revoke now.
     pub(crate) fn expired(&mut self, now_us: u64) -> Vec<i64> {
         let due = self.leases.iter_mut().filter(|(_, lease)| {
             lease.expiry_us.is_some_and(|expiry| expiry <= now_us) && lease.revoke_us <= now_us

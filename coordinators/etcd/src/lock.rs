@@ -22,7 +22,6 @@ impl Etcd {
         }
     }
 
-    /// Continues a call with the result of its last step.
     pub(crate) fn lock_on(&mut self, call: u64, last: Option<Result<Outcome, Refusal>>) {
         let Some(locking) = self.locking(call) else { return };
         let outcome = match last {
@@ -78,7 +77,6 @@ impl Etcd {
         }
     }
 
-    /// Proposes the waiting calls once there is a leader.
     pub(crate) fn propose_locks(&mut self) {
         let calls: Vec<u64> = self.calls.pending.keys().copied().collect();
         for call in calls {
@@ -88,7 +86,6 @@ impl Etcd {
         }
     }
 
-    /// Looks for earlier contenders.
     pub(crate) fn lock_look(&mut self, call: u64) {
         self.restart(call);
         let Some(locking) = self.locking(call) else { return };
@@ -140,7 +137,6 @@ impl Etcd {
         }
     }
 
-    /// Handles the disconnect of a waiting client.
     pub(crate) fn give_up_lock(&mut self, call: u64) {
         let Some(locking) = self.locking(call) else { return };
         if matches!(locking.stage, Stage::Looking | Stage::Waiting(_) | Stage::Checking) {

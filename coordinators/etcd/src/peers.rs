@@ -9,7 +9,6 @@ use std::collections::BTreeMap;
 
 /// First bytes of a member; no HTTP method starts like this.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
-/// Maximum length of a message between members.
 const FRAME_MAX: usize = 64 << 20;
 /// Maximum number of messages queued for a connection (`pipelineBufSize`).
 const WAITING_MAX: usize = 64;
@@ -25,7 +24,6 @@ struct Link {
 pub(crate) struct Peers {
     links: BTreeMap<u8, Link>,
     next: u32,
-    /// First and last contact with each member since its connection last broke.
     heard: BTreeMap<u8, u64>,
 }
 

@@ -14,13 +14,8 @@ pub(crate) const READ_RETRY_MS: u64 = 500;
 #[derive(Clone, Debug)]
 pub(crate) enum Task {
     Range(Range),
-    /// A read-only transaction.
     Look(Txn),
-    /// A change, proposed once there is a leader.
-    Write {
-        command: Command,
-        is_proposed: bool,
-    },
+    Write { command: Command, is_proposed: bool },
     Lease(Lease),
     Lock(Locking),
 }
@@ -34,7 +29,6 @@ pub(crate) struct Pending {
     pub(crate) task: Task,
 }
 
-/// Reads that wait together for a read index.
 #[derive(Clone, Debug)]
 pub(crate) struct Reading {
     pub(crate) id: u64,

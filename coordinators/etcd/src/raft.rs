@@ -13,7 +13,6 @@ pub(crate) use message::{Body, Entry, LeaseTold, Message, Proposal};
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Durable state besides the log.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hard {
     pub(crate) term: u64,
@@ -35,9 +34,7 @@ pub(crate) struct Raft {
     members: BTreeSet<u8>,
     pub(crate) hard: Hard,
     pub(crate) log: Vec<Entry>,
-    /// First log index changed since the last write.
     pub(crate) unwritten: u64,
-    /// Last durable entry.
     pub(crate) synced: u64,
     pub(crate) role: Role,
     pub(crate) leader: u8,
@@ -245,7 +242,6 @@ impl Raft {
         }
     }
 
-    /// Handles a message from this term's leader.
     fn led(&mut self, from: u8, body: Body, now_ms: u64) {
         match &self.role {
             Role::Leader(_) => return,
@@ -289,7 +285,6 @@ impl Raft {
         self.say(from, Body::AppendReply { index: last, reject: false, hint: 0 });
     }
 
-    /// Removes uncommitted entries.
     fn truncate(&mut self, from: u64) {
         self.log.truncate(usize::try_from(from - 1).unwrap_or(usize::MAX));
         self.unwritten = self.unwritten.min(from);

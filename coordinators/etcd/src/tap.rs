@@ -60,7 +60,6 @@ impl Heads {
         self.asked.retain(|_, by| *by != connection);
     }
 
-    /// Checks the locks of these keys again and returns the changes.
     pub(crate) fn look<'k>(
         &mut self,
         store: &Store,
@@ -92,7 +91,6 @@ impl Heads {
         told
     }
 
-    /// Restores the state from disk.
     pub(crate) fn restore(&mut self, store: &Store) -> Vec<TapEvent> {
         let all = Span { key: Bytes::from_static(b"\0"), end: Bytes::from_static(b"\0") };
         let keys: Vec<Bytes> = store.all(&all).map(|kv| kv.key.clone()).collect();

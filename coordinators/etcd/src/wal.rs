@@ -12,7 +12,6 @@ enum Record {
     Hard { term: u64, vote: u8, commit: u64 },
 }
 
-/// The written log and how much of it is synced.
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: Hard,

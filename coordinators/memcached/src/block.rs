@@ -24,7 +24,6 @@ pub(crate) struct Storing {
 }
 
 impl Storing {
-    /// Length of the block with its line end, in bytes.
     pub(crate) fn block_length(&self) -> usize {
         self.length + 2
     }

@@ -21,7 +21,6 @@ pub(crate) struct Item {
     used: u64,
 }
 
-/// The reason an item is gone.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Gone {
     Expired(Item),
@@ -40,7 +39,6 @@ struct Flush {
 #[derive(Debug)]
 pub(crate) struct Cache {
     items: BTreeMap<Bytes, Item>,
-    /// Keys by rank.
     order: BTreeMap<u64, Bytes>,
     uses: u64,
     cas: u64,
@@ -64,7 +62,6 @@ impl Cache {
         self.cas
     }
 
-    /// Removes an expired or flushed item.
     pub(crate) fn drop_if_gone(&mut self, key: &[u8], clock: &Clock) -> Option<Gone> {
         let item = self.items.get(key)?;
         if self.is_flushed(item, clock) {

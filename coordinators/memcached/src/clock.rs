@@ -17,7 +17,6 @@ const AT_START: u64 = 62;
 /// Longer expiries are absolute times (`REALTIME_MAXDELTA`: 30 days).
 const SPAN_MAX: i64 = 60 * 60 * 24 * 30;
 
-/// Expiry of an item.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expiry {
     Never,
@@ -31,7 +30,6 @@ pub(crate) struct Clock {
     origin: i64,
     /// The wall clock, in whole seconds, at reading zero.
     started: i64,
-    /// The last reading.
     pub(crate) shows: u64,
     /// The monotonic clock at the last reading.
     read_us: u64,

@@ -53,7 +53,6 @@ impl Memcached {
         }
     }
 
-    /// Returns items, and updates their expiry if one is given (`gat`).
     fn get(&mut self, keys: &[&[u8]], shown: Shown, expiry: Option<i64>) -> Then {
         if keys.iter().any(|key| key.len() > KEY_MAX) {
             return say(BAD_LINE);
@@ -87,7 +86,6 @@ impl Memcached {
         self.get(keys, shown, Some(expiry))
     }
 
-    /// Updates a key's expiry. Returns whether the key exists.
     fn extend(&mut self, key: &[u8], expiry: i64) -> bool {
         self.look(key);
         if self.cache.get(key).is_none() {
@@ -187,7 +185,6 @@ impl Memcached {
         Then::Reply(reply(said, quiet))
     }
 
-    /// A few of memcached's statistics.
     fn stats(&self) -> Vec<u8> {
         let (items, bytes) = self.cache.extent();
         let figures = [

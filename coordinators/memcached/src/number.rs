@@ -3,7 +3,6 @@
 //! They use C's `strtol`: leading spaces and a sign are allowed, and the digits may be followed by
 //! a space and anything else.
 
-/// Parses sign and digits as C does.
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
     let start = text.iter().take_while(|byte| blank(byte)).count();

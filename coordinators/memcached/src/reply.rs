@@ -4,7 +4,6 @@ pub(crate) const KEY_MAX: usize = 250;
 
 pub(crate) const BAD_LINE: &str = "CLIENT_ERROR bad command line format";
 
-/// Returns a reply line; empty for `noreply`.
 pub(crate) fn reply(text: &str, quiet: bool) -> Vec<u8> {
     match quiet {
         true => Vec::new(),

@@ -57,14 +57,11 @@ pub(crate) struct Counts {
 struct Connection {
     input: BytesMut,
     storing: Option<Storing>,
-    /// A refused data block that is still being discarded.
     swallowing: Option<Swallowing>,
 }
 
-/// A data block to discard, and the reply to send then.
 #[derive(Debug)]
 struct Swallowing {
-    /// Bytes still to discard.
     left: usize,
     reply: Vec<u8>,
 }
@@ -72,17 +69,13 @@ struct Swallowing {
 enum Request {
     Line(Bytes),
     Block(Storing, Bytes),
-    /// A refused data block was discarded; this is the reply.
     Swallowed(Vec<u8>),
-    /// A line is too long.
     TooLong,
 }
 
 pub(crate) enum Then {
-    /// Reply; empty for none.
     Reply(Vec<u8>),
     Await(Storing),
-    /// Discard a data block of this length, then reply.
     Swallow(usize, Vec<u8>),
     Close,
 }
@@ -179,7 +172,6 @@ impl Memcached {
         self.out.more = self.connections.values().any(Connection::has_more);
     }
 
-    /// Applies the result of a command. Returns whether the command is complete.
     fn go_on(&mut self, id: ConnectionId, then: Then) -> bool {
         let Some(connection) = self.connections.get_mut(&id) else { return true };
         let reply = match then {
@@ -205,7 +197,6 @@ impl Memcached {
         true
     }
 
-    /// Removes an expired or flushed item and reports it to the judge.
     pub(crate) fn look(&mut self, key: &[u8]) {
         match self.cache.drop_if_gone(key, &self.clock) {
             Some(Gone::Expired(item)) => self.report(key, &item, KeyChange::Expired),
@@ -252,7 +243,6 @@ impl Memcached {
         }));
     }
 
-    /// Flushes or evicts all items.
     fn operate(&mut self, action: OperatorAction) {
         let change = match action {
             OperatorAction::FlushAll => KeyChange::Flushed,

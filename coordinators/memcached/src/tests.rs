@@ -11,7 +11,6 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     bench.take(connection)
 }
 
-/// Bytes that often resemble a command.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let words: &[&[u8]] = &[
         b"set ",

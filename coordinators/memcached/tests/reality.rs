@@ -149,7 +149,6 @@ fn number() -> impl Strategy<Value = String> {
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
 }
 
-/// Cas ids relative to the first of the sequence: see [`with_ids`].
 fn id() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "0", "18446744073709551615", "18446744073709551616", "@3@x"];
     prop_oneof![8 => (1..30_u64).prop_map(|n| format!("@{n}@")), 1 => pick(odd)]
@@ -175,7 +174,6 @@ fn value() -> impl Strategy<Value = String> {
     pick(&["", "a", "10", "99", "0", "abc def", "9223372036854770000", "-5", " 7"])
 }
 
-/// A storage command, mostly with a block of the stated length.
 fn storing() -> impl Strategy<Value = String> {
     let verb = pick(&["set", "add", "replace", "append", "prepend"]);
     let skew = prop_oneof![20 => Just(0_i64), 1 => Just(1), 1 => Just(-1), 1 => Just(-99)];
@@ -274,7 +272,6 @@ fn first_cas(reply: &[u8]) -> u64 {
     line.rsplit(' ').next().unwrap().parse().unwrap()
 }
 
-/// Makes the cas numbers of a reply relative to `base`.
 fn shifted(reply: &[u8], base: u64) -> String {
     let lines = text(reply);
     let shift = |line: &str| {
@@ -324,7 +321,6 @@ fn what_is_too_large_for_the_cache_is_thrown_away_and_said_so() {
     }
 }
 
-/// Returns the server's last reply before it closes the connection.
 fn last_words(stream: &mut TcpStream, bytes: &[u8]) -> Vec<u8> {
     stream.write_all(bytes).unwrap();
     let mut said = Vec::new();

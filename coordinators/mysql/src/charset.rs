@@ -4,9 +4,7 @@
 pub(crate) struct Charset {
     pub(crate) name: &'static str,
     pub(crate) collation: &'static str,
-    /// Number in the columns of a result.
     pub(crate) number: u16,
-    /// Length of the longest character in bytes.
     pub(crate) longest: u32,
     is_default: bool,
 }
@@ -30,7 +28,6 @@ const ALL: &[Charset] = &[
     charset("latin1", "latin1_swedish_ci", 8, 1, true),
 ];
 
-/// The default in Debian's configuration.
 pub(crate) const DEFAULT: Charset = ALL[0];
 
 impl Charset {

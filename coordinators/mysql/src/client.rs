@@ -29,7 +29,6 @@ pub(crate) struct Core {
     pub(crate) sessions: BTreeSet<SessionId>,
     pub(crate) kills: Vec<(SessionId, bool)>,
     pub(crate) questions: u64,
-    /// Monotonic clock when the server started.
     pub(crate) started_at: u64,
     pub(crate) wants: Vec<Output>,
     pub(crate) asked_syncs: u64,
@@ -69,7 +68,6 @@ pub(crate) struct Client {
     job: Option<Box<Job>>,
     wait: Option<Wait>,
     flushing: Option<u64>,
-    /// Monotonic clock when the client last sent or received something.
     silent_since: u64,
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
@@ -88,7 +86,6 @@ enum Stage {
 struct Wait {
     from: i64,
     until: i64,
-    /// When its client disconnected.
     gone_at: Option<i64>,
     /// Waits for a row do not check whether the client is still connected.
     is_for_row: bool,
@@ -138,7 +135,6 @@ impl Client {
         Client { stage: Stage::Ready, ..Client::new(0, "", [0; 20], now) }
     }
 
-    /// Executes a text without waiting for the disk.
     pub(crate) fn carry_out(&mut self, core: &mut Core, text: &str) {
         self.query(core, text.as_bytes());
         core.done_syncs = core.asked_syncs;
@@ -292,7 +288,6 @@ impl Client {
         }
     }
 
-    /// Handles a finished sync: sends the replies that waited for it.
     pub(crate) fn synced(&mut self, core: &mut Core) {
         if self.flushing.is_some_and(|sync| sync <= core.done_syncs) {
             self.flushing = None;

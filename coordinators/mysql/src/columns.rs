@@ -50,7 +50,6 @@ pub(crate) struct Shape {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
     database: String,
-    /// The table's alias and name.
     called: String,
     table: String,
     column: String,
@@ -88,7 +87,6 @@ impl Shape {
         matches!(self.kind, VAR_STRING | STRING)
     }
 
-    /// Returns the definition of a column that belongs to no table.
     pub(crate) fn column(self, name: &[u8], session: &Session) -> Vec<u8> {
         self.column_of(name, None, session)
     }
@@ -275,7 +273,6 @@ fn of_column(column: &Column, is_key: bool) -> Shape {
     Shape { is_nullable: column.is_nullable, flags: Some(flags), ..shape }
 }
 
-/// Returns whether an expression has the type of `TRUE` and `FALSE`.
 fn is_truth(expression: &Expression) -> bool {
     match expression {
         Expression::Truth(_) => true,

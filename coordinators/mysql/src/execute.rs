@@ -130,7 +130,6 @@ impl Target {
     }
 }
 
-/// Adds the current database. Errors: 1046.
 fn whole(named: &Named, session: &Session) -> Outcome<TableName> {
     let database = named.before.clone().or_else(|| session.database.clone());
     Ok((database.ok_or_else(SqlError::no_database)?, named.name.clone()))
@@ -177,7 +176,6 @@ fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Targe
     Ok(Target { id, definition, now, patience })
 }
 
-/// Timeout of the statement, or else of the session.
 fn patience(patience: Patience, session: &Session) -> Option<i128> {
     match patience {
         Patience::Usual => Some(session.variables.row_wait_us()),

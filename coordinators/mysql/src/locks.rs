@@ -15,9 +15,7 @@ pub(crate) struct UserLocks {
     waiting: BTreeMap<SessionId, Vec<u8>>,
     /// Number of deadlocks in which each session was refused.
     refused: BTreeMap<SessionId, u64>,
-    /// Sessions that got their lock and were not resumed yet.
     pub(crate) woken: VecDeque<SessionId>,
-    /// Sessions refused because of a deadlock and not resumed yet.
     pub(crate) victims: VecDeque<SessionId>,
 }
 
@@ -35,7 +33,6 @@ pub(crate) enum Release {
 }
 
 impl UserLocks {
-    /// Takes a lock that is free or the session's own. Returns whether it succeeded.
     pub(crate) fn take(&mut self, session: SessionId, name: &[u8]) -> bool {
         match self.held.get_mut(name) {
             Some(held) if held.by == session => held.times += 1,
@@ -120,7 +117,6 @@ impl UserLocks {
         }
     }
 
-    /// Releases all locks of a session. Returns how many times it had taken one.
     pub(crate) fn release_all(&mut self, session: SessionId) -> u64 {
         let own = self.held.iter().filter(|(_, held)| held.by == session);
         let own: Vec<(Vec<u8>, u64)> = own.map(|(name, held)| (name.clone(), held.times)).collect();

@@ -2,7 +2,6 @@
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Decimal {
-    /// The text shown: with a digit before the point.
     pub(crate) text: String,
     pub(crate) digits: u32,
     pub(crate) places: u8,
@@ -34,7 +33,6 @@ pub(crate) struct Seconds {
 /// Further digits are ignored: such a number exceeds every time.
 const DIGITS_MAX: usize = 25;
 
-/// Parses a sign, digits, a point and digits at the start of a text.
 pub(crate) fn seconds(text: &[u8]) -> Seconds {
     let start = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(text.len());
     let trimmed = &text[start..];

@@ -60,7 +60,6 @@ pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
     frame
 }
 
-/// Returns whether [`take`] would return something other than [`Frame::More`].
 pub(crate) fn is_ready(input: &BytesMut, number: u8) -> bool {
     !matches!(scan(input, number), Scan::More)
 }

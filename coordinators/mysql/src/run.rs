@@ -16,7 +16,6 @@ const NAME_MAX: usize = 192;
 /// From here on a number of seconds rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
 
-/// An operation pops its arguments from a stack and pushes its result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Operation {
     Push(Value),

@@ -147,7 +147,6 @@ impl Mysql {
         self.clients.insert(connection, client);
     }
 
-    /// Resumes sessions that got their lock and ends killed ones until none is left.
     fn settle(&mut self) {
         loop {
             if let Some(id) = self.core.locks.woken.pop_front() {
@@ -248,7 +247,6 @@ fn find(clients: &mut BTreeMap<ConnectionId, Client>, id: SessionId) -> Option<&
     clients.values_mut().find(|client| client.session.id == id && !client.is_over)
 }
 
-/// Generates a salt (SplitMix64).
 fn salt(seed: u64, id: SessionId) -> [u8; 20] {
     let mut state = seed.wrapping_add(u64::from(id) << 32);
     std::array::from_fn(|_| {

@@ -21,13 +21,11 @@ pub(crate) struct Session {
     pub(crate) charset: Charset,
     pub(crate) variables: Variables,
     pub(crate) in_transaction: bool,
-    /// Isolation level of the open or next transaction.
     pub(crate) isolation: &'static str,
     /// The client's `timestamp` variable, in microseconds since the Unix epoch.
     pub(crate) timestamp: Option<i64>,
     /// The client counts found rows, changed or not (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
-    /// The statement reads rows without an index.
     pub(crate) no_index: bool,
     pub(crate) takes_several: bool,
     pub(crate) messages: Vec<Message>,
@@ -92,7 +90,6 @@ impl Session {
         }
     }
 
-    /// Records a warning instead of an error if `is_warning`.
     pub(crate) fn warn_or(&mut self, error: SqlError, is_warning: bool) -> Outcome<()> {
         if !is_warning {
             return Err(error);
@@ -101,7 +98,6 @@ impl Session {
         Ok(())
     }
 
-    /// Records a note instead of an error if `is_note`.
     pub(crate) fn note(&mut self, error: SqlError, is_note: bool) -> Outcome<()> {
         if !is_note {
             return Err(error);
@@ -114,7 +110,6 @@ impl Session {
         self.timestamp.unwrap_or(wall)
     }
 
-    /// Ends the transaction and resets the options that applied only to it.
     pub(crate) fn end_transaction(&mut self) {
         self.in_transaction = false;
         self.isolation = self.variables.isolation;

@@ -48,11 +48,8 @@ pub(crate) struct Store {
     next_transaction: u64,
     pub(crate) locks: RowLocks,
     pub(crate) intents: Intents,
-    /// Rows with an old version to purge.
     history: Vec<(TableId, Key)>,
-    /// Sessions that got their lock and were not resumed yet.
     pub(crate) woken: VecDeque<SessionId>,
-    /// Sessions refused because of a deadlock and not resumed yet.
     pub(crate) victims: VecDeque<SessionId>,
     pub(crate) unlogged: Vec<Record>,
 }
@@ -96,7 +93,6 @@ impl Store {
         others.any(|(_, transaction)| transaction.tables.contains(&table))
     }
 
-    /// Returns the session with an exclusive lock on the row with this key.
     pub(crate) fn holder(&self, name: &str, key: &str) -> Option<SessionId> {
         let table = self.names.iter().find(|((_, table), _)| table == name)?.1;
         let row = rows::text_key(key)?;

@@ -118,7 +118,6 @@ impl Variables {
     pub(crate) fn apply(&mut self, change: &Change) {
         match change {
             Change::Autocommit(is_on) => self.autocommit = *is_on,
-            // Stored in the session.
             Change::Timestamp(_) => {}
             Change::Integer { name, value, .. } => {
                 self.integers.insert(name, *value);

@@ -34,19 +34,13 @@ pub(crate) struct Client {
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
     pub(crate) commands: u32,
-    /// The settings as last reported to the client.
     reported: BTreeMap<&'static str, String>,
-    /// For a standby's connection, its progress.
     pub(crate) sender: Option<Sender>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// Only encryption requests have arrived.
-    Startup {
-        asked_ssl: bool,
-        asked_gss: bool,
-    },
+    Startup { asked_ssl: bool, asked_gss: bool },
     Ready,
 }
 
@@ -205,7 +199,6 @@ impl Client {
         self.timers.deadlock = after("deadlock_timeout");
     }
 
-    /// Aborts the current statement with an error.
     pub(crate) fn interrupt(&mut self, core: &mut Core, error: &SqlError) {
         self.blocked = None;
         match self.job.take() {
@@ -310,7 +303,6 @@ impl Client {
             Timers { idle: span.map(|span| core.now.monotonic.0 + span), ..Timers::default() };
     }
 
-    /// Reports changed settings that clients track.
     fn report(&mut self) {
         for name in REPORTED {
             let value = self.session.show(name).unwrap_or_default();

@@ -20,13 +20,9 @@ pub(crate) struct Core {
     pub(crate) transactions: Transactions,
     pub(crate) serializable: Serializable,
     pub(crate) signals: Vec<(Backend, Signal)>,
-    /// Cancel requests with their secrets.
     pub(crate) cancels: Vec<(Backend, u32, Signal)>,
-    /// Backends in order of their start.
     pub(crate) backends: Vec<Backend>,
-    /// Outputs for the disk and the judge.
     pub(crate) wants: Vec<Output>,
-    /// The connection whose data change was committed last.
     pub(crate) committed_last: Option<ConnectionId>,
     pub(crate) clients_max: usize,
     /// Commits wait for the disk.
@@ -34,11 +30,9 @@ pub(crate) struct Core {
     /// Numbers of requested and finished syncs.
     pub(crate) asked_syncs: u64,
     pub(crate) done_syncs: u64,
-    /// The log, if standbys may request it.
     pub(crate) log: Log,
     /// Commits wait for a standby.
     pub(crate) is_synchronous: bool,
-    /// End of the log on the standby's disk.
     pub(crate) confirmed: u64,
     /// The server is a standby and read-only.
     pub(crate) is_in_recovery: bool,

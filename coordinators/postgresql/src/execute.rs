@@ -33,13 +33,10 @@ use std::rc::Rc;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Stop {
-    /// Queued for a lock.
     Wait,
     /// Until this time of the monotonic clock.
     Sleep(u64),
-    /// Until this sync has finished.
     Flush(u64),
-    /// Until a standby has the log up to here.
     Standby(u64),
     Error(Box<SqlError>),
 }
@@ -56,34 +53,26 @@ pub(crate) struct Run {
     pub(crate) parameters: Vec<(Value, Type)>,
     pub(crate) planned: Option<Rc<Planned>>,
     snapshot: Option<Snapshot>,
-    /// Wall clock at the start.
     began: i64,
     /// Results of functions with side effects, for the expression being evaluated.
     memo: Vec<Value>,
     memo_at: usize,
     /// The function after those in `memo` got the lock it waited for.
     is_granted: bool,
-    /// The queue position for a row.
     turn: Option<(Tag, LockMode)>,
     progress: Progress,
-    /// Rows not sent yet.
     pub(crate) rows: Vec<Vec<Value>>,
 }
 
 #[derive(Debug, Default)]
 struct Progress {
-    /// Versions found through an index and not visited yet.
     roots: VecDeque<VersionId>,
-    /// Rows to visit.
     targets: Option<Vec<VersionId>>,
     at: usize,
-    /// The version being visited, after it passed the filter.
     current: Option<VersionId>,
     /// `current` is newer than the version in the snapshot.
     is_later: bool,
-    /// A version not entered into all indexes yet.
     entering: Option<VersionId>,
-    /// The row to insert.
     values: Option<Vec<Value>>,
     count: u64,
 }
@@ -170,7 +159,6 @@ impl Execution<'_> {
         }
     }
 
-    /// Plans the statement and evaluates its constants.
     pub(crate) fn plan(&mut self) -> Result<Planned, Stop> {
         let types = self.run.parameters.iter().map(|(_, kind)| Some(*kind)).collect();
         let statement = self.run.statement.clone();
@@ -217,7 +205,6 @@ impl Execution<'_> {
         self.core.transactions.forget(self.session.backend);
     }
 
-    /// Ends an expression: forgets its functions' results.
     fn end_part(&mut self) {
         self.run.memo.clear();
         self.run.memo_at = 0;

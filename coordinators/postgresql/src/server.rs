@@ -28,7 +28,6 @@ use std::collections::BTreeMap;
 const LOG_MAX: usize = 1024 * 1024;
 /// PostgreSQL's default of `max_connections`.
 const CLIENTS_MAX: usize = 100;
-/// Process id of the first session.
 const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, so that ids differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
@@ -148,7 +147,6 @@ impl Postgresql {
         server
     }
 
-    /// Runs the schema's statements and syncs the result.
     fn prepare(&mut self, schema: &str) {
         let syncs = std::mem::replace(&mut self.core.syncs, false);
         let session = self.session(None);
@@ -205,7 +203,6 @@ impl Postgresql {
         }
     }
 
-    /// Promotes a standby.
     fn promote(&mut self) {
         (self.core.is_to_be_promoted, self.core.is_in_recovery) = (false, false);
         let Some(receiver) = self.receiver.take() else { return };
@@ -213,7 +210,6 @@ impl Postgresql {
         self.core.wants.push(Output::DiskConfig { config: journal::record(b"promoted") });
     }
 
-    /// Handles an input of the connection to the primary. Returns whether it was one.
     fn follow(&mut self, input: &Input<'_>) -> bool {
         let Some(receiver) = &mut self.receiver else { return false };
         let is_own = |connection: &ConnectionId| receiver.owns(*connection);
@@ -283,7 +279,6 @@ impl Postgresql {
         }
     }
 
-    /// Resumes sessions whose wait is over until none is left.
     fn settle(&mut self) {
         loop {
             if self.deliver() {
@@ -322,7 +317,6 @@ impl Postgresql {
         }
     }
 
-    /// Delivers signals between sessions. Returns whether there were any.
     fn deliver(&mut self) -> bool {
         let known = |backend, secret| {
             let clients = self.clients.values();
@@ -359,7 +353,6 @@ impl Postgresql {
         !all.is_empty()
     }
 
-    /// Sends replies, closes finished connections and sets the timer.
     fn hand_over(&mut self, out: &mut Outputs) {
         out.list.append(&mut self.core.wants);
         for (id, client) in &mut self.clients {

@@ -21,7 +21,6 @@ pub(crate) struct Session {
     pub(crate) database: String,
     pub(crate) in_hot_standby: bool,
     pub(crate) settings: Settings,
-    /// Settings at the start of the session.
     pub(crate) first_settings: Settings,
     pub(crate) transaction: Option<Transaction>,
     pub(crate) prepared: BTreeMap<String, Prepared>,
@@ -40,7 +39,6 @@ impl Session {
         self.transaction.as_ref()?.xid
     }
 
-    /// The value of a setting or of a pseudo-setting.
     pub(crate) fn show(&self, name: &str) -> Outcome<String> {
         match name.to_ascii_lowercase().as_str() {
             "transaction_isolation" => {

@@ -39,7 +39,6 @@ const TEXTS: &[(&str, &str, &[&str])] = &[
     ("synchronous_commit", "on", &["on", "true", "1", "local", "remote_write", "remote_apply"]),
 ];
 
-/// Read-only settings.
 const FIXED: &[(&str, &str)] = &[
     ("integer_datetimes", "on"),
     ("is_superuser", "on"),
@@ -99,7 +98,6 @@ impl Isolation {
 }
 
 impl Settings {
-    /// A duration in microseconds; `None` if disabled.
     pub(crate) fn span(&self, name: &str) -> Option<u64> {
         self.spans.get(name).copied().filter(|span| *span > 0).map(|span| span * 1_000)
     }
@@ -110,7 +108,6 @@ impl Settings {
         self.texts.get("synchronous_commit").is_none_or(|value| value != "local")
     }
 
-    /// The displayed value and the canonical name.
     pub(crate) fn show(&self, name: &str) -> Outcome<(&'static str, String)> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);
         if let Some((known, span)) = self.spans.iter().find(|(known, _)| is_it(known)) {
@@ -134,7 +131,6 @@ impl Settings {
         }
     }
 
-    /// Sets a setting; `None` resets it.
     pub(crate) fn set(&mut self, name: &str, value: Option<&str>) -> Outcome<()> {
         let is_it = |known: &str| known.eq_ignore_ascii_case(name);
         if let Some((known, start)) = SPANS.iter().find(|(known, _)| is_it(known)) {
@@ -204,7 +200,6 @@ fn invalid(name: &str, value: &str) -> SqlError {
     SqlError::new("22023", format!("invalid value for parameter \"{name}\": \"{value}\""))
 }
 
-/// Formats a duration in the largest unit that divides it.
 fn shown(span: u64) -> String {
     let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1_000, "s")];
     match units.into_iter().find(|(unit, _)| span > 0 && span.is_multiple_of(*unit)) {

@@ -21,7 +21,6 @@ pub(crate) struct Parser {
 #[derive(Clone, Debug)]
 pub(crate) struct Parsed {
     pub(crate) statement: Statement,
-    /// The highest `$n`.
     pub(crate) parameters: usize,
 }
 
@@ -192,7 +191,6 @@ impl Parser {
         if self.take_symbol(symbol) { Ok(()) } else { Err(self.unexpected()) }
     }
 
-    /// Parses a name that is not reserved.
     fn name(&mut self) -> Outcome<String> {
         let name = match self.peek().map(|token| &token.kind) {
             Some(Kind::Word(word)) if !RESERVED.contains(&word.as_str()) => word.clone(),
@@ -203,7 +201,6 @@ impl Parser {
         Ok(name)
     }
 
-    /// Parses a name after `AS`, which may be reserved.
     fn label(&mut self) -> Outcome<String> {
         let name = match self.peek().map(|token| &token.kind) {
             Some(Kind::Word(name) | Kind::Quoted(name)) => name.clone(),

@@ -13,7 +13,6 @@ pub(crate) mod transactions;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Backend(pub(crate) u32);
 
-/// Id of a transaction that writes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Xid(pub(crate) u64);
 
@@ -21,6 +20,5 @@ pub(crate) struct Xid(pub(crate) u64);
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct TableId(pub(crate) u32);
 
-/// Id of a row version within its table.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct VersionId(pub(crate) u64);

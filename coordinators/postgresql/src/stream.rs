@@ -24,26 +24,21 @@ pub enum Replication {
 /// Start of a new cluster's log, as after the first base backup.
 const FIRST: u64 = 0x0300_0000;
 
-/// Formats a log position.
 pub(crate) fn shown(position: u64) -> String {
     format!("{:X}/{:X}", position >> 32, position & 0xffff_ffff)
 }
 
-/// The log since the base backup.
 #[derive(Debug)]
 pub(crate) struct Log {
     /// A server without replication keeps no log in memory.
     is_kept: bool,
-    /// Parts with their end positions.
     parts: VecDeque<(u64, Bytes)>,
     end: u64,
-    /// End of the log at each pending sync.
     syncing: VecDeque<u64>,
     flushed: u64,
 }
 
 impl Log {
-    /// The log of a server with this disk, all of it synced.
     pub(crate) fn new(is_kept: bool, held: &Bytes) -> Log {
         let mut log = Log {
             is_kept,
@@ -61,7 +56,6 @@ impl Log {
         self.is_kept
     }
 
-    /// Returns the new end.
     pub(crate) fn append(&mut self, bytes: &Bytes) -> u64 {
         if self.is_kept && !bytes.is_empty() {
             self.end += bytes.len() as u64;
@@ -87,12 +81,10 @@ impl Log {
         self.flushed
     }
 
-    /// Returns whether a standby may start here.
     pub(crate) fn has(&self, position: u64) -> bool {
         (FIRST..=self.flushed).contains(&position)
     }
 
-    /// Returns the next synced part after a position, with its start.
     pub(crate) fn after(&self, position: u64) -> Option<(u64, Bytes)> {
         let next = self.parts.partition_point(|(end, _)| *end <= position);
         let (end, part) = self.parts.get(next).filter(|(end, _)| *end <= self.flushed)?;
@@ -105,7 +97,6 @@ impl Log {
 /// Silence after which the primary disconnects a standby (`wal_sender_timeout`).
 const SILENCE_US: u64 = 60_000_000;
 
-/// Progress of a standby.
 #[derive(Debug)]
 pub(crate) struct Sender {
     /// End of the log sent so far; `None` before it was requested.

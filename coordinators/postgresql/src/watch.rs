@@ -64,13 +64,11 @@ pub enum HeldWhen {
     ForUpdate,
 }
 
-/// The owner of one form of the lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Holder {
     owner: String,
     /// The connection that took it; `None` if taken before the server started.
     by: Option<ConnectionId>,
-    /// The row version, if the lock is a row.
     version: Option<VersionId>,
     /// When it was taken, for [`HeldWhen::Taken`].
     taken: Option<i64>,
@@ -81,7 +79,6 @@ struct Holder {
 #[derive(Debug)]
 pub(crate) struct Watching {
     watch: Watch,
-    /// The owner in each table, then of the advisory lock.
     seen: Vec<Option<Holder>>,
     /// The last version seen of each table's row, held or not.
     versions: Vec<Option<VersionId>>,
@@ -102,7 +99,6 @@ fn text(value: &Value) -> String {
     }
 }
 
-/// Returns the committed row with this text in a column.
 fn committed<'t>(
     core: &Core,
     table: &'t Definition,
@@ -130,7 +126,6 @@ impl Watching {
         Watching { seen: vec![None; forms], versions: vec![None; forms], watch, is_primary: true }
     }
 
-    /// Records the state on disk, before any client connects.
     pub(crate) fn boot(&mut self, core: &Core) -> Vec<Output> {
         let mut told = Vec::new();
         self.is_primary = !core.is_in_recovery;
@@ -175,7 +170,6 @@ impl Watching {
         removed.into_iter().chain(taken).collect()
     }
 
-    /// A row that is a lock: its version and its owner.
     fn row(
         &self,
         core: &Core,

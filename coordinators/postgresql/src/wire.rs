@@ -16,7 +16,6 @@ const STARTUP_MAX: usize = 10_000;
 
 pub(crate) enum Startup {
     More,
-    /// Protocol version and body.
     Packet(u32, Bytes),
     Broken,
 }
@@ -25,7 +24,6 @@ pub(crate) enum Frame {
     More,
     Message(u8, Bytes),
     Unknown(u8),
-    /// An invalid length.
     Broken,
 }
 
@@ -45,7 +43,6 @@ pub(crate) fn startup(input: &mut BytesMut) -> Startup {
     Startup::Packet(u32::from_be_bytes(code), packet.slice(8..))
 }
 
-/// Maximum length by message type; `None` for an unknown type.
 fn longest(kind: u8) -> Option<usize> {
     match kind {
         b'Q' | b'P' | b'B' | b'F' | b'd' => Some(LARGE_MAX),
@@ -117,7 +114,6 @@ impl Body {
         Ok(i32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
     }
 
-    /// Takes a zero-terminated string.
     pub(crate) fn string(&mut self) -> Outcome<String> {
         let rest = self.bytes.get(self.at..).unwrap_or(&[]);
         let Some(length) = rest.iter().position(|byte| *byte == 0) else {

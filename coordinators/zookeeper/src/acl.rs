@@ -49,14 +49,12 @@ pub(crate) fn identity(credentials: &[u8]) -> String {
     format!("{name}:{digest}")
 }
 
-/// Refuses the request unless an entry for one of `identities` grants `permissions`.
 pub(crate) fn check(acl: &[Acl], permissions: i32, identities: &[String]) -> Result<(), Refusal> {
     let is_permitted =
         acl.is_empty() || acl.iter().any(|entry| entry.grants(permissions, identities));
     if is_permitted { Ok(()) } else { Err(Refusal::NoAuth) }
 }
 
-/// Returns the list to store: without duplicates, `auth` replaced by the client's identities.
 pub(crate) fn fix(
     wanted: Option<&Vec<Option<Acl>>>,
     identities: &[String],

@@ -305,7 +305,6 @@ impl ZooKeeper {
     }
 }
 
-/// Classifies a request; `Some` is the form sent to the leader.
 fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
     match operation {
         Operation::Create

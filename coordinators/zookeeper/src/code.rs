@@ -76,7 +76,6 @@ impl Operation {
     }
 }
 
-/// Types that head the results in the reply to a multi.
 pub(crate) mod result {
     pub(crate) const CREATE: i32 = 1;
     pub(crate) const DELETE: i32 = 2;

@@ -14,7 +14,6 @@ const IDLE_STEP_MS: u64 = 10_000;
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
     pub(crate) party: Party,
-    /// The peer's address without the port.
     pub(crate) host: String,
     /// End of the allowed silence, in milliseconds.
     idle_until_ms: u64,
@@ -22,11 +21,9 @@ pub(crate) struct Connection {
 
 #[derive(Debug, Default)]
 pub(crate) enum Party {
-    /// Not enough bytes have arrived to tell.
     #[default]
     Unknown,
     Client(Client),
-    /// Another member; `Some` once it has sent its id.
     Peer(Option<MemberId>),
 }
 
@@ -35,23 +32,19 @@ pub(crate) struct Client {
     pub(crate) stage: Stage,
     pub(crate) session: i64,
     pub(crate) timeout_ms: i32,
-    /// Identities from `auth` requests, as used in access control lists.
     pub(crate) identities: Vec<String>,
     /// The client accepts the read-only flag in a session reply.
     pub(crate) is_told_read_only: bool,
 }
 
-/// Progress of a client's session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The next frame must be a session request.
     Connecting,
     /// The session request is being processed; no further frame is read until the reply is sent.
     Establishing,
     Established,
 }
 
-/// A client's ping: frame length, xid, operation.
 const PING: [i32; 3] = [8, PING_XID, 11];
 
 pub(crate) fn is_ping(message: &[u8]) -> bool {
@@ -99,7 +92,6 @@ impl Connection {
         Connection { input: BytesMut::new(), party: Party::Unknown, host, idle_until_ms }
     }
 
-    /// Restarts the idle timeout, after data was received or sent.
     pub(crate) fn touch(&mut self, now_ms: u64) {
         let timeout_ms = match &self.party {
             Party::Client(client) => client.timeout_ms,

@@ -126,7 +126,6 @@ impl ZooKeeper {
         is_known
     }
 
-    /// Returns whether the message is valid in this server's current role.
     fn hear(&mut self, connection: ConnectionId, from: MemberId, message: Message) -> bool {
         let Message::Notification(heard) = message else {
             return self.learner_said(connection, from, message);

@@ -53,7 +53,6 @@ impl Foreseen {
         owned
     }
 
-    /// Drops the entries of a committed transaction, which the tree now contains.
     pub(crate) fn committed(&mut self, zxid: i64) {
         if !self.entries.is_empty() {
             self.entries.retain(|_, (last, _)| *last > zxid);

@@ -84,7 +84,6 @@ pub(crate) struct Writer {
 }
 
 impl Writer {
-    /// Starts a frame; [`Writer::framed`] fills in its length.
     pub(crate) fn frame() -> Writer {
         let mut writer = Writer::default();
         writer.int(0);

@@ -1,6 +1,5 @@
 //! Session passwords, derived from the session id so that any member can check them.
 
-/// Constant that the real server mixes into the seed.
 const SECRET: i64 = 0xB341_5C00;
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
 const MASK: u64 = (1 << 48) - 1;

@@ -54,7 +54,6 @@ impl ZooKeeper {
         self.store.tidy(&mut self.out.list);
     }
 
-    /// Sends watch events and taps for a transaction, before its client gets the reply.
     pub(crate) fn spread(&mut self, transaction: &Transaction, happenings: &[Happening]) {
         let mut notices = Vec::new();
         happenings.iter().for_each(|happening| self.watches.trigger(happening, &mut notices));
@@ -143,7 +142,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Answers a sync: everything the leader had committed is applied here.
     pub(crate) fn finish_sync(&mut self, session: i64, cxid: i32) {
         let first = self.queues.get_mut(&session).and_then(|queue| {
             take_first(queue, |first| matches!(first.what, What::Sync(_)) && first.cxid == cxid)

@@ -17,7 +17,6 @@ impl From<Malformed> for Refusal {
     }
 }
 
-/// A request that may change the tree, as sent to the leader.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub(crate) session: i64,
@@ -29,15 +28,11 @@ pub(crate) struct Request {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     Client(Operation, Bytes),
-    OpenSession {
-        timeout_ms: i32,
-    },
+    OpenSession { timeout_ms: i32 },
     CloseSession,
-    /// Removal of an empty container by the server itself.
     DeleteContainer(String),
 }
 
-/// The state to check a request against.
 pub(crate) struct Preparation<'a> {
     pub(crate) tree: &'a Tree,
     pub(crate) foreseen: &'a mut Foreseen,

@@ -15,7 +15,6 @@ pub(crate) struct Reading<'a> {
     pub(crate) connection: ConnectionId,
     pub(crate) session: i64,
     pub(crate) identities: &'a [String],
-    /// Watch events that the request itself triggers; sent before the reply.
     pub(crate) notices: &'a mut Vec<Notice>,
 }
 
@@ -256,7 +255,6 @@ impl Reading<'_> {
     }
 }
 
-/// Maps a watcher type of the protocol to kinds of watches.
 fn kinds(number: i32) -> Result<&'static [Of], Refusal> {
     match number {
         1 => Ok(&[Of::Children]),

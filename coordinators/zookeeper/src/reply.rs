@@ -7,7 +7,6 @@ use crate::tree::Outcome;
 use crate::watches::Event;
 use bytes::Bytes;
 
-/// Session state in a watch event: connected.
 const SYNC_CONNECTED: i32 = 3;
 
 pub(crate) fn reply(
@@ -106,7 +105,6 @@ fn write_part(part: &Outcome, writer: &mut Writer) {
     write_record(part, writer);
 }
 
-/// Writes the error code of one part of a failed multi.
 pub(crate) fn write_refused(code: i32, writer: &mut Writer) {
     writer.int(result::ERROR).bool(false).int(code).int(code);
 }

@@ -21,7 +21,6 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Restarts the full timeout of each session found at startup.
     pub(crate) fn new(found: &BTreeMap<i64, i32>, tick_ms: u64, now_ms: u64) -> Sessions {
         let mut sessions = Sessions { sessions: BTreeMap::new(), tick_ms };
         found.iter().for_each(|(id, timeout)| sessions.track(*id, *timeout, now_ms));
@@ -39,7 +38,6 @@ impl Sessions {
         self.sessions.entry(id).or_insert(new).expires_ms = expires_ms;
     }
 
-    /// Extends a session. Returns whether it is alive.
     pub(crate) fn touch(&mut self, id: i64, timeout_ms: i32, now_ms: u64) -> bool {
         let expires_ms = self.expiry(timeout_ms, now_ms);
         match self.sessions.get_mut(&id) {
@@ -77,7 +75,6 @@ impl Sessions {
         self.sessions.remove(&id);
     }
 
-    /// Returns the sessions that expire now and marks them as closing.
     pub(crate) fn expire(&mut self, now_ms: u64) -> Vec<i64> {
         let mut over = Vec::new();
         for (id, session) in &mut self.sessions {

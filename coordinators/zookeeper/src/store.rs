@@ -33,7 +33,6 @@ pub(crate) struct Store {
     applied: usize,
     epochs: Epochs,
     synced: i64,
-    /// For each pending sync, the zxid that it makes durable.
     syncing: VecDeque<i64>,
 }
 
@@ -60,12 +59,10 @@ impl Store {
         self.epochs
     }
 
-    /// Zxid of the last logged transaction, applied or not.
     pub(crate) fn last_logged(&self) -> i64 {
         self.log.last().map_or(self.base_zxid, |last| last.zxid)
     }
 
-    /// The earliest zxid to which the log can be truncated.
     pub(crate) fn base_zxid(&self) -> i64 {
         self.base_zxid
     }
@@ -128,7 +125,6 @@ impl Store {
         while self.apply_next(i64::MAX, happenings).is_some() {}
     }
 
-    /// Cuts the log after `zxid` and rebuilds the tree as of then.
     pub(crate) fn truncate(&mut self, zxid: i64, out: &mut Vec<Output>) -> Replaced {
         self.log.retain(|transaction| transaction.zxid <= zxid);
         let rebuilt = Tree::read(&mut Reader::new(&self.base)).unwrap_or_default();
@@ -163,7 +159,6 @@ impl Store {
         }
     }
 
-    /// Replaces everything on disk, which is synced atomically.
     fn replace_disk(&mut self, out: &mut Vec<Output>) {
         let log: Vec<Bytes> = self.log.iter().map(record).collect();
         let (snapshot, append_only) = (Some(journal::record(&self.base)), log.concat().into());

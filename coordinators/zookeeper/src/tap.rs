@@ -17,7 +17,6 @@ const DIGITS: usize = 10;
 /// Suffix of the queue name for a session's second contender.
 const TWICE: &str = "/twice";
 
-/// The holder of a lock, according to the tree.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     path: String,

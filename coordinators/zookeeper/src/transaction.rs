@@ -9,9 +9,7 @@ use bytes::Bytes;
 pub(crate) struct Transaction {
     /// Upper half: the leader's epoch. Lower half: a counter.
     pub(crate) zxid: i64,
-    /// The session that sent the request.
     pub(crate) session: i64,
-    /// The session's number for the request.
     pub(crate) cxid: i32,
     pub(crate) time_ms: i64,
     pub(crate) change: Change,
@@ -40,7 +38,6 @@ pub(crate) enum Change {
     OpenSession {
         timeout_ms: i32,
     },
-    /// Closes a session and deletes these nodes.
     CloseSession {
         paths: Vec<String>,
     },

@@ -19,7 +19,6 @@ pub(crate) struct Node {
     pub(crate) children: BTreeSet<String>,
 }
 
-/// All nodes and sessions as of `zxid`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
@@ -78,7 +77,6 @@ impl Default for Tree {
 }
 
 impl Tree {
-    /// Looks up a path as clients write it.
     pub(crate) fn get(&self, path: &str) -> Option<&Node> {
         self.nodes.get(path::key(path))
     }

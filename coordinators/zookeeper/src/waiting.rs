@@ -13,11 +13,9 @@ pub(crate) struct Waiting {
 
 #[derive(Clone, Debug)]
 pub(crate) enum What {
-    /// Earlier requests of the session.
     Read(Operation, Bytes),
     Change,
     OpenSession,
     CloseSession,
-    /// The leader's answer to the sync.
     Sync(Bytes),
 }

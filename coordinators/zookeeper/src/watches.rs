@@ -17,7 +17,6 @@ pub(crate) enum Event {
 /// Lifetime and scope of a watch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Mode {
-    /// One event.
     Once,
     /// Every event until the watch is removed.
     Persistent,
@@ -51,7 +50,6 @@ impl Watches {
         }
     }
 
-    /// Sets a watch and replaces the connection's earlier one.
     pub(crate) fn add(&mut self, of: Of, path: &str, connection: ConnectionId, mode: Mode) {
         self.table(of).entry(path.to_owned()).or_default().insert(connection, mode);
     }

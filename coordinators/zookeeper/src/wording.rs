@@ -85,7 +85,6 @@ fn reply(frame: &[u8]) -> Read<String> {
         }
         (PING_XID, _) => Ok("pong".to_owned()),
         (_, 0) => {
-            // A reply is shown with its path if it has one; the rest is not worth showing.
             let path = reader.string().ok().flatten().filter(|path| path.starts_with('/'));
             Ok(path.map_or_else(|| "ok".to_owned(), |path| format!("ok {path}")))
         }

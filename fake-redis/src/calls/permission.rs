@@ -5,7 +5,6 @@ use crate::protocol::error::CommandError;
 use crate::state::server::Server;
 
 impl Server {
-    /// Returns the error if the server accepts no writes now.
     pub(crate) fn check_write(&self) -> Result<(), CommandError> {
         if let Some(error) = self.persistence.denied_write() {
             return Err(error);

@@ -58,7 +58,6 @@ impl Server {
         self.blocking.first_for((db, key), held, from)
     }
 
-    /// Retries a client's command. Returns whether it succeeded.
     fn attempt_blocked(&mut self, index: usize) -> bool {
         let Waiting { client, db, wait } = self.blocking.take(index);
         let mut reply = self.reply_for(client);

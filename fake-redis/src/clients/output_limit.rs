@@ -51,7 +51,6 @@ impl Server {
         }
     }
 
-    /// Resets a client's connection and discards unsent output.
     pub(crate) fn abort_client(&mut self, key: ClientKey) {
         if let Some(connection) = self.client(key).connection() {
             self.outbox.send(Output::Abort { connection });

@@ -6,7 +6,6 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
-    /// Starts CLIENT PAUSE, or extends its time and scope.
     pub(crate) fn pause_clients(&mut self, scope: PauseScope, until_ms: i64) {
         let until_ms = self.pause.extend(scope, until_ms);
         self.timers.set(Timer::PauseEnd, Some(WallTime(until_ms.saturating_mul(1_000))));

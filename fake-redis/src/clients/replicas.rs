@@ -7,7 +7,6 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Server {
-    /// Counts the replicas that acknowledged recently.
     pub(crate) fn count_good_replicas(&mut self) {
         self.replication.count_good_replicas(&self.config, self.clock.seconds());
     }

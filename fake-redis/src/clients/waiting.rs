@@ -57,7 +57,6 @@ impl Server {
         }
     }
 
-    /// Refuses the waiting clients because the append-only file was turned off.
     pub(crate) fn refuse_waiting_for_disk(&mut self) {
         let waits_for_disk =
             |waiting: &&Waiting| matches!(waiting.goal, Goal::Synced { local: true, .. });
@@ -99,7 +98,6 @@ impl Server {
         }
     }
 
-    /// Answers a client with the progress of its writes, or with an error.
     fn release(&mut self, waiting: &Waiting, error: Option<CommandError>) {
         self.replication.end_wait(waiting);
         let mut reply = self.spares.reply();

@@ -6,7 +6,6 @@ use crate::protocol::error::{CommandError, WRONG_TYPE};
 use crate::protocol::reply::Reply;
 use crate::state::server::Call;
 
-/// A value made of elements.
 pub(crate) trait Collection: Default {
     const EVENTS: EventClass;
     fn of(value: &Value) -> Option<&Self>;

@@ -35,10 +35,8 @@ pub(crate) static COMMANDS: &[Command] = &[
     Command::new("persist", 2, CHANGE, Keys::ONE, persist),
 ];
 
-/// How to convert a command's number to an instant.
 #[derive(Clone, Copy)]
 struct Time {
-    /// Milliseconds per unit.
     scale: i64,
     from_now: bool,
 }
@@ -129,7 +127,6 @@ fn expire(call: &mut Call<'_>, time: Time, command: &str) -> CommandResult {
     Ok(())
 }
 
-/// Converts milliseconds to seconds, rounded to the nearest.
 fn in_seconds(millis: i64) -> i64 {
     millis.div_euclid(1_000) + i64::from(millis.rem_euclid(1_000) >= 500)
 }

@@ -76,7 +76,6 @@ fn edit<T>(call: &mut Call<'_>, position: Option<usize>, change: impl FnOnce(&mu
     result
 }
 
-/// Sets all pairs. Returns the number of new fields.
 fn set_fields(call: &mut Call<'_>, command: &str) -> Result<usize, CommandError> {
     if call.args.len() % 2 == 1 {
         return Err(CommandError::text(format!(

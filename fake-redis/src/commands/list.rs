@@ -64,7 +64,6 @@ fn push_existing(call: &mut Call<'_>, end: End) -> CommandResult {
     Ok(())
 }
 
-/// Pops up to `count` elements; none if there is no list.
 pub(super) fn take(
     call: &mut Call<'_>,
     key: &[u8],
@@ -405,7 +404,6 @@ pub(super) fn parse_several<'a>(
     Ok(Several { keys, end, count })
 }
 
-/// Pops from the first existing list; `false` if there is none.
 pub(super) fn pop_several(
     call: &mut Call<'_>,
     several: &Several<'_>,

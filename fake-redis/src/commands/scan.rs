@@ -30,14 +30,12 @@ pub(super) fn parse_cursor(text: &[u8]) -> Result<usize, CommandError> {
     Ok(usize::try_from(cursor).unwrap_or(usize::MAX))
 }
 
-/// The command whose options are parsed.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Grammar {
     Scan,
     HScan,
 }
 
-/// MATCH, COUNT and, for SCAN only, TYPE.
 pub(super) fn parse_options(
     options: Args<'_>,
     grammar: Grammar,

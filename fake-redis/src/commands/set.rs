@@ -8,7 +8,6 @@ use crate::protocol::args::Args;
 use crate::protocol::error::{CommandError, CommandResult, NOT_AN_INTEGER, SYNTAX, WRONG_TYPE};
 use crate::state::server::{Anchor, Call};
 
-/// The expiry option.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Expiry<'a> {
     #[default]
@@ -41,7 +40,6 @@ pub(crate) enum Unit {
     Millis,
 }
 
-/// The condition for a command to act.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Condition<'a> {
     Missing,
@@ -284,7 +282,6 @@ fn write_old_string(call: &mut Call<'_>, position: Option<usize>) -> CommandResu
     Ok(())
 }
 
-/// Returns whether the key at a position holds the string `wanted`.
 pub(super) fn holds(
     call: &Call<'_>,
     position: Option<usize>,

@@ -44,7 +44,6 @@ struct Options {
     increment: bool,
 }
 
-/// Parses the options of ZADD. Returns the position of the first score.
 fn parse_options(call: &Call<'_>, options: &mut Options) -> usize {
     let mut index = 2;
     while index < call.args.len() {
@@ -88,7 +87,6 @@ impl Options {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Addition {
-    /// The options forbade the change.
     Refused,
     Added(f64),
     Updated(f64),
@@ -273,7 +271,6 @@ pub(super) fn parse_end(word: &[u8]) -> Result<End, CommandError> {
     }
 }
 
-/// Pops from the first existing sorted set; `false` if there is none.
 pub(super) fn pop_several(
     call: &mut Call<'_>,
     several: &Several<'_>,

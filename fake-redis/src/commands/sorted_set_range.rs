@@ -67,7 +67,6 @@ enum Edge<'a> {
     Behind,
 }
 
-/// A range, the lesser end first except for ranks counted from the end.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Span<'a> {
     Ranks(i64, i64),
@@ -104,7 +103,6 @@ impl<'a> Span<'a> {
         })
     }
 
-    /// The ranks in the range, counted from the end for a descending range by rank.
     fn ranks(self, set: &SortedSet) -> Range<usize> {
         let (start, end) = match self {
             Span::Ranks(start, stop) => return positions(start, stop, set.len()),
@@ -188,7 +186,6 @@ fn parse_options(
     Ok(Options { by, direction, offset, limit, with_scores })
 }
 
-/// The wanted ranks in order.
 fn wanted(set: &SortedSet, span: Span<'_>, options: &Options) -> Vec<usize> {
     let ranks = span.ranks(set);
     let is_by_rank = options.by == By::Rank;

@@ -143,8 +143,6 @@ fn check_length(call: &Call<'_>, length: usize) -> CommandResult {
     if length > call.server.config.proto_max_bulk_len { Err(STRING_TOO_LONG) } else { Ok(()) }
 }
 
-/// Changes the string at a key, created if missing, and publishes the event. Returns the new
-/// length.
 fn edit(
     call: &mut Call<'_>,
     position: Option<usize>,

@@ -2,21 +2,13 @@
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum EventClass {
-    /// `g`: commands for any type.
     Generic,
-    /// `$`.
     String,
-    /// `h`.
     Hash,
-    /// `l`.
     List,
-    /// `s`.
     Set,
-    /// `z`.
     SortedSet,
-    /// `x`.
     Expired,
-    /// `e`.
     Evicted,
     /// `n`: a new key.
     New,
@@ -47,7 +39,6 @@ const KEYEVENT: u32 = 1 << 1;
 pub(crate) struct EventClasses(u32);
 
 impl EventClasses {
-    /// Parses the letters; `None` if one is unknown.
     pub(crate) fn parse(letters: &[u8]) -> Option<Self> {
         let bit = |letter: &u8| match letter {
             b'A' => Some(ALL_CLASSES),
@@ -56,7 +47,6 @@ impl EventClasses {
         letters.iter().try_fold(0, |bits, letter| Some(bits | bit(letter)?)).map(EventClasses)
     }
 
-    /// The letters as in CONFIG GET: first classes, then kinds of channels.
     pub(crate) fn letters(self) -> String {
         let mut letters = String::new();
         let is_all = self.0 & ALL_CLASSES == ALL_CLASSES;
@@ -76,12 +66,10 @@ impl EventClasses {
         letters
     }
 
-    /// `K`: publish by key.
     pub(crate) fn by_key(self) -> bool {
         self.0 & KEYSPACE != 0
     }
 
-    /// `E`: publish by event.
     pub(crate) fn by_event(self) -> bool {
         self.0 & KEYEVENT != 0
     }

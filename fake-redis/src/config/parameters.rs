@@ -9,7 +9,6 @@ use bytes::Bytes;
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
     Unknown,
-    /// Redis's error message.
     Because(String),
 }
 
@@ -72,7 +71,6 @@ fn not_between(least: i128, greatest: i64) -> Refusal {
 }
 
 pub(crate) struct Parameter {
-    /// Its name, then older names.
     pub(crate) names: &'static [&'static str],
     pub(crate) show: fn(&NodeConfig) -> String,
     pub(crate) change: Change,
@@ -212,7 +210,6 @@ pub(crate) static ALL: &[Parameter] = &[
     row(&["timeout"], |c| c.timeout.to_string(), Change::Count(0, ANY, |c, n| c.timeout = n)),
 ];
 
-/// Looks up a parameter by its lowercase name.
 pub(crate) fn find(name: &str) -> Option<&'static Parameter> {
     ALL.iter().find(|parameter| parameter.names.contains(&name))
 }

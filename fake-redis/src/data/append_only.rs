@@ -10,7 +10,6 @@ const HEADER_LENGTH_MAX: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum LogError {
-    /// The file ends inside a command.
     CutOff,
     Malformed,
 }

@@ -24,7 +24,6 @@ pub(crate) struct Extended {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Parsed {
     Finite(Extended),
-    /// `inf` or `-inf`.
     Infinite,
 }
 
@@ -53,7 +52,6 @@ impl Natural {
         }
     }
 
-    /// Divides and returns the remainder.
     fn divide(&mut self, divisor: u32) -> u32 {
         let mut rest = 0_u64;
         for part in self.0.iter_mut().rev() {
@@ -152,7 +150,6 @@ pub(crate) fn parse(text: &[u8]) -> Option<Parsed> {
     (!value.underflows()).then_some(Parsed::Finite(value))
 }
 
-/// Parses hexadecimal digits into a number and a power of two.
 fn read_hexadecimal(text: &[u8]) -> Option<(Natural, i32)> {
     if text.len() > TEXT_LENGTH_MAX {
         return None;
@@ -176,7 +173,6 @@ fn read_hexadecimal(text: &[u8]) -> Option<(Natural, i32)> {
     seen_digit.then_some((natural, exponent))
 }
 
-/// Parses digits into a number and a power of ten.
 fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
     if text.len() > TEXT_LENGTH_MAX {
         return None;

@@ -41,7 +41,6 @@ pub(crate) fn matches(pattern: &[u8], text: &[u8]) -> bool {
     }
 }
 
-/// Matches one byte against the first element of the pattern. Returns the element's length.
 fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     match pattern {
         [] => None,

@@ -16,7 +16,6 @@ pub(crate) struct Entry {
     /// Last use, in wall-clock milliseconds.
     pub(crate) used_at_ms: i64,
     pub(crate) uses: u32,
-    /// The memory counted for it.
     accounted: u32,
 }
 
@@ -51,7 +50,6 @@ impl Database {
         self.volatile
     }
 
-    /// Estimated bytes.
     pub(crate) fn memory(&self) -> usize {
         self.memory
     }
@@ -78,7 +76,6 @@ impl Database {
         self.entries.iter().map(|(key, entry)| (&**key, entry))
     }
 
-    /// Inserts or replaces an entry. Returns its position.
     pub(crate) fn insert(&mut self, key: &[u8], entry: Entry) -> usize {
         self.volatile += usize::from(entry.expires_at_ms.is_some());
         let position = match self.entries.get_index_of(key) {
@@ -109,7 +106,6 @@ impl Database {
         entry.expires_at_ms = expires_at_ms;
     }
 
-    /// Updates the counted memory of a key.
     pub(crate) fn account(&mut self, position: usize) {
         let Some((key, entry)) = self.entries.get_index_mut(position) else { return };
         let size =
@@ -118,7 +114,6 @@ impl Database {
         entry.accounted = size;
     }
 
-    /// Removes all keys and returns them.
     pub(crate) fn take_all(&mut self) -> impl ExactSizeIterator<Item = (Box<[u8]>, Entry)> + use<> {
         std::mem::take(self).entries.into_iter()
     }
@@ -151,7 +146,6 @@ impl Keyspace {
         self.databases.swap(one, other);
     }
 
-    /// Every key of every database, for a snapshot.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (usize, &[u8], &Entry)> {
         let numbered = self.databases.iter().enumerate();
         numbered.flat_map(|(number, database)| {
@@ -159,7 +153,6 @@ impl Keyspace {
         })
     }
 
-    /// Estimated bytes.
     pub(crate) fn memory(&self) -> usize {
         self.databases.iter().map(Database::memory).sum()
     }

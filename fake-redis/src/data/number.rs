@@ -59,7 +59,6 @@ fn without_trailing_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
-/// The text up to its first NUL byte, as a C function sees it.
 pub(crate) fn c_string(text: &[u8]) -> &[u8] {
     text.split(|byte| *byte == 0).next().unwrap_or_default()
 }
@@ -96,7 +95,6 @@ fn whole_double(text: &[u8]) -> Option<f64> {
     (!value.is_nan()).then_some(value)
 }
 
-/// Returns whether a written number is nonzero.
 pub(crate) fn has_digits_above_zero(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").or(text.strip_prefix(b"+")).unwrap_or(text);
     let hexadecimal = digits.strip_prefix(b"0x").or(digits.strip_prefix(b"0X"));
@@ -173,7 +171,6 @@ pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     value.map(|value| (value, length))
 }
 
-/// Length of a number with point and exponent; `None` without digits.
 fn length_of(text: &[u8], is_digit: fn(&u8) -> bool, exponent: &[u8]) -> Option<usize> {
     let count = |from: usize, is_digit: fn(&u8) -> bool| {
         text[from..].iter().take_while(|byte| is_digit(byte)).count()

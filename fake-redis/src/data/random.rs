@@ -20,7 +20,6 @@ impl Random {
         ((u128::from(self.0.next_u64()) * bound as u128) >> 64) as usize
     }
 
-    /// Returns lowercase hexadecimal digits, as in run ids and replication ids.
     pub(crate) fn hexadecimal(&mut self, digits: usize) -> String {
         (0..digits).map(|_| char::from(b"0123456789abcdef"[self.below(16)])).collect()
     }

@@ -53,13 +53,10 @@ mod kind {
     pub(super) const SET_LISTPACK: u8 = 20;
 }
 
-/// The position of a snapshot in a replication history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Origin {
     pub(crate) id: String,
-    /// Replication offset that the snapshot includes.
     pub(crate) offset: u64,
-    /// The database selected in the stream.
     pub(crate) stream_db: usize,
 }
 
@@ -75,7 +72,6 @@ pub(crate) struct SavedKey {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Snapshot {
     pub(crate) keys: Vec<SavedKey>,
-    /// Position in a replication history, if known.
     pub(crate) origin: Option<Origin>,
 }
 
@@ -89,13 +85,10 @@ pub(crate) enum RdbError {
     Truncated,
     #[error("the checksum is wrong")]
     Checksum,
-    /// A key in a database that the server does not have.
     #[error("there is a key in database {0}, which is not configured")]
     Database(usize),
-    /// An unknown type or opcode.
     #[error("unknown type or opcode {0}")]
     Kind(u8),
-    /// An invalid length, number or packed list.
     #[error("malformed {0}")]
     Malformed(&'static str),
 }

@@ -29,7 +29,6 @@ pub(crate) enum Value {
 }
 
 impl Value {
-    /// The name in TYPE.
     pub(crate) fn type_name(&self) -> &'static str {
         match self {
             Value::String(_) => "string",
@@ -73,7 +72,6 @@ impl Value {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
-    /// Total length of fields and values.
     bytes: usize,
     /// It was once too large for a listpack; it is never converted back.
     table: bool,
@@ -84,7 +82,6 @@ impl Hash {
         self.fields.len()
     }
 
-    /// Returns whether it is still small enough for a list.
     pub(crate) fn is_listed(&self) -> bool {
         !self.table
     }

@@ -19,7 +19,6 @@ pub(crate) enum Admission {
     Postpone,
 }
 
-/// Properties of a command that the checks need.
 struct Nature {
     writes: bool,
     may_replicate: bool,

@@ -8,7 +8,6 @@ use crate::state::busy::Busy;
 use crate::state::server::Server;
 use fencepost_machine::{Attendant, ConnectionId, Input, Interlude, Outputs};
 
-/// A server in the middle of a long script, or of loading.
 struct Interruption<'s> {
     server: &'s mut Server,
 }
@@ -42,7 +41,6 @@ impl Interlude for Interruption<'_> {
     }
 }
 
-/// Lets the attendant serve other clients. Returns the script's state after that.
 pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy) -> Busy {
     server.long_script.interrupt(busy);
     if attendant.is_leaving() {
@@ -53,7 +51,6 @@ pub(crate) fn attend(server: &mut Server, attendant: &dyn Attendant, busy: Busy)
     server.long_script.go_on().unwrap_or(busy)
 }
 
-/// Lets the attendant serve clients during loading.
 pub(crate) fn attend_loading(server: &mut Server, attendant: &dyn Attendant) {
     attendant.attend(&mut Interruption { server });
 }

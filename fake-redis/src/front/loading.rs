@@ -14,10 +14,8 @@ const STEP_BYTES: usize = 16 * 1024;
 /// Real time between two polls of the sockets.
 const ATTENDED_EVERY: Duration = Duration::from_millis(10);
 
-/// The reason loading stopped early.
 enum Halt {
     Damaged(DiskFile, String),
-    /// The server was told to stop meanwhile.
     Stopped,
 }
 
@@ -46,7 +44,6 @@ impl Server {
         }
     }
 
-    /// Stops the server and leaves its files unchanged.
     fn give_up_loading(&mut self, halt: Halt) {
         if let Halt::Damaged(file, what) = halt {
             let damage = Damage { file, what, response: Response::Refused };
@@ -99,7 +96,6 @@ impl Server {
     fn load_append_only(&mut self, file: &[u8]) -> Result<(), Halt> {
         let (mut reader, mut pace) = (LogReader::new(file), Pace::default());
         let mut words = Vec::new();
-        // End of the last complete command outside a transaction.
         let mut whole = 0;
         loop {
             let start = reader.position();
@@ -125,7 +121,6 @@ impl Server {
         if whole < file.len() { self.leave_out_tail(whole, file.len()) } else { Ok(()) }
     }
 
-    /// Handles a file that ends inside a command or a transaction.
     fn leave_out_tail(&mut self, whole: usize, length: usize) -> Result<(), Halt> {
         let what = format!("cut off in the middle of a command at byte {whole} of {length}");
         if !self.config.aof_load_truncated {
@@ -139,7 +134,6 @@ impl Server {
         Ok(())
     }
 
-    /// Lets the attendant serve clients at intervals.
     fn attend_loading(&mut self, pace: &mut Pace, position: usize) -> Result<(), Halt> {
         if position - pace.looked_at_byte < STEP_BYTES {
             return Ok(());
@@ -158,7 +152,6 @@ impl Server {
         if self.life.is_over() { Err(Halt::Stopped) } else { Ok(()) }
     }
 
-    /// Reports every loaded key to the judge.
     fn report_restored(&mut self) {
         for db in 0..self.keyspace.databases() {
             for position in 0..self.database(db).len() {

@@ -57,7 +57,6 @@ impl Node {
         self.server.long_script.attend_by(Attendance { attendant, attend: interlude::attend });
     }
 
-    /// Takes the commands propagated since the last call.
     #[cfg(test)]
     pub(crate) fn take_propagated(&mut self) -> crate::state::statistics::Propagated {
         std::mem::take(&mut self.server.statistics.propagated)

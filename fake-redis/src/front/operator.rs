@@ -4,10 +4,8 @@ use crate::config::Persistence;
 use crate::state::server::Server;
 use fencepost_machine::OperatorAction;
 
-/// Port of every server in the deployment.
 const PORT: &str = "6379";
 
-/// The commands for an action.
 pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
     let commands: Vec<String> = match action {
         OperatorAction::FlushAll => vec!["FLUSHALL".to_owned()],
@@ -27,7 +25,6 @@ pub(super) fn typed(action: OperatorAction) -> Vec<Vec<Vec<u8>>> {
     commands.into_iter().map(words).collect()
 }
 
-/// Returns whether the action would be accepted and change anything.
 pub(super) fn changes_something(server: &Server, action: OperatorAction) -> bool {
     match action {
         OperatorAction::FlushAll | OperatorAction::Evict => true,

@@ -15,7 +15,6 @@ const SAMPLES: usize = 16;
 const BASE_MEMORY: usize = 2;
 
 impl Server {
-    /// Estimated bytes in use.
     pub(crate) fn used_memory(&self) -> usize {
         self.keyspace.memory()
     }
@@ -64,7 +63,6 @@ impl Server {
         self.add_effect(db, &[b"DEL", &key]);
     }
 
-    /// Returns the best of a few keys of each database.
     fn choose_victim(&mut self) -> Option<(usize, usize)> {
         let policy = self.config.maxmemory_policy;
         if policy == MaxmemoryPolicy::NoEviction {
@@ -83,7 +81,6 @@ impl Server {
         best.map(|(_, db, position)| (db, position))
     }
 
-    /// Returns positions of some keys that a policy may evict.
     fn sample(&mut self, db: usize, policy: MaxmemoryPolicy) -> Vec<usize> {
         let length = self.database(db).len();
         if length == 0 {

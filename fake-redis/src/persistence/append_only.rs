@@ -32,7 +32,6 @@ impl Server {
         }
     }
 
-    /// Returns whether effects stay in memory until a sync has finished.
     fn postpones_write(&mut self) -> bool {
         if self.life.is_over() {
             return false;
@@ -53,7 +52,6 @@ impl Server {
         self.outbox.want(Output::DiskReplace { image });
     }
 
-    /// Wakes the next `serverCron` if the files have grown too large.
     fn schedule_rewrite(&mut self) {
         if self.is_log_too_large() {
             let look = self.clock.next_look(self.clock.now().0 + 1);
@@ -61,7 +59,6 @@ impl Server {
         }
     }
 
-    /// Rewrites the files if they have grown too large.
     pub(crate) fn rewrite_in_time(&mut self) {
         if self.is_log_too_large() {
             self.rewrite_append_only();

@@ -5,7 +5,6 @@ use fencepost_machine::DiskImage;
 use std::fmt::Write;
 
 impl Server {
-    /// Stores the disk's contents until they are loaded at boot.
     pub(crate) fn load_disk(&mut self, image: DiskImage) {
         self.persistence.find(image);
     }

@@ -6,7 +6,6 @@ use crate::state::server::Server;
 use bytes::Bytes;
 
 impl Server {
-    /// Includes the position in the replication history.
     pub(crate) fn snapshot(&self) -> Bytes {
         let origin = self.replication.origin(self.client(ClientKey::PRIMARY).db);
         let version = self.config.version.text();

@@ -8,7 +8,6 @@ pub(crate) struct Span {
     pub(crate) end: u32,
 }
 
-/// Borrowed arguments; the first is the command's name.
 #[derive(Clone, Copy)]
 pub(crate) struct Args<'a> {
     bytes: &'a [u8],
@@ -44,7 +43,6 @@ impl<'a> Args<'a> {
         self.spans.iter().map(move |span| &bytes[span.start as usize..span.end as usize])
     }
 
-    /// Pairs such as field and value.
     pub(crate) fn pairs(self) -> impl ExactSizeIterator<Item = (&'a [u8], &'a [u8])> {
         let (bytes, part) = (self.bytes, |bytes: &'a [u8], span: &Span| {
             &bytes[span.start as usize..span.end as usize]
@@ -58,7 +56,6 @@ impl<'a> Args<'a> {
     }
 }
 
-/// Owned arguments with reusable memory.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub(crate) struct ArgumentVector {
     bytes: Vec<u8>,

@@ -41,7 +41,6 @@ pub(crate) struct Outgoing<Expected> {
     expected: VecDeque<Expected>,
 }
 
-/// The peer sent something that is not RESP, so the connection is unusable.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the peer's answer is not resp")]
 pub(crate) struct NotResp;
@@ -85,7 +84,6 @@ impl<Expected> Outgoing<Expected> {
         ready.then(|| Output::Send { connection: self.id, bytes: self.unsent.split().freeze() })
     }
 
-    /// Takes the queued commands as one message, if the connection is open.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
         if !self.unsent.is_empty() {
             out.list.extend(self.take_message());
@@ -176,7 +174,6 @@ fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     Some((spans, at))
 }
 
-/// [`short_header`], but the line must be properly terminated.
 fn exact_header(bytes: &[u8], at: &mut usize, kind: u8) -> Option<usize> {
     let (number, length) = short_header(bytes.get(*at..)?, kind)?;
     *at += length;
@@ -204,7 +201,6 @@ mod tests {
     use proptest::prelude::*;
     use redis_protocol::resp2::{encode::extend_encode_borrowed, types::BorrowedFrame};
 
-    /// Replies as servers send them, and parts of them.
     fn reply() -> impl Strategy<Value = Vec<u8>> {
         let text = proptest::collection::vec(
             prop_oneof![any::<u8>(), Just(b'\r'), Just(b'\n'), Just(b'$')],

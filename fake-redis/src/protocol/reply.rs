@@ -53,7 +53,6 @@ impl Reply {
         }
     }
 
-    /// Drops everything after `length` bytes.
     pub(crate) fn truncate(&mut self, length: usize) {
         self.buffer.truncate(length);
     }
@@ -138,7 +137,6 @@ impl Reply {
         }
     }
 
-    /// The null array.
     pub(crate) fn null_array(&mut self) {
         match self.protocol {
             Protocol::Resp2 => self.buffer.extend_from_slice(b"*-1\r\n"),
@@ -194,7 +192,6 @@ impl Reply {
         }
     }
 
-    /// `length` values must follow.
     pub(crate) fn set(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length),
@@ -202,7 +199,6 @@ impl Reply {
         }
     }
 
-    /// `length` values must follow.
     pub(crate) fn push(&mut self, length: usize) {
         match self.protocol {
             Protocol::Resp2 => self.header(b'*', length),

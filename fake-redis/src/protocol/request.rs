@@ -23,7 +23,6 @@ const REQUEST_LENGTH_MAX: usize = (4 << 30) - (2 << 20);
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limits {
-    /// Maximum length of an argument in bytes.
     pub(crate) bulk_length_max: usize,
     /// The client has not authenticated yet, so it may send little.
     pub(crate) unauthenticated: bool,
@@ -46,7 +45,6 @@ impl ProtocolError {
     }
 }
 
-/// One command with its memory; return it after use.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
     buffer: Vec<u8>,
@@ -59,18 +57,14 @@ impl Request {
     }
 }
 
-/// The unprocessed bytes of a connection, and the state of the parser.
 #[derive(Debug, Default)]
 pub(crate) struct RequestReader {
     buffer: Vec<u8>,
-    /// Everything before this is processed or parsed.
     position: usize,
     spans: Vec<Span>,
     /// Arguments of the current command that are still to come; `None` between commands.
     awaited: Option<usize>,
-    /// Length of the next argument.
     bulk_length: Option<usize>,
-    /// `spans` is a complete command.
     complete: bool,
     /// Bytes of the current line already searched for its end, so that slow senders cost no more
     /// than fast ones.
@@ -101,7 +95,6 @@ impl RequestReader {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
     }
 
-    /// Parses a command that arrives in parts or is invalid.
     #[inline(never)]
     fn go_on(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         while !self.complete {
@@ -158,7 +151,6 @@ impl RequestReader {
         Request { buffer: std::mem::take(&mut self.buffer), spans: std::mem::take(&mut self.spans) }
     }
 
-    /// Puts back a command that was taken and not executed.
     pub(crate) fn restore(&mut self, request: Request) {
         self.buffer = request.buffer;
         self.spans = request.spans;
@@ -366,8 +358,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Feeds pieces and processes complete commands after each. Returns the commands and the final
-    /// error.
     fn served<'b>(
         pieces: impl IntoIterator<Item = &'b [u8]>,
         limits: Limits,

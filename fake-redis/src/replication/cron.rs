@@ -39,8 +39,6 @@ impl Server {
         }
     }
 
-    /// Ends an input: sends the new part of the stream to the replicas, and acknowledgements to the
-    /// primary.
     pub(crate) fn flush_replication(&mut self) {
         self.flush_stream();
         if let Some(message) = self.replication.take_message() {

@@ -5,7 +5,6 @@ use crate::state::replication::{Advance, FailoverOrder};
 use crate::state::server::Server;
 
 impl Server {
-    /// Starts a failover; writes wait from now on.
     pub(crate) fn begin_failover(&mut self, order: FailoverOrder) {
         self.replication.begin_failover(order, self.now_ms());
         self.schedule_replication();
@@ -29,7 +28,6 @@ impl Server {
         self.end_failover();
     }
 
-    /// Runs the postponed commands in the server's new role.
     pub(crate) fn end_failover(&mut self) {
         if self.replication.end_failover() {
             self.resume_postponed();

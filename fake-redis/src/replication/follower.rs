@@ -12,7 +12,6 @@ impl Server {
         self.replication.connect(self.clock.seconds(), self.outbox.outputs());
     }
 
-    /// Closes the connection to the primary and drops unapplied data.
     pub(crate) fn drop_link(&mut self) {
         if let Some(connection) = self.replication.take_outgoing() {
             self.outbox.send(Output::Close { connection });
@@ -58,7 +57,6 @@ impl Server {
         }
     }
 
-    /// Starts the stream, after a snapshot or directly.
     pub(crate) fn begin_streaming(&mut self) {
         self.replication.begin_streaming(self.config.backlog_size);
     }

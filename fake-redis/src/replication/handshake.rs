@@ -7,7 +7,6 @@ use bytes::Buf;
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Server {
-    /// Sends PING.
     pub(crate) fn begin_handshake(&mut self) {
         if let Some(outgoing) = self.replication.begin_handshake() {
             outgoing.command(&[b"PING"], Step::Pong);
@@ -42,7 +41,6 @@ impl Server {
         }
     }
 
-    /// Sends the password, if there is one, and introduces this server.
     fn authenticate(&mut self) {
         let password = self.config.masterauth.clone();
         if let (Some(password), Some(outgoing)) = (password, self.replication.outgoing()) {

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// Returns whether this server has no reliable data to replicate now.
     pub(crate) fn cannot_be_followed(&self) -> bool {
         self.is_replica() && !self.replication.is_link_up()
     }
@@ -44,7 +43,6 @@ impl Server {
         self.count_good_replicas();
     }
 
-    /// Starts the backlog, and a history, with the first replica.
     fn begin_history(&mut self) {
         let id = || self.random.hexadecimal(40);
         self.replication.begin_history(id, self.config.backlog_size);
@@ -150,7 +148,6 @@ impl Server {
         });
     }
 
-    /// Sends the new part of the stream to every replica.
     #[inline]
     pub(crate) fn flush_stream(&mut self) {
         if self.replication.has_gained() {
@@ -193,7 +190,6 @@ impl Server {
         }
     }
 
-    /// Disconnects all replicas, which will reconnect and resynchronize.
     pub(crate) fn disconnect_replicas(&mut self) {
         self.flush_stream();
         let all: Vec<ClientKey> =

@@ -7,7 +7,6 @@ use crate::state::server::Server;
 use fencepost_machine::{Notice, Output};
 
 impl Server {
-    /// Reads the snapshot, and loads it once it is complete.
     pub(crate) fn read_transfer(&mut self) {
         let received = match self.replication.read_transfer() {
             Ok(Some(received)) => received,

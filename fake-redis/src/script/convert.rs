@@ -25,7 +25,6 @@ pub(super) fn to_lua(vm: &mut Vm, bytes: &[u8]) -> Value {
     Reader { vm, rest: bytes }.value()
 }
 
-/// The table for an error reply that was counted.
 pub(super) fn counted_error(vm: &mut Vm, text: &[u8]) -> Value {
     let err = (string(vm, b"err"), string(vm, text));
     let counted = (string(vm, b"ignore_error_stats_update"), Value::Bool(true));
@@ -167,9 +166,7 @@ struct Writer<'r> {
     vm: &'r mut Vm,
     script: Protocol,
     reply: &'r mut Reply,
-    /// Length of the reply before.
     start: usize,
-    /// Number of tables written.
     tables: usize,
 }
 

@@ -30,7 +30,6 @@ const KEPT_BYTES: usize = 16 << 20;
 const GARBAGE_MAX: usize = 512 << 10;
 
 pub(super) enum Outcome {
-    /// The value is already in the reply.
     Replied,
     Returned(Value),
     /// A table with `err`, and with `line` if the script itself raised it.
@@ -48,7 +47,6 @@ pub(super) struct Engine {
     shared: SharedTables,
     compiled: IndexMap<Sha, HostRootTicket, FxBuildHasher>,
     version: Option<RedisVersion>,
-    /// Bytes in use after the last garbage collection.
     alive: usize,
 }
 

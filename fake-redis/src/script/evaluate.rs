@@ -25,7 +25,6 @@ impl Run<'_> {
 }
 
 impl Call<'_> {
-    /// Registers a script under its SHA-1 if it compiles.
     pub(crate) fn learn_script(&mut self, text: &[u8]) -> Result<Sha, CommandError> {
         let sha = sha_of(text);
         if self.server.scripts.knows(&sha) {
@@ -140,7 +139,6 @@ fn uncounted_error(vm: &mut Vm, outcome: &Outcome) -> Option<CommandError> {
     text_of(field(vm, table, "err")).map(CommandError::text)
 }
 
-/// Returns the chunk and the line of an error, if known.
 fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     let source = text_of(field(vm, problem, "source"))?;
     let line = as_number(field(vm, problem, "line"))?;

@@ -63,9 +63,7 @@ enum Errors {
 
 enum Called {
     Value(Value),
-    /// An error reply, already counted.
     Error(Vec<u8>),
-    /// The command was not executed.
     Refused(CommandError),
 }
 
@@ -261,7 +259,6 @@ fn place(call: &Arguments<'_>) -> Result<Vec<Value>> {
         .unwrap_or_default())
 }
 
-/// Returns why the script must stop, or nothing.
 fn has_to_end(call: &Arguments<'_>) -> Result<Option<Vec<u8>>> {
     let ending = limits::ending(&call.vm());
     Ok(ending.map(|ending| ending.to_string().into_bytes()))

@@ -98,7 +98,6 @@ impl<'v> Arguments<'v> {
         self.count
     }
 
-    /// The Lua state, borrowed until the guard is dropped.
     pub(super) fn vm(&self) -> RefMut<'_, &'v mut Vm> {
         self.vm.borrow_mut()
     }
@@ -111,7 +110,6 @@ impl<'v> Arguments<'v> {
         (1..=self.count).map(|number| self.value(number)).collect()
     }
 
-    /// A captured value of the function.
     pub(super) fn captured(&self, index: usize) -> Value {
         self.vm().nat_upval(self.slot, index)
     }
@@ -246,7 +244,6 @@ pub(super) fn table(vm: &mut Vm, pairs: impl IntoIterator<Item = (Value, Value)>
     Value::Table(builder.build())
 }
 
-/// A raw field of a table.
 pub(super) fn field(vm: &mut Vm, table: Gc<Table>, name: &str) -> Value {
     let name = string(vm, name.as_bytes());
     table.get(name)
@@ -315,7 +312,6 @@ fn number_text(number: f64) -> String {
     number::general(number, 14)
 }
 
-/// Passes on the text of a number in a command's arguments.
 pub(super) fn argument_text(number: f64, take: impl FnOnce(&[u8])) {
     let whole = number as i64;
     if (whole as f64).to_bits() == number.to_bits() && whole.unsigned_abs() < PLAIN_MAX {

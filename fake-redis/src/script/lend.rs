@@ -15,7 +15,6 @@ thread_local! {
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 
-/// Restores the previous value on leaving the scope.
 struct Restore(*mut Run<'static>);
 
 impl Drop for Restore {

@@ -58,7 +58,6 @@ fn on_count(vm: &mut Vm, _: RustHookEvent) {
     }
 }
 
-/// Serves other clients. Returns whether the script must stop.
 fn look() -> bool {
     let looked = keep_panic(|| {
         lend::borrow(|run| {
@@ -180,7 +179,6 @@ impl Run<'_> {
     }
 }
 
-/// Returns whether an attendant serves clients during the script.
 pub(super) fn is_attended() -> bool {
     lend::borrow(|run| run.watch.is_attended) == Some(true)
 }

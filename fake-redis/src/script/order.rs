@@ -38,7 +38,6 @@ fn next(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     })
 }
 
-/// Returns the first pair after the key `last`.
 fn behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     let known = if last.is_nil() {
         None
@@ -48,7 +47,6 @@ fn behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     known.map_or_else(|| first_behind(vm, table, last), Ok)
 }
 
-/// Sorts the keys of a table, and returns the first pair after `last`.
 fn first_behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pair>> {
     let pairs = pairs(vm, table)?;
     let position = if last.is_nil() {

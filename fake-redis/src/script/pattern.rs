@@ -6,7 +6,6 @@ use super::host::Result;
 use super::limits::work;
 use luna_core::vm::{LuaError, Vm};
 
-/// Maximum number of captures.
 const CAPTURES_MAX: usize = 32;
 /// Maximum number of open choices: Redis fails where C's stack ends.
 const CHOICES_MAX: usize = 2_000;
@@ -16,9 +15,7 @@ const STEPS_PER_LOOK: usize = 4_096;
 const ESCAPE: u8 = b'%';
 
 pub(super) enum Failure {
-    /// The pattern is invalid.
     Pattern(&'static str),
-    /// The script must stop.
     Raised(LuaError),
 }
 
@@ -34,7 +31,6 @@ pub(super) enum Capture {
     Range(usize, usize),
 }
 
-/// Positions in the text and in the pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct State {
     text: usize,
@@ -75,7 +71,6 @@ impl<'m> Matcher<'m> {
         self.vm
     }
 
-    /// Returns the end of a match that starts at `start`.
     pub(super) fn match_at(&mut self, start: usize) -> Matched<Option<usize>> {
         self.captures.clear();
         self.choices.clear();
@@ -116,7 +111,6 @@ impl<'m> Matcher<'m> {
         Ok(())
     }
 
-    /// Matches the next item; `None` if it fails.
     fn advance(&mut self, state: State) -> Matched<Option<State>> {
         let State { text, pattern } = state;
         let then = |text, pattern| Some(State { text, pattern });
@@ -169,7 +163,6 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Backtracks to the last choice; `None` if there is none.
     fn choose(&mut self) -> Matched<Option<State>> {
         while let Some(choice) = self.choices.pop() {
             match choice {
@@ -293,7 +286,6 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Returns whether the item from `pattern` to `end` matches a character of the text.
     fn matches(&self, text: usize, pattern: usize, end: usize) -> bool {
         let Some(byte) = self.text.get(text).copied() else { return false };
         match self.at(pattern) {
@@ -304,7 +296,6 @@ impl<'m> Matcher<'m> {
         }
     }
 
-    /// Returns whether a set matches, from its `[` to its `]`.
     fn is_in_set(&self, byte: u8, start: usize, end: usize) -> bool {
         let is_negated = self.at(start + 1) == b'^';
         let mut index = start + 1 + usize::from(is_negated);
@@ -347,7 +338,6 @@ fn is_in_class(byte: u8, class: u8) -> bool {
 }
 
 impl Failure {
-    /// Raises the failure as an error of the calling function.
     pub(super) fn raised<R>(self, vm: &mut Vm) -> Result<R> {
         Err(match self {
             Failure::Pattern(text) => vm.rt_err(text),

@@ -17,14 +17,11 @@ use std::time::Duration;
 pub(crate) struct Run<'a> {
     pub(crate) server: &'a mut Server,
     pub(crate) caller: ClientKey,
-    /// The attendant's clock at the start, if there is one.
     pub(crate) began: Option<Duration>,
     pub(crate) permissions: Permissions,
     pub(crate) has_written: bool,
-    /// The arguments of the command being called.
     pub(crate) arguments: ArgumentVector,
     pub(crate) reply: Reply,
-    /// Resource limits.
     pub(crate) watch: Watch,
     /// State of `math.random`.
     pub(crate) random: ScriptRandom,
@@ -32,7 +29,6 @@ pub(crate) struct Run<'a> {
     pub(crate) json: Vec<Settings>,
     /// Positions of each `string.gmatch`.
     pub(crate) matched: Vec<usize>,
-    /// Iterations over tables.
     pub(crate) walks: Walks,
 }
 

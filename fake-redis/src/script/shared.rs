@@ -12,7 +12,6 @@ use std::rc::Rc;
 struct Shared {
     proxy: Gc<Table>,
     real: Gc<Table>,
-    /// The metatable that scripts see.
     metatable: Option<Gc<Table>>,
 }
 
@@ -20,7 +19,6 @@ struct Shared {
 #[derive(Clone, Default)]
 pub(super) struct SharedTables {
     tables: Rc<[Shared]>,
-    /// The metatable of strings that scripts see.
     strings: Option<Gc<Table>>,
 }
 
@@ -64,7 +62,6 @@ pub(super) fn protect(call: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Registers the metatable of strings that scripts see.
 pub(super) fn share_strings(call: &Arguments<'_>) -> Result<()> {
     if let Value::Table(strings) = call.value(1) {
         CURRENT.with_borrow_mut(|current| current.strings = Some(strings));
@@ -81,12 +78,10 @@ fn find(value: Value) -> Option<Shared> {
     })
 }
 
-/// Returns whether scripts must not write to the value.
 pub(super) fn is_shared(value: Value) -> bool {
     find(value).is_some()
 }
 
-/// Returns the table behind a proxy, or the table itself.
 pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }

@@ -26,7 +26,6 @@ enum Wanted {
     Captures,
 }
 
-/// Returns whether a pattern has no special characters.
 fn is_plain(pattern: &[u8]) -> bool {
     let before_nul = pattern.split(|byte| *byte == 0).next().unwrap_or_default();
     !before_nul.iter().any(|byte| b"^$*+?.([%-".contains(byte))
@@ -188,7 +187,6 @@ fn gsub(call: &Arguments<'_>) -> Result<Vec<Value>> {
     Ok(vec![made, Value::Float(f64::from(count))])
 }
 
-/// The replacement of string.gsub.
 enum Replacement {
     Text(Gc<LuaStr>),
     Table(Value),
@@ -262,7 +260,6 @@ fn expand(
     Ok(())
 }
 
-/// Reads a field, respecting the metatable.
 fn index(vm: &mut Vm, table: Value, key: Value) -> Result<Value> {
     if let Value::Table(plain) = table
         && plain.metatable().is_none()

@@ -22,7 +22,6 @@ pub(super) fn address_of(value: Value) -> Option<usize> {
     }
 }
 
-/// Returns whether two keys of a table are the same.
 pub(super) fn is_same(left: Value, right: Value) -> bool {
     match (left, right) {
         (Value::Str(left), Value::Str(right)) => {

@@ -8,7 +8,6 @@ use rustc_hash::FxHashMap;
 /// Maximum number of concurrent iterations without sorting the keys again.
 const WALKS_MAX: usize = 8;
 
-/// A run's iterations and numbered values.
 #[derive(Default)]
 pub(crate) struct Walks {
     walks: Vec<Walk>,
@@ -19,10 +18,8 @@ pub(crate) struct Walks {
 
 struct Walk {
     table: Gc<Table>,
-    /// The keys in order, from 1 on.
     keys: Gc<Table>,
     length: i64,
-    /// Index of the last returned key.
     position: i64,
     pins: [HostRootTicket; 2],
 }
@@ -38,11 +35,9 @@ impl Walks {
         })
     }
 
-    /// Forgets everything at the end of a run.
     pub(super) fn forget(&mut self, vm: &mut Vm) {
         let walks = self.walks.drain(..).flat_map(|walk| walk.pins);
         for pin in walks.chain(self.pins.drain(..)) {
-            // A ticket is valid once.
             let _ = vm.unpin(pin);
         }
         self.numbers.clear();

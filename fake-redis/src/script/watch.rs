@@ -2,14 +2,10 @@
 
 use std::fmt;
 
-/// Why a script is stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Ending {
-    /// Instruction limit.
     Bound,
-    /// Memory limit.
     Memory,
-    /// SCRIPT KILL.
     Killed,
     /// The server stops; no client receives the reply.
     ServerStopped,
@@ -35,8 +31,6 @@ pub(crate) struct Watch {
     pub(super) is_attended: bool,
     /// Instructions charged for native work since the last poll.
     pub(super) charged: i64,
-    /// Memory limit in bytes.
     pub(super) memory_max: usize,
-    /// Why the run must stop.
     pub(super) ending: Option<Ending>,
 }

@@ -33,7 +33,6 @@ pub(super) const WRAPPERS: [(&str, Native); 10] = [
 /// captured.
 const INNER: usize = 4;
 
-/// Wraps the given function.
 pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Result<u32> {
     let inner = vm.nat_arg(slot, count, 0);
     let mut captured = match inner {
@@ -46,7 +45,6 @@ pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Re
     Ok(vm.nat_return(slot, &[made]))
 }
 
-/// Calls the function that the current one wraps.
 pub(super) fn inner(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     match vm.nat_upval(slot, INNER) {
         Value::Native(inner) => (inner.f)(vm, slot, count),
@@ -58,7 +56,6 @@ fn work(vm: &mut Vm, units: usize) -> Result<()> {
     if units < LONG { Ok(()) } else { limits::work(vm, units) }
 }
 
-/// Returns the lengths of an argument as a table and as a string.
 fn size_of(value: Value) -> (usize, usize) {
     match value {
         Value::Str(text) => (text.as_bytes().len(), 0),
@@ -67,7 +64,6 @@ fn size_of(value: Value) -> (usize, usize) {
     }
 }
 
-/// Charges work by the length of the arguments.
 fn metered(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let (mut bytes, mut elements) = (0_usize, 0_usize);
     for index in 0..count {

@@ -5,17 +5,11 @@
 pub(crate) enum Step {
     #[default]
     None,
-    /// Waiting for votes.
     WaitStart,
-    /// Elected; about to select a replica.
     SelectReplica,
-    /// The replica must be sent SLAVEOF NO ONE.
     SendSlaveofNoOne,
-    /// Waiting for the replica to report that it is a primary.
     WaitPromotion,
-    /// Pointing the other replicas at the promoted one.
     ReconfigureReplicas,
-    /// About to monitor the promoted replica as the primary.
     UpdateConfig,
 }
 
@@ -37,7 +31,6 @@ impl Failover {
         self.step != Step::None
     }
 
-    /// Returns whether the promoted replica has reported that it is a primary.
     pub(crate) fn promotion_seen(&self) -> bool {
         self.step >= Step::ReconfigureReplicas
     }

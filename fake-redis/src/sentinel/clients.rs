@@ -26,13 +26,11 @@ impl Client {
     }
 }
 
-/// Clients by connection id.
 #[derive(Debug, Default)]
 pub(crate) struct Clients {
     all: BTreeMap<ConnectionId, Box<Client>>,
     ready: VecDeque<ConnectionId>,
     accepted: i64,
-    /// Any reply was written since the last flush.
     has_replies: bool,
 }
 
@@ -96,7 +94,6 @@ impl Clients {
         }
     }
 
-    /// Sends replies, and disconnects leaving clients.
     pub(crate) fn flush(&mut self, out: &mut Outputs) {
         out.more = self.more();
         if !std::mem::take(&mut self.has_replies) {

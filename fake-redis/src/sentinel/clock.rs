@@ -17,7 +17,6 @@ const TICK_MS_MAX: i64 = 100;
 
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    /// The time for which the driver's timer is set.
     set_for: Option<i64>,
     /// Time of the last input, to notice a clock that runs backwards between two checks.
     last_seen: Option<i64>,
@@ -40,7 +39,6 @@ impl Alarm {
         jumped
     }
 
-    /// Handles the driver's timer.
     pub(crate) fn rang(&mut self) {
         self.set_for = None;
     }

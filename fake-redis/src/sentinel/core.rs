@@ -11,20 +11,16 @@ use rand_core::{Rng, SeedableRng};
 #[derive(Debug)]
 pub(crate) struct Core {
     pub(crate) announce: super::Address,
-    /// Run id: 40 hexadecimal digits.
     pub(crate) my_id: String,
-    /// Highest known epoch.
     pub(crate) epoch: u64,
     /// Wall clock of the current input, in milliseconds.
     pub(crate) now: i64,
-    /// Start of TILT mode.
     pub(crate) tilt_since: Option<i64>,
     /// Something changed that the next check may act on: do not sleep long.
     pub(crate) attention: bool,
     /// The configuration file must be rewritten.
     pub(crate) unkept: bool,
     pub(crate) ids: OutgoingIds,
-    /// Events of this input for subscribers.
     pub(crate) events: Vec<Event>,
     random: ChaCha8Rng,
 }
@@ -58,7 +54,6 @@ impl Core {
         i64::try_from(wide >> 64).unwrap_or(i64::MAX)
     }
 
-    /// Adopts an epoch unless the current one is higher (`sentinel.current_epoch = ...`).
     pub(crate) fn raise_epoch(&mut self, epoch: u64) {
         assert!(epoch > self.epoch, "epoch {epoch} is not above {}", self.epoch);
         self.epoch = epoch;

@@ -92,7 +92,6 @@ pub(crate) fn check_other(instance: &mut Instance, master: &Instance, context: &
     }
 }
 
-/// Which other Sentinels to ask.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Urgency {
     WhenDue,

@@ -2,7 +2,6 @@
 
 use fencepost_machine::Notice;
 
-/// An event, published on the channel of its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     /// Such as `+sdown`.
@@ -12,7 +11,6 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// The report to the judge: a primary is down or up again, or a new primary.
     pub(crate) fn notice(&self) -> Option<Notice> {
         let words: Vec<&str> = self.message.split(' ').collect();
         let down = |objectively, is_down| match words.as_slice() {

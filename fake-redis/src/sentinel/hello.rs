@@ -19,7 +19,6 @@ pub(crate) struct Hello {
     pub(crate) epoch: u64,
     pub(crate) master_name: String,
     pub(crate) master: Address,
-    /// Epoch of the primary's address.
     pub(crate) config_epoch: u64,
 }
 
@@ -165,7 +164,6 @@ fn meet(masters: &mut [Master], place: usize, hello: &Hello, context: &mut Conte
     master.sentinels.push(sentinel);
 }
 
-/// Removes a Sentinel with another run id at the sender's address, for every primary.
 fn forget_namesake(
     masters: &mut [Master],
     place: usize,

@@ -10,7 +10,6 @@ use super::{
     period,
 };
 
-/// The relevant lines of INFO. Missing values are `None` or empty.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct InfoReport {
     run_id: Option<String>,
@@ -84,7 +83,6 @@ fn replica_address(value: &str) -> Option<Address> {
 }
 
 impl Master {
-    /// Handles the primary's INFO: run id, role, and new replicas.
     pub(crate) fn take_master_info(&mut self, report: &InfoReport, core: &mut Core) {
         if self.node.take_identity(report, core) {
             core.event("+reboot", name_master(&self.node));
@@ -101,7 +99,6 @@ impl Master {
         }
     }
 
-    /// Handles a replica's INFO: confirms a promotion, or repairs the replica's configuration.
     pub(crate) fn take_replica_info(&mut self, place: usize, report: &InfoReport, core: &mut Core) {
         let replica = &mut self.replicas[place];
         if replica.take_identity(report, core) {
@@ -131,7 +128,6 @@ impl Master {
         core.attention |= self.failover.in_progress();
     }
 
-    /// Returns whether this replica's promotion is expected.
     fn awaits_promotion_of(&self, place: usize) -> bool {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
@@ -160,7 +156,6 @@ impl Master {
         }
     }
 
-    /// Repairs a replica of another server, after the failover timeout.
     fn fix_replica(&mut self, place: usize, core: &mut Core) {
         let (wait, sane) = (self.failover_timeout_ms, self.looks_sane(core.now));
         let replica = &mut self.replicas[place];
@@ -172,7 +167,6 @@ impl Master {
         }
     }
 
-    /// Updates the progress of a replica that was sent SLAVEOF.
     fn note_reconfiguration(&mut self, place: usize, core: &mut Core) {
         let Some(new) = self.promoted().map(|promoted| promoted.address.clone()) else { return };
         let replica = &mut self.replicas[place];

@@ -33,7 +33,6 @@ pub(crate) enum Watch {
 pub(crate) enum Reconfigured {
     No,
     Sent,
-    /// It reports the new primary, but its link is down.
     InProgress,
     /// It replicates the new primary, or timed out.
     Done,
@@ -50,16 +49,12 @@ pub(crate) struct Instance {
     pub(crate) link: Link,
     pub(crate) down_after_ms: i64,
     pub(crate) subjectively_down: bool,
-    /// SCRIPT KILL was sent because it was busy.
     pub(crate) script_kill_sent: bool,
     /// When it last became subjectively down; kept after it is up again.
     pub(crate) down_since: i64,
-    /// When it last received our hello.
     pub(crate) last_published: i64,
-    /// When INFO last arrived.
     pub(crate) info_refreshed: i64,
     pub(crate) role_reported: Kind,
-    /// Since when it has reported this role.
     pub(crate) role_reported_since: i64,
     pub(crate) replication: ReplicaReport,
     pub(crate) promoted: bool,
@@ -75,29 +70,22 @@ pub(crate) struct ReplicaReport {
     pub(crate) link_down_ms: i64,
     /// `slave_priority`: lower is preferred, 0 means never promote.
     pub(crate) priority: i64,
-    /// Processed replication offset.
     pub(crate) offset: u64,
-    /// The primary that it reports.
     pub(crate) master_host: Option<String>,
     pub(crate) master_port: u16,
     pub(crate) link_up: bool,
-    /// When the reported primary's address last changed.
     pub(crate) changed_at: i64,
     /// `replica-announced`.
     pub(crate) announced: bool,
 }
 
-/// Another Sentinel's view of the primary.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Opinion {
     pub(crate) master_down: bool,
-    /// When it last replied.
     pub(crate) replied_at: i64,
     /// The run id it voted for, if it said so.
     pub(crate) leader: Option<String>,
-    /// The epoch of that vote.
     pub(crate) leader_epoch: u64,
-    /// When its hello last arrived.
     pub(crate) last_hello: i64,
 }
 
@@ -265,7 +253,6 @@ impl Instance {
 }
 
 impl ReplicaReport {
-    /// Assumed before the first INFO.
     pub(crate) fn unknown(now: i64) -> Self {
         Self {
             link_down_ms: 0,

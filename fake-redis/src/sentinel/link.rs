@@ -9,9 +9,7 @@ pub(crate) enum Expected {
     Nothing,
     Pong,
     Info,
-    /// PUBLISH of our hello.
     Published,
-    /// SENTINEL IS-MASTER-DOWN-BY-ADDR.
     MasterDown,
 }
 
@@ -22,29 +20,20 @@ pub(crate) struct Link {
     pub(crate) command: Option<Outgoing<Expected>>,
     /// The connection subscribed to the hello channel (`pc`); none to Sentinels.
     pub(crate) pubsub: Option<Outgoing<Expected>>,
-    /// A required connection is missing.
     pub(crate) disconnected: bool,
-    /// When `command` was requested.
     pub(crate) command_since: i64,
-    /// When `pubsub` was requested.
     pub(crate) pubsub_since: i64,
     /// When data last arrived on `pubsub`.
     pub(crate) pubsub_activity: i64,
-    /// Last connection attempt.
     pub(crate) last_reconnect: i64,
     /// The first PING without an acceptable reply (`act_ping_time`). Kept across reconnections.
     pub(crate) ping_pending_since: Option<i64>,
-    /// When PING was last sent.
     pub(crate) last_ping: i64,
     /// The last acceptable reply to PING.
     pub(crate) last_available: i64,
-    /// The last reply to PING.
     pub(crate) last_pong: i64,
-    /// When the unanswered INFO was sent on this connection.
     pub(crate) info_pending_since: Option<i64>,
-    /// When the unanswered hello was sent on this connection.
     pub(crate) hello_pending_since: Option<i64>,
-    /// When the other Sentinel was asked on this connection, without a reply yet.
     pub(crate) ask_pending_since: Option<i64>,
 }
 

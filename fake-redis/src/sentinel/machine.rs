@@ -101,7 +101,6 @@ impl Sentinel {
         }
     }
 
-    /// Handles one complete reply. Returns whether there was one.
     fn take_reply(&mut self, place: Place, connection: ConnectionId, out: &mut Outputs) -> bool {
         let (master, now) = (&mut self.masters[place.master], self.core.now);
         let Some(instance) = master.instance_mut(place.instance) else { return false };
@@ -145,7 +144,6 @@ impl Sentinel {
         self.take_hello(message, out);
     }
 
-    /// Handles a hello from a subscription or PUBLISH.
     pub(crate) fn take_hello(&mut self, message: &[u8], out: &mut Outputs) {
         if hello::take_repeated(&mut self.masters, message, self.core.now) {
             return;
@@ -272,7 +270,6 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     }
 }
 
-/// Checks a primary and continues its failover.
 fn judge(master: &mut Master, context: &mut Context<'_>) {
     down::check_master(master, context);
     master.check_objectively_down(context.core);

@@ -19,21 +19,17 @@ pub(crate) struct Master {
     pub(crate) parallel_syncs: usize,
     /// Time limit of a failover step, and half of the pause between two attempts.
     pub(crate) failover_timeout_ms: i64,
-    /// The epoch of its current address.
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
-    /// When it last became objectively down.
     pub(crate) objectively_down_since: i64,
     /// The run id of our last vote.
     pub(crate) leader: Option<String>,
-    /// The epoch of that vote.
     pub(crate) leader_epoch: u64,
     pub(crate) failover: Failover,
     pub(crate) said: Option<Said>,
 }
 
 impl Master {
-    /// A primary with the settings of the configuration.
     pub(crate) fn new(config: &SentinelConfig, now: i64) -> Self {
         let name = config.master_name.clone();
         let replica = |address: &Address| {
@@ -169,7 +165,6 @@ impl Master {
         }
     }
 
-    /// Handles a broken or refused connection. Returns whether it was one of ours.
     pub(crate) fn connection_lost(&mut self, connection: ConnectionId) -> bool {
         self.instances_mut().any(|instance| instance.link.lost(connection))
     }
@@ -180,7 +175,6 @@ impl Master {
         self.sentinels.iter_mut().for_each(|sentinel| sentinel.link.flush(out));
     }
 
-    /// Closes every connection before the primary is removed.
     pub(crate) fn close(&mut self, out: &mut Outputs) {
         self.instances_mut().for_each(|instance| close_links(instance, out));
     }

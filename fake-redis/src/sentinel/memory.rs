@@ -28,14 +28,12 @@ impl Sentinel {
         sentinel
     }
 
-    /// Writes the file if it has changed.
     pub(super) fn keep(&mut self, out: &mut Outputs) {
         if std::mem::take(&mut self.core.unkept) {
             out.list.push(Output::DiskConfig { config: Bytes::from(self.file()) });
         }
     }
 
-    /// The file's current contents.
     pub(super) fn file(&self) -> String {
         let mut text = format!(
             "port {}\nsentinel myid {}\nsentinel current-epoch {}\n",

@@ -51,8 +51,6 @@ mod tests {
 
     const NOW: i64 = 1_000_000;
 
-    /// A primary that has been down for a second, with eligible replicas that differ only in their
-    /// run ids.
     fn master(replicas: usize) -> Master {
         let address = Address::new("redis-1", 6379);
         let mut master = Master::new(

@@ -47,7 +47,6 @@ impl Sentinel {
         }
     }
 
-    /// `SENTINEL MONITOR <name> <ip> <port> <quorum>`.
     fn monitor(&mut self, args: Args<'_>, reply: &mut Reply) {
         let [name, host] =
             [2, 3].map(|index| String::from_utf8_lossy(args.get(index)).into_owned());
@@ -79,7 +78,6 @@ impl Sentinel {
         reply.ok();
     }
 
-    /// `SENTINEL REMOVE <name>`.
     fn remove(&mut self, name: &[u8], reply: &mut Reply, out: &mut Outputs) {
         let Some(place) =
             self.masters.iter().position(|master| master.node.name.as_bytes() == name)
@@ -94,7 +92,6 @@ impl Sentinel {
     }
 }
 
-/// Subcommands whose first argument is a primary.
 fn of_master(master: &mut Master, args: Args<'_>, reply: &mut Reply, context: &mut Context<'_>) {
     let now = context.core.now;
     let list = |instances: &[Instance], reply: &mut Reply| {

@@ -3,7 +3,6 @@
 use super::Address;
 use std::rc::Rc;
 
-/// Our own hello about a primary as last formatted, with the values that may change.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Said {
     pub(super) epoch: u64,

@@ -15,14 +15,12 @@ use super::{
 /// Maximum sleep, which limits the effect of a mistake in these rules to a second.
 const SLEEP_MS_MAX: i64 = 1_000;
 
-/// Deadlines that an input may have changed.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
     /// Those of one instance of the first primary, at this index of `Master::instances`: it only
     /// gave a sign of life.
     One(usize),
-    /// All of them.
     #[default]
     Everything,
 }
@@ -40,11 +38,8 @@ impl Touched {
 /// Cached deadlines: most inputs change only one instance's.
 #[derive(Default, Debug)]
 pub(crate) struct Schedule {
-    /// One per instance of the only primary.
     instances: Vec<i64>,
-    /// All other deadlines.
     others: i64,
-    /// When they were computed, unless they depend on the current time.
     known_at: Option<i64>,
 }
 

@@ -12,11 +12,9 @@ use scripted::{ScriptedServer, Topology};
 
 const DOWN_AFTER_MS: i64 = 1_000;
 
-/// One primary (`redis-1`), its replicas, and Sentinels that know each other.
 struct Deployment {
     world: World,
     topology: Topology,
-    /// A client of each Sentinel, subscribed to all events.
     listeners: Vec<ClientId>,
 }
 
@@ -31,12 +29,10 @@ fn config(number: usize) -> SentinelConfig {
 }
 
 impl Deployment {
-    /// Servers and Sentinels after twenty seconds.
     fn new(servers: usize, sentinels: usize, quorum: usize) -> Self {
         Self::with(servers, sentinels, |config| config.quorum = quorum)
     }
 
-    /// [`Deployment::new`] with other settings.
     fn with(servers: usize, sentinels: usize, change: impl Fn(&mut SentinelConfig)) -> Self {
         let (mut world, topology) = (World::new(), Topology::new(servers));
         for number in 1..=servers {
@@ -74,7 +70,6 @@ impl Deployment {
             .collect()
     }
 
-    /// The events of all Sentinels.
     fn all_events(&mut self) -> Vec<String> {
         (1..=self.listeners.len()).flat_map(|sentinel| self.events(sentinel)).collect()
     }

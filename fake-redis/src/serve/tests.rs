@@ -223,7 +223,6 @@ fn shutdown_ends_one_server_and_the_last_one_ends_it_all() {
     });
 }
 
-/// Makes a client run an endless script, and waits until the server is busy.
 async fn keep_busy(server: SocketAddr, script: &str) -> TcpStream {
     let mut caller = connect(server).await;
     ask(&mut caller, "CONFIG SET busy-reply-threshold 1", "+OK\r\n").await;

@@ -16,12 +16,10 @@ pub(crate) enum Unblocking {
     Error,
 }
 
-/// A blocked client; `A` is the attempted command.
 pub(crate) struct Wait<A> {
     pub(crate) keys: Vec<Box<[u8]>>,
     pub(crate) wanted: Wanted,
     pub(crate) attempt: A,
-    /// Writes the reply after a timeout.
     pub(crate) give_up: fn(&mut Reply),
     /// Deadline in wall-clock milliseconds; `None` means no timeout.
     pub(crate) until_ms: Option<i64>,
@@ -33,7 +31,6 @@ pub(crate) struct Waiting<A> {
     pub(crate) wait: Wait<A>,
 }
 
-/// Blocked clients in order of arrival, and ready keys.
 pub(crate) struct Blocking<A> {
     waiting: Vec<Waiting<A>>,
     ready: VecDeque<(usize, Box<[u8]>)>,
@@ -61,12 +58,10 @@ impl<A> Blocking<A> {
         self.waiting.push(waiting);
     }
 
-    /// Takes the key that has been ready for the longest time.
     pub(crate) fn take_ready(&mut self) -> Option<(usize, Box<[u8]>)> {
         self.ready.pop_front()
     }
 
-    /// Returns the first client, from `from` on, that waits for this key and type.
     pub(crate) fn first_for(
         &self,
         (db, key): (usize, &[u8]),
@@ -100,7 +95,6 @@ impl<A> Blocking<A> {
         self.waiting.remove(place)
     }
 
-    /// Puts a client back that must continue to wait.
     pub(crate) fn put_back(&mut self, place: usize, waiting: Waiting<A>) {
         self.waiting.insert(place, waiting);
     }
@@ -109,7 +103,6 @@ impl<A> Blocking<A> {
         std::mem::take(&mut self.waiting)
     }
 
-    /// Records a key that may have gained elements.
     pub(crate) fn note_ready(&mut self, db: usize, key: &[u8]) {
         let is_awaited = |waiting: &Waiting<A>| {
             waiting.db == db && waiting.wait.keys.iter().any(|other| **other == *key)

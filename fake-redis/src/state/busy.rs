@@ -39,7 +39,6 @@ impl<A> LongScript<A> {
         self.running = Some(script);
     }
 
-    /// Resumes the script. Returns its state after the interruption.
     pub(crate) fn go_on(&mut self) -> Option<Busy> {
         self.running.take()
     }

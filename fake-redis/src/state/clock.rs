@@ -19,7 +19,6 @@ impl Clock {
         Clock { now, started_at: now, cron_phase }
     }
 
-    /// Sets the time for the current input.
     pub(crate) fn show(&mut self, now: WallTime) {
         self.now = now;
     }

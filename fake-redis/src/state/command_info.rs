@@ -10,35 +10,26 @@ bitflags::bitflags! {
     pub(crate) struct Flags: u32 {
         const WRITE = 1 << 0;
         const READONLY = 1 << 1;
-        /// Refused when memory is full.
         const DENYOOM = 1 << 2;
-        /// For administrators.
         const ADMIN = 1 << 3;
         const PUBSUB = 1 << 4;
-        /// Not allowed in scripts.
         const NOSCRIPT = 1 << 5;
         const BLOCKING = 1 << 6;
         /// Allowed while data is loaded.
         const LOADING = 1 << 7;
         /// Allowed on a replica that lost its primary.
         const STALE = 1 << 8;
-        /// Not shown by MONITOR.
         const SKIP_MONITOR = 1 << 9;
-        /// Not recorded in the slow log.
         const SKIP_SLOWLOG = 1 << 10;
         /// Constant or logarithmic time.
         const FAST = 1 << 11;
-        /// Needs no authentication.
         const NO_AUTH = 1 << 12;
         /// Allowed while a script is busy.
         const ALLOW_BUSY = 1 << 13;
-        /// Not allowed in a transaction.
         const NO_MULTI = 1 << 14;
         /// The positions of the keys depend on the arguments.
         const MOVABLEKEYS = 1 << 15;
-        /// Keys are optional.
         const NO_MANDATORY_KEYS = 1 << 16;
-        /// Can be disabled.
         const PROTECTED = 1 << 17;
         /// Is propagated although it changes no key.
         const MAY_REPLICATE = 1 << 18;

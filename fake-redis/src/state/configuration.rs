@@ -13,7 +13,6 @@ pub(crate) struct Configuration {
     node: NodeConfig,
     /// Stored parameters of redis.conf without effect.
     kept: Settings,
-    /// Parsed `notify-keyspace-events`.
     events: EventClasses,
 }
 

@@ -71,7 +71,6 @@ pub(crate) struct Changes {
     effects: Effects,
     /// All, unless a script called `redis.set_repl`.
     targets: Targets,
-    /// Changes since the last save.
     unsaved: u64,
 }
 
@@ -127,7 +126,6 @@ impl Changes {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }
 
-    /// Discards the effects.
     pub(crate) fn forget(&mut self) {
         self.effects = Effects::default();
     }

@@ -15,7 +15,6 @@ impl Life {
         Life { run_id, has_booted: false, is_loading: false, is_over: false, is_asleep: false }
     }
 
-    /// Identifies this process.
     pub(crate) fn run_id(&self) -> &str {
         &self.run_id
     }
@@ -42,7 +41,6 @@ impl Life {
         self.has_booted && !self.is_loading && !self.is_over
     }
 
-    /// SHUTDOWN.
     pub(crate) fn end(&mut self) {
         self.is_over = true;
     }

@@ -5,14 +5,11 @@ use fencepost_machine::{Output, Outputs};
 /// Outputs to the driver. Messages wait here until the append-only file is written.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
-    /// Outputs of the current input; swapped with the driver's.
     outputs: Outputs,
-    /// Messages that leave at the end of the input.
     waiting: Vec<Output>,
 }
 
 impl Outbox {
-    /// Swaps the outputs with the driver's, before and after an input.
     pub(crate) fn swap(&mut self, drivers: &mut Outputs) {
         std::mem::swap(&mut self.outputs, drivers);
     }

@@ -18,27 +18,19 @@ const POSTPONED_SECONDS_MAX: i64 = 2;
 #[derive(Debug)]
 pub(crate) struct PersistenceState {
     mode: Persistence,
-    /// Contents of the disk until they are loaded.
     found: Option<DiskImage>,
-    /// The current input's additions to the append-only file.
     appended: BytesMut,
-    /// The database selected in the append-only file.
     append_only_db: Option<usize>,
-    /// Rewrite the files at the end of this input.
     rewrite: bool,
-    /// Numbers of started and finished syncs.
     syncs_begun: u64,
     syncs_done: u64,
     /// With `appendfsync everysec`: the second of the last sync.
     synced_in: i64,
     /// The second since which data waits for a pending sync.
     postponed_since: Option<i64>,
-    /// Synced part of the replication stream.
     progress: Progress,
-    /// Messages to send once the sync with this number has finished.
     held: VecDeque<(u64, Vec<Output>)>,
     last_save: i64,
-    /// Sizes of the files.
     size: LogSize,
 }
 
@@ -119,7 +111,6 @@ impl PersistenceState {
         self.size
     }
 
-    /// Ends an input, with the stream at `offset`.
     pub(crate) fn rest(&mut self, offset: u64) {
         self.progress.rest(offset);
     }
@@ -133,7 +124,6 @@ impl PersistenceState {
         !self.appended.is_empty()
     }
 
-    /// Takes the collected data to write it; the stream is at `offset`.
     pub(crate) fn take_appended(&mut self, offset: u64) -> Bytes {
         self.postponed_since = None;
         self.progress.append(offset);
@@ -170,7 +160,6 @@ impl PersistenceState {
         self.has_unsynced().then_some(self.synced_in + 1)
     }
 
-    /// Returns whether any written data is covered by no sync.
     pub(crate) fn has_unsynced(&self) -> bool {
         self.progress.has_unsynced()
     }
@@ -184,7 +173,6 @@ impl PersistenceState {
         self.held.drain(..done).flat_map(|(_, sends)| sends).collect()
     }
 
-    /// Holds messages until the last started sync has finished.
     pub(crate) fn hold(&mut self, sends: Vec<Output>) {
         if !sends.is_empty() {
             self.held.push_back((self.syncs_begun, sends));
@@ -205,7 +193,6 @@ impl PersistenceState {
         None
     }
 
-    /// Returns whether a reply must wait for an unfinished sync.
     pub(crate) fn awaits_sync(&self) -> bool {
         self.is_syncing() && self.mode == (Persistence::Aof { fsync: Fsync::Always })
     }

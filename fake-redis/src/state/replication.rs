@@ -30,7 +30,6 @@ use std::collections::BTreeMap;
 
 /// Period of `replicationCron` in microseconds.
 const CRON_PERIOD_MICROS: i64 = 1_000_000;
-/// Its period during a failover.
 const FAILOVER_PERIOD_MICROS: i64 = 100_000;
 /// Seconds for which a primary without replicas keeps its backlog: `repl-backlog-ttl`.
 const BACKLOG_TTL_SECONDS: i64 = 3_600;
@@ -44,13 +43,9 @@ pub(crate) struct Replication {
     history: History,
     /// The database selected in the stream; `None` makes the next command select one.
     stream_db: Option<usize>,
-    /// The stream's growth in this input, for the replicas.
     gained: BytesMut,
-    /// Replicas, in order of arrival.
     replicas: Vec<Replica>,
-    /// Replicas that acknowledged recently, at the last count.
     good_replicas: usize,
-    /// REPLCONF data of clients that are not replicas yet.
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
     /// This server's data is exactly the history up to its offset, so it may request a partial
@@ -60,7 +55,6 @@ pub(crate) struct Replication {
     down_since: Option<i64>,
     waiting: Vec<Waiting>,
     failover: Option<Failover>,
-    /// Replicas must be asked for an acknowledgement.
     wants_acknowledgements: bool,
     ids: OutgoingIds,
     cron_runs: u64,
@@ -146,14 +140,12 @@ impl Replication {
         }
     }
 
-    /// Starts a backlog, and a history, with the first replica.
     pub(crate) fn begin_history(&mut self, id: impl FnOnce() -> String, backlog_size: usize) {
         if !self.history.has_backlog() {
             self.history.begin(id(), backlog_size);
         }
     }
 
-    /// Returns whether the backlog has been unused for long enough.
     pub(crate) fn keeps_backlog_for_nobody(&self, now_seconds: i64) -> bool {
         self.primary.is_none()
             && self.replicas.is_empty()
@@ -202,7 +194,6 @@ impl Replication {
         self.cron_runs += 1;
     }
 
-    /// Returns whether this run of the cron pings the replicas.
     pub(crate) fn is_ping_due(&self, period: u32) -> bool {
         self.cron_runs.is_multiple_of(u64::from(period.max(1)))
             && !self.replicas.is_empty()

@@ -78,7 +78,6 @@ impl Roster {
         self.connections.get(&connection).copied()
     }
 
-    /// Queues a client with a complete command behind the others.
     pub(crate) fn queue(&mut self, key: ClientKey) {
         self.client_mut(key).service.queue();
         self.ready.push_back(key);

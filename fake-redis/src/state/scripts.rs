@@ -39,7 +39,6 @@ pub(crate) struct Settings {
     pub(crate) takes_invalid: bool,
     /// Significant digits of numbers.
     pub(crate) precision: i32,
-    /// Has no effect here.
     pub(crate) keep_buffer: bool,
 }
 
@@ -97,7 +96,6 @@ impl ScriptCache {
         self.scripts.len()
     }
 
-    /// Looks up a SHA-1 in any case.
     pub(crate) fn get(&self, sha: &[u8]) -> Option<(Sha, &Script)> {
         let mut sha: Sha = sha.try_into().ok()?;
         sha.make_ascii_lowercase();
@@ -108,7 +106,6 @@ impl ScriptCache {
         self.scripts.contains_key(sha)
     }
 
-    /// Registers a script that compiles.
     pub(crate) fn learn(&mut self, sha: Sha, script: Script) {
         self.scripts.insert(sha, script);
     }
@@ -126,7 +123,6 @@ impl ScriptCache {
         (self.random_state, self.json) = (random_state, json);
     }
 
-    /// Forgets all scripts and the state they left.
     pub(crate) fn clear(&mut self) {
         self.scripts.clear();
         self.json = Settings::default();

@@ -21,9 +21,7 @@ pub(crate) struct Statistics {
     pub(crate) keyspace_misses: u64,
     pub(crate) expired_keys: u64,
     pub(crate) evicted_keys: u64,
-    /// Number of error replies by code.
     errors: IndexMap<Vec<u8>, u64, FxBuildHasher>,
-    /// Number of error replies.
     errors_total: u64,
     /// Number of error replies before the current command, or by commands that it called.
     errors_accounted: u64,
@@ -31,7 +29,6 @@ pub(crate) struct Statistics {
     repeats_error: bool,
     /// Calls by address of the command's row, in order of first use.
     calls: IndexMap<usize, (&'static CommandInfo, Calls), FxBuildHasher>,
-    /// A cache of indices in `calls`, by a hash of the row's address.
     recent: [u16; RECENT_MAX],
     #[cfg(test)]
     pub(crate) propagated: Propagated,
@@ -103,7 +100,6 @@ impl Statistics {
         self.calls_of(command).rejected += 1;
     }
 
-    /// Counts an error by its code: the first word.
     pub(crate) fn count_error(&mut self, error: &CommandError) {
         const CODES_MAX: usize = 128;
         self.errors_total += 1;

@@ -42,12 +42,10 @@ impl Subscriptions {
         kinds.into_iter().flat_map(|kind| self.of(kind).iter().map(move |name| (kind, &**name)))
     }
 
-    /// Returns `false` if the name was subscribed already.
     pub(super) fn add(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.of_mut(kind).insert(name.into())
     }
 
-    /// Returns `false` if the name was not subscribed.
     pub(super) fn remove(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.of_mut(kind).swap_remove(name)
     }

@@ -5,11 +5,9 @@ use fencepost_machine::WallTime;
 /// Kinds of timers. Replication and persistence multiplex their own.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Timer {
-    /// Deletion of expired keys.
     ActiveExpiry,
     PauseEnd,
     SleepEnd,
-    /// A blocked client times out.
     BlockedClient,
     Replication,
     Persistence,
@@ -27,14 +25,11 @@ impl Timer {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Timers {
     due: [Option<WallTime>; Timer::COUNT],
-    /// The earliest deadline.
     soonest: Option<WallTime>,
-    /// The deadline set at the driver.
     armed: Option<WallTime>,
 }
 
 impl Timers {
-    /// Sets or clears a deadline.
     pub(crate) fn set(&mut self, timer: Timer, due: Option<WallTime>) {
         if self.due[timer as usize] != due {
             self.due[timer as usize] = due;
@@ -42,13 +37,11 @@ impl Timers {
         }
     }
 
-    /// Sets a deadline unless an earlier one is set.
     pub(crate) fn set_at_latest(&mut self, timer: Timer, due: WallTime) {
         let earlier = self.due[timer as usize].map_or(due, |earlier| earlier.min(due));
         self.set(timer, Some(earlier));
     }
 
-    /// Moves a deadline to now if it is beyond a limit.
     pub(crate) fn limit(&mut self, timer: Timer, limit: WallTime, now: WallTime) {
         if self.due[timer as usize].is_some_and(|due| due > limit) {
             self.set(timer, Some(now));
@@ -71,7 +64,6 @@ impl Timers {
         is_due
     }
 
-    /// Handles the driver's timer: none is set now.
     pub(crate) fn woken(&mut self) {
         self.armed = None;
     }

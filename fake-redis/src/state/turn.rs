@@ -6,14 +6,12 @@ use crate::state::client_key::ClientKey;
 pub(crate) struct Turn {
     /// Its client: the outermost one, not the script's.
     acting: Option<ClientKey>,
-    /// Replication offset when it began.
     offset_before: u64,
     /// Memory was full and nothing could be evicted when it was admitted.
     is_out_of_memory: bool,
 }
 
 impl Turn {
-    /// Begins a client's command at a replication offset.
     pub(crate) fn begin(&mut self, client: ClientKey, offset: u64) {
         self.acting = Some(client);
         self.offset_before = offset;
@@ -43,7 +41,6 @@ impl Turn {
         self.offset_before
     }
 
-    /// Records whether memory is full after eviction.
     pub(crate) fn admit_with(&mut self, is_out_of_memory: bool) {
         self.is_out_of_memory = is_out_of_memory;
     }

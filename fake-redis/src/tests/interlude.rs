@@ -9,7 +9,6 @@ use std::time::Duration;
 const BUSY: &str =
     "-BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE.";
 
-/// Sends one line per poll and records the replies.
 #[derive(Debug, Default)]
 struct Typist {
     now: Cell<u64>,

@@ -18,7 +18,6 @@ fn now() -> Now {
     Now::unstepped(WallTime(1_700_000_000_000_000))
 }
 
-/// A client that connects during loading and sends one line per poll.
 #[derive(Debug, Default)]
 struct Visitor {
     now: Cell<u64>,
@@ -59,13 +58,11 @@ impl Attendant for Visitor {
     }
 }
 
-/// A file of commands that takes several polls to load.
 fn long_file() -> Bytes {
     let set = |number| format!("*3\r\n$3\r\nSET\r\n$5\r\n{number:05}\r\n$1\r\nv\r\n");
     Bytes::from((0..20_000).map(set).collect::<String>())
 }
 
-/// Boots a server and sends these lines while it loads. Returns the replies and the last output.
 fn boot(
     persistence: Persistence,
     image: DiskImage,

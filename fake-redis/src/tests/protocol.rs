@@ -120,7 +120,6 @@ fn request() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![3 => bulk, 1 => inline]
 }
 
-/// Bytes that partly resemble requests.
 fn noise() -> impl Strategy<Value = Vec<u8>> {
     let pieces = [
         "*",

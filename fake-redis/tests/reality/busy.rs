@@ -6,7 +6,6 @@ use fake_redis::serve::ServeOptions;
 use fencepost_testing::wait_for;
 use std::net::TcpStream;
 
-/// A server's replies, step by step.
 struct Transcript {
     port: u16,
     lines: Vec<String>,
@@ -38,7 +37,6 @@ impl Transcript {
         }
     }
 
-    /// Reads the next reply to an earlier request.
     fn hear(&mut self, client: &mut Client) {
         let answer = String::from_utf8_lossy(&client.read()).into_owned();
         self.note("heard", answer);
@@ -51,13 +49,11 @@ impl Transcript {
         self.wait_until("busy", "GET k", |answer| answer.starts_with("-BUSY "));
     }
 
-    /// Repeats a command until its reply is as expected.
     fn wait_until(&self, what: &str, line: &str, is_so: impl Fn(&str) -> bool) {
         let mut client = Client::of(self.port);
         wait_for(what, || is_so(&client.run(line)).then_some(()));
     }
 
-    /// Kills the script of `client`, and reads its replies.
     fn kill(&mut self, client: &mut Client) {
         self.type_at(&mut Client::of(self.port), &["SCRIPT KILL"]);
         self.hear(client);

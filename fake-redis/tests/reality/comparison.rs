@@ -1,7 +1,6 @@
 //! Decides which replies count as equal, and which commands to compare. docs/fidelity.md lists the
 //! exceptions.
 
-/// Sorts the elements of an aggregate, for replies whose order Redis does not define.
 fn sorted(reply: &[u8]) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = reply.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     parts.sort();

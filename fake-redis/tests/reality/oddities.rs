@@ -78,7 +78,6 @@ const LINES: &[&str] = &[
     "HELLO 3 x\\r\\n",
     "EVAL return\\_redis.error_reply('a\\0b') 0",
     "EVAL return\\_redis.error_reply('a\\r\\nb') 0",
-    // Bounds of parameters.
     "CONFIG SET client-query-buffer-limit 1",
     "CONFIG SET client-query-buffer-limit 1048575",
     "CONFIG SET client-query-buffer-limit -1",

@@ -42,7 +42,6 @@ impl RealRedis {
         RealRedis::run("redis-server", port, &all, folder)
     }
 
-    /// A redis-sentinel that monitors only `mymaster`.
     pub(crate) fn sentinel(master: u16) -> Option<RealRedis> {
         let port = free_port();
         let text = format!(
@@ -53,7 +52,6 @@ impl RealRedis {
         RealRedis::sentinel_of(port, &text)
     }
 
-    /// A redis-sentinel with this configuration file, which contains the port.
     pub(crate) fn sentinel_of(port: u16, text: &str) -> Option<RealRedis> {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("sentinel.conf");
@@ -89,7 +87,6 @@ impl RealRedis {
         Some(real)
     }
 
-    /// Kills it and restarts it in the same folder with these options.
     pub(crate) fn restart(mut self, options: &[&str]) -> Option<RealRedis> {
         let folder = std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap());
         drop(self);
@@ -157,7 +154,6 @@ impl Client {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// Reads the next reply, or up to the end of the connection.
     pub(crate) fn read(&mut self) -> Vec<u8> {
         let mut buffer = [0; 65_536];
         loop {

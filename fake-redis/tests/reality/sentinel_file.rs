@@ -12,7 +12,6 @@ use fencepost_testing::{free_port, wait_for};
 const NOW: WallTime = WallTime(1_700_000_000_000_000);
 const OTHER: &str = "0123456789012345678901234567890123456789";
 
-/// The file that a Sentinel writes after its first timer and these commands.
 fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
     let (mut out, now) = (Outputs::default(), Now::unstepped(NOW));
     let connection = fake_redis::ConnectionId(1);

@@ -5,7 +5,6 @@ use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};
 use fake_redis::serve::ServeOptions;
 
-/// The lines of a section without times.
 fn section(client: &mut Client, name: &str) -> Vec<String> {
     let text = client.run(&format!("INFO {name}"));
     let lines = text.split('|').filter(|line| line.contains(':'));

@@ -29,7 +29,6 @@ fn fill(client: &mut Client) {
     client.run("SELECT 0");
 }
 
-/// All data, in an order that does not depend on the server.
 fn contents(client: &mut Client) -> Vec<String> {
     let mut lines = vec![
         client.run("MGET string number long lock"),
@@ -187,7 +186,6 @@ fn a_real_sentinel_fails_over_from_one_fake_server_to_another() {
     assert!(promoted.run("ROLE").starts_with("*3|$6|master"));
 }
 
-/// Runs a program against a server and returns its output.
 fn output_of(program: &str, port: u16, arguments: &[&str]) -> Option<String> {
     let Ok(output) = Command::new(program).args(["-p", &port.to_string()]).args(arguments).output()
     else {

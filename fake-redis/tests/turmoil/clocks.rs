@@ -6,7 +6,6 @@ use std::cell::Cell;
 use std::time::Duration;
 
 thread_local! {
-    /// Offset of the server's clock.
     static AHEAD: Cell<Duration> = const { Cell::new(Duration::ZERO) };
 }
 

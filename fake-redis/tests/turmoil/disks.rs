@@ -4,7 +4,6 @@ use crate::simulation::{Setup, ask, connect, node, simulation, sleep};
 use fake_redis::host::{Crash, SharedDisk};
 use fake_redis::{Fsync, NodeConfig, Persistence};
 
-/// Runs a client in the simulation and returns its result.
 fn client<T: 'static>(
     sim: &mut turmoil::Sim<'_>,
     name: &str,

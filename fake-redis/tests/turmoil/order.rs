@@ -5,7 +5,6 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// All bytes received by servers in a run with a failover.
 fn record(setup: Setup) -> Vec<String> {
     let mut sim = setup.failover();
     let holders = Holders::default();

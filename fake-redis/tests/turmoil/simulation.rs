@@ -14,14 +14,11 @@ use turmoil::net::{TcpListener, TcpStream};
 
 pub(crate) const SENTINELS: [&str; 3] = ["sentinel-1", "sentinel-2", "sentinel-3"];
 
-/// Clients that believe they hold the lock.
 pub(crate) type Holders = Rc<RefCell<Vec<&'static str>>>;
 
 #[derive(Clone)]
 pub(crate) struct Setup {
-    /// turmoil's seed.
     pub(crate) seed: u64,
-    /// The servers' seed, if different.
     pub(crate) server_seed: Option<u64>,
     pub(crate) clock: fn() -> Duration,
     pub(crate) record: Record,
@@ -43,7 +40,6 @@ impl Setup {
         sim
     }
 
-    /// Adds a host that serves from a disk.
     pub(crate) fn add(
         &self,
         sim: &mut turmoil::Sim<'_>,
@@ -139,7 +135,6 @@ pub(crate) async fn acquire(
     Ok(is_granted)
 }
 
-/// Waits until Sentinel reports another primary.
 pub(crate) async fn primary_other_than(old: &str) -> turmoil::Result<String> {
     let mut sentinel = connect("sentinel-1", 26379).await?;
     loop {

@@ -8,7 +8,6 @@ use fencepost_fuzz::programs::comparable_program;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 
-/// Maximum number of differences shown.
 const SHOWN_MAX: usize = 20;
 
 struct Real(BufReader<TcpStream>);

@@ -10,7 +10,6 @@ use fake_redis::{ConnectionId, Input, Sentinel, SentinelConfig};
 
 struct World {
     sentinel: Bench<Sentinel>,
-    /// Connections that deliver messages.
     subscribed: Vec<ConnectionId>,
 }
 

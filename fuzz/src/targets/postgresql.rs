@@ -8,7 +8,6 @@ use crate::bench::{Bench, START};
 use fencepost_machine::{ConnectionId, DiskImage, Now};
 use fencepost_postgresql::{Config, Postgresql};
 
-/// Starts a session as the user `me`.
 const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
 const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
 /// `SELECT 1`, as a simple query.

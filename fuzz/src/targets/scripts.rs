@@ -24,7 +24,6 @@ pub(super) fn run(input: &[u8]) -> Corpus {
     let before = server.ask(&[b"EVAL", LOOK, b"0"]);
     let answer = server.ask(&[b"EVAL", &script, b"2", b"k1", b"k2", b"a1"]);
     assert!(!answer.is_empty());
-    // Only QUIT truncates a reply.
     assert!(answer.ends_with(b"\r\n"));
     let mut server = Bench::server(NodeConfig::default(), DiskImage::default());
     assert_eq!(server.ask(&[b"EVAL", LOOK, b"0"]), before);

@@ -5,7 +5,6 @@ use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Maximum number of entries in a message.
 const ENTRIES_MAX: usize = 512;
 
 #[derive(Clone, Debug)]
@@ -27,7 +26,6 @@ struct Progress {
     is_active: bool,
 }
 
-/// A read waiting for a majority of heartbeat replies.
 #[derive(Clone, Debug)]
 struct Read {
     context: u64,
@@ -68,7 +66,6 @@ impl Raft {
         true
     }
 
-    /// Sends a member its missing entries, or an empty message.
     fn send_entries(&mut self, to: u8) {
         let last = self.last_index();
         let Role::Leader(leading) = &mut self.role else { return };
@@ -109,7 +106,6 @@ impl Raft {
         }
     }
 
-    /// Handles messages to a leader, or from one about reads.
     pub(super) fn told_leader(&mut self, from: u8, body: Body, now_ms: u64) {
         if let Role::Leader(leading) = &mut self.role
             && let Some(progress) = leading.progress.get_mut(&from)
@@ -216,7 +212,6 @@ impl Raft {
         self.send_heartbeats(context);
     }
 
-    /// Commits entries of this term that a majority has on disk.
     pub(super) fn count_acknowledged(&mut self) {
         let (quorum, synced) = (self.quorum(), self.synced);
         let Role::Leader(leading) = &self.role else { return };

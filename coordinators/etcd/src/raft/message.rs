@@ -30,27 +30,55 @@ pub(crate) struct Message {
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
     /// `MsgVote`: a request for a vote, with the end of the candidate's log.
-    Vote { index: u64, log_term: u64 },
-    /// `MsgVoteResp`.
-    VoteReply { reject: bool },
+    Vote {
+        index: u64,
+        log_term: u64,
+    },
+    VoteReply {
+        reject: bool,
+    },
     /// `MsgApp`: entries that follow the one at `index`.
-    Append { index: u64, log_term: u64, entries: Vec<Entry>, commit: u64 },
+    Append {
+        index: u64,
+        log_term: u64,
+        entries: Vec<Entry>,
+        commit: u64,
+    },
     /// `MsgAppResp`: the logs match up to `index`; or they do not, and this one ends at `hint`.
-    AppendReply { index: u64, reject: bool, hint: u64 },
+    AppendReply {
+        index: u64,
+        reject: bool,
+        hint: u64,
+    },
     /// `MsgHeartbeat`: `context` numbers the reads that wait for the reply.
-    Heartbeat { commit: u64, context: u64 },
-    /// `MsgHeartbeatResp`.
-    HeartbeatReply { context: u64 },
+    Heartbeat {
+        commit: u64,
+        context: u64,
+    },
+    HeartbeatReply {
+        context: u64,
+    },
     /// `MsgProp`: a follower forwards a proposal.
     Propose(Proposal),
     /// `MsgReadIndex`: which index must be applied before a linearizable read?
-    ReadIndex { id: u64 },
-    /// `MsgReadIndexResp`.
-    ReadIndexReply { id: u64, index: u64 },
+    ReadIndex {
+        id: u64,
+    },
+    ReadIndexReply {
+        id: u64,
+        index: u64,
+    },
     /// Asks the leader, which tracks expiry, to renew or look up a lease.
-    LeaseAsk { call: u64, lease: i64, renews: bool },
+    LeaseAsk {
+        call: u64,
+        lease: i64,
+        renews: bool,
+    },
     /// Its ttl or remaining time; none if there is no such lease or this member cannot tell.
-    LeaseTold { call: u64, told: LeaseTold },
+    LeaseTold {
+        call: u64,
+        told: LeaseTold,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

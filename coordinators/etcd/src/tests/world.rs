@@ -7,7 +7,6 @@ use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
 use std::ops::{Deref, DerefMut};
 
-/// etcd servers, numbered from 1.
 pub(super) struct World(fencepost_testing::World<Etcd>);
 
 impl Deref for World {

@@ -1,13 +1,11 @@
-//! Requests, and answers in a form that can be compared.
+//! Requests, and responses in a comparable form.
 
 use std::collections::BTreeMap;
 
-/// What a server answers with.
 pub(crate) trait Server {
-    /// Sends bytes on a new connection and returns what is answered, up to the end of the first
-    /// `answers` answers or of the connection.
+    /// Sends bytes on a new connection. Returns everything up to the end of the first `answers`
+    /// responses or of the connection.
     fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8>;
-    /// Sends a request on the connection that is kept, and returns its answer.
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8>;
 }
 
@@ -16,7 +14,6 @@ pub(crate) fn post(path: &str, body: &str) -> Vec<u8> {
     format!("POST {path} HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n{body}").into()
 }
 
-/// How long the first whole answer is, if it is whole.
 pub(crate) fn whole(bytes: &[u8]) -> Option<usize> {
     let head = bytes.windows(4).position(|it| it == b"\r\n\r\n")? + 4;
     let text = String::from_utf8_lossy(&bytes[..head]).to_ascii_lowercase();
@@ -51,16 +48,14 @@ pub(crate) fn whole(bytes: &[u8]) -> Option<usize> {
     }
 }
 
-/// The parts of a stream that are whole.
 pub(crate) fn items(bytes: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(bytes);
     text.lines().filter(|line| line.starts_with("{\"result\"")).map(str::to_owned).collect()
 }
 
-/// Replaces what differs between any two servers.
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// Leases that the server has named, in the order in which they came.
+    /// Leases named by the server, in order of appearance.
     leases: BTreeMap<String, usize>,
 }
 
@@ -78,7 +73,7 @@ impl Plain {
         for name in ["ID", "lease"] {
             text = replace(&text, name, |value| self.lease(value));
         }
-        // The lengths of what was replaced differ, too.
+        // The replacements change the lengths too.
         if text.contains("\"N\"") {
             text = text
                 .lines()
@@ -91,7 +86,7 @@ impl Plain {
         text
     }
 
-    /// A lease that a client has named is called so.
+    /// A lease named by the client keeps its name.
     fn lease(&mut self, value: &str) -> String {
         if value.len() < 10 {
             return value.to_owned();

@@ -1,8 +1,8 @@
-//! Random requests, and odd ones, against a real etcd and against ours: what is answered must be
-//! the same, but for what names the server and the time.
+//! Random and unusual requests against a real etcd and against ours: responses must be equal,
+//! except for server names and times.
 //!
-//! Runs if etcd is found; `FENCEPOST_REAL_ETCD=1` demands it. `FENCEPOST_DIFFERENTIAL_CASES` is the
-//! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` from which they follow.
+//! Skipped without etcd unless `FENCEPOST_REAL_ETCD=1`. `FENCEPOST_DIFFERENTIAL_CASES` sets the
+//! number of sequences, `FENCEPOST_DIFFERENTIAL_SEED` varies them.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

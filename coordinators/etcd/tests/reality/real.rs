@@ -1,4 +1,4 @@
-//! A real etcd, started in a folder of its own, on the loopback only.
+//! A real etcd in its own folder, on the loopback only.
 
 use super::http::{Server, whole};
 use fencepost_testing::{free_port, skip, wait_until_ready};
@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How long a silence says that nothing more is to come.
+/// Silence after which no more bytes are expected.
 const SILENCE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Real {
@@ -25,7 +25,7 @@ fn is_healthy(port: u16) -> bool {
     String::from_utf8_lossy(&said[..length]).contains("\"true\"")
 }
 
-/// Whether there is an etcd; if not, none is demanded.
+/// Returns whether etcd is installed. Panics if it is required and missing.
 pub(crate) fn is_there() -> bool {
     let said = Command::new("etcd").arg("--version").output();
     let is_there =
@@ -37,7 +37,7 @@ pub(crate) fn is_there() -> bool {
 }
 
 impl Real {
-    /// A server of its own, or nothing if there is no etcd and none is demanded.
+    /// Starts a server; `None` if etcd is missing and not required.
     pub(crate) fn start() -> Option<Real> {
         if !is_there() {
             return None;
@@ -71,7 +71,6 @@ impl Real {
     }
 }
 
-/// Reads until there is enough, the connection ends or is silent.
 pub(crate) fn read(stream: &mut TcpStream, is_enough: impl Fn(&[u8]) -> bool) -> Vec<u8> {
     let (mut said, mut buffer) = (Vec::new(), [0; 65_536]);
     while !is_enough(&said) {
@@ -84,7 +83,7 @@ pub(crate) fn read(stream: &mut TcpStream, is_enough: impl Fn(&[u8]) -> bool) ->
             Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                 break;
             }
-            // It closed the connection with something on it unread.
+            // The server closed the connection while some bytes were unread.
             Err(_) => {
                 said.extend_from_slice(b"<end>");
                 break;

@@ -50,7 +50,7 @@ fn run(
 }
 
 impl RealCluster {
-    /// Three members, or nothing if there is no etcd and none is demanded.
+    /// Starts three members; `None` if etcd is missing and not required.
     #[expect(clippy::disallowed_methods, reason = "real servers live by the real clock")]
     pub(crate) fn start(pace: Pace) -> Option<RealCluster> {
         if !is_there() {
@@ -75,7 +75,7 @@ impl RealCluster {
     }
 }
 
-/// What was answered so far, and where more may come; `None` if nobody listens.
+/// The response so far and the connection it comes from; `None` if the connection was refused.
 pub(crate) struct Call {
     stream: Option<TcpStream>,
     said: Vec<u8>,

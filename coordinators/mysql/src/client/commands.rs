@@ -90,7 +90,6 @@ impl Client {
     }
 }
 
-/// Reads four bytes; missing ones are zero.
 fn number(bytes: &[u8]) -> u32 {
     let byte = |at: usize| bytes.get(at).copied().unwrap_or(0);
     u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])

@@ -12,7 +12,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 
 const USER: &str = "root";
 const PLUGIN: &[u8] = b"mysql_native_password";
-/// Length of a password response.
 const SCRAMBLE: usize = 20;
 
 const FOUND_ROWS: u32 = 1 << 1;
@@ -31,7 +30,6 @@ const CAPABILITIES: u32 = 0x807f_f75f;
 #[derive(Clone, Debug)]
 pub(crate) struct Login {
     salt: [u8; 20],
-    /// The client's login, if it was asked for another authentication method.
     said: Option<Said>,
 }
 

@@ -14,7 +14,6 @@ use crate::sql::{Parsed, parse, rest, wrong};
 use crate::value::Value;
 use crate::variables::Change;
 
-/// A text whose statements run one by one.
 #[derive(Debug)]
 pub(crate) struct Job {
     text: Vec<u8>,
@@ -22,7 +21,6 @@ pub(crate) struct Job {
     reply: Reply,
     doing: Doing,
     answer: Answer,
-    /// Column definitions that are sent together with the rows.
     later: Option<Vec<Vec<u8>>>,
     /// A killed statement no longer waits.
     pub(super) is_killed: bool,
@@ -36,7 +34,6 @@ enum Doing {
 
 enum Progress {
     Done(Vec<Value>),
-    /// Waiting, for at most so many microseconds; `true` if for a row.
     Wait(i128, bool),
 }
 
@@ -342,7 +339,6 @@ impl Client {
         }
     }
 
-    /// Resumes the call, or the statement, with the result of its wait.
     pub(super) fn answer_wait(&mut self, core: &mut Core, wake: Wake) {
         let Some(mut job) = self.job.take() else { return };
         let outcome = match (&mut job.doing, wake) {
@@ -369,7 +365,6 @@ impl Client {
         }
     }
 
-    /// Undoes a failed statement, or its whole transaction.
     fn take_back(&mut self, core: &mut Core, loses_all: bool) {
         if loses_all || !self.session.in_transaction {
             if core.store.transactions.contains_key(&self.session.id) {

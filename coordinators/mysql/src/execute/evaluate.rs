@@ -7,7 +7,6 @@ use crate::timestamp::Instant;
 use crate::value::Value;
 use std::cmp::Ordering;
 
-/// Years 1 to 9999 in microseconds.
 const MICROS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_000_000;
 
 #[derive(Clone, Copy, Debug)]

@@ -26,7 +26,6 @@ pub(super) struct Insertion {
     at: usize,
     inserted: usize,
     updated: usize,
-    /// Number of rows that existed, changed or not.
     touched: usize,
 }
 

@@ -196,7 +196,6 @@ impl Scan {
         }
     }
 
-    /// Locks the gap behind the last row.
     fn end(&mut self, target: &Target, context: &mut Context<'_>) -> Outcome<()> {
         let Some(mode) = self.mode.filter(|_| self.isolation(context).locks_gaps()) else {
             return Ok(());
@@ -364,7 +363,6 @@ fn row<'r>(values: &'r [Value], target: &Target, context: &Context<'_>) -> Row<'
     Row { values, inserted: &[], now: target.now, session: context.session.id }
 }
 
-/// Applies assignments in order. Errors: those of a value that does not fit.
 pub(super) fn changed(
     set: &[(usize, Expression)],
     values: &[Value],
@@ -427,7 +425,6 @@ fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Opti
     Ok(None)
 }
 
-/// Returns whether a condition has the same result for every row.
 fn is_known(condition: &Expression, definition: &Definition) -> bool {
     let is_null = |one: &Expression| *one == Expression::Literal(Value::Null);
     match condition {

@@ -13,7 +13,6 @@ pub(crate) enum Statement {
     Names(Charset),
     Isolation {
         level: &'static str,
-        /// `true` for the session, `false` for the next transaction.
         is_session: bool,
     },
     Use(String),
@@ -23,7 +22,6 @@ pub(crate) enum Statement {
     ShowWarnings,
     Kill {
         id: i128,
-        /// `true` kills only the statement, not the session.
         is_query: bool,
     },
     Tables(Box<TableStatement>),

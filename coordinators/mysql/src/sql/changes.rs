@@ -129,7 +129,6 @@ impl Parser<'_> {
         Ok(row)
     }
 
-    /// Parses a value; `None` is the default.
     fn value(&mut self) -> Outcome<Option<Expression>> {
         if self.accepts_word("default") {
             return Ok(None);

@@ -178,7 +178,6 @@ impl Parser<'_> {
         Ok(Some(length))
     }
 
-    /// Parses table options: the engine, and the default character set.
     fn options(&mut self) -> Outcome<()> {
         while let Kind::Word(word) = self.peek().kind.clone() {
             self.next();

@@ -18,7 +18,6 @@ impl Item {
     }
 }
 
-/// Assignment of a variable; `None` is its default.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Assignment {
     pub(crate) name: String,
@@ -30,7 +29,6 @@ pub(crate) struct Assignment {
 /// `tests/depth.rs` verifies that the deepest one fits the stack.
 const DEPTH_MAX: u32 = 593;
 
-/// An expression, no deeper than [`DEPTH_MAX`].
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Expression {
     Literal(Value),
@@ -41,7 +39,6 @@ pub(crate) enum Expression {
     /// A named column and its clause. Without a table there are no columns.
     Column(Named, &'static str),
     Field(usize),
-    /// The column's value in the row that could not be inserted.
     Inserted(usize),
     Count,
     /// Start time of the statement with this many decimals; `true` in UTC.

@@ -355,7 +355,6 @@ impl Parser<'_> {
         Ok(Named { before, name })
     }
 
-    /// Parses a function of time or `COUNT(*)`; consumes nothing for other words.
     fn time_function(&mut self, lower: &str) -> Outcome<Option<Expression>> {
         let has_bracket = self.is_called();
         match lower {

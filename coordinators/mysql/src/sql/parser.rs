@@ -7,6 +7,5 @@ pub(super) struct Parser<'t> {
     pub(super) tokens: Vec<Token>,
     pub(super) at: usize,
     pub(super) depth: usize,
-    /// The clause's name in messages.
     pub(super) clause: &'static str,
 }

@@ -43,7 +43,6 @@ const OTHERS: &[&str] = &[
     "uninstall",
     "help",
 ];
-/// Clauses after the columns of a query that are not modelled.
 const CLAUSES: &[&str] = &["group", "having", "order", "union", "into", "procedure"];
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -229,7 +228,6 @@ impl Parser<'_> {
         }
     }
 
-    /// Parses LIMIT: maximum number of rows, and the offset.
     pub(super) fn limit(&mut self) -> Outcome<(u64, u64)> {
         let first = self.count()?;
         if self.accepts(",") {

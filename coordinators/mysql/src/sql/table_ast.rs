@@ -18,7 +18,6 @@ pub(crate) struct CreateTable {
     pub(crate) table: Named,
     pub(crate) if_missing: bool,
     pub(crate) columns: Vec<ColumnSpec>,
-    /// Columns of primary keys that are defined separately.
     pub(crate) keys: Vec<Vec<String>>,
 }
 
@@ -66,7 +65,6 @@ pub(crate) struct Select {
     pub(crate) items: Option<Vec<Item>>,
     pub(crate) from: Source,
     pub(crate) condition: Option<Expression>,
-    /// Maximum number of rows, and the offset.
     pub(crate) limit: Option<(u64, u64)>,
     pub(crate) lock: Option<(Strength, Patience)>,
 }
@@ -76,7 +74,6 @@ pub(crate) struct Insert {
     pub(crate) table: Named,
     pub(crate) ignores: bool,
     pub(crate) columns: Option<Vec<Named>>,
-    /// `None` for a default.
     pub(crate) rows: Vec<Vec<Option<Expression>>>,
     pub(crate) on_duplicate: Vec<(Named, Expression)>,
 }

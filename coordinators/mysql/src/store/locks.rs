@@ -55,7 +55,6 @@ struct Lock {
 #[derive(Debug, Default)]
 pub(crate) struct RowLocks {
     locks: Vec<Lock>,
-    /// The session that each session waits for.
     waits: BTreeMap<SessionId, SessionId>,
 }
 
@@ -110,14 +109,12 @@ impl RowLocks {
         there.any(|one| one.covers(&wanted))
     }
 
-    /// Returns a session whose lock conflicts with the request.
     pub(crate) fn hindrance(&self, wanted: &Wanted) -> Option<SessionId> {
         let wanted = wanted.clone().normal();
         let mut there = self.locks.iter().filter(|one| one.is_at(wanted.table, &wanted.place));
         there.find(|one| one.hinders(&wanted)).map(|one| one.by)
     }
 
-    /// Adds a lock that conflicts with none, or that a row inherits.
     pub(crate) fn give(&mut self, wanted: Wanted) {
         let wanted = wanted.normal();
         let is_awaited = |one: &Lock| one.is_waiting && one.is_at(wanted.table, &wanted.place);
@@ -257,7 +254,6 @@ impl RowLocks {
         }
     }
 
-    /// Returns the session with an exclusive lock on the row.
     pub(crate) fn holder(&self, table: TableId, key: &Key) -> Option<SessionId> {
         let place = Place::Row(key.clone());
         let is_held = |one: &&Lock| {

@@ -121,7 +121,6 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
-/// Parses the log. Each method returns `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {
@@ -247,7 +246,6 @@ fn restore(store: &mut Store, record: Record) {
     }
 }
 
-/// Encodes all tables as one group, to replace a long log.
 pub(crate) fn checkpoint(store: &Store) -> Bytes {
     let mut records: Vec<Record> = store.databases.iter().cloned().map(Record::Database).collect();
     for table in store.tables.values() {

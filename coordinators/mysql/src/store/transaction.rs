@@ -51,11 +51,9 @@ pub(crate) struct Transaction {
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
     pub(crate) view: Option<View>,
-    /// Rows that got a version, in order.
     undo: Vec<(TableId, Key)>,
     mark: usize,
     pub(crate) tables: BTreeSet<TableId>,
-    /// The statement replaces existing rows.
     pub(crate) replaces: bool,
 }
 
@@ -66,7 +64,6 @@ pub(crate) enum Answer {
 }
 
 impl Store {
-    /// Begins a statement about a table, and a transaction if none is open.
     pub(crate) fn begin(&mut self, session: SessionId, isolation: Isolation, table: TableId) {
         let transaction = self.transactions.entry(session).or_insert_with(|| Transaction {
             xid: None,
@@ -82,7 +79,6 @@ impl Store {
         transaction.tables.insert(table);
     }
 
-    /// Marks where the undo of a failed statement stops.
     pub(crate) fn mark(&mut self, session: SessionId) {
         if let Some(transaction) = self.transactions.get_mut(&session) {
             transaction.mark = transaction.undo.len();
@@ -191,7 +187,6 @@ impl Store {
         }
     }
 
-    /// Adds a version to a row, which it creates if needed.
     pub(crate) fn write(
         &mut self,
         session: SessionId,
@@ -258,7 +253,6 @@ impl Store {
         self.end(session);
     }
 
-    /// Commits. Returns whether the transaction changed anything.
     pub(crate) fn commit(&mut self, session: SessionId) -> bool {
         let undo = self.transactions.get_mut(&session).map(|one| std::mem::take(&mut one.undo));
         let changed: BTreeSet<(TableId, Key)> = undo.unwrap_or_default().into_iter().collect();
@@ -302,7 +296,6 @@ impl Store {
         versions.iter().rev().find(is_over)?.values.clone()
     }
 
-    /// Creates the view of a consistent read unless the transaction keeps an earlier one.
     pub(crate) fn look(&mut self, session: SessionId) {
         let view = View {
             next: Xid(self.next_transaction + 1),

@@ -12,7 +12,6 @@ const STACK_BYTES: usize = 1 << 20;
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
 
-/// A way to nest an expression one level deeper, with an innermost expression.
 #[derive(Clone, Copy)]
 struct Level {
     start: &'static str,

@@ -28,7 +28,6 @@ fn program(name: &str) -> Option<PathBuf> {
     folders.into_iter().map(|folder| folder.join(name)).find(|path| path.exists())
 }
 
-/// Returns the setup program and the server, if their version is the modelled one.
 fn programs() -> Option<(PathBuf, PathBuf)> {
     let (install, server) = (program("mariadb-install-db")?, program("mariadbd")?);
     let said = Command::new(&server).arg("--version").output().ok()?;
@@ -157,7 +156,6 @@ impl Real {
         false
     }
 
-    /// Waits until a session waits for a lock; `false` if it replies instead.
     pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
         let mut has_answer = false;
         let own = Seen { id: connection.id, waits: true };
@@ -183,7 +181,6 @@ impl Real {
         waiting.filter_map(id).collect()
     }
 
-    /// Waits until the server has noticed that a session is gone.
     pub(crate) fn is_gone(&mut self, id: u32) -> bool {
         let deadline = instant() + patience();
         while instant() < deadline {
@@ -212,7 +209,6 @@ impl Seen {
     }
 }
 
-/// Parses a row of the list; `None` for other packets and for the server's own sessions.
 fn seen(body: &[u8]) -> Option<Seen> {
     let (mut values, mut rest) = (Vec::new(), body);
     while let Some((length, after)) = rest.split_first() {
@@ -274,7 +270,6 @@ impl Connection {
     }
 }
 
-/// Longest wait for a reply; a shorter one shrinks failures faster.
 fn patience() -> Duration {
     let ms = std::env::var("FENCEPOST_DIFFERENTIAL_PATIENCE_MS").ok();
     Duration::from_millis(ms.and_then(|ms| ms.parse().ok()).unwrap_or(10_000))

@@ -11,7 +11,6 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 const CASES: u32 = 600;
 /// Number of statements tested alone, besides the odd ones.
 const ALONE: u32 = 3_000;
-/// Longer than the short timeouts, much shorter than the long ones.
 const SHORT_US: u64 = 30_000;
 
 #[derive(Clone, Debug)]
@@ -44,7 +43,6 @@ struct World<'r> {
 }
 
 impl World<'_> {
-    /// Asserts that both servers reply alike, or that the statement waits on both.
     fn compare(&mut self) -> Result<(), TestCaseError> {
         for (index, pair) in self.pairs.iter_mut().enumerate().filter(|(_, pair)| pair.waits) {
             let log = self.log.join("\n");
@@ -114,7 +112,6 @@ impl World<'_> {
         }
     }
 
-    /// Ends a session's wait if another session waits too.
     fn thin_out(&mut self, index: usize) -> Result<(), TestCaseError> {
         let waiting = self.pairs.iter().filter(|pair| pair.waits).count();
         if waiting < 2 || !self.pairs[index].waits {

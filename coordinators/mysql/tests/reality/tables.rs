@@ -103,7 +103,6 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Statements whose replies do not depend on time.
 const FIXED: &[&str] = &[
     "CREATE DATABASE e",
     "CREATE DATABASE e",

@@ -16,7 +16,6 @@ pub(super) fn base(kind: Type) -> Type {
 }
 
 impl Binder<'_> {
-    /// Gives an expression of unknown type this type; others keep theirs.
     pub(crate) fn coerce(&mut self, typed: Typed, to: Type) -> Outcome<Typed> {
         if typed.kind != Type::Unknown {
             return Ok(typed);

@@ -14,7 +14,6 @@ const SSL: u32 = (1_234 << 16) + 5_679;
 const GSS: u32 = (1_234 << 16) + 5_680;
 
 impl Client {
-    /// Takes a startup message. Returns whether there was one.
     pub(super) fn start_up(&mut self, core: &mut Core) -> bool {
         let (version, body) = match wire::startup(&mut self.input) {
             Startup::More => return false,
@@ -133,7 +132,6 @@ impl Client {
     }
 }
 
-/// Returns whether a setting is a boolean true.
 fn is_on(value: &str) -> bool {
     ["true", "on", "yes", "1"].contains(&value)
 }

@@ -54,7 +54,6 @@ pub(crate) fn check_not_null(table: &Definition, values: &[Value]) -> Outcome<()
     Err(SqlError::new("23502", message).detail(detail).about(about))
 }
 
-/// The row as shown in errors.
 fn shown(table: &Definition, values: &[Value]) -> String {
     let text = |(column, value): (&Column, &Value)| {
         let text = value.text(column.kind).unwrap_or_else(|| "null".to_owned());

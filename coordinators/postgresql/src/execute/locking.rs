@@ -137,7 +137,6 @@ impl Execution<'_> {
         Ok(now)
     }
 
-    /// Locks a version that no other transaction blocks.
     pub(super) fn lock_version(&mut self, table: TableId, version: VersionId, strength: Strength) {
         let xid = self.own_xid();
         let Some(held) = self.core.heap.version_mut(table, version) else { return };

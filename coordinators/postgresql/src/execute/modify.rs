@@ -197,7 +197,6 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Enters a version into all indexes.
     pub(super) fn enter(&mut self, table: TableId) -> Result<Entered, Stop> {
         let Some(version) = self.run.progress.entering else {
             return Err(SqlError::new("XX000", "no version enters").into());

@@ -37,7 +37,6 @@ pub(crate) struct SelectPlan {
     pub(crate) filter: Option<Bound>,
     pub(crate) order: Vec<(Bound, bool)>,
     pub(crate) locking: Option<Locking>,
-    /// Arguments of COUNT.
     pub(crate) counts: Vec<Option<Bound>>,
 }
 
@@ -51,7 +50,6 @@ pub(crate) struct InsertPlan {
 
 #[derive(Debug)]
 pub(crate) struct ConflictPlan {
-    /// Indexes that detect the conflict.
     pub(crate) indexes: Vec<usize>,
     /// No index matches the named columns.
     pub(crate) lacks_index: bool,
@@ -69,7 +67,6 @@ pub(crate) struct ModifyPlan {
     pub(crate) strength: Strength,
 }
 
-/// `types` are the parameter types that the client declared.
 pub(crate) fn plan(
     core: &Core,
     own: Option<Xid>,

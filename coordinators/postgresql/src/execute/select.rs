@@ -45,7 +45,6 @@ impl Execution<'_> {
         Ok(Done { tag: format!("SELECT {}", self.run.progress.count) })
     }
 
-    /// A SELECT without a table returns one row.
     fn select_nothing(&mut self, plan: &SelectPlan, outputs: &[Output]) -> Result<Done, Stop> {
         let is_one = self.passes(plan.filter.as_ref(), Row::default())?;
         let counts = vec![i64::from(is_one); plan.counts.len()];
@@ -56,7 +55,6 @@ impl Execution<'_> {
         Ok(Done { tag: format!("SELECT {}", u8::from(shows)) })
     }
 
-    /// Returns the rows that pass the filter, in order.
     fn find(&mut self, plan: &SelectPlan, table: TableId) -> Result<Vec<VersionId>, Stop> {
         let mut found = Vec::new();
         for version in self.look_up(table, plan.filter.as_ref())? {
@@ -105,7 +103,6 @@ impl Execution<'_> {
         Ok(Done { tag: "SELECT 1".to_owned() })
     }
 
-    /// Locks a row; `None` skips it.
     fn lock_target(
         &mut self,
         plan: &SelectPlan,

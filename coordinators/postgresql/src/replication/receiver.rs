@@ -22,7 +22,6 @@ const MESSAGE_MAX: usize = 64 * 1024 * 1024;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     Connecting,
-    /// Waiting for the primary to accept queries.
     Greeting,
     Identifying,
     Starting,
@@ -40,11 +39,9 @@ pub(crate) struct Receiver {
     heard_at: u64,
     told_at: u64,
     has_asked: bool,
-    /// End of the written log.
     written: u64,
     /// Parts written but not synced: the sync to wait for, their end, their bytes.
     syncing: VecDeque<(u64, u64, Bytes)>,
-    /// End of the synced and replayed log.
     flushed: u64,
 }
 
@@ -198,7 +195,6 @@ impl Receiver {
         }
     }
 
-    /// Writes a part of the log if it is the next one.
     fn take(&mut self, core: &mut Core, mut body: Bytes) {
         if body.first() != Some(&b'w') {
             return;
@@ -215,7 +211,6 @@ impl Receiver {
         self.advance(core);
     }
 
-    /// Replays what is synced and reports it.
     pub(crate) fn advance(&mut self, core: &mut Core) {
         let before = self.flushed;
         while self.syncing.front().is_some_and(|(sync, _, _)| *sync <= core.done_syncs) {
@@ -229,7 +224,6 @@ impl Receiver {
         }
     }
 
-    /// Ends replication: replays everything received.
     pub(crate) fn end(mut self, core: &mut Core) {
         self.close(core);
         for (_, _, part) in self.syncing {

@@ -15,12 +15,10 @@ const EPOCH_US: i64 = 946_684_800_000_000;
 /// System identifier of the cluster, which a standby must share.
 const SYSTEM: &str = "7338219457620161536";
 
-/// Converts to the protocol's epoch.
 pub(super) fn stamp(wall: WallTime) -> i64 {
     wall.0 - EPOCH_US
 }
 
-/// Parses a log position `X/X`.
 fn position(text: &str) -> Option<u64> {
     let (high, low) = text.split_once('/')?;
     let part = |text| u64::from_str_radix(text, 16).ok().filter(|part| *part <= 0xffff_ffff);
@@ -102,7 +100,6 @@ impl Client {
         Ok(())
     }
 
-    /// Handles a standby's written, flushed and replayed positions.
     fn hear_progress(&mut self, core: &mut Core, body: &Bytes) {
         let [b'r', fields @ ..] = body.as_ref() else { return };
         let Some(flushed) = fields.get(8..16).and_then(|bytes| bytes.try_into().ok()) else {
@@ -120,7 +117,6 @@ impl Client {
         }
     }
 
-    /// Sends the standby new parts of the log.
     pub(crate) fn stream(&mut self, core: &Core) {
         let Some(Sender { sent: Some(sent), .. }) = &mut self.sender else { return };
         while let Some((start, part)) = core.log.after(*sent) {

@@ -29,7 +29,6 @@ impl Postgresql {
             } else if client.sender.as_ref().and_then(Sender::ends_at).is_some_and(|at| at <= now) {
                 client.leave(&mut self.core);
             } else if matches!(client.blocked, None | Some(Stop::Flush(_) | Stop::Standby(_))) {
-                // No timeout is set.
             } else if is_due(timers.lock) {
                 let message = "canceling statement due to lock timeout";
                 client.interrupt(&mut self.core, &SqlError::new("55P03", message));

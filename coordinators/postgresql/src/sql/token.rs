@@ -4,13 +4,10 @@ use crate::error::{Outcome, SqlError};
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    /// An unquoted word, in lowercase.
     Word(String),
-    /// A name in double quotes.
     Quoted(String),
     Text(String),
     Integer(String),
-    /// A constant with a point or an exponent.
     Decimal(String),
     Parameter(u16),
     Symbol(String),
@@ -85,7 +82,6 @@ impl Reader {
         }
     }
 
-    /// Skips a comment and those nested in it.
     fn skip_comment(&mut self) -> Outcome<()> {
         let (start, mut depth) = (self.at, 0_u32);
         loop {
@@ -137,7 +133,6 @@ impl Reader {
         Kind::Symbol(first.to_string())
     }
 
-    /// Parses a string, which may continue after a line break.
     fn string(&mut self, escapes: bool) -> Outcome<String> {
         let (start, mut text) = (self.at, String::new());
         self.at += 1;

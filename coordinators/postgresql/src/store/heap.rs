@@ -9,7 +9,6 @@ use crate::types::Value;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// The first id of a user's table.
 const FIRST_TABLE: u32 = 16_384;
 
 #[derive(Clone, Debug)]
@@ -41,7 +40,6 @@ impl Heap {
         self.tables.get_mut(&id)
     }
 
-    /// Returns the table of this name that the transaction sees.
     pub(crate) fn named(&self, name: &str, own: Option<Xid>) -> Option<&Definition> {
         let is_seen = |table: &&Definition| {
             let is_there = table.creator.is_none() || table.creator == own;
@@ -50,12 +48,10 @@ impl Heap {
         self.tables.values().filter(is_seen).find(|table| table.name == name)
     }
 
-    /// The transaction that is creating a table of this name.
     pub(crate) fn creator_of(&self, name: &str) -> Option<Xid> {
         self.tables.values().find(|table| table.name == name)?.creator
     }
 
-    /// The table with an index of this name.
     pub(crate) fn index_named(&self, name: &str) -> Option<&Definition> {
         self.tables.values().find(|table| table.indexes.iter().any(|index| index.name == name))
     }
@@ -143,14 +139,12 @@ impl Heap {
         }
     }
 
-    /// Returns the versions in a snapshot, in order of creation.
     pub(crate) fn visible(&self, table: TableId, snapshot: &Snapshot) -> Vec<VersionId> {
         let Some(table) = self.tables.get(&table) else { return Vec::new() };
         let seen = |(_, version): &(&VersionId, &Version)| version.is_seen(snapshot);
         table.versions.iter().filter(seen).map(|(id, _)| *id).collect()
     }
 
-    /// Drops versions that no snapshot can see any more.
     pub(crate) fn vacuum(&mut self, table: TableId, transactions: &Transactions) {
         let horizon = transactions.horizon();
         if let Some(table) = self.tables.get_mut(&table) {
@@ -160,7 +154,6 @@ impl Heap {
         }
     }
 
-    /// Returns other versions with the same key in an index.
     pub(crate) fn rivals(
         &self,
         table: &Definition,

@@ -5,15 +5,12 @@ use super::transactions::Transactions;
 use super::{TableId, VersionId, Xid};
 use crate::sql::ast::{LockMode, Strength};
 
-/// State of a version for a transaction that wants to change or lock it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
     Free,
     /// A running transaction has locked or changed it.
     Taken(Xid),
-    /// A committed transaction replaced it.
     Replaced(VersionId),
-    /// A committed transaction deleted it.
     Deleted,
     /// This transaction replaced or deleted it.
     Own,

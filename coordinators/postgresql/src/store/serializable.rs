@@ -24,7 +24,6 @@ use super::snapshot::Snapshot;
 use crate::error::SqlError;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Id of a tracked serializable transaction.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracked(u64);
 
@@ -48,12 +47,9 @@ pub(crate) enum Reason {
     Commit,
 }
 
-/// A tracked transaction, running or committed.
 #[derive(Clone, Debug, Default)]
 struct Entry {
-    /// Set at its first write.
     xid: Option<Xid>,
-    /// The oldest transaction running at its snapshot.
     xmin: u64,
     /// The last moment before its snapshot.
     began: Moment,
@@ -62,7 +58,6 @@ struct Entry {
     /// The earliest commit among the transactions that committed before it and whose writes it did
     /// not see.
     earliest_out: Option<Moment>,
-    /// The next transaction id when it ended.
     finished_before: u64,
     /// Declared read-only, or committed without a write.
     is_read_only: bool,
@@ -71,9 +66,7 @@ struct Entry {
     has_written: bool,
     /// It is read-only and can no longer be part of a cycle.
     is_safe: bool,
-    /// Conflicts out, as a reader.
     outs: Vec<Tracked>,
-    /// Conflicts in, as a writer.
     ins: Vec<Tracked>,
     /// For a declared read-only transaction: the writers whose end decides whether it is safe. For
     /// a writer: the transactions whose safety it decides.
@@ -86,12 +79,9 @@ pub(crate) struct Serializable {
     all: BTreeMap<Tracked, Entry>,
     next: u64,
     by_xid: BTreeMap<Xid, Tracked>,
-    /// Readers of each target, in order.
     readers: BTreeMap<Target, Vec<Tracked>>,
-    /// Committed transactions still of interest, in commit order.
     finished: VecDeque<Tracked>,
     last: Moment,
-    /// Number of running transactions not declared read-only.
     writable: usize,
     /// The oldest `xmin` of running transactions, and how many share it.
     global_xmin: Option<(u64, usize)>,

@@ -10,7 +10,6 @@ pub(crate) struct Snapshot {
     pub(crate) next: Xid,
     pub(crate) running: BTreeSet<Xid>,
     pub(crate) own: Option<Xid>,
-    /// Number of the statement in its transaction.
     pub(crate) command: u32,
 }
 

@@ -8,7 +8,6 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(crate) struct Transactions {
     next: Xid,
     running: BTreeSet<Xid>,
-    /// The oldest snapshot of each backend.
     seen: BTreeMap<Backend, Xid>,
 }
 

@@ -5,7 +5,6 @@ use crate::{Config, HeldWhen, LockTable, Replication, Watch};
 use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, OperatorAction};
 
 const SECOND: u64 = 1_000_000;
-/// Connection id at the primary; at the standby it is the first one requested.
 const AT_PRIMARY: u32 = 900;
 
 struct Both {

@@ -4,7 +4,6 @@ use super::world::{World, message};
 
 const SECOND: u64 = 1_000_000;
 
-/// Two sessions: the second waits for the first under a setting.
 fn waiting(setting: &str) -> (World, u32, u32) {
     let mut world = World::new();
     let (first, second) = (world.session(), world.session());

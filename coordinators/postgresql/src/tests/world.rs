@@ -58,7 +58,6 @@ impl World {
         id
     }
 
-    /// Sends a statement. Returns the reply as text, empty while it waits.
     pub(super) fn ask(&mut self, id: u32, sql: &str) -> String {
         self.send(id, &query(sql));
         self.take_words(id)

@@ -18,7 +18,6 @@ impl Interval {
         Interval { months: 0, days: 0, micros }
     }
 
-    /// Returns the difference in days and microseconds.
     pub(crate) fn between(later: i64, earlier: i64) -> Option<Interval> {
         let span = later.checked_sub(earlier)?;
         Some(Interval { months: 0, days: span / DAY, micros: span % DAY })

@@ -11,7 +11,6 @@ const DAY: i64 = 86_400 * SECOND;
 /// Years beyond these are refused. The real server goes on to 294276.
 const YEARS: std::ops::RangeInclusive<i64> = 1..=9_999;
 
-/// Adds months, clamping the day to the end of the month.
 pub(super) fn plus_months(at: i64, months: i64) -> Option<i64> {
     let (days, time) = (at.div_euclid(DAY), at.rem_euclid(DAY));
     let (year, month, day) = date_of(days);
@@ -52,7 +51,6 @@ pub(crate) enum Wrong {
     Range,
 }
 
-/// Parses an instant. Ignores the zone unless `heeds_zone`.
 pub(crate) fn read(text: &str, heeds_zone: bool) -> Result<i64, Wrong> {
     let text = text.trim();
     match text.to_ascii_lowercase().as_str() {

@@ -6,13 +6,11 @@ use super::{TIME_MAX, TIME_MIN, Type};
 use crate::error::{Outcome, SqlError};
 use std::cmp::Ordering;
 
-/// A value, without its type.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     Null,
     Boolean(bool),
     Integer(i64),
-    /// As written.
     Decimal(String),
     Text(String),
     /// Microseconds since the Unix epoch.
@@ -158,7 +156,6 @@ impl Value {
         }
     }
 
-    /// The text form; `None` for NULL.
     pub(crate) fn text(&self, kind: Type) -> Option<String> {
         Some(match self {
             Value::Null => return None,

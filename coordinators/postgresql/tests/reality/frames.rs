@@ -6,7 +6,6 @@ use super::real::Real;
 use std::io::{Read, Write};
 use std::net::Shutdown;
 
-/// Returns the real server's output until it closes the connection or has replied.
 fn real_answer(real: &Real, bytes: &[u8]) -> Vec<u8> {
     let mut stream = real.connect();
     let _ = stream.write_all(bytes);
@@ -28,7 +27,6 @@ fn fake_answer(bytes: &[u8], piece: usize) -> Vec<u8> {
     fake.take(id)
 }
 
-/// Compares the replies to bytes sent after the startup.
 fn check(real: &Real, name: &str, bytes: &[u8]) {
     let all = [&startup()[..], bytes].concat();
     real.session().ask(&query("DROP TABLE IF EXISTS x"));

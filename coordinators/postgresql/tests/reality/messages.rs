@@ -32,7 +32,6 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     split(bytes).last().is_some_and(|(kind, _)| *kind == b'Z')
 }
 
-/// Renders messages without process ids, table ids, the server's release, and source positions.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let messages = split(bytes);
     let length: usize = messages.iter().map(|(_, body)| body.len() + 5).sum();
@@ -62,7 +61,6 @@ fn parameter(body: &[u8]) -> String {
     }
 }
 
-/// Renders an error without its context and the detail of a deadlock.
 fn error(body: &[u8]) -> String {
     let fields: Vec<String> = body
         .split(|byte| *byte == 0)

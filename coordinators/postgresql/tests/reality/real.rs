@@ -28,7 +28,6 @@ pub(crate) struct Real {
     observer: Option<Connection>,
 }
 
-/// Finds the folder of the server's programs.
 fn programs() -> Option<PathBuf> {
     let versions = std::fs::read_dir("/usr/lib/postgresql").into_iter().flatten();
     let folders = versions.filter_map(|entry| Some(entry.ok()?.path().join("bin")));
@@ -142,7 +141,6 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Waits until only the polling session is connected.
     pub(crate) fn wait_alone(&mut self) {
         let ask = "SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'";
         let deadline = instant() + Duration::from_secs(10);
@@ -152,7 +150,6 @@ impl Real {
         }
     }
 
-    /// Waits until a session waits for a lock; `false` if it replies instead.
     pub(crate) fn waits(&mut self, connection: &mut Connection) -> bool {
         let pid = connection.pid;
         let ask = format!(
@@ -192,7 +189,6 @@ impl Connection {
         self.stream.write_all(bytes).unwrap();
     }
 
-    /// Reads to the end of a reply or of the connection.
     pub(crate) fn read(&mut self) -> Vec<u8> {
         let (mut said, mut buffer) = (Vec::new(), [0; 16_384]);
         while !is_whole(&said) {

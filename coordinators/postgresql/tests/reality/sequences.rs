@@ -10,7 +10,6 @@ use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::collections::BTreeMap;
 
 const CASES: u32 = 1_000;
-/// Number of statements tested alone, besides the odd ones.
 const ALONE: u32 = 1_500;
 /// Longer than a deadlock stays undetected.
 const DEADLOCK_US: u64 = 1_100_000;
@@ -18,7 +17,6 @@ const DEADLOCK_US: u64 = 1_100_000;
 struct Pair {
     real: Connection,
     fake: u32,
-    /// The statement without a reply yet.
     waits: Option<String>,
 }
 
@@ -27,13 +25,10 @@ struct World<'r> {
     fake: Fake,
     pairs: Vec<Pair>,
     log: Vec<String>,
-    /// Number of serialization failures by reason.
     reasons: &'r mut BTreeMap<String, u32>,
 }
 
 impl World<'_> {
-    /// Asserts that both servers reply alike, or that the session waits on both. Returns whether it
-    /// waits.
     fn compare(&mut self, index: usize) -> Result<bool, TestCaseError> {
         let pair = &mut self.pairs[index];
         let Some(own) = self.fake.answer(pair.fake) else {

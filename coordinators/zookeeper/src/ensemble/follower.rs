@@ -17,7 +17,6 @@ use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// Connection attempts before the follower gives up.
 const CALLS_MAX: u32 = 5;
 /// Delay between connection attempts, in milliseconds.
 const CALL_AGAIN_MS: u64 = 100;
@@ -116,7 +115,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Handles a message from the leader. Returns whether it was valid in this state.
     fn obey(&mut self, message: Message) -> bool {
         let Some(follower) = self.following() else { return false };
         let stage = follower.stage;

@@ -153,7 +153,6 @@ impl ZooKeeper {
         self.commit();
     }
 
-    /// Queues a sync behind everything proposed so far.
     pub(super) fn take_sync(&mut self, through: MemberId, session: i64, cxid: i32) {
         let Role::Leading(leader) = &mut self.role else { return };
         match leader.outstanding.back_mut() {

@@ -101,7 +101,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Sends a follower the history it lacks; every later proposal follows.
     pub(super) fn bring_level(&mut self, connection: ConnectionId) {
         let Role::Leading(leader) = &mut self.role else { return };
         let epoch = leader.epoch();

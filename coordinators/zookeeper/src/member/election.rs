@@ -20,11 +20,8 @@ pub(crate) struct Election {
     majority: usize,
     round: u64,
     vote: Vote,
-    /// This member's initial vote: itself.
     own: Vote,
-    /// Votes of this round, with the voter's state.
     votes: BTreeMap<MemberId, Notification>,
-    /// Votes of members that already have a leader.
     settled: BTreeMap<MemberId, Notification>,
     repeat_ms: u64,
     repeat_at: u64,
@@ -56,7 +53,6 @@ impl Election {
         }
     }
 
-    /// Starts an election and makes the member send its vote to all others.
     pub(crate) fn begin(&mut self, own: Vote, now_ms: u64) {
         // A peer may claim the last possible round; the next round is then the first again.
         self.round = self.round.wrapping_add(1);
@@ -73,7 +69,6 @@ impl Election {
         self.votes.insert(self.me, self.notification(State::Looking));
     }
 
-    /// The notification that this member sends in this state.
     pub(crate) fn notification(&self, state: State) -> Notification {
         Notification { state, round: self.round, vote: self.vote }
     }
@@ -83,7 +78,6 @@ impl Election {
         self.vote = vote;
     }
 
-    /// Handles a vote that arrives during an election.
     pub(crate) fn hear(&mut self, from: MemberId, heard: Notification, now_ms: u64) -> Step {
         match heard.state {
             State::Looking => self.hear_looking(from, heard, now_ms),

@@ -8,11 +8,8 @@ use std::collections::BTreeMap;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Calling,
-    /// Waiting for the leader's epoch.
     Informed,
-    /// Receiving the leader's history.
     Receiving,
-    /// History received; waiting for the disk sync.
     Securing {
         epoch: u32,
         zxid: i64,

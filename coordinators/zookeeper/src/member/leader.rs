@@ -20,7 +20,6 @@ pub(crate) struct Proposal {
     pub(crate) syncs: Vec<Sync>,
 }
 
-/// A sync request: the member it came through, its session and its cxid.
 pub(crate) type Sync = (MemberId, i64, i32);
 
 #[derive(Debug)]
@@ -76,8 +75,6 @@ impl Leader {
         self.sessions.touch(session, timeout_ms, now_ms)
     }
 
-    /// Validates the session of a client that reconnected through a member. Returns whether it is
-    /// alive.
     pub(crate) fn revalidate(
         &mut self,
         session: i64,

@@ -7,13 +7,9 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Stage {
-    /// Has sent the epoch that it knows.
     Informed,
-    /// Has accepted the leader's epoch.
     Confirmed,
-    /// Is being sent the leader's history and every later proposal.
     Sent,
-    /// Has the leader's history on disk.
     Level,
     Admitted,
 }
@@ -26,7 +22,6 @@ pub(crate) struct Learner {
     /// It accepted this epoch now, not in an earlier connection.
     pub(crate) is_new: bool,
     pub(crate) progress: Progress,
-    /// The last proposal that it has on disk.
     pub(crate) acked: i64,
     pub(crate) heard_at: u64,
 }

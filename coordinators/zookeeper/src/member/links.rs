@@ -73,7 +73,6 @@ impl Links {
         }
     }
 
-    /// Marks a connection as open. Returns the member it leads to, if it is one of these.
     pub(crate) fn connected(&mut self, connection: ConnectionId) -> Option<MemberId> {
         let found = self.links.iter_mut().find(|(_, link)| link.connection == connection);
         found.map(|(member, link)| {

@@ -38,7 +38,6 @@ pub(crate) struct Progress {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// First message on a connection: the sender.
     Hello(MemberId),
     Notification(Notification),
     /// First message of a follower: the epoch that it has accepted.
@@ -60,14 +59,12 @@ pub(crate) enum Message {
         zxid: i64,
     },
     Snapshot(Bytes),
-    /// A committed transaction.
     Committed(Transaction),
     Proposal(Transaction),
     /// End of the leader's history.
     NewLeader {
         epoch: u32,
     },
-    /// The leader's history is on the follower's disk.
     AckNewLeader,
     /// A majority has the history: serve clients.
     UpToDate,

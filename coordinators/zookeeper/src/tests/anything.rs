@@ -27,7 +27,6 @@ fn frame() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// Valid first bytes of a client or a member.
 fn greeting() -> impl Strategy<Value = Vec<u8>> {
     let peer = [&PEER_GREETING[..], &[0, 0, 0, 2, 0, 2]].concat();
     prop_oneof![Just(connect()), Just(peer), Just(Vec::new())]

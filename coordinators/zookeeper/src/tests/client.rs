@@ -22,7 +22,6 @@ pub(super) struct Client {
     xid: i32,
 }
 
-/// A reply: xid, error, record.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Reply {
     pub(super) xid: i32,
@@ -41,7 +40,6 @@ impl Client {
         Client::try_enter(world, at).expect("a session")
     }
 
-    /// Reattaches to the session through server `at`. Returns whether it is alive.
     pub(super) fn come_back(&mut self, world: &mut World, at: usize) -> bool {
         (self.at, self.connection) = (at, world.connect(at));
         self.ask_for_session(world)

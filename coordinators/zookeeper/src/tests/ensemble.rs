@@ -10,7 +10,6 @@ fn other_than(hosts: usize, not: usize) -> usize {
     (0..hosts).find(|host| *host != not).unwrap()
 }
 
-/// Asserts that all running servers have the same tree once the ensemble is quiet.
 #[track_caller]
 fn assert_agreement(world: &mut World, hosts: usize) {
     world.settle(hosts);

@@ -33,7 +33,6 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: self.session.clone(), xid, seen: self.seen }
     }
 
-    /// Reattaches to the session as soon as server `at` serves. Returns the session reply as text.
     pub(crate) fn come_back(&mut self, ensemble: &mut E, at: usize, password: &[u8]) -> String {
         for _ in 0..600 {
             self.connection = ensemble.connect(at);
@@ -57,7 +56,6 @@ impl<E: Ensemble> Client<E> {
         self.xid
     }
 
-    /// Returns the next frame as text: an event, or a reply with its error code and contents.
     pub(crate) fn hear(&mut self, ensemble: &mut E, operation: i32) -> String {
         let Some(frame) = ensemble.frame(&mut self.connection) else {
             return "cut off".to_owned();

@@ -25,7 +25,6 @@ pub(crate) trait Ensemble {
     type Connection;
     fn connect(&mut self, at: usize) -> Self::Connection;
     fn send(&mut self, connection: &mut Self::Connection, bytes: &[u8]);
-    /// Returns the next frame; `None` once the server has closed the connection.
     fn frame(&mut self, connection: &mut Self::Connection) -> Option<Vec<u8>>;
     fn is_silent(&mut self, connection: &mut Self::Connection, ms: u64) -> bool;
     fn pass(&mut self, ms: u64);
@@ -37,7 +36,6 @@ pub(crate) trait Ensemble {
     fn start_again(&mut self, at: usize);
     fn stop(&mut self, at: usize);
     fn go_on(&mut self, at: usize);
-    /// Holds back, or releases, the messages from the last server to the first.
     fn hold_back(&mut self, is_held: bool);
 }
 

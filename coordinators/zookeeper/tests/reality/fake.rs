@@ -5,7 +5,6 @@ use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 use fencepost_zookeeper::Config;
 
-/// Longest wait for a reply, in virtual milliseconds.
 const PATIENCE_MS: u64 = 20_000;
 
 pub(crate) struct Fake(pub(crate) World);
@@ -40,7 +39,6 @@ impl Fake {
         })
     }
 
-    /// Reads to the end of the connection; `None` if the server does not close it.
     pub(crate) fn rest(&mut self, connection: ConnectionId) -> Option<Vec<u8>> {
         let is_open = |world: &World| !world.is_closed(connection);
         if (0..PATIENCE_MS).all(|_| {

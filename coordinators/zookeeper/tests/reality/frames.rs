@@ -5,7 +5,6 @@ use crate::fake::Fake;
 use crate::protocol::*;
 use crate::real::{self, Real};
 
-/// The bytes to send, and whether to open a session first.
 fn oddities() -> Vec<(&'static str, bool, Vec<u8>)> {
     let new = Record::default;
     let path = |path: &str| new().text(path).bool(false);

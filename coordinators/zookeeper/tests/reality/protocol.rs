@@ -51,7 +51,6 @@ pub(crate) fn request(xid: i32, operation: i32, record: Record) -> Vec<u8> {
     header.framed()
 }
 
-/// Encodes a session request; session 0 asks for a new one.
 pub(crate) fn connect(session: i64, password: &[u8], timeout_ms: i32, seen: i64) -> Vec<u8> {
     let record = Record::default().int(0).long(seen).int(timeout_ms).long(session);
     record.bytes(Some(password)).bool(false).framed()

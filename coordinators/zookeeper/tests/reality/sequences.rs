@@ -16,7 +16,6 @@ const CASES: u32 = 400;
 const TIMEOUT_MS: i32 = 30_000;
 const PING_XID: i32 = -2;
 
-/// A client's request; paths are below the sequence's own node.
 #[derive(Clone, Debug)]
 enum Ask {
     Create {
@@ -38,17 +37,13 @@ enum Ask {
     /// Zxids back from the latest, and the watches to restore.
     SetWatches(bool, i64, Vec<Vec<String>>),
     AddWatch(String, i32),
-    /// `checkWatches` or `removeWatches`.
     Watches(i32, String, i32),
     Ephemerals(String),
     Ping,
-    /// Closes the session and opens another one.
     CloseAndReturn,
-    /// Reconnects with the same session.
     Reattach,
 }
 
-/// Which client sends the request, and whether it waits for the reply.
 #[derive(Clone, Debug)]
 struct Step {
     client: usize,
@@ -234,7 +229,6 @@ struct Client<C> {
     connection: C,
     session: Session,
     xid: i32,
-    /// Xid and operation of each unanswered request.
     open: Vec<(i32, i32)>,
 }
 

@@ -79,7 +79,6 @@ fn add_scored(set: &mut SortedSet, member: &[u8], score: f64) -> Result<(), RdbE
     Ok(())
 }
 
-/// Alternating members and scores.
 fn scored(elements: &[Vec<u8>]) -> Result<Value, RdbError> {
     let mut set = SortedSet::default();
     for pair in elements.chunks(2) {

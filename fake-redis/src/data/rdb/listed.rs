@@ -25,7 +25,6 @@ pub(super) fn listpack(bytes: &[u8]) -> Result<Vec<Vec<u8>>, RdbError> {
     }
 }
 
-/// Returns an element and its encoded size, without the length behind it.
 fn listpack_element(first: u8, after: &[u8]) -> Option<(Vec<u8>, usize)> {
     let text = |header: usize, length: usize| {
         Some((after.get(header..header + length)?.to_vec(), 1 + header + length))

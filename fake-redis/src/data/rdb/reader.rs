@@ -28,7 +28,6 @@ fn signature(bytes: &[u8]) -> Result<u32, RdbError> {
     if (1..=VERSION_MAX).contains(&version) { Ok(version) } else { Err(RdbError::Version(version)) }
 }
 
-/// A length, or the code of a specially encoded string.
 enum Length {
     Plain(usize),
     Encoded(u8),
@@ -38,7 +37,6 @@ pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
     version: u32,
-    /// The database of the next keys.
     db: usize,
     auxiliary: BTreeMap<Vec<u8>, Vec<u8>>,
 }
@@ -128,7 +126,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The snapshot's position in a replication history, if the fields read so far contain it.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();
@@ -194,7 +191,6 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Alternating fields and values.
 fn hash(elements: Vec<Vec<u8>>) -> Result<Value, RdbError> {
     if elements.is_empty() || !elements.len().is_multiple_of(2) {
         return Err(RdbError::Malformed("hash"));

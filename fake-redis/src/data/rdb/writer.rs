@@ -6,7 +6,6 @@ use crate::data::number::parse_integer;
 use crate::data::value::Value;
 use bytes::Bytes;
 
-/// Auxiliary fields of a snapshot.
 #[derive(Clone, Debug)]
 pub(crate) struct About<'a> {
     pub(crate) version: &'a str,

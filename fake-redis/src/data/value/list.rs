@@ -4,16 +4,13 @@ use std::collections::VecDeque;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum End {
-    /// Head.
     Left,
-    /// Tail.
     Right,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct List {
     elements: VecDeque<Box<[u8]>>,
-    /// Total length of the elements.
     bytes: usize,
 }
 
@@ -22,7 +19,6 @@ impl List {
         self.elements.len()
     }
 
-    /// Estimated bytes.
     pub(super) fn memory(&self) -> usize {
         64 + self.bytes + 16 * self.len()
     }
@@ -68,7 +64,6 @@ impl List {
         true
     }
 
-    /// Inserts before the element at a position.
     pub(crate) fn insert(&mut self, position: usize, element: &[u8]) {
         self.bytes += element.len();
         self.elements.insert(position, element.into());

@@ -21,7 +21,6 @@ struct Node {
     member: Box<[u8]>,
     left: Tree,
     right: Tree,
-    /// Number of nodes in this subtree.
     count: usize,
 }
 
@@ -30,7 +29,6 @@ struct Node {
 pub(super) struct Ranked {
     nodes: Vec<Node>,
     root: Tree,
-    /// Indices of removed nodes.
     free: Vec<u32>,
 }
 
@@ -91,7 +89,6 @@ impl Ranked {
         iter
     }
 
-    /// Adds a member that must be missing.
     pub(super) fn insert(&mut self, score: f64, member: Box<[u8]>) {
         let node = Node { score, member, left: None, right: None, count: 1 };
         let place = match self.free.pop() {
@@ -147,7 +144,6 @@ impl Ranked {
         }
     }
 
-    /// Removes the node at a rank, which must exist. Returns the tree and the node.
     fn without(&mut self, tree: Tree, rank: usize) -> (Tree, u32) {
         let root = tree.expect("the rank exists");
         let (left, right) = (self.node(root).left, self.node(root).right);
@@ -165,7 +161,6 @@ impl Ranked {
         }
     }
 
-    /// Joins the subtrees of a removed node.
     fn joined(&mut self, left: Tree, right: Tree) -> Tree {
         match (left, right) {
             (None, only) | (only, None) => only,
@@ -271,7 +266,6 @@ mod tests {
         ranked.insert(score, number.to_string().into_bytes().into());
     }
 
-    /// Returns the depth; panics if the tree is unbalanced or a size is wrong.
     fn depth(ranked: &Ranked, tree: Tree) -> usize {
         let Some(place) = tree else { return 0 };
         let (left, right) = (ranked.node(place).left, ranked.node(place).right);

@@ -19,7 +19,6 @@ pub(crate) struct SortedSet {
     is_large: bool,
 }
 
-/// Scores are never NaN.
 impl Eq for SortedSet {}
 
 impl SortedSet {
@@ -27,12 +26,10 @@ impl SortedSet {
         self.order.len()
     }
 
-    /// Returns whether it is still small enough for a list.
     pub(crate) fn is_listed(&self) -> bool {
         !self.is_large
     }
 
-    /// Estimated bytes.
     pub(super) fn memory(&self) -> usize {
         64 + 2 * self.bytes + 72 * self.len()
     }
@@ -65,7 +62,6 @@ impl SortedSet {
         self.order.first_rank(is_reached)
     }
 
-    /// Sets a member's score. Returns the old one.
     pub(crate) fn set(&mut self, member: &[u8], score: f64) -> Option<f64> {
         let old = match self.scores.get_mut(member) {
             // 0 and -0 are equal: keep the stored zero.

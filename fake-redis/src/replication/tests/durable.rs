@@ -23,8 +23,6 @@ fn alone(persistence: Persistence) -> World {
     world
 }
 
-/// Runs SET and WAITAOF on one connection. Returns the reply and WAITAOF's duration in
-/// milliseconds.
 fn set_and_wait(world: &mut World, words: [&str; 3]) -> (String, u64) {
     let client = world.connect("redis-1");
     world.call(client, &["SET", "k", "v"]);

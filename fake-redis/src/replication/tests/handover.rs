@@ -3,7 +3,6 @@
 use super::{deployment, field};
 use crate::world::{World, text};
 
-/// Returns the role of `host` and its failover state.
 fn state(world: &mut World, host: &str) -> (String, String) {
     (field(world, host, "role"), field(world, host, "master_failover_state"))
 }
@@ -102,7 +101,6 @@ fn a_target_that_refuses_ends_the_failover() {
     world.cut("redis-1", "redis-2");
     world.ask("redis-1", &["SET", "k", "v"]);
     world.ask("redis-1", &["FAILOVER", "TO", "redis-2", "6379", "FORCE", "TIMEOUT", "300"]);
-    // It has already become a primary.
     world.ask("redis-2", &["REPLICAOF", "NO", "ONE"]);
     world.run_for(1_000);
     world.heal();

@@ -58,8 +58,6 @@ fn a_dead_primary_is_replaced_and_returns_as_a_replica() {
     }
 }
 
-/// Replaces `redis-1`, and restarts the new primary immediately with its original configuration.
-/// Returns the new primary.
 fn restart_the_promoted(world: &mut World, has_config_file: bool) -> String {
     world.crash("redis-1");
     world.run_for(10_000);

@@ -4,7 +4,6 @@ use super::{deployment, field};
 use crate::config::RedisVersion;
 use crate::world::{World, text};
 
-/// Runs SET and WAIT on one connection. Returns the reply and WAIT's duration.
 fn set_and_wait(world: &mut World, replicas: &str, timeout_ms: &str) -> (String, u64) {
     let client = world.connect("redis-1");
     world.call(client, &["SET", "k", "v"]);

@@ -32,7 +32,6 @@ const FUNCTIONS: [(&str, Native); 10] = [
     ("new", native!(new)),
 ];
 
-/// A library with these settings of the run.
 pub(super) fn library(vm: &mut Vm, settings: usize) -> Value {
     let settings = Value::Float(settings as f64);
     let mut pairs = vec![(string(vm, b"null"), NULL)];
@@ -55,7 +54,6 @@ fn new(call: &Arguments<'_>) -> Result<Value> {
     Ok(library(&mut call.vm(), settings.unwrap_or(0)))
 }
 
-/// The index of the function's settings.
 fn place(call: &Arguments<'_>) -> usize {
     match call.captured(0) {
         Value::Float(place) => place as usize,

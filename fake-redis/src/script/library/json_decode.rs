@@ -45,12 +45,10 @@ enum Kind {
 
 struct Token {
     kind: Kind,
-    /// Start of the token or of its error, from 0.
     index: usize,
 }
 
 impl Kind {
-    /// The name in errors.
     fn name(&self) -> &'static str {
         match self {
             Kind::ObjectBegin => "T_OBJ_BEGIN",

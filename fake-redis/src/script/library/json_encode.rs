@@ -95,7 +95,6 @@ impl Encoder<'_, '_> {
         }
     }
 
-    /// Returns the length of an array; `None` for an object.
     fn array_length(&self, table: Gc<Table>, pairs: &[(Value, Value)]) -> Result<Option<i64>> {
         let (mut longest, mut items) = (0_i64, 0_i64);
         for (key, _) in pairs {

@@ -64,7 +64,6 @@ fn pack_string(text: &[u8], packed: &mut Vec<u8>) {
     packed.extend_from_slice(text);
 }
 
-/// A length in two or four bytes.
 fn pack_length(length: usize, (short, long): (u8, u8), packed: &mut Vec<u8>) {
     if let Ok(length) = u16::try_from(length) {
         packed.push(short);

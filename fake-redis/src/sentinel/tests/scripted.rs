@@ -13,14 +13,10 @@ use std::{
 #[derive(Clone, Debug)]
 pub(super) struct Part {
     pub(super) master: Option<String>,
-    /// `slave_repl_offset`.
     pub(super) offset: u64,
-    /// `slave_priority`.
     pub(super) priority: u32,
     pub(super) run_id: String,
-    /// `master_link_status`.
     pub(super) link_up: bool,
-    /// Arguments of every SLAVEOF received.
     pub(super) told: Vec<String>,
 }
 

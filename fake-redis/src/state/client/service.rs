@@ -5,15 +5,10 @@ use bitflags::bitflags;
 bitflags! {
     #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
     struct Marks: u8 {
-        /// It is in the queue of clients with a complete command.
         const QUEUED = 1;
-        /// Its next command waits for the end of CLIENT PAUSE.
         const POSTPONED = 1 << 1;
-        /// It waits in a command without a reply yet.
         const BLOCKED = 1 << 2;
-        /// It is closed once its reply is sent.
         const CLOSING = 1 << 3;
-        /// It is disconnected when the current command ends.
         const ABORTING = 1 << 4;
     }
 }
@@ -60,7 +55,6 @@ impl Service {
         self.0.contains(Marks::BLOCKED)
     }
 
-    /// Returns whether a command is postponed or blocked.
     pub(crate) fn waits(self) -> bool {
         self.0.intersects(Marks::POSTPONED.union(Marks::BLOCKED))
     }

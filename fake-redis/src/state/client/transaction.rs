@@ -14,7 +14,6 @@ pub(crate) struct Transaction {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Ending {
-    /// A command was refused while it was queued.
     Spoilt,
     Overtaken,
     Execute(Vec<ArgumentVector>),
@@ -42,7 +41,6 @@ impl Transaction {
         self.queue.len()
     }
 
-    /// The union of the queued commands' flags.
     pub(crate) fn flags(&self) -> Flags {
         self.flags
     }

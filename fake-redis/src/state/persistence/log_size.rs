@@ -3,12 +3,9 @@
 
 use crate::config::NodeConfig;
 
-/// In bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct LogSize {
-    /// The snapshot at the start.
     pub(crate) base: usize,
-    /// Appended since the snapshot.
     pub(crate) appended: usize,
 }
 

@@ -5,13 +5,10 @@ use std::collections::VecDeque;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
-    /// End of the data written to the file.
     written: u64,
     /// Data was written since the last sync began.
     unsynced: bool,
-    /// Ends of the pending syncs.
     under_way: VecDeque<u64>,
-    /// End of the durable data.
     pub(crate) synced: u64,
 }
 

@@ -5,7 +5,6 @@ use super::Replication;
 /// `FAILOVER_*` in server.h.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Phase {
-    /// Writes are postponed until the replica has caught up.
     WaitingForSync,
     /// This server replicates the replica and asks it to take over.
     InProgress,
@@ -33,9 +32,7 @@ pub(super) struct Failover {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Advance {
     Wait,
-    /// Timed out before the replica caught up.
     Abort,
-    /// This replica takes over; the server must replicate it.
     HandOver(String, u16),
 }
 
@@ -102,7 +99,6 @@ impl Replication {
             .any(|replica| replica.host.eq_ignore_ascii_case(host) && replica.port == port)
     }
 
-    /// Returns a replica that has caught up, among the possible targets.
     fn caught_up(&self, target: Option<&(String, u16)>) -> Option<(String, u16)> {
         let is_asked = |host: &str, port| {
             target.is_none_or(|(name, at)| host.eq_ignore_ascii_case(name) && port == *at)

@@ -3,7 +3,6 @@
 use bytes::Bytes;
 use std::collections::VecDeque;
 
-/// A replication history.
 #[derive(Debug)]
 pub(crate) struct History {
     id: String,
@@ -11,7 +10,6 @@ pub(crate) struct History {
     second_id: String,
     /// First offset that is invalid under the second id.
     second_offset: Option<u64>,
-    /// Length in bytes.
     offset: u64,
     backlog: Option<Backlog>,
 }
@@ -22,7 +20,6 @@ struct Backlog {
     size_max: usize,
 }
 
-/// The null id.
 const NO_ID: &str = "0000000000000000000000000000000000000000";
 
 impl History {
@@ -81,7 +78,6 @@ impl History {
         self.backlog = None;
     }
 
-    /// Adopts another server's history after its snapshot was loaded.
     pub(crate) fn adopt(&mut self, id: &str, offset: u64) {
         id.clone_into(&mut self.id);
         self.forget_second();

@@ -10,7 +10,6 @@ use fencepost_machine::{ConnectionId, Output, Outputs};
 /// Stages of the connection to the primary (`REPL_STATE_*`).
 #[derive(Debug, Default)]
 pub(crate) enum Stage {
-    /// The cron will connect.
     #[default]
     Unconnected,
     Connecting,
@@ -26,7 +25,6 @@ pub(super) struct Link {
     outgoing: Option<Outgoing<Step>>,
     /// When the primary last sent anything, in seconds of the wall clock.
     heard_at: i64,
-    /// The unapplied part of the stream, parsed.
     reader: RequestReader,
     /// The unapplied part of the stream, to be forwarded once it is applied.
     unapplied: BytesMut,
@@ -57,7 +55,6 @@ impl Replication {
         self.link.outgoing.as_ref().is_some_and(|outgoing| outgoing.id == connection)
     }
 
-    /// Seconds since the primary last sent anything.
     pub(crate) fn silent_for(&self, now_seconds: i64) -> i64 {
         now_seconds - self.link.heard_at
     }
@@ -66,7 +63,6 @@ impl Replication {
         self.down_since
     }
 
-    /// See the field.
     pub(crate) fn may_continue(&self) -> bool {
         self.may_continue
     }
@@ -105,7 +101,6 @@ impl Replication {
         self.link.stage = Stage::Transfer(transfer);
     }
 
-    /// Reads the snapshot; `None` until it is complete.
     pub(crate) fn read_transfer(&mut self) -> Result<Option<Received>, NotASnapshot> {
         let (Stage::Transfer(transfer), Some(outgoing)) =
             (&mut self.link.stage, &mut self.link.outgoing)
@@ -115,7 +110,6 @@ impl Replication {
         transfer.read(outgoing.undecoded())
     }
 
-    /// Adopts the history and offset of a loaded snapshot.
     pub(crate) fn adopt(&mut self, id: &str, offset: u64) {
         self.history.adopt(id, offset);
     }
@@ -129,7 +123,6 @@ impl Replication {
         is_new
     }
 
-    /// Starts the stream, after a snapshot or directly.
     pub(crate) fn begin_streaming(&mut self, backlog_size: usize) {
         self.history.keep(backlog_size);
         self.link.stage = Stage::Streaming;
@@ -152,7 +145,6 @@ impl Replication {
         Ok(is_complete.then(|| self.link.reader.take()))
     }
 
-    /// Returns the memory of an applied command.
     pub(crate) fn give_back(&mut self, request: Request) {
         self.link.reader.give_back(request);
     }

@@ -7,7 +7,6 @@ use crate::state::client_key::ClientKey;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 
-/// A client's REPLCONF data.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Introduction {
     pub(crate) port: u16,
@@ -26,7 +25,6 @@ pub(crate) enum Progress {
     /// Loading its snapshot. The stream since then is sent with its first acknowledgement
     /// (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
-    /// Receiving the stream.
     Follows,
 }
 
@@ -35,10 +33,8 @@ pub(crate) enum Progress {
 pub(crate) struct Replica {
     pub(crate) client: ClientKey,
     pub(crate) connection: ConnectionId,
-    /// Its announced host, or that of its connection.
     pub(crate) host: String,
     pub(crate) port: u16,
-    /// Acknowledged offset.
     pub(crate) acknowledged: u64,
     /// Offset on its disk; 0 if it sent none, as without an append-only file and before 7.2.
     pub(crate) synced: u64,
@@ -54,12 +50,10 @@ impl Replica {
     }
 }
 
-/// A request to become a replica.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum SyncRequest<'a> {
     /// SYNC: a snapshot, and no acknowledgements.
     Snapshot,
-    /// PSYNC.
     Continue {
         /// The history's id, or `?`.
         id: &'a str,

@@ -28,7 +28,6 @@ fn replica(key: usize, progress: Progress) -> Replica {
     }
 }
 
-/// The new part of the stream, by replica.
 fn shared(replication: &mut Replication) -> Vec<(u32, Bytes)> {
     let mut sent = Vec::new();
     if replication.has_gained() {

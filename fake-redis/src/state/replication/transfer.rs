@@ -6,16 +6,11 @@ const DELIMITER_LENGTH: usize = 40;
 /// Maximum length of the line that announces a snapshot.
 const LINE_LENGTH_MAX: usize = 1_024;
 
-/// An incomplete snapshot.
 #[derive(Debug)]
 pub(crate) struct Transfer {
-    /// Its history.
     id: String,
-    /// Its replication offset.
     offset: u64,
-    /// How to detect its end, once announced.
     end: Option<End>,
-    /// Bytes searched for the delimiter.
     searched: usize,
 }
 
@@ -28,9 +23,7 @@ enum End {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Received {
     pub(crate) payload: Bytes,
-    /// Its history.
     pub(crate) id: String,
-    /// Its replication offset.
     pub(crate) offset: u64,
     /// The primary did not know the length in advance, so it waits for an acknowledgement of the
     /// complete snapshot.
@@ -42,7 +35,6 @@ impl Transfer {
         Transfer { id: id.to_owned(), offset, end: None, searched: 0 }
     }
 
-    /// Reads the snapshot; `None` until it is complete.
     pub(super) fn read(&mut self, buffer: &mut BytesMut) -> Result<Option<Received>, NotASnapshot> {
         if self.end.is_none() {
             self.take_announcement(buffer)?;

@@ -3,25 +3,18 @@
 use super::{Replica, Replication};
 use crate::state::client_key::ClientKey;
 
-/// The condition for the reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Goal {
     /// WAIT: this many replicas have applied the write.
     Applied { replicas: usize },
     /// WAITAOF: the write is in the synced append-only files of this many replicas, and of this
     /// server.
-    Synced {
-        /// This server's file counts.
-        local: bool,
-        replicas: usize,
-    },
+    Synced { local: bool, replicas: usize },
 }
 
-/// A client in WAIT or WAITAOF.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Waiting {
     pub(crate) client: ClientKey,
-    /// The offset to reach.
     pub(crate) offset: u64,
     pub(crate) goal: Goal,
     /// Deadline in wall-clock milliseconds; `None` means never.
@@ -29,13 +22,11 @@ pub(crate) struct Waiting {
 }
 
 impl Replication {
-    /// Number of replicas that acknowledged this offset.
     pub(crate) fn acknowledged(&self, offset: u64) -> usize {
         let has_it = |replica: &&Replica| replica.is_online() && replica.acknowledged >= offset;
         self.replicas.iter().filter(has_it).count()
     }
 
-    /// Number of replicas with this offset on disk.
     pub(crate) fn synced(&self, offset: u64) -> usize {
         let has_it = |replica: &&Replica| replica.is_online() && replica.synced >= offset;
         self.replicas.iter().filter(has_it).count()
@@ -55,7 +46,6 @@ impl Replication {
         self.waiting.retain(|other| other != waiting);
     }
 
-    /// Removes and returns all waiting clients.
     pub(crate) fn end_all_waits(&mut self) -> Vec<Waiting> {
         std::mem::take(&mut self.waiting)
     }

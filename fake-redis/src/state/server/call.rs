@@ -6,17 +6,14 @@ use crate::protocol::reply::Reply;
 use crate::state::client::Client;
 use crate::state::client_key::ClientKey;
 
-/// The origin of a time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Anchor {
     Now,
     Epoch,
 }
 
-/// What to propagate for a command that changed data.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
-    /// The command as received.
     AsSent,
     /// The effects that the command recorded, possibly none.
     Stated,
@@ -43,7 +40,6 @@ impl<'a> Call<'a> {
         self.server.client_mut(self.client)
     }
 
-    /// Propagates nothing.
     pub(crate) fn state_no_effect(&mut self) {
         self.effect = Effect::Stated;
     }

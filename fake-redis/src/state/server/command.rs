@@ -13,7 +13,6 @@ pub(crate) struct Command {
     pub(crate) info: CommandInfo,
     /// Its code; never reached for most containers.
     pub(crate) run: Run,
-    /// Subcommands of a container.
     pub(crate) subcommands: &'static [Command],
 }
 

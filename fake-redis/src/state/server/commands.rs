@@ -18,12 +18,10 @@ impl Commands {
         self.table
     }
 
-    /// Looks up a recently called command by its name in any case.
     pub(crate) fn find_recent(&self, name: &[u8]) -> Option<&'static Command> {
         self.recent.find(name)
     }
 
-    /// Records a call of a command that this version has.
     pub(crate) fn note_called(&mut self, command: &'static Command) {
         self.recent.note(command);
     }

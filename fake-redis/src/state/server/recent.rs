@@ -9,7 +9,6 @@ const RECENT_MAX: usize = 16;
 pub(crate) struct Recent([Option<&'static Command>; RECENT_MAX]);
 
 impl Recent {
-    /// Looks up a name in any case.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'static Command> {
         self.0[place(name)].filter(|command| is_in_any_case(command.name.as_bytes(), name))
     }

@@ -17,7 +17,6 @@ impl Table {
         self.0.values().copied()
     }
 
-    /// Looks up a name in any case.
     pub(crate) fn find(&self, name: &[u8]) -> Option<&'static Command> {
         const NAME_LENGTH_MAX: usize = 24;
         let mut lower = [0; NAME_LENGTH_MAX];

@@ -25,7 +25,6 @@ impl Serializable {
         self.leave(id);
     }
 
-    /// Rolls a transaction back, or stops tracking one that is safe.
     pub(crate) fn abandon(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let was_declared = entry.is_read_only;
@@ -60,7 +59,6 @@ impl Serializable {
         }
     }
 
-    /// Forgets the conflicts to committed transactions, but notes the earliest.
     fn release_outs(&mut self, id: Tracked) {
         let Some(entry) = self.get(id) else { return };
         let (is_read_only, last) = (entry.is_read_only, self.last);
@@ -80,7 +78,6 @@ impl Serializable {
         }
     }
 
-    /// Forgets the conflicts from committed and from read-only transactions.
     fn release_ins(&mut self, id: Tracked) {
         let ins = self.get(id).map(|entry| entry.ins.clone()).unwrap_or_default();
         for reader in ins {
@@ -139,7 +136,6 @@ impl Serializable {
         self.clear();
     }
 
-    /// Forgets committed transactions that no running one overlaps.
     fn clear(&mut self) {
         for id in self.finished.clone() {
             let Some(entry) = self.get(id) else { continue };
