@@ -75,6 +75,7 @@ impl<'t> Binder<'t> {
                 typed(Bound::IsNull(Box::new(value), *is_negated), Type::Boolean)
             }
             Node::Cast { value, to } => self.cast(value, *to, position)?,
+            Node::Case { arms, otherwise } => self.case(arms, otherwise.as_deref(), position)?,
             Node::Call { name, arguments, star } => self.call(name, arguments, *star, position)?,
             Node::Keyword(word) => self.keyword(word, position),
         })
@@ -233,6 +234,10 @@ fn name_of(expression: &Expression) -> String {
             _ if !has_name(value) => to.short_name().to_owned(),
             name => name,
         },
+        Node::Case { otherwise, .. } => match otherwise.as_deref() {
+            Some(otherwise) if has_name(otherwise) => name_of(otherwise),
+            _ => "case".to_owned(),
+        },
         _ => "?column?".to_owned(),
     }
 }
@@ -242,6 +247,7 @@ fn has_name(expression: &Expression) -> bool {
     match &expression.node {
         Node::Column { .. } | Node::Call { .. } | Node::Keyword(_) => true,
         Node::Cast { value, .. } => has_name(value),
+        Node::Case { otherwise, .. } => otherwise.as_deref().is_some_and(has_name),
         _ => false,
     }
 }

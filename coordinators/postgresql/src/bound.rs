@@ -72,6 +72,8 @@ pub(crate) enum Function {
     Cancel,
     IsInRecovery,
     Promote,
+    /// The value if no condition is true, then each condition with its value.
+    Case,
 }
 
 impl Function {
@@ -86,6 +88,7 @@ impl Function {
                 | Function::Database
                 | Function::User
                 | Function::Setting
+                | Function::Case
         )
     }
 }

@@ -1,6 +1,7 @@
 //! The functions that can be called.
 
 use super::Binder;
+use super::values::base;
 use crate::bound::{Advisory, Bound, Function, Typed};
 use crate::error::{Outcome, SqlError};
 use crate::span::Span;
@@ -132,6 +133,52 @@ impl Binder<'_> {
         let index = outer.len();
         self.counts = Some(outer.into_iter().chain([counted]).collect());
         Ok(Typed { bound: Bound::Count(index), kind: Type::Int8, position })
+    }
+
+    pub(super) fn case(
+        &mut self,
+        arms: &[(Expression, Expression)],
+        otherwise: Option<&Expression>,
+        position: usize,
+    ) -> Outcome<Typed> {
+        let null = Typed { bound: Bound::Constant(Value::Null), kind: Type::Unknown, position };
+        let (mut conditions, mut values) = (Vec::new(), vec![null]);
+        for (condition, value) in arms {
+            conditions.push(self.boolean(condition, "CASE/WHEN")?);
+            values.push(self.bind(value)?);
+        }
+        if let Some(otherwise) = otherwise {
+            values[0] = self.bind(otherwise)?;
+        }
+        let (values, kind) = self.alike(values, "CASE")?;
+        let mut values = values.into_iter();
+        let mut bound: Vec<Bound> = values.next().into_iter().collect();
+        bound.extend(conditions.into_iter().zip(values).flat_map(|(when, then)| [when, then]));
+        Ok(Typed { bound: Bound::Call(Function::Case, bound), kind, position })
+    }
+
+    /// Values that are to have one type, and that type.
+    fn alike(&mut self, typed: Vec<Typed>, what: &str) -> Outcome<(Vec<Bound>, Type)> {
+        let known = typed.iter().map(|typed| typed.kind).find(|kind| *kind != Type::Unknown);
+        let first = known.unwrap_or(Type::Text);
+        let is_one = typed.iter().all(|typed| typed.kind == first);
+        let integers = typed.iter().map(|typed| typed.kind).filter(|kind| kind.is_integer());
+        let kind = match integers.max() {
+            _ if is_one => first,
+            Some(widest) if first.is_integer() => widest,
+            _ => base(first),
+        };
+        let mut bound = Vec::new();
+        for typed in typed {
+            let other = typed.kind;
+            let is_narrower = other.is_integer() && kind.is_integer();
+            if other != Type::Unknown && base(other) != base(kind) && !is_narrower {
+                let message = format!("{what} types {kind} and {other} cannot be matched");
+                return Err(SqlError::new("42804", message).at(typed.position));
+            }
+            bound.push(self.coerce(typed, kind)?.bound);
+        }
+        Ok((bound, kind))
     }
 
     /// `timezone('utc', x)`: the time zone of this server is UTC, so that nothing changes but the

@@ -1,7 +1,7 @@
 //! Working out expressions. NULL is the unknown of three-valued logic.
 
 use super::{Execution, Stop};
-use crate::bound::Bound;
+use crate::bound::{Bound, Function};
 use crate::error::{Outcome, SqlError};
 use crate::sql::ast::Operator;
 use crate::types::{Interval, Type, Value, compare};
@@ -53,6 +53,19 @@ impl Execution<'_> {
                 Value::Text(text) => Value::Text(text.trim_end_matches(' ').to_owned()),
                 other => other,
             },
+            Bound::Call(Function::Case, arguments) => {
+                let Some((otherwise, arms)) = arguments.split_first() else {
+                    return Ok(Value::Null);
+                };
+                let mut chosen = otherwise;
+                for arm in arms.chunks_exact(2) {
+                    if self.evaluate(&arm[0], row)? == Value::Boolean(true) {
+                        chosen = &arm[1];
+                        break;
+                    }
+                }
+                self.evaluate(chosen, row)?
+            }
             Bound::Call(function, arguments) => {
                 let mut values = Vec::new();
                 for argument in arguments {

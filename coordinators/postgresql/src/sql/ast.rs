@@ -276,6 +276,11 @@ pub(crate) enum Node {
         value: Box<Expression>,
         to: Type,
     },
+    /// The conditions with their values, in order, and the value if none is true.
+    Case {
+        arms: Vec<(Expression, Expression)>,
+        otherwise: Option<Box<Expression>>,
+    },
     Call {
         name: String,
         arguments: Vec<Expression>,
@@ -295,6 +300,10 @@ impl Node {
             | Node::Cast { value, .. } => value.depth,
             Node::Logic { parts, .. } => deepest(parts),
             Node::Binary { left, right, .. } => left.depth.max(right.depth),
+            Node::Case { arms, otherwise } => {
+                let arms = arms.iter().map(|(when, then)| when.depth.max(then.depth));
+                arms.max().max(otherwise.as_ref().map(|value| value.depth)).unwrap_or(0)
+            }
             Node::Call { arguments, .. } => deepest(arguments),
             Node::Null
             | Node::Boolean(_)

@@ -263,7 +263,8 @@ impl Parser {
             return Expression::new(Node::Cast { value, to }, position);
         }
         if word == "case" {
-            return Err(SqlError::unsupported("CASE").at(position));
+            self.at += 1;
+            return self.case(position);
         }
         if let Some(typed) = self.typed_constant(word, position)? {
             return Ok(typed);
@@ -273,6 +274,25 @@ impl Parser {
         }
         self.at += 1;
         self.named(word.to_owned(), position)
+    }
+
+    /// `CASE WHEN condition THEN value ... ELSE value END`, after its first word.
+    fn case(&mut self, position: usize) -> Outcome<Expression> {
+        let mut arms = Vec::new();
+        while self.take_word("when") {
+            let condition = self.expression()?;
+            self.want_word("then")?;
+            arms.push((condition, self.expression()?));
+        }
+        if arms.is_empty() {
+            return Err(SqlError::unsupported("CASE with a value to compare").at(position));
+        }
+        let otherwise = match self.take_word("else") {
+            true => Some(Box::new(self.expression()?)),
+            false => None,
+        };
+        self.want_word("end")?;
+        Expression::new(Node::Case { arms, otherwise }, position)
     }
 
     /// `interval '1 day'`, `timestamp '...'`.

@@ -42,6 +42,8 @@ const DEEPER: &[Level] = &[
     level("1", "cast(", " as int)"),
     level("true", "(", " = true)"),
     level("true", "(", ") and k = 1 or true"),
+    level("1", "case when true then ", " end"),
+    level("true", "case when ", " then true end"),
     level("1", "1 + (", ")"),
 ];
 

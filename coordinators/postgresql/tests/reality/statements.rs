@@ -106,6 +106,10 @@ fn select() -> impl Strategy<Value = String> {
         "k, count(*)",
         "o, 'x'",
         "v::text",
+        "CASE WHEN v > 1 THEN v WHEN k = 2 THEN 7 ELSE k END, 1",
+        "CASE WHEN v IS NULL THEN 'none' END",
+        "CASE WHEN v THEN 1 END",
+        "CASE WHEN v > 1 THEN o ELSE v END",
         "k = 1 AND v IS NULL, NULL",
     ]);
     let locking = pick(&[
