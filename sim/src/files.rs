@@ -1,4 +1,4 @@
-//! Files that are whole or not there.
+//! Atomic writes of files.
 
 mod leftover;
 mod place;
@@ -13,14 +13,14 @@ use tempfile::NamedTempFile;
 #[derive(Debug, thiserror::Error)]
 #[error("{path}: {error}", path = .path.display())]
 pub struct FileError {
-    /// Which file.
+    /// The file.
     pub path: PathBuf,
-    /// Why.
+    /// The reason.
     pub error: io::Error,
 }
 
-/// Writes a file whole or not at all. The file behind a symbolic link is written, and what is no
-/// file, as a device or a pipe, is written to and stays what it is.
+/// Writes a file atomically. It replaces the target of a symbolic link; it writes to a device or a
+/// pipe in place.
 pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     let written = place::find(path).and_then(|place| match place {
         Place::File(path) => replace(&path, content),
@@ -29,9 +29,8 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
-/// Writes a file beside its place, sees to it that it is on the disk, then renames it; the folder
-/// is synced too, so that a loss of power does not undo the rename. What an earlier process left
-/// half-written in the folder is removed.
+/// Writes a temporary file, syncs it, then renames it; syncs the folder too, so that a power loss
+/// does not undo the rename. Removes half-written files of earlier processes from the folder.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     let folder =
         path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -48,7 +47,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);
-    // As any file: the umask takes away from it.
+    // Default permissions, reduced by the umask.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     loop {
@@ -59,7 +58,7 @@ fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Some file systems cannot sync a folder; then nothing better can be had.
+/// Ignores file systems that cannot sync a folder.
 fn sync_folder(folder: &Path) -> io::Result<()> {
     match std::fs::File::open(folder)?.sync_all() {
         Err(error)

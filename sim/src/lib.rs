@@ -1,14 +1,14 @@
 //! Runs distributed locks in a deterministic simulation under injected faults, and reports every
 //! violation of mutual exclusion.
 //!
-//! One value walks one way: a seed draws a fault plan, the plan is run to a history, the history is
-//! judged. A run walks through the rooms in this order: [`setup`] is what it follows from; the
-//! `world` has time, hosts and a network; [`hosts`] are what runs on them; the [`engine`] moves
-//! them; [`run`] calls all of it. [`diagnosis`] runs it again to say why, [`studies`] run many,
-//! and [`cli`] and [`testing`] are the two fronts. No room uses a later one.
+//! The data flow in one direction: a seed draws a fault plan, the run of the plan yields a history,
+//! the judge checks the history. A run passes through the rooms in this order: [`setup`] has its
+//! inputs; the `world` has time, hosts and a network; [`hosts`] are the software on them; the
+//! [`engine`] drives them; [`run`] calls all of it. [`diagnosis`] repeats runs to find causes,
+//! [`studies`] run many, and [`cli`] and [`testing`] are the two fronts. No room uses a later one.
 //!
-//! Entry points: [`testing`] for tests of a lock of one's own, [`RunSpec`] for a single run, the
-//! program `fencepost` ([`cli`]) for all else. The crate has no features.
+//! Entry points: [`testing`] for tests of your own lock, [`RunSpec`] for a single run, the program
+//! `fencepost` ([`cli`]) for everything else. The crate has no features.
 
 pub mod setup;
 

@@ -1,7 +1,7 @@
-//! The simulated world: hosts with clocks of their own, a network between them, servers, tasks, and
-//! an agenda that orders all of it.
+//! The simulated world: hosts with their own clocks, a network between them, servers, tasks, and an
+//! agenda that orders all events.
 //!
-//! The world is the same in both engines; an engine only moves it from instant to instant and
+//! The world is the same in both engines; an engine only advances it from instant to instant and
 //! carries the bytes.
 
 pub(crate) mod agenda;

@@ -10,7 +10,7 @@ const FILE_SIZE_EXCEEDED: i32 = 25;
 
 /// Makes a write beyond the limit fail with an error instead of ending the process.
 pub(crate) fn outlive_limit() -> Result<(), Failure> {
-    // The flag is of no use: the write says that it failed.
+    // Nothing reads the flag: the write returns the error.
     signal_hook::flag::register(FILE_SIZE_EXCEEDED, Arc::default())
         .map(drop)
         .map_err(|error| Failure::wrong(format!("signals: {error}")))

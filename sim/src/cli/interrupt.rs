@@ -1,12 +1,12 @@
-//! SIGINT and SIGTERM to a sweep: what is done by then is added up and printed, and the exit status
-//! says which signal it was.
+//! SIGINT and SIGTERM during a sweep: the finished runs are added up and printed, and the exit
+//! status names the signal.
 
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// Which signal came first.
+/// The first signal.
 #[derive(Debug)]
 pub(crate) struct Interrupt(AtomicU8);
 
@@ -15,7 +15,6 @@ const INTERRUPTED: u8 = 1;
 const TERMINATED: u8 = 2;
 
 impl Interrupt {
-    /// No signal has come yet.
     pub(crate) const fn new() -> Interrupt {
         Interrupt(AtomicU8::new(NONE))
     }
@@ -52,7 +51,7 @@ impl Interrupt {
         }
     }
 
-    /// How the command ends for the signal that came; `None` if none did.
+    /// The outcome for the received signal; `None` without one.
     pub(crate) fn outcome(&self) -> Option<Outcome> {
         match self.0.load(Ordering::Relaxed) {
             INTERRUPTED => Some(Outcome::Interrupted),

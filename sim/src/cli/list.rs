@@ -1,4 +1,4 @@
-//! `fencepost list`: what there is to choose from.
+//! `fencepost list`: the choices for options.
 
 use super::arguments::{ListArguments, Listing};
 use super::choice::choices;
@@ -17,10 +17,9 @@ use fencepost_reports::{StorageRule, Workload};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-/// The ways to write lists.
 pub(crate) static VIEWS: &[View<Lists>] = &[View::new("text", Lists::text), View::JSON];
 
-/// What there is to choose from: one list, or all of them under their titles.
+/// The choices: one list, or all of them under their titles.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Lists {
@@ -28,7 +27,7 @@ pub(crate) enum Lists {
     All(IndexMap<String, Vec<Row>>),
 }
 
-/// Prints names with a line each: of one list, or of all of them under their titles.
+/// Prints names with one line each, of one list or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     let lists = match arguments.what {
         Some(list) => Lists::One(rows(list)),
@@ -42,7 +41,7 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The name of a list, as `list` takes it.
+/// The name of a list, as an argument of `list`.
 fn title(list: Listing) -> String {
     list.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
@@ -60,14 +59,13 @@ impl Lists {
     }
 }
 
-/// A line for each name.
 fn lines(indent: &str, rows: &[Row]) -> String {
     let width = rows.iter().map(|row| row.name.len()).max().unwrap_or(0);
     let line = |Row { name, about }: &Row| format!("{indent}{name:width$}  {about}\n");
     rows.iter().map(line).collect()
 }
 
-/// A name and what it stands for.
+/// A name and its meaning.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     name: String,

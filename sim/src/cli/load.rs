@@ -1,4 +1,4 @@
-//! `fencepost load`: what waiting for a lock costs.
+//! `fencepost load`: the cost of waiting for a lock.
 
 use super::arguments::LoadArguments;
 use super::options::{client, view};
@@ -9,12 +9,12 @@ use fencepost_clients::{Definition, Deployment};
 use fencepost_faults::Seed;
 use fencepost_reports::documents::load::VIEWS;
 
-/// Whether what waiting for a lock costs can be measured.
+/// Returns whether the cost of waiting for a lock can be measured.
 pub(super) fn takes(lock: &Definition) -> bool {
     lock.deployment != Deployment::Independent
 }
 
-/// Runs every way of waiting and prints what it costs.
+/// Runs every way of waiting and prints its cost.
 pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let lock = client(&arguments.client)?;

@@ -1,4 +1,4 @@
-//! `fencepost merge`: the summaries of shards, added up, or their explorations.
+//! `fencepost merge`: adds up the summaries or explorations of shards.
 
 use super::arguments::MergeArguments;
 use super::expect::Expectations;
@@ -11,13 +11,13 @@ use super::{Failure, Outcome};
 use fencepost_reports::documents::certificate::unfinished::is_exploration;
 use fencepost_reports::summary::sweep::{Gaps, merge as add_up};
 
-/// Adds summaries or explorations up and prints the sum.
+/// Adds up summaries or explorations and prints the sum.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
     let format = format_of_sweeps(&arguments.format);
     let texts = arguments.files.iter().map(|path| read_file(path));
     let texts = match texts.collect::<Result<Vec<String>, _>>() {
         Ok(texts) => texts,
-        // A wrong argument is told before a missing file.
+        // A wrong argument is reported before a missing file.
         Err(missing) => return format.and(Err(missing)),
     };
     let gaps = if arguments.partial { Gaps::Allowed } else { Gaps::Refused };

@@ -1,15 +1,15 @@
-//! How a command ended, as an exit status.
+//! The result of a command, as an exit status.
 
 use fencepost_reports::{RunReport, Verdict};
 
-/// How a command ended.
+/// The result of a command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Outcome {
     /// No violation, or all as expected.
     AsExpected,
     /// Nothing was exercised.
     Unknown,
-    /// A violation, or something not as expected.
+    /// A violation, or a deviation from expectations.
     Violated,
     /// SIGINT ended it, whatever it had found.
     Interrupted,
@@ -18,12 +18,12 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// How a command that printed these runs ends: violated before unknown before valid.
+    /// The outcome for these printed runs: violated before unknown before valid.
     pub(crate) fn of_runs(runs: &[RunReport]) -> Outcome {
         runs.iter().map(|run| Outcome::of(&run.verdict)).max().unwrap_or(Outcome::Unknown)
     }
 
-    /// How a command that printed this verdict ends.
+    /// The outcome for this printed verdict.
     pub(crate) fn of(verdict: &Verdict) -> Outcome {
         match verdict {
             Verdict::Valid => Outcome::AsExpected,
@@ -38,7 +38,7 @@ impl Outcome {
             Outcome::AsExpected => 0,
             Outcome::Violated => 1,
             Outcome::Unknown => 3,
-            // As a shell tells of a command that the signal killed.
+            // The status that a shell reports for a command killed by the signal.
             Outcome::Interrupted => 130,
             Outcome::Terminated => 143,
         }

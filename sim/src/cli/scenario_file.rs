@@ -1,4 +1,4 @@
-//! The scenario that the arguments ask for. Errors name the file, the line and the key.
+//! The scenario of the arguments. Errors name the file, the line and the key.
 
 use super::Failure;
 use super::arguments::ScenarioArguments;
@@ -9,7 +9,7 @@ use fencepost_faults::did_you_mean;
 use std::collections::BTreeSet;
 use std::path::Path;
 
-/// The built-in scenario, then the file, then --set, then the flags. It makes sense.
+/// The built-in scenario, then the file, then --set, then the flags; validated.
 pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failure> {
     let file = match &arguments.scenario {
         Some(path) => Some(File::read(path)?),
@@ -39,7 +39,7 @@ pub(crate) fn scenario(arguments: &ScenarioArguments) -> Result<Scenario, Failur
     Ok(scenario)
 }
 
-/// A scenario file. Each of its keys is known and has a value that can be read.
+/// A scenario file with known keys and readable values.
 struct File {
     text: String,
     table: toml::Table,
@@ -70,19 +70,19 @@ fn line_at(text: &str, at: usize) -> usize {
     text.as_bytes().iter().take(at).filter(|byte| **byte == b'\n').count() + 1
 }
 
-/// The key whose value is at that place; nothing for the place of a key.
+/// The key whose value is at that position; `None` for the position of a key.
 fn key_before(text: &str, at: usize) -> Option<&str> {
     let start = text.get(..at)?.rfind('\n').map_or(0, |newline| newline + 1);
     let (key, _) = text.get(start..at)?.split_once('=')?;
     Some(key.trim())
 }
 
-/// What is left of `=`.
+/// The text before `=`.
 fn key_of(assignment: &str) -> &str {
     assignment.split('=').next().unwrap_or_default().trim()
 }
 
-/// A key and its value, which goes with the key.
+/// A key and its value, in the key's type.
 fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     let (key, value) = assignment.split_once('=').ok_or_else(|| {
         Failure::wrong(format!("--set '{assignment}': expected KEY=VALUE, like down-after=2s"))
@@ -97,8 +97,8 @@ fn assigned(assignment: &str) -> Result<(String, toml::Value), Failure> {
     }
 }
 
-/// An error of the parser in one line. Of an unknown key only what was probably meant, if that can
-/// be told, and not every key.
+/// The parser's error in one line. For an unknown key only the likely intended one, if there is
+/// one, and not every key.
 fn in_words(message: &str) -> String {
     let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut quoted = message.split('`').skip(1).step_by(2);
@@ -113,8 +113,8 @@ fn in_words(message: &str) -> String {
     }
 }
 
-/// The lengths that are asked for as they are built in: a swarm keeps what differs anyway, and a
-/// report needs no word on that.
+/// Lengths that are set to their built-in value: a swarm then keeps them, and the report needs no
+/// note.
 fn asked_for(
     keys: &[String],
     arguments: &ScenarioArguments,

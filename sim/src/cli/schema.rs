@@ -5,7 +5,6 @@ use super::output::print;
 use super::{Failure, Outcome};
 use fencepost_reports::documents::schema::{NAMES, schema as schema_of};
 
-/// Prints the schema.
 pub(crate) fn schema(arguments: &SchemaArguments) -> Result<Outcome, Failure> {
     let Some(schema) = schema_of(&arguments.what) else {
         let what = &arguments.what;

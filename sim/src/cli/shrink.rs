@@ -1,4 +1,4 @@
-//! `fencepost shrink`: the plans of a report made minimal, and explained.
+//! `fencepost shrink`: minimizes and explains the plans in a report.
 
 use super::arguments::ShrinkArguments;
 use super::options::format;
@@ -14,8 +14,7 @@ use fencepost_reports::Stages;
 use fencepost_reports::show::format::Needs;
 use std::rc::Rc;
 
-/// Runs the plans of a report again and says what only that can show. The histories must be the
-/// report's.
+/// Runs the plans of a report again and diagnoses them. The histories must be the report's.
 pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;

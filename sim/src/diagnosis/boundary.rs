@@ -1,4 +1,4 @@
-//! The decisive magnitude of a minimal plan: how much of it is just enough.
+//! The threshold of a minimal plan's decisive magnitude.
 
 use super::minimal::{Minimal, with_plan};
 use super::target::Target;
@@ -9,8 +9,8 @@ use fencepost_reports::explain::cause::Measure;
 use fencepost_reports::summary::report::Boundary;
 use fencepost_reports::{Cause, History};
 
-/// The boundary of the magnitude that the cause is about; else of the first magnitude of which a
-/// step less is not enough. `None` if the plan has no such magnitude. `history` is that of the
+/// The threshold of the magnitude that the cause depends on; else of the first magnitude that
+/// cannot be reduced by a step. `None` if the plan has no such magnitude. `history` is that of the
 /// minimal run.
 pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
@@ -49,7 +49,7 @@ pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> 
     })
 }
 
-/// Whether the cause speaks of this number of this fault.
+/// Returns whether the cause depends on this magnitude of this fault.
 fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     let Some(measure) = cause.measure() else { return false };
     match (measure, fault) {
@@ -64,9 +64,9 @@ fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     }
 }
 
-/// How long a server that came back too early may stay away at most: the longest absence that is
-/// enough, and one of a millisecond more that is not. The only magnitude of which less is worse, so
-/// that a minimal plan says nothing about it.
+/// The longest downtime of a server that still shows the violation, and a millisecond more that
+/// does not. The only magnitude of which less is worse, so that a minimal plan does not show its
+/// threshold.
 fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i64, i64)> {
     let early = target.cause.measure() == Some(Measure::Absence);
     let spec = &minimal.spec;
@@ -87,8 +87,7 @@ fn longest_absence(minimal: &Minimal, target: Target) -> Option<(&TimedFault, i6
         target.is_shown_by(&with_plan(spec, &plan))
     };
     let down = i64::try_from(down.as_micros()).ok()?;
-    // No lease lasts twice its time to live, whatever the clocks do within the bounds of a
-    // scenario.
+    // No lease lasts twice its time to live, for any clock fault within the bounds of a scenario.
     let steps_max = i64::try_from(spec.scenario.ttl.0.as_micros()).ok()? * 2 / step;
     if !early || shown(down + steps_max * step) {
         return None;

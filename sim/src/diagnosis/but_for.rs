@@ -1,4 +1,4 @@
-//! Which faults a violation needs: the run again without each of them, and without each two.
+//! The faults that a violation needs: repeats the run without each of them, and without each pair.
 
 use super::minimal::with_plan;
 use super::target::{Memory, Target};
@@ -6,10 +6,10 @@ use crate::run::RunSpec;
 use fencepost_faults::FaultPlan;
 use fencepost_reports::summary::report::ButFor;
 
-/// Of a longer plan (one whose search was cut short) only single faults are left out.
+/// For a longer plan (after an incomplete search) only single faults are left out.
 const PAIRS_UP_TO: usize = 6;
 
-/// The run without each fault, then without each two, in the order of the plan.
+/// Repeats the run without each fault, then without each pair, in plan order.
 pub(super) fn but_for(memory: &Memory, spec: &RunSpec, target: Target) -> Vec<ButFor> {
     let ids: Vec<u32> = spec.plan.faults.iter().map(|timed| timed.id).collect();
     let without = |left_out: &[u32]| {

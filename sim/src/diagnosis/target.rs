@@ -1,4 +1,4 @@
-//! The question that is put to every run of a diagnosis: is the same violation there?
+//! The question for every diagnostic run: does it show the same violation?
 
 use crate::engine::Engine;
 use crate::run::RunSpec;
@@ -6,18 +6,18 @@ use fencepost_reports::{Cause, History, Kind, judge};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The violation that is looked for: with the client, its fingerprint.
+/// The violation to look for: with the client, its fingerprint.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Target {
-    /// The rule that is broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// Why.
+    /// Its cause.
     pub cause: Cause,
 }
 
 impl Target {
-    /// Whether the run of this spec breaks the same rule for the same cause. A spec that cannot be
-    /// run does not.
+    /// Returns whether the run of this spec breaks the same rule for the same cause. A spec that
+    /// cannot be run does not.
     pub fn is_shown_by(self, spec: &RunSpec) -> bool {
         shown(spec).contains(&(self.kind, self.cause))
     }
@@ -29,16 +29,16 @@ fn shown(spec: &RunSpec) -> BTreeSet<(Kind, Cause)> {
     judge(&history).violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// What the smaller runs of one run show. Its violations mostly have much of their search in
-/// common, and no run is made twice.
+/// The results of the smaller runs of one run. The searches for its violations overlap, and no run
+/// is repeated.
 #[derive(Default)]
 pub struct Memory {
     shown: RefCell<BTreeMap<String, BTreeSet<(Kind, Cause)>>>,
 }
 
 impl Memory {
-    /// Whether a run shows the target. All runs that are asked about have the same seed, lock and
-    /// families, and of the scenario only processes and cycles differ.
+    /// Returns whether a run shows the target. All runs have the same seed, lock and families, and
+    /// differ only in processes and cycles of the scenario.
     pub(super) fn shows(&self, spec: &RunSpec, target: Target) -> bool {
         let scenario = &spec.scenario;
         let plan = serde_json::json!(spec.plan);
@@ -53,7 +53,7 @@ impl Memory {
     }
 }
 
-/// Whether the history breaks the rule, for whatever cause.
+/// Returns whether the history breaks the rule, for any cause.
 pub(super) fn breaks(history: &History, kind: Kind) -> bool {
     judge(history).violations.iter().any(|violation| violation.kind == kind)
 }

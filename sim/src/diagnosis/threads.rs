@@ -1,4 +1,4 @@
-//! The runs of a diagnosis on several threads.
+//! Diagnostic runs on several threads.
 
 use crate::run::RunSpec;
 use crate::run::parallel::in_parallel;
@@ -7,7 +7,7 @@ use fencepost_clients::Definition;
 use fencepost_faults::{Families, FaultPlan, Seed};
 use std::rc::Rc;
 
-/// A spec that can go to another thread.
+/// A spec that can be sent to another thread.
 struct Sent {
     seed: Seed,
     client: &'static Definition,
@@ -33,7 +33,7 @@ impl Sent {
     }
 }
 
-/// The results for all specs, in their order.
+/// The results for all specs, in order.
 pub(super) fn on_threads<T: Send>(
     threads: usize,
     specs: &[RunSpec],

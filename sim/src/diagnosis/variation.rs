@@ -1,20 +1,19 @@
-//! Plans near a plan: the same faults a little earlier, later or harder.
+//! Variations of a plan: the same faults a little earlier, later or harder.
 
 use fencepost_faults::{FaultPlan, Magnitude, SimTime, TimedFault, magnitudes, with_magnitude};
 
-/// By how much all faults are moved together, in microseconds.
+/// Joint shifts of all faults, in microseconds.
 const SHIFTS_US: [i64; 11] = [
     0, -1_000, 1_000, -10_000, 10_000, -100_000, 100_000, -300_000, 300_000, -1_000_000, 1_000_000,
 ];
-/// The steps in which faults are moved far, and how many there are.
+/// The step of large shifts, and their number.
 const MOVE_US: i64 = 300_000;
 const MOVES: i64 = 20;
-/// How hard they hit, in per cent.
+/// Intensities, in per cent.
 const STRETCHES: [i64; 2] = [100, 110];
 
-/// The 21 plans near this one, itself left out: all faults moved by up to a second either way, as
-/// hard as they are and then a tenth harder. Time that a node stays away is not stretched: longer
-/// is not harder.
+/// The 21 variations of this plan, without itself: all faults shifted by up to a second either way,
+/// at their intensity and a tenth harder. Downtimes are not stretched: longer is not harder.
 pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     let all = STRETCHES
         .into_iter()
@@ -23,14 +22,14 @@ pub(super) fn near(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
         .map(|(shift, stretch)| varied(plan, shift, stretch))
 }
 
-/// The plan with all faults moved together by up to six seconds either way, the nearest first.
+/// The plan with all faults shifted together by up to six seconds either way, the nearest first.
 pub(super) fn moved(plan: &FaultPlan) -> impl Iterator<Item = FaultPlan> + '_ {
     (1..=MOVES)
         .flat_map(|step| [step * MOVE_US, -step * MOVE_US])
         .map(|shift| varied(plan, shift, 100))
 }
 
-/// The plan with all faults moved by `shift_us` and as hard as `stretch` per cent say.
+/// The plan with all faults shifted by `shift_us` and stretched to `stretch` per cent.
 pub(super) fn varied(plan: &FaultPlan, shift_us: i64, stretch: i64) -> FaultPlan {
     let faults = plan.faults.iter().map(|timed| {
         let at_us = SimTime(timed.at_us.as_micros().saturating_add_signed(shift_us));

@@ -1,4 +1,4 @@
-//! What a run tells at its end of those who wait: whether anything lay ahead that could wake one.
+//! Silence events: whether a future event could have woken a waiting process at the end of a run.
 
 use super::{Engine, Setup};
 use crate::setup::roster::Roster;
@@ -17,8 +17,7 @@ use std::time::Duration;
 const WAITER: Node = Node::Client(1);
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Says back what it hears from those who connect. It ticks each second, and the first says
-/// something to the second then.
+/// An echo server that ticks each second, when the first one sends something to the second.
 struct Chatters {
     number: u16,
     to: Option<ConnectionId>,
@@ -47,8 +46,8 @@ impl Machine for Chatters {
     }
 }
 
-/// What the history says at 10 s of a process that waits: whether anything lay ahead. A command
-/// keeps a server busy for the service time.
+/// The silence event at 10 s: whether there was a future event. A command keeps a server busy for
+/// the service time.
 fn told(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     let recorder = Rc::new(Recorder::default());
     recorder.tell_silences_beyond(Micros::from_secs(1), None);
@@ -81,7 +80,7 @@ fn told(service_time: Micros, waits: fn(Env) -> TaskFuture) -> bool {
     last.expect("the silence of the process is told")
 }
 
-/// Leaves the entry of a timer behind that was given up, due after 50 s.
+/// Leaves the agenda entry of a cancelled timer behind, due after 50 s.
 async fn gives_up_a_timer(env: &Env) {
     env.timeout(50 * SECOND, env.sleep(SECOND)).await;
 }
@@ -113,7 +112,7 @@ fn a_timer_that_was_given_up_does_not_lie_ahead() {
     })));
 }
 
-/// Says a word to redis-2 and waits for an answer for ever.
+/// Sends redis-2 a word and waits for the answer for ever.
 fn asks(env: Env) -> TaskFuture {
     Box::pin(async move {
         env.sleep(SECOND / 2).await;

@@ -1,5 +1,5 @@
-//! A bound in real time on the runs that a thread makes. It decides whether a run is made to its
-//! end and nothing else: one that is not is no run.
+//! A bound in real time on a thread's runs. It only decides whether a run is completed: an
+//! abandoned run counts as no run.
 
 use super::EngineError;
 use std::cell::Cell;
@@ -9,15 +9,15 @@ thread_local! {
     static DEADLINE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
-/// Looked at once in so many instants of a run.
+/// Checked once in this many instants of a run.
 const EVERY: u32 = 256;
 
-/// From now on this thread gives up a run that is not over by then.
+/// From now on this thread abandons a run that is not over by then.
 pub(crate) fn set(deadline: Option<Instant>) {
     DEADLINE.set(deadline);
 }
 
-/// The deadline, as a run looks at it.
+/// The deadline, as checked by a run.
 pub(super) struct Watch {
     deadline: Option<Instant>,
     instants: u32,
@@ -28,7 +28,7 @@ impl Watch {
         Watch { deadline: DEADLINE.get(), instants: 0 }
     }
 
-    /// Another instant of the run is over.
+    /// Counts an instant of the run.
     #[inline]
     pub(super) fn check(&mut self) -> Result<(), EngineError> {
         self.instants = (self.instants + 1) % EVERY;
@@ -48,7 +48,7 @@ fn is_past(deadline: Instant) -> bool {
 mod tests {
     use super::*;
 
-    /// Whether a run of that many instants is given up.
+    /// Returns whether a run of that many instants is abandoned.
     fn is_given_up(instants: u32) -> bool {
         let mut watch = Watch::start();
         (0..instants).any(|_| watch.check().is_err())

@@ -1,5 +1,5 @@
-//! The discrete-event engine: goes to the next instant that matters and gives each host that is due
-//! its turn.
+//! The discrete-event engine: advances to the next relevant instant and gives each due host its
+//! turn.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};
@@ -17,7 +17,7 @@ pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
     })
 }
 
-/// Runs the world to its end, and hands every turn of a host to `note` before it is had.
+/// Runs the world to its end, and calls `note` before every turn of a host.
 #[inline]
 fn run_noting(kernel: &Kernel, course: &Course, note: impl Fn(Due)) -> Result<(), EngineError> {
     let mut next = kernel.with(|state| state.next());

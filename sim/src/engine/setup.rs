@@ -1,4 +1,4 @@
-//! The one way to make a world and run it to its end.
+//! The only way to make a world and run it to its end.
 
 use super::{Course, Engine, EngineError};
 use crate::hosts::nemesis::Nemesis;
@@ -12,40 +12,39 @@ use crate::world::wire_log::{Detail, WireLog};
 use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
-/// What a world writes down besides its history.
+/// Records of a world besides its history.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Records {
-    /// The messages on the wire, so much of each.
+    /// The messages, with this much detail of each.
     pub(crate) wire: Option<Detail>,
-    /// When which host had a turn (only the fast engine tells), and when messages were held up.
+    /// The turns of hosts (fast engine only), and the times at which messages were held up.
     pub(crate) turns: bool,
 }
 
-/// Everything that a world and its course follow from.
+/// All inputs of a world and its course.
 pub(crate) struct Setup {
     pub(crate) seed: Seed,
-    /// The smallest step of time.
     pub(crate) quantum: Micros,
-    /// How long a message takes, at least and at most.
+    /// The minimum and the maximum latency of a message.
     pub(crate) latency: (Micros, Micros),
-    /// Every host with what it runs, in the order in which hosts take their turns.
+    /// Every host with its software, in the order of turns.
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// What goes wrong.
+    /// The fault plan.
     pub(crate) plan: FaultPlan,
-    /// When everything is healed.
+    /// The time of healing.
     pub(crate) healed_at: SimTime,
-    /// The run is stopped here at the latest.
+    /// The latest end of the run.
     pub(crate) limit: SimTime,
-    /// What decides how long a message takes.
+    /// The source of latencies.
     pub(crate) pace: Pace,
-    /// What is written down besides the history.
+    /// Records besides the history.
     pub(crate) records: Records,
 }
 
 impl Setup {
-    /// A world in which nothing goes wrong.
+    /// A world without faults.
     pub(crate) fn calm(seed: Seed, hosts: Vec<(Node, Software)>, roster: Rc<Roster>) -> Setup {
         Setup {
             seed,
@@ -62,7 +61,6 @@ impl Setup {
         }
     }
 
-    /// Runs the world to its end, and returns what is left of it.
     pub(crate) fn run(self, engine: Engine) -> Result<Rc<Kernel>, EngineError> {
         let nodes: Vec<Node> = self.hosts.iter().map(|(node, _)| *node).collect();
         let (carrier, runner) = engine.prepare(&nodes);

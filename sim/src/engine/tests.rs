@@ -1,5 +1,5 @@
-//! Both engines move a bare world alike: an echo server or three, clients that talk to them, and
-//! every fault there is.
+//! Both engines run a bare world identically: one or three echo servers, clients, and every kind of
+//! fault.
 
 mod half_closed;
 mod lost;
@@ -24,11 +24,11 @@ use std::time::Duration;
 
 const SERVERS: u16 = 3;
 const CLIENTS: u16 = 3;
-/// How long the disk of a server takes to sync, for those that do.
+/// The sync time of servers with a disk.
 const SYNC: Micros = Micros::from_millis(20);
 const LIMIT: Duration = Duration::from_millis(900);
 
-/// Sends back what it gets.
+/// An echo server.
 struct Echo;
 
 impl Machine for Echo {
@@ -40,7 +40,7 @@ impl Machine for Echo {
     }
 }
 
-/// Speaks first, as databases do, and says nothing else.
+/// Sends first, as databases do, and nothing else.
 struct Greeter;
 
 impl Machine for Greeter {
@@ -51,7 +51,7 @@ impl Machine for Greeter {
     }
 }
 
-/// Connects to random servers that speak first, and writes down what was heard of each.
+/// Connects to random servers that send first, and records their greetings.
 async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
@@ -71,7 +71,7 @@ async fn be_greeted(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Ros
     roster.finishes(node);
 }
 
-/// Talks to random servers and writes down how each exchange ended.
+/// Exchanges messages with random servers and records the result of each exchange.
 async fn chat(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     let mut socket = None;
@@ -114,8 +114,7 @@ async fn exchange(
     Ok(())
 }
 
-/// Waits for a server that says nothing, with a limit, and writes down how long that took by the
-/// host's own clock.
+/// Waits for a silent server, with a limit, and records the duration by the host's own clock.
 async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
@@ -125,7 +124,7 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
             break;
         };
         let mut got = BytesMut::new();
-        // What is replaced or lifted does not end anything.
+        // A replaced or lifted limit ends nothing.
         socket.limit(Duration::from_millis(20));
         socket.lift_limit();
         let lifted = env.timeout(Duration::from_millis(50), socket.read(&mut got)).await;
@@ -145,8 +144,7 @@ async fn wait_in_vain(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<R
     roster.finishes(node);
 }
 
-/// Sends one number after the other without waiting for an answer, and writes down how many came
-/// back. What comes back is what was sent, in order.
+/// Sends numbers without waiting for answers, and records how many returned, in order.
 async fn pour(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     const NUMBERS: u64 = 40;
     let member = roster.member(node);
@@ -257,8 +255,8 @@ fn a_server_that_speaks_first_is_heard_alike() {
     assert!(greeted > 20 * 60, "{greeted} times");
 }
 
-/// Messages are under way for up to three seconds, and meanwhile everything is cut off now and then
-/// for a moment, so that some are held up and sent again while later ones are on their way.
+/// Messages take up to three seconds, while brief cuts of all links hold up some of them, which are
+/// resent while later ones are in transit.
 fn slow_and_cut() -> FaultPlan {
     let (clients, servers): (Vec<Node>, Vec<Node>) =
         ((1..=CLIENTS).map(Node::Client).collect(), (1..=SERVERS).map(Node::Redis).collect());

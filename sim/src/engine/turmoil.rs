@@ -3,10 +3,9 @@
 //!
 //! Every link is held from the start, so turmoil keeps each segment until the world's own network
 //! says that it is due; idle time is skipped, and one turmoil step is one instant. A host's
-//! software is one future that gives the host its turn; turmoil's clock is of no use to anyone
-//! then, as every timer is the world's. What turmoil adds is its own runtimes, sockets, sequence
-//! numbers and flow control as a check: bytes that do not come out of its streams as the world sent
-//! them stop the run.
+//! software is one future that gives the host its turn; turmoil's clock is not used, because every
+//! timer is the world's. turmoil's own runtimes, sockets, sequence numbers and flow control serve
+//! as a check: the run stops if bytes leave its streams other than the world sent them.
 
 use super::deadline::Watch;
 use super::{Course, EngineError, check};
@@ -29,7 +28,7 @@ use tokio::io::{AsyncRead, ReadBuf};
 use turmoil::net::{TcpListener, TcpStream};
 use turmoil::{Protocol, Segment, Sim};
 
-/// The port on which every host listens inside turmoil, whatever port the world thinks of.
+/// The port of every host inside turmoil, independent of the world's ports.
 const PORT: u16 = 1;
 /// Segments that one stream can hold up.
 const CAPACITY: usize = 1 << 16;
@@ -43,7 +42,8 @@ type Connecting = Pin<Box<dyn Future<Output = io::Result<TcpStream>>>>;
 struct Inner {
     names: Vec<String>,
     listeners: Vec<Option<Rc<TcpListener>>>,
-    /// Accepted by turmoil, not yet claimed by the world: the accepting host and the origin.
+    /// Connections accepted by turmoil, not yet claimed by the world: the accepting host and the
+    /// origin.
     accepted: BTreeMap<(HostIndex, SocketAddr), TcpStream>,
     connecting: BTreeMap<u32, Connecting>,
     streams: BTreeMap<u32, TcpStream>,
@@ -52,22 +52,22 @@ struct Inner {
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
     /// Messages whose segment has not been seen on a link yet, per sending socket.
     unseen: BTreeMap<u32, VecDeque<u64>>,
-    /// Which socket sends from the first address to the second.
+    /// The socket that sends from the first address to the second.
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
     /// The addresses of a connecting socket.
     addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
-    /// The host that connects to and is connected by each socket that connects.
+    /// The connecting host and its peer, by connecting socket.
     routes: BTreeMap<u32, (HostIndex, HostIndex)>,
-    /// The first thing that turmoil did otherwise than the world.
+    /// The first difference between turmoil and the world.
     mismatch: Option<String>,
 }
 
-/// What a segment on a link is to the world.
+/// The meaning of a segment on a link.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Cargo {
     Connect(u32),
     Message(u64),
-    /// Nothing that the world waits for: it stays on the link for ever.
+    /// Irrelevant to the world: it stays on the link for ever.
     Ballast,
 }
 
@@ -176,8 +176,8 @@ impl Carrier for Wires {
     }
 
     fn close(&mut self, socket: u32) {
-        // The segment that turmoil sends about it stays on the link: what the peer is told is the
-        // world's own message.
+        // turmoil's own segment about it stays on the link: the peer receives the world's message
+        // instead.
         let (stream, connecting) =
             self.with(|inner| (inner.streams.remove(&socket), inner.connecting.remove(&socket)));
         drop((stream, connecting));
@@ -185,8 +185,8 @@ impl Carrier for Wires {
 }
 
 impl Inner {
-    /// The stream of the connect that came from this address. Connects that arrive in one instant
-    /// are accepted in turmoil's order and claimed in ours.
+    /// The stream of the connect from this address. turmoil's accept order for connects of one
+    /// instant differs from ours.
     fn accepted_from(&mut self, host: HostIndex, origin: SocketAddr) -> Option<TcpStream> {
         let listener = self.listeners[usize::from(host) - 1].clone()?;
         loop {
@@ -207,7 +207,7 @@ impl Inner {
         self.mismatch.get_or_insert_with(|| what.to_owned());
     }
 
-    /// What a segment that is new on a link is to the world.
+    /// The meaning of a new segment on a link.
     fn identify(
         &mut self,
         pair: (SocketAddr, SocketAddr),
@@ -241,7 +241,6 @@ impl Inner {
     }
 }
 
-/// The addresses that turmoil gave to hosts.
 struct Hosts(Vec<IpAddr>);
 
 impl Hosts {
@@ -250,10 +249,9 @@ impl Hosts {
     }
 }
 
-/// The wakers of the hosts' futures, so that only hosts that are due are polled.
+/// The wakers of the hosts' futures, so that only due hosts are polled.
 type Doorbells = Rc<RefCell<Vec<Option<Waker>>>>;
 
-/// Runs the world to its end.
 pub(crate) fn run(kernel: &Rc<Kernel>, course: &Course, wires: &Wires) -> Result<(), EngineError> {
     let names = wires.with(|inner| inner.names.clone());
     let mut sim = turmoil::Builder::new()
@@ -303,7 +301,7 @@ fn register(
     });
 }
 
-/// From instant to instant, a step of turmoil each.
+/// Runs one step of turmoil per instant.
 fn drive(
     kernel: &Rc<Kernel>,
     course: &Course,
@@ -340,14 +338,14 @@ fn ring(kernel: &Kernel, doorbells: &Doorbells) {
     }
 }
 
-/// What is on turmoil's links, in the order in which turmoil keeps it.
+/// The segments on turmoil's links, in turmoil's order.
 #[derive(Default)]
 struct Links {
     cargo: BTreeMap<(IpAddr, IpAddr), Vec<Cargo>>,
 }
 
 impl Links {
-    /// Hands to turmoil what arrives at this instant.
+    /// Releases the segments that arrive at this instant.
     fn release(&mut self, kernel: &Kernel, sim: &Sim<'_>) {
         let arriving = kernel.with(arriving);
         if arriving.is_empty() {
@@ -369,7 +367,7 @@ impl Links {
         });
     }
 
-    /// Looks at what is new on the links.
+    /// Identifies new segments on the links.
     fn survey(&mut self, wires: &Wires, sim: &Sim<'_>, hosts: &Hosts) {
         sim.links(|links| {
             for link in links {
@@ -384,7 +382,7 @@ impl Links {
     }
 }
 
-/// What arrives at this instant.
+/// The messages that arrive at this instant.
 fn arriving(state: &mut State) -> BTreeSet<Cargo> {
     let due = state.agenda.deliveries_at(state.now);
     let due = due.into_iter().filter(|message| state.will_arrive(*message));

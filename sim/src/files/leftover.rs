@@ -1,6 +1,6 @@
-//! What a killed process leaves: files that it was writing. Each is locked by who writes it, and a
-//! lock ends with its process; so one that nobody holds is a leftover, even where several slices of
-//! a sweep write into one folder.
+//! Leftovers of a killed process: half-written files. The writer of a file locks it, and a lock
+//! ends with its process; so an unlocked file is a leftover, even where several slices of a sweep
+//! write into one folder.
 
 use rustix::fs::{FlockOperation, flock};
 use std::fs::{DirEntry, File};
@@ -8,21 +8,21 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// How the name of a file begins that is still being written.
+/// The name prefix of a file that is still being written.
 pub(crate) const TEMPORARY: &str = ".tmp-fencepost-";
 
-/// Locks a new file for as long as it is open. False if another process removed it before that.
+/// Locks a new file while it is open. `false` if another process has already removed it.
 pub(crate) fn claim(file: &File) -> io::Result<bool> {
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        // Somebody tries whether it is a leftover, and is about to remove it.
+        // Another process is checking whether it is a leftover, and is about to remove it.
         Err(rustix::io::Errno::WOULDBLOCK) => Ok(false),
-        // A file system without locks: nobody can take it for a leftover there either.
+        // A file system without locks: no process can take it for a leftover either.
         Err(_) => Ok(true),
         Ok(()) => Ok(file.metadata()?.nlink() > 0),
     }
 }
 
-/// Removes what no process is writing any more. What cannot be removed stays.
+/// Removes files without a writer. Ignores failures.
 pub(crate) fn clear(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten().filter(is_temporary) {

@@ -1,4 +1,4 @@
-//! Where the bytes of an output go: a file is replaced, a device or a pipe is written to.
+//! The target of an output: a file is replaced, a device or a pipe is written in place.
 
 use rustix::fs::{OFlags, fcntl_setfl};
 use std::fs::{self, File, Metadata, OpenOptions};
@@ -6,20 +6,19 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-/// How many symbolic links lead to a file at most, as in Linux.
+/// The most symbolic links to follow, as in Linux.
 const LINKS_MAX: usize = 40;
 
-/// What an output's path leads to.
+/// The target of an output's path.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Place {
-    /// A regular file, or none yet.
+    /// A regular or missing file.
     File(PathBuf),
     /// A device, a pipe or a socket.
     Stream(PathBuf),
 }
 
-/// Follows the symbolic links of an output's path, so that the file behind them is replaced and not
-/// a link.
+/// Follows the symbolic links of an output's path, so that their target is replaced and not a link.
 pub(super) fn find(path: &Path) -> io::Result<Place> {
     let mut path = path.to_owned();
     for _ in 0..LINKS_MAX {
@@ -48,10 +47,10 @@ fn is_stream(found: &Metadata) -> bool {
     kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
 }
 
-/// Writes to a device, or to a pipe that somebody reads.
+/// Writes to a device, or to a pipe with a reader.
 pub(super) fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
     let mut options = OpenOptions::new();
-    // To open a pipe that nobody reads would wait for a reader.
+    // Opening a pipe without a reader would block.
     options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
     let mut file: File = options.open(path)?;
     fcntl_setfl(&file, OFlags::empty())?;

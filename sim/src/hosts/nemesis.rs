@@ -1,7 +1,7 @@
-//! Makes the faults of a plan happen, and undoes them.
+//! Injects the faults of a plan, and undoes them.
 //!
-//! The nemesis comes first in every instant. All that decides where messages can go changes at its
-//! turn; what dies or starts does so at the turn of its own host, in the same instant.
+//! The nemesis has the first turn in every instant. It changes all that decides where messages can
+//! go at that turn; hosts crash or start at their own turn, in the same instant.
 
 use crate::setup::roster::Roster;
 use crate::world::agenda::{Class, HostIndex, NEMESIS, Occurrence};
@@ -18,16 +18,15 @@ use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The nemesis of one run.
 pub(crate) struct Nemesis {
     plan: FaultPlan,
     roster: Rc<Roster>,
-    /// Ids of the faults that act at present.
+    /// Ids of the active faults.
     acting: RefCell<BTreeSet<u32>>,
 }
 
 impl Nemesis {
-    /// Enters every fault of the plan into the agenda, and the end of all faults.
+    /// Adds every fault of the plan, and the end of all faults, to the agenda.
     pub(crate) fn new(
         plan: FaultPlan,
         healed_at: SimTime,
@@ -56,7 +55,7 @@ impl Nemesis {
         Nemesis { plan, roster, acting: RefCell::new(BTreeSet::new()) }
     }
 
-    /// Does what is due at this instant.
+    /// Injects and undoes the faults due at this instant.
     pub(crate) fn turn(&self, kernel: &Kernel) {
         kernel.with(|state| {
             while let Some(occurrence) = state.take_due(NEMESIS) {
@@ -79,7 +78,7 @@ impl Nemesis {
             return;
         }
         self.acting.borrow_mut().insert(timed.id);
-        // A trap has done nothing yet: it is told of when it springs.
+        // A trap has no effect yet: it is recorded when it springs.
         if !is_trap(&timed.fault) {
             state.recorder.fault_began(timed.id, timed.fault.kind(), &timed.fault.nodes());
         }
@@ -98,7 +97,7 @@ impl Nemesis {
         }
     }
 
-    /// Makes a fault happen. False if it has nothing to act on: a crash of what is down already.
+    /// Injects a fault. `false` if it has no effect, like a crash of a dead node.
     fn act(&self, state: &mut State, timed: &TimedFault) -> bool {
         let now = state.now;
         match &timed.fault {
@@ -148,7 +147,7 @@ impl Nemesis {
         }
     }
 
-    /// The software of a node dies, if it lives.
+    /// Kills the software of a node, if it is alive.
     fn kill(&self, state: &mut State, node: Node, down_us: Option<Micros>, death: Death) -> bool {
         let Some(host) = state.find(node) else { return false };
         if !state.host(host).is_up {
@@ -175,7 +174,7 @@ enum Death {
     Power,
 }
 
-/// Undoes a fault that acted.
+/// Undoes a fault.
 fn undo(state: &mut State, timed: &TimedFault) {
     let now = state.now;
     match &timed.fault {
@@ -230,13 +229,13 @@ fn undo(state: &mut State, timed: &TimedFault) {
     }
 }
 
-/// The monotonic clock of a node, in microseconds; zero if the world has no such node.
+/// The monotonic clock of a node, in microseconds; zero without such a node.
 fn monotonic(state: &mut State, node: Node) -> u64 {
     let now = state.now;
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
 }
 
-/// Does something to the host of a node. False if the world has no such node.
+/// Applies a change to the host of a node. `false` without such a node.
 fn on(state: &mut State, node: Node, f: impl FnOnce(&mut State, HostIndex)) -> bool {
     let host = state.find(node);
     if let Some(host) = host {
@@ -275,7 +274,7 @@ fn resume(state: &mut State, host: HostIndex) {
     }
 }
 
-/// Whether a fault waits for what it hits.
+/// Returns whether a fault waits for its message.
 fn is_trap(fault: &Fault) -> bool {
     matches!(fault, Fault::LostReply { .. } | Fault::LostRequest { .. })
 }
@@ -290,7 +289,7 @@ fn set_trap(state: &mut State, fault: u32, (server, client): (Node, Node), loses
     })
 }
 
-/// What a command means to a server. `None` where there is no other server to follow.
+/// The meaning of a command for a server. `None` without another server to follow.
 fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<OperatorAction> {
     Some(match command {
         OperatorCommand::ScriptFlush => OperatorAction::ForgetScripts,
@@ -303,7 +302,7 @@ fn typed(state: &State, node: Node, command: OperatorCommand) -> Option<Operator
     })
 }
 
-/// The number of the server after this one; after the last comes the first.
+/// The number of the next server, cyclically.
 fn next_to(state: &State, node: Node) -> Option<u16> {
     let Node::Redis(number) = node else { return None };
     let is_there = |number: &u16| state.find(Node::Redis(*number)).is_some();
@@ -311,7 +310,7 @@ fn next_to(state: &State, node: Node) -> Option<u16> {
     (next != number).then_some(next)
 }
 
-/// An operator does something at a server. False if the server is down, or has no answer to it.
+/// Applies an operator's action to a server. `false` if the server is down, or does not support it.
 fn operate(state: &mut State, node: Node, action: OperatorAction) -> bool {
     let Some(host) = state.find(node) else { return false };
     let Some(server) = state.server(host) else { return false };
@@ -342,7 +341,7 @@ fn cut_directions(
     directions
 }
 
-/// Every direction from one of these nodes to one of those, as places in the network.
+/// Every direction between these two sets of nodes, as places in the network.
 fn pairs(state: &State, from: &[Node], to: &[Node]) -> Vec<(usize, usize)> {
     let place = |node: &Node| state.find(*node).map(|host| usize::from(host) - 1);
     let to: Vec<usize> = to.iter().filter_map(place).collect();

@@ -1,11 +1,10 @@
-//! The protected storage: one value that the lock guards, and the rule by which it treats fencing
-//! tokens.
+//! The protected storage: one guarded value, and a rule for fencing tokens.
 //!
-//! It speaks RESP. `READ operation acquisition token` answers the value; `WRITE operation
-//! acquisition token value based-on` answers `OK`; a rejected token is answered by an error that
-//! starts with `STALE`. A token of `-` is none and is accepted unchecked. A repeated operation
-//! number gets the first answer. The rule is Kleppmann's (2016): reject any request whose token is
-//! lower than the highest seen.
+//! It speaks RESP. `READ operation acquisition token` returns the value; `WRITE operation
+//! acquisition token value based-on` returns `OK`; the error for a rejected token starts with
+//! `STALE`. A token of `-` means none and is accepted unchecked. A repeated operation number gets
+//! the first answer. The rule is Kleppmann's (2016): reject any request whose token is lower than
+//! the highest seen.
 
 mod programs;
 
@@ -23,23 +22,22 @@ use redis_protocol::resp2::types::BytesFrame;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 
-/// Between the two steps of a write that is checked and made later
+/// Delay between the two steps of a write with a deferred effect
 /// ([`writes_late`](fencepost_reports::record::history::Checks::writes_late)).
 const CHECK_TO_WRITE_US: u64 = 5_000;
 
-/// The storage server.
 pub(crate) struct Storage {
     rule: StorageRule,
     value: i64,
     highest: Option<u64>,
     answers: BTreeMap<u64, BytesFrame>,
     connections: BTreeMap<ConnectionId, Connection>,
-    /// Writes that were checked and not yet made.
+    /// Checked but pending writes.
     checked: VecDeque<(ConnectionId, Request)>,
     recorder: Rc<Recorder>,
-    /// What is known of the processes, if they are users' own programs.
+    /// State of the processes, if they are users' own programs.
     desk: Option<Rc<Desk>>,
-    /// What programs keep under other names than that of the guarded value.
+    /// Values of programs under other names than that of the guarded value.
     others: BTreeMap<Bytes, Bytes>,
 }
 
@@ -48,7 +46,6 @@ struct Connection {
     buffer: BytesMut,
 }
 
-/// One request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Request {
     operation: u64,
@@ -75,12 +72,12 @@ impl Storage {
         }
     }
 
-    /// Lets it speak to users' own programs, if there is a desk: see `storage/programs.rs`.
+    /// Accepts users' own programs, if there is a desk: see `storage/programs.rs`.
     pub(crate) fn for_programs(self, desk: Option<Rc<Desk>>) -> Storage {
         Storage { desk, ..self }
     }
 
-    /// Takes the next whole request off a connection and answers it.
+    /// Handles the next whole request of a connection.
     fn serve(&mut self, connection: ConnectionId, out: &mut Outputs) {
         let Some(from) = self.connections.get_mut(&connection) else { return };
         let by = from.peer;
@@ -126,7 +123,7 @@ impl Storage {
         self.accept(connection, &request, out);
     }
 
-    /// Makes a request happen.
+    /// Executes a request.
     fn accept(&mut self, connection: ConnectionId, request: &Request, out: &mut Outputs) {
         if self.checks(request) {
             self.highest = self.highest.max(request.token);
@@ -144,7 +141,7 @@ impl Storage {
         self.reply(connection, request, reply, out);
     }
 
-    /// Whether the rule looks at the token of such a request.
+    /// Returns whether the rule checks the token of such a request.
     fn checks(&self, request: &Request) -> bool {
         let checks = self.rule.checks();
         if request.write.is_some() { checks.writes } else { checks.reads }
@@ -228,7 +225,7 @@ impl Machine for Storage {
     }
 }
 
-/// Reads a request; `None` if it is none.
+/// Parses a request; `None` if it is invalid.
 fn parse(frame: &BytesFrame, by: Node) -> Option<Request> {
     let BytesFrame::Array(items) = frame else { return None };
     let text = |index: usize| match items.get(index) {

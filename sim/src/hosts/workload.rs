@@ -1,4 +1,4 @@
-//! What processes do: acquire, read, hold, write, release, again and again; and the probe that
+//! The workload of processes: acquire, read, hold, write, release, repeated; and the probe that
 //! tries the lock after healing.
 
 mod guard;

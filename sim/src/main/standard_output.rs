@@ -1,5 +1,5 @@
-//! Whether standard output was open when the process began. std opens /dev/null in the place of a
-//! closed one before `main`, and what is printed then would be lost without an error.
+//! Detects a standard output that was closed at the start of the process. std opens /dev/null in
+//! its place before `main`, and output would be lost without an error.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -18,7 +18,8 @@ extern "C" fn look() {
     WAS_CLOSED.store(is_closed, Ordering::Relaxed);
 }
 
-/// Whether standard output was closed when the process began. Elsewhere than on Linux: no.
+/// Returns whether standard output was closed at the start of the process; `false` on systems other
+/// than Linux.
 pub(crate) fn was_closed() -> bool {
     WAS_CLOSED.load(Ordering::Relaxed)
 }

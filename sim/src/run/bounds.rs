@@ -1,4 +1,4 @@
-//! Spans within which a lock must make progress, as they follow from the run.
+//! Progress bounds, derived from the run's parameters.
 
 use super::spec::RunSpec;
 use crate::setup::scenario::Standby;
@@ -9,9 +9,9 @@ use fencepost_faults::setting::Topology;
 use fencepost_reports::Availability;
 
 impl RunSpec {
-    /// After healing, an acquire must succeed within this span: ttl + the greatest backward step of
-    /// any clock + what the coordinator needs to recover + the longest silence of a healed link + a
-    /// command timeout + a retry.
+    /// After healing, an acquire must succeed within this span: ttl + the largest backward step of
+    /// any clock + the coordinator's recovery + the longest silence of a healed link + a command
+    /// timeout + a retry.
     pub fn progress_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let step_back = self.plan.server_clock_back_max();
@@ -25,9 +25,9 @@ impl RunSpec {
             + scenario.calls.retry.max.0
     }
 
-    /// Whoever asks for a fair lock has its place within this span: a command timeout and a retry.
-    /// After faults a server has to be found again first, and until the lock can be had nobody has
-    /// a place. An ensemble that keeps sessions elects a leader first, even without a fault.
+    /// A waiter for a fair lock must be queued within this span: a command timeout and a retry.
+    /// After faults it must first find a server again, and before recovery there is no queue. An
+    /// ensemble with sessions elects a leader first, even without a fault.
     pub(super) fn order_bound(&self) -> Micros {
         let starts_at_once = !self.client.deployment.lives_with_session();
         match self.plan.faults.is_empty() && starts_at_once {
@@ -36,10 +36,10 @@ impl RunSpec {
         }
     }
 
-    /// A process that waits for a free lock sends something within this span: what it waits for is
-    /// over after a lease, a command timeout and a retry. A session may outlive its timeout by a
-    /// tick, and begins it anew with each leader, so that there it is as long as for progress; and
-    /// so it is where a process waits in the queue of a database.
+    /// A process that waits for a free lock sends something within this span: its wait ends after a
+    /// lease, a command timeout and a retry. A session may outlive its timeout by a tick, and
+    /// restarts it with each leader, so there the bound is that of progress; the same applies to a
+    /// wait in a database's queue.
     pub(super) fn silence_bound(&self) -> Micros {
         let scenario = &self.scenario;
         let deployment = self.client.deployment;
@@ -49,9 +49,9 @@ impl RunSpec {
         self.lease() + scenario.calls.command_timeout.0 + scenario.calls.retry.max.0
     }
 
-    /// The rule that a free lock is had within a span while enough servers run: one of those that
-    /// follow one another (both where a commit waits for the other), a majority of those that decide
-    /// together. Programs have a default: the bound of progress, while no fault acts.
+    /// The availability requirement: a free lock is granted within a span while enough servers run:
+    /// one of a primary and its replicas (both if a commit waits for the other), a majority of a
+    /// quorum system. Programs have a default: the bound of progress, while no fault acts.
     pub(super) fn availability(&self) -> Option<Availability> {
         let stated = self.scenario.availability.map(|bound| bound.0);
         let is_program = self.scenario.program(self.client).is_some();

@@ -1,9 +1,8 @@
-//! The same work on every item of a list, over threads.
+//! Maps a list in parallel.
 
 use rayon::prelude::*;
 
-/// What comes of each item, in the order of the items, whichever thread came first. A machine that
-/// gives no threads does it alone.
+/// The results in the order of the items. Works on one thread if the system provides no others.
 pub(crate) fn in_parallel<'i, I: Sync, T: Send>(
     jobs: usize,
     items: &'i [I],

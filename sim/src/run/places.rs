@@ -1,18 +1,18 @@
-//! Where each process is in its protocol, and when: read off the history and the wire of a run.
+//! The places of each process in its protocol, from the history and the messages of a run.
 //!
-//! The history says which operation a thread is in, the wire which commands it sends meanwhile. The
-//! same goes for the user's own programs: what they tell the judge is their history.
+//! The history has a thread's operation, the messages its commands. The same applies to the user's
+//! own programs: their reports to the judge are their history.
 
 use fencepost_faults::aim::{Phase, Place, Stretch};
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Action, Change, Event, History, Trace, What};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// Commands beyond this number in one operation count as of this number: who waits for long asks
-/// again and again.
+/// Commands beyond this number in one operation count as this number: a long wait repeats its
+/// commands.
 const NUMBER_MAX: u32 = 8;
 
-/// Every place of the processes of a run, the probe aside.
+/// Every place of the processes of a run, except the probe.
 pub(super) fn places(history: &History, trace: &Trace) -> Vec<Place> {
     let mut asked = asked(trace);
     let threads = history.events.iter().map(|event| event.node).filter(|node| is_process(*node));
@@ -29,7 +29,7 @@ fn is_process(node: Node) -> bool {
     matches!(node.machine(), Node::Client(_))
 }
 
-/// A command and what became of it.
+/// A command and its reply.
 struct Asked {
     server: Node,
     sent: SimTime,
@@ -38,8 +38,8 @@ struct Asked {
     heard: Option<SimTime>,
 }
 
-/// What every thread asked of servers and storage, in the order in which it did. A reply is the
-/// first message that goes back after a command has arrived.
+/// Every thread's commands to servers and storage, in order. The reply is the first message back
+/// after a command has arrived.
 fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
     let mut all: BTreeMap<Node, Vec<Asked>> = BTreeMap::new();
     let mut open: BTreeMap<(Node, Node), VecDeque<usize>> = BTreeMap::new();
@@ -75,7 +75,7 @@ struct Spell {
     to: SimTime,
 }
 
-/// The phases of a thread one after the other, to the end of the history.
+/// The phases of a thread in sequence, to the end of the history.
 fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
     let mut course = Course::default();
     for event in &history.events {
@@ -84,7 +84,7 @@ fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
                 course.granted.insert(event.node, event.time_us);
             }
             _ if event.node == thread => course.follow(event, asked),
-            // A machine crashes as a whole; that is told of its first thread.
+            // A machine crashes as a whole; the event is recorded for its first thread.
             What::Crashed if event.node == thread.machine() => course.follow(event, asked),
             _ => {}
         }
@@ -94,14 +94,14 @@ fn spells(thread: Node, history: &History, asked: &[Asked]) -> Vec<Spell> {
     course.spells
 }
 
-/// A thread on its way through its operations.
+/// A thread's progress through its operations.
 struct Course {
     spells: Vec<Spell>,
     phase: Phase,
     since: SimTime,
-    /// How many times it holds the lock.
+    /// The thread's hold count.
     held: u32,
-    /// When each server granted last since the acquire that is open began.
+    /// Each server's last grant since the open acquire began.
     granted: BTreeMap<Node, SimTime>,
 }
 
@@ -140,12 +140,11 @@ impl Course {
         }
     }
 
-    /// No operation is open any more.
     fn rests(&mut self, at: SimTime) {
         self.turns_to(if self.held > 0 { Phase::Holding } else { Phase::Idle }, at);
     }
 
-    /// An acquire is over: from the command on that was granted, it was more than waiting.
+    /// Ends an acquire: from the granted command on, the phase was taking and not waiting.
     fn takes(&mut self, asked: &[Asked]) {
         let grant = self.granted.iter().min_by_key(|(_, at)| **at);
         let Some((server, granted)) = grant else { return };
@@ -199,8 +198,8 @@ fn fill(client: Node, spells: &[Spell], asked: &[Asked]) -> Vec<Place> {
     places
 }
 
-/// What a command is for that is sent in a phase. What a program asks of the storage is told when
-/// it arrives there: in a section it reads first, and then writes.
+/// The phase of a command. A program's storage access is classified at its arrival: in its critical
+/// section it reads first, and then writes.
 fn asking(phase: Phase, server: Node, has_read: &mut bool) -> Phase {
     match phase {
         Phase::Holding if server == Node::Storage && *has_read => Phase::Writing,

@@ -1,16 +1,16 @@
-//! Which runs can be made.
+//! Validation of runs.
 
 use super::fit::{Unfit, fits};
 use super::spec::RunSpec;
 use fencepost_faults::Node;
 
-/// A run that cannot be made.
+/// An invalid run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidRun {
-    /// The scenario, the lock and the faults do not go together.
+    /// The scenario, the lock and the faults do not fit together.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// The plan names a node that is not in the deployment.
+    /// The plan names a node outside the deployment.
     #[error(
         "fault {fault} of the plan names {node}, which is not in the deployment: expected one of \
          {valid}"
@@ -20,24 +20,24 @@ pub enum InvalidRun {
         fault: u32,
         /// The node.
         node: Node,
-        /// The nodes that there are.
+        /// The nodes of the deployment.
         valid: String,
     },
-    /// A fault of the plan comes too late, or lasts too long.
+    /// A fault of the plan ends too late.
     #[error("fault {fault} of the plan is not over after 100 days: expected less")]
     Beyond {
         /// The id of the fault.
         fault: u32,
     },
-    /// Two faults of the plan hold the same thing at once.
+    /// Two faults of the plan collide.
     #[error(
         "faults {earlier} and {later} of the plan do the same to the same node at once: expected \
          one after the other"
     )]
     Collision {
-        /// The id of the one that begins first.
+        /// The id of the earlier one.
         earlier: u32,
-        /// The id of the other.
+        /// The id of the later one.
         later: u32,
     },
 }

@@ -1,12 +1,12 @@
-//! What is drawn besides the faults: how long leases, holds and waits are. `all` draws every
-//! length. `storage-delay` draws how long a process waits for the storage: one that gives up soon
-//! is never late with a write. A lock that renews its lease is held beyond it, whatever the faults:
-//! a lease that is never outlasted is never renewed in earnest.
+//! Draws besides the faults: the lengths of leases, holds and waits. `all` draws every length.
+//! `storage-delay` draws how long a process waits for the storage: one that gives up early is never
+//! late with a write. Holds of a lock that renews its lease exceed the lease, whatever the faults:
+//! otherwise the renewal would never matter.
 //!
-//! A length that is always the same hides what another would show (Groce, Zhang, Eide, Chen and
-//! Regehr, "Swarm Testing", ISSTA 2012). A length that somebody asked for is left as it is, and
-//! holds of locks that renew nothing stay as far below the lease as those of the built-in scenario
-//! do: a run in which no fault strikes is as safe as one without faults.
+//! A constant length hides behaviour that another would show (Groce, Zhang, Eide, Chen and Regehr,
+//! "Swarm Testing", ISSTA 2012). A requested length is kept, and holds of locks without renewal
+//! stay as far below the lease as in the built-in scenario: a run without active faults is as safe
+//! as one without faults.
 
 pub use crate::setup::scenario::length::Length;
 use crate::setup::scenario::{Hold, Scenario};
@@ -17,11 +17,11 @@ use fencepost_faults::{Families, Family, Micros, Seed, Stream};
 use std::collections::BTreeMap;
 
 impl Length {
-    /// Every length, in the order in which they are drawn.
+    /// Every length, in the order of the draws.
     pub const ALL: [Length; 5] =
         [Length::Ttl, Length::Hold, Length::Think, Length::Retry, Length::StorageTimeout];
 
-    /// The key in the scenario.
+    /// Its key in the scenario.
     pub fn key(self) -> &'static str {
         match self {
             Length::Ttl => "ttl",
@@ -32,7 +32,7 @@ impl Length {
         }
     }
 
-    /// The value, as `--set` takes it.
+    /// Its value, in the form for `--set`.
     fn value(self, scenario: &Scenario) -> String {
         match self {
             Length::Ttl => scenario.ttl.to_string(),
@@ -43,18 +43,19 @@ impl Length {
         }
     }
 
-    /// Whether the value is the built-in one.
+    /// Returns whether the value is the built-in one.
     pub(crate) fn is_built_in(self, scenario: &Scenario) -> bool {
         self.value(scenario) == self.value(&Scenario::default())
     }
 
-    /// Whether the value was asked for: it is not the built-in one, or the scenario says so.
+    /// Returns whether the value was requested: it is not the built-in one, or the scenario says
+    /// so.
     fn is_asked_for(self, scenario: &Scenario) -> bool {
         scenario.keeps.contains(&self) || !self.is_built_in(scenario)
     }
 
-    /// Whether a swarm leaves it alone. Who states how long holds are, or how long servers stay
-    /// away, states it against the lease.
+    /// Returns whether a swarm keeps it. Requested holds or downtimes are relative to the lease,
+    /// and so keep the lease too.
     fn is_kept(self, scenario: &Scenario) -> bool {
         let stated_against = self == Length::Ttl
             && (Length::Hold.is_asked_for(scenario)
@@ -63,7 +64,7 @@ impl Length {
     }
 }
 
-/// Which lengths are drawn for a lock of that usage under these faults.
+/// The lengths that are drawn for a lock of that usage under these faults.
 pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     if families.is_swarm() {
         return Length::ALL.into();
@@ -74,8 +75,8 @@ pub(crate) fn drawn_for(usage: Usage, families: &Families) -> Vec<Length> {
     hold.into_iter().chain(waits.then_some(Length::StorageTimeout)).collect()
 }
 
-/// The scenario with the lengths that the seed draws. A length that is kept takes its draw all the
-/// same, so that it changes no other.
+/// The scenario with the seed's lengths. A kept length consumes its draw too, so that it changes no
+/// other.
 pub(crate) fn drawn(
     seed: Seed,
     usage: Usage,
@@ -113,19 +114,18 @@ pub(crate) fn drawn(
     drawn
 }
 
-/// How long a lock that renews its lease is held at most, in thousandths of the lease.
+/// The longest hold of a lock that renews its lease, in thousandths of the lease.
 const HOLD_OF_RENEWED_PER_MILLE: u64 = 1_500;
 
-/// Holds of up to this part of the lease, in whole milliseconds if there are any; a built-in hold
-/// is 10 ms at least.
+/// Holds of up to this part of the lease, in whole milliseconds if possible; a built-in hold is at
+/// least 10 ms.
 fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     let max_us = ttl.0.as_micros() * per_mille / 1_000;
     let max = if max_us < 1_000 { Span(Micros(max_us)) } else { Span::millis(max_us / 1_000) };
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// The scenario with the lengths that a report states in place of its own. Errors name what is
-/// wrong in a fragment.
+/// The scenario with the lengths from a report instead of its own. Errors are sentence fragments.
 pub(crate) fn with_stated(
     scenario: &Scenario,
     lengths: &BTreeMap<String, String>,
@@ -137,7 +137,7 @@ pub(crate) fn with_stated(
     serde_json::from_value(json).map_err(|error| error.to_string())
 }
 
-/// Lengths of a scenario by key, as a report states those that may have been drawn.
+/// Lengths of a scenario by key, as a report states lengths that may have been drawn.
 pub(crate) fn stated(lengths: &[Length], scenario: &Scenario) -> BTreeMap<String, String> {
     lengths.iter().map(|length| (length.key().to_owned(), length.value(scenario))).collect()
 }

@@ -1,5 +1,4 @@
-//! Which slice of a sweep this process runs: from a flag, or from the variables by which schedulers
-//! number their jobs.
+//! The slice of a sweep for this process: from a flag, or from a scheduler's job variables.
 
 use fencepost_reports::summary::sweep::Shard;
 
@@ -7,19 +6,19 @@ use fencepost_reports::summary::sweep::Shard;
 struct Scheduler {
     index: &'static str,
     count: &'static str,
-    /// What the scheduler calls its first job.
+    /// The number of the scheduler's first job.
     first: u32,
 }
 
-/// Kubernetes indexed jobs count from 0; Slurm arrays from what the array says, by convention here
-/// 1; CI systems from 0 or 1, see below.
+/// Kubernetes indexed jobs count from 0; Slurm arrays from any number, by convention here 1; CI
+/// systems from 0 or 1, see below.
 const SCHEDULERS: &[Scheduler] = &[
     Scheduler { index: "JOB_COMPLETION_INDEX", count: "JOB_COMPLETIONS", first: 0 },
     Scheduler { index: "SLURM_ARRAY_TASK_ID", count: "SLURM_ARRAY_TASK_COUNT", first: 1 },
     Scheduler { index: "CI_NODE_INDEX", count: "CI_NODE_TOTAL", first: 1 },
 ];
 
-/// The slice to run: the flag's, else the first scheduler's whose two variables are set, else the
+/// The slice to run: the flag's, else that of the first scheduler with both variables set, else the
 /// whole. Errors name the variable.
 pub fn shard(
     flag: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! Spans of time as people write them: `250us`, `10s`, `1m`, `50ms..200ms`.
+//! Spans of time in text: `250us`, `10s`, `1m`, `50ms..200ms`.
 
 use fencepost_faults::Micros;
 use schemars::JsonSchema;
@@ -17,11 +17,11 @@ pub struct Span(pub Micros);
 pub struct SpanRange {
     /// The shortest.
     pub min: Span,
-    /// The longest; not shorter than the shortest.
+    /// The longest; not below the shortest.
     pub max: Span,
 }
 
-/// Text that is no span, or no range of spans.
+/// Invalid text for a span or a range of spans.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSpan {
     /// Not a number with a unit.
@@ -98,7 +98,7 @@ impl FromStr for Span {
             .checked_mul(unit_us)
             .and_then(|us| us.checked_add(fraction as u64))
             .ok_or_else(invalid)?;
-        // More than a year is a slip of the fingers, and the agenda could not hold it.
+        // More than a year is a typo, and the agenda could not hold it.
         if micros > 366 * 24 * 3_600_000_000 { Err(invalid()) } else { Ok(Span(Micros(micros))) }
     }
 }
@@ -129,7 +129,6 @@ impl fmt::Display for SpanRange {
     }
 }
 
-/// Both are strings in TOML and JSON.
 macro_rules! as_text {
     ($type:ty, $name:literal, $example:literal) => {
         impl Serialize for $type {

@@ -1,13 +1,13 @@
-//! Every plan of a stated size at every place where it can matter: a counterexample, or how much
-//! was run without finding one.
+//! Every plan of a stated size at every place where it can matter: finds a counterexample, or
+//! counts the runs without one.
 //!
-//! `plan` says which plans there are, `run` runs them, `certificate` states what was run.
+//! `plan` enumerates the plans, `run` runs them, `certificate` documents the runs.
 //!
 //! A base run has fixed latencies and fixed starts and no fault. Its scout is the same run with
-//! every turn and message written down. From a scout, `plan/place.rs` makes the plans with one
-//! fault more: before and after every event, for every site, in every class of magnitude. A second
-//! fault is placed in the scout of the run that the first one made. `run/trial.rs` runs a plan and
-//! judges it; `run/work.rs` does that for all of them, plans with fewer faults first, over threads.
+//! every turn and message recorded. From a scout, `plan/place.rs` makes the plans with one fault
+//! more: before and after every event, for every site, in every class of magnitude. A second fault
+//! is placed in the scout of the run that the first one made. `run/trial.rs` runs a plan and judges
+//! it; `run/work.rs` does that for all of them, plans with fewer faults first, over threads.
 //! `run/survey.rs` says how many there are before they are placed, `certificate.rs` says what was
 //! done, and checks what another run of it said.
 

@@ -1,4 +1,4 @@
-//! One seed of a study: drawn, run, and told.
+//! One seed of a study: drawn, run, and reported.
 
 use crate::engine::{Engine, EngineError};
 use crate::run::verdicts::Findings;
@@ -6,27 +6,26 @@ use crate::run::{RunOutcome, RunSpec};
 use fencepost_faults::Seed;
 use fencepost_reports::RunFacts;
 
-/// A run, and what came of it.
+/// A run, and its result.
 pub(crate) struct Ran {
     pub(crate) spec: RunSpec,
     pub(crate) outcome: RunOutcome,
 }
 
-/// A run that could not be made.
+/// A run that failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedRun {
-    /// Which lock.
+    /// The lock.
     pub client: String,
-    /// Which faults.
+    /// The faults.
     pub fault: String,
-    /// Which seed.
+    /// The seed.
     pub seed: Seed,
-    /// Why.
+    /// The reason.
     pub error: EngineError,
 }
 
 impl Ran {
-    /// Makes a run.
     pub(crate) fn of(spec: RunSpec, engine: Engine) -> Result<Ran, FailedRun> {
         match spec.run(engine) {
             Ok(outcome) => Ok(Ran { spec, outcome }),
@@ -34,14 +33,12 @@ impl Ran {
         }
     }
 
-    /// What it tells.
     pub(crate) fn facts(&self) -> RunFacts {
         Findings { spec: &self.spec, outcome: &self.outcome }.facts()
     }
 }
 
 impl FailedRun {
-    /// Why this run could not be made.
     pub(crate) fn of(run: &RunSpec, error: EngineError) -> FailedRun {
         FailedRun {
             client: run.client.name.to_owned(),

@@ -1,7 +1,7 @@
 //! Many seeds, over threads, added up.
 //!
-//! Threads take chunks of seeds in order; adding commutes, so the sum does not depend on how many
-//! threads there are or which came first.
+//! Threads take chunks of seeds in order; addition commutes, so the sum does not depend on the
+//! number of threads or their order.
 
 mod again;
 mod blind_spots;
@@ -32,61 +32,61 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 use work::Work;
 
-/// What a sweep runs.
+/// The parameters of a sweep.
 #[derive(Clone)]
 pub struct SweepSpec {
     /// Every lock under every combination of faults.
     pub cells: Vec<(&'static Definition, Families)>,
     /// The deployment, the workload and the habits.
     pub scenario: Scenario,
-    /// Which engine runs the seeds.
+    /// The engine for the seeds.
     pub engine: Engine,
-    /// The seeds of the whole sweep, before it is cut into shards.
+    /// The seeds of the whole sweep, before it is divided into shards.
     pub seeds: SeedRange,
-    /// Which slice of them to run.
+    /// The slice of them to run.
     pub shard: Shard,
-    /// How many threads.
+    /// The number of threads.
     pub jobs: usize,
-    /// Stop at the first violation.
+    /// `true` to stop at the first violation.
     pub fail_fast: bool,
-    /// Whether the smallest run of every anomaly is made minimal and explained.
+    /// `true` to minimize and explain the smallest run of every anomaly.
     pub explains: bool,
-    /// How many violations a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`] by
-    /// default.
+    /// The most violations that a cell keeps; [`fencepost_reports::summary::sweep::VIOLATIONS_MAX`]
+    /// by default.
     pub violations_max: u64,
 }
 
 impl SweepSpec {
-    /// The run of a seed in the cell at this place. The scenario is that of the sweep.
+    /// The run of a seed in the cell at this index. The scenario is that of the sweep.
     fn draw(&self, place: usize, seed: Seed, scenario: &Rc<Scenario>) -> RunSpec {
         let (client, families) = &self.cells[place];
         RunSpec::draw(seed, client, families, scenario.clone())
     }
 }
 
-/// Who hears of a sweep as it goes on. Called from any thread.
+/// Listens to a sweep. Called from any thread.
 pub trait Listener: Sync {
-    /// A run is done.
+    /// Called after a run.
     fn run_done(&self, facts: &RunFacts, seed: Seed);
 
-    /// When the time for runs is over: one that is under way then is given up and does not count.
+    /// The deadline for runs: one in progress then is abandoned and does not count.
     fn deadline(&self) -> Option<Instant> {
         None
     }
 
-    /// Some seeds were added up; `sum` makes the sum so far, for a checkpoint. Other threads wait
-    /// meanwhile.
+    /// Called after some seeds were added up; `sum` computes the sum so far, for a checkpoint.
+    /// Other threads wait meanwhile.
     fn added(&self, sum: &dyn Fn() -> Sweep) {
         let _ = sum;
     }
 
-    /// All seeds are done; of the smallest runs so many were looked at again.
+    /// Called after all seeds, with the number of smallest runs that were run again.
     fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
         let _ = (stage, done, of);
     }
 }
 
-/// Nobody hears of it.
+/// A listener that ignores everything.
 #[derive(Clone, Copy, Debug)]
 pub struct Silent;
 
@@ -94,16 +94,16 @@ impl Listener for Silent {
     fn run_done(&self, _: &RunFacts, _: Seed) {}
 }
 
-/// What is done with the smallest run of every anomaly once all seeds are done.
+/// The treatment of every anomaly's smallest run after all seeds are done.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stage {
     /// It is run again under turmoil.
     Confirming,
-    /// Its plan is made minimal and it is explained.
+    /// Its plan is minimized and it is explained.
     Explaining,
 }
 
-/// Asks a sweep to stop early: what is done by then is added up.
+/// Asks a sweep to stop early: the finished runs are added up.
 #[derive(Debug, Default)]
 pub struct Stop {
     is_asked: AtomicBool,
@@ -111,7 +111,7 @@ pub struct Stop {
 }
 
 impl Stop {
-    /// A request that nobody has made yet.
+    /// No request.
     pub const fn new() -> Stop {
         Stop { is_asked: AtomicBool::new(false), is_urgent: AtomicBool::new(false) }
     }
@@ -121,45 +121,45 @@ impl Stop {
         self.is_asked.store(true, Ordering::Relaxed);
     }
 
-    /// Makes the request, or if it was made before, a more urgent one: what has been found is not
-    /// looked at again either.
+    /// Makes the request, or escalates an earlier one: the sweep skips the diagnosis of anomalies
+    /// too.
     pub fn insist(&self) {
         if self.is_asked.swap(true, Ordering::Relaxed) {
             self.is_urgent.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Whether it was made.
+    /// Returns whether it was made.
     pub fn is_asked(&self) -> bool {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    /// Whether it was made twice.
+    /// Returns whether it was escalated.
     pub fn is_urgent(&self) -> bool {
         self.is_urgent.load(Ordering::Relaxed)
     }
 }
 
-/// What came of a sweep. What is added up stands although a run failed: that one and what would
-/// have come after it are missing.
+/// The result of a sweep. The sum is valid although a run failed: that one and those after it are
+/// missing.
 #[derive(Debug)]
 pub struct Swept {
-    /// The sum of the runs that were made.
+    /// The sum of the finished runs.
     pub sum: Sweep,
-    /// The run that could not be made; the one of the lowest seed, if there were several.
+    /// The run that failed; the one of the lowest seed, if there were several.
     pub failed: Option<FailedRun>,
 }
 
 impl Swept {
-    /// The sum of all runs, or why it is not whole.
+    /// The sum of all runs, or why it is incomplete.
     fn whole(self) -> Result<Sweep, FailedRun> {
         self.failed.map_or(Ok(self.sum), Err)
     }
 }
 
-/// Runs every seed of the shard in every cell. The sum is the same whatever `jobs` is, unless it
-/// was stopped early. With a `start` it goes on where a sweep was, see [`Checkpoint::read`]: the
-/// sum is the one of a sweep that was never interrupted.
+/// Runs every seed of the shard in every cell. The sum is the same for any `jobs`, unless it was
+/// stopped early. With a `start` it continues a sweep, see [`Checkpoint::read`]: the sum is that of
+/// an uninterrupted sweep.
 pub fn sweep(
     spec: &SweepSpec,
     start: Option<&Sweep>,
@@ -179,7 +179,7 @@ pub fn sweep(
     swept
 }
 
-/// As [`sweep`], but counts only: nothing is seen again under turmoil, and nothing is explained.
+/// As [`sweep`], but only counts: it repeats no run under turmoil, and explains none.
 pub fn count(spec: &SweepSpec, listener: &dyn Listener, stop: &Stop) -> Result<Sweep, FailedRun> {
     add_up(spec, None, listener, stop).whole()
 }
@@ -197,7 +197,7 @@ fn add_up(spec: &SweepSpec, start: Option<&Sweep>, listener: &dyn Listener, stop
     work.finish()
 }
 
-/// What all runs have in common.
+/// The common parameters of all runs.
 fn config(spec: &SweepSpec) -> serde_json::Value {
     let options = spec.scenario.flags();
     serde_json::json!({

@@ -1,4 +1,4 @@
-//! Every plan of a stated size, from a user's own `#[test]`.
+//! Runs every plan of a stated size in your own `#[test]`.
 
 use super::failure::TestFailure;
 use crate::engine::Engine;
@@ -15,7 +15,7 @@ use fencepost_reports::documents::certificate::Certificate;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Kind, judge};
 
-/// A test that runs every plan of a stated size at every place of a small run where it can matter,
+/// A test that runs every plan of a stated size at every place of a small run,
 /// as `fencepost explore` does: two processes of one cycle unless [`EveryPlan::scenario`] says
 /// otherwise. It passes with a certificate, and fails with the plan that breaks a rule.
 ///
@@ -45,19 +45,19 @@ pub enum EveryPlanFailure {
     Counterexample {
         /// The lock.
         lock: String,
-        /// How much the plan holds.
+        /// The size of the plan.
         level: Level,
         /// The rules.
         kinds: Vec<Kind>,
         /// The latencies and starts of the run, in words.
         conditions: String,
-        /// The plan, which [`super::LockTest::plan`] takes.
+        /// The plan, for [`super::LockTest::plan`].
         plan: String,
     },
-    /// No run exercised the lock: the test proves nothing.
+    /// No run exercised the lock: the test is inconclusive.
     #[error("{0}: no run exercised the lock")]
     Unexercised(String),
-    /// The test asks for something that there is not, or a run could not be made.
+    /// The test is invalid, or a run failed.
     #[error(transparent)]
     Test(#[from] TestFailure),
 }
@@ -80,14 +80,13 @@ impl EveryPlan {
         }
     }
 
-    /// The families that faults are of, joined by `+`. See docs/explore.md for those that there
-    /// are.
+    /// The families of the faults, joined by `+`. See docs/explore.md for the valid ones.
     pub fn faults(self, families: &str) -> EveryPlan {
         EveryPlan { families: families.to_owned(), ..self }
     }
 
-    /// How many faults and late messages a plan holds at most: by default one fault, if there are
-    /// families, and no late message.
+    /// The most faults and late messages of a plan: by default one fault, if there are families,
+    /// and no late message.
     pub fn at_most(self, most: Level) -> EveryPlan {
         EveryPlan { most: Some(most), ..self }
     }
@@ -98,19 +97,19 @@ impl EveryPlan {
         self
     }
 
-    /// How many threads run the plans. What comes out does not depend on it.
+    /// The number of threads. The results do not depend on it.
     pub fn jobs(self, jobs: usize) -> EveryPlan {
         EveryPlan { jobs: jobs.max(1), ..self }
     }
 
-    /// Runs all of them and gives the certificate. Panics if a plan breaks a rule, with that plan,
-    /// and if nothing was exercised.
+    /// Runs all of them and returns the certificate. Panics if a plan breaks a rule, with that
+    /// plan, and if nothing was exercised.
     #[track_caller]
     pub fn run(self) -> Certificate {
         self.check().unwrap_or_else(|failure| panic!("{failure}"))
     }
 
-    /// As [`EveryPlan::run`], but gives the failure.
+    /// As [`EveryPlan::run`], but returns the failure.
     pub fn check(&self) -> Result<Certificate, EveryPlanFailure> {
         let bounds = self.bounds()?;
         let never = Stop::new();
@@ -149,7 +148,7 @@ impl EveryPlan {
         Ok(bounds)
     }
 
-    /// What a plan breaks.
+    /// The failure for a plan that breaks rules.
     fn counterexample(
         &self,
         work: &Exploration<'_>,

@@ -1,4 +1,4 @@
-//! Why a test of a lock fails, for the people who read its output.
+//! The failure of a lock's test, for its readers.
 
 use crate::files::FileError;
 use crate::studies::sweep::FailedRun;
@@ -9,34 +9,34 @@ use std::path::PathBuf;
 /// Why a test of a lock fails.
 #[derive(Debug)]
 pub enum TestFailure {
-    /// It came out otherwise than expected, under each of these faults.
+    /// The result was unexpected, under each of these faults.
     Unexpected(Vec<Deviation>),
-    /// The test asks for something that there is not; names it and what would be valid.
+    /// The test is invalid; names the bad value and the valid ones.
     Wrong(String),
-    /// A run could not be made.
+    /// A run failed.
     Run(FailedRun),
-    /// The two engines told another history of one seed: the lock depends on something else than
-    /// its `Env`.
+    /// The two engines produced different histories for one seed: the lock depends on something
+    /// besides its `Env`.
     Nondeterministic {
-        /// Which seed and faults.
+        /// The seed and the faults.
         run: String,
     },
     /// A report could not be written.
     Report(FileError),
 }
 
-/// What came out otherwise under one fault.
+/// An unexpected result under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Deviation {
     /// The lock.
     pub client: String,
     /// The faults.
     pub fault: String,
-    /// What came out.
+    /// The unexpected result.
     pub what: What,
 }
 
-/// What came out.
+/// An unexpected result.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum What {
     /// A rule was broken that should hold.
@@ -45,18 +45,18 @@ pub enum What {
         seed: u64,
         /// The rule.
         kind: Kind,
-        /// How many runs break a rule that should hold, at least.
+        /// The number of runs that break a rule that should hold, at least.
         runs: u64,
         /// Two or three sentences.
         summary: String,
         /// The reports that were written.
         reports: Vec<PathBuf>,
-        /// The command that shows it again.
+        /// The command that reproduces it.
         replay: String,
     },
-    /// A rule should be broken and was not, by so many seeds.
+    /// A rule should be broken and was not, by this many seeds.
     Missing(Kind, u64),
-    /// A rule should be broken for a cause and was not, by so many seeds.
+    /// A rule should be broken for a cause and was not, by this many seeds.
     OtherCause(Kind, Cause, u64),
     /// No seed exercised the lock.
     Unexercised,

@@ -1,28 +1,26 @@
-//! Whether a cell came out as expected.
+//! Compares a cell with its expectation.
 
 use super::Expect;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Cell, Kind};
 
-/// What of a cell is not as expected.
+/// An unexpected result of a cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Unexpected {
     /// This seed, the lowest, breaks this rule.
     Violated {
         seed: Seed,
         kind: Kind,
-        /// How many runs broke a rule that should hold, at least.
+        /// The number of runs that broke a rule that should hold, at least.
         runs: u64,
     },
-    /// No seed breaks this rule.
     Missing(Kind, u64),
-    /// No seed breaks this rule for this cause.
     OtherCause(Kind, Cause, u64),
-    /// Nothing was exercised: the test proves nothing.
+    /// Nothing was exercised: the test is inconclusive.
     Unexercised,
 }
 
-/// What is not as expected, the worst first; `None` if all is.
+/// The worst unexpected result; `None` if all are as expected.
 pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     let forbidden: Vec<Kind> = match expect {
         Expect::Safe => Kind::ALL.to_vec(),
@@ -48,8 +46,8 @@ pub(super) fn unexpected(cell: &Cell, expect: &Expect) -> Option<Unexpected> {
     (cell.valid + cell.violated == 0).then_some(Unexpected::Unexercised)
 }
 
-/// What a quiet cell says nothing about, in a line: the phases of the protocol in which no fault
-/// began. Nothing if there is none.
+/// The gaps of a quiet cell, in a line: the phases of the protocol in which no fault began. `None`
+/// if there are none.
 pub(super) fn unmet(cell: &Cell) -> Option<String> {
     let phases = cell.phases_without_faults();
     (!phases.is_empty()).then(|| {

@@ -1,32 +1,31 @@
-//! What will happen, in order.
+//! The agenda of future events.
 //!
-//! The order of events is (time, host, class, source, sequence); both engines obey it.
+//! Events are ordered by (time, host, class, source, sequence); both engines obey that order.
 
 use fencepost_faults::SimTime;
 use std::collections::BTreeSet;
 use std::num::NonZeroU128;
 
-/// The place of a host in the world; [`NEMESIS`] comes before all.
+/// The index of a host; [`NEMESIS`] precedes all.
 pub(crate) type HostIndex = u16;
 
-/// The place of the nemesis in the order of hosts. Real hosts count from 1.
+/// The index of the nemesis in the order of hosts. Real hosts count from 1.
 pub(crate) const NEMESIS: HostIndex = 0;
 
-/// What kind of thing happens to a host; the order within one instant.
+/// The class of an event at a host, which orders events within one instant.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Class {
     /// A fault begins or ends: crash, boot, pause.
     Fault = 0,
-    /// Time has come.
+    /// A timer.
     Timer = 1,
-    /// A paused host goes on.
+    /// A paused host resumes.
     Resume = 2,
-    /// A message arrives.
     Message = 3,
 }
 
-/// Something that happens to one host.
+/// An event at one host.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Occurrence {
     /// A fault of the plan begins (its index in the plan).
@@ -37,7 +36,7 @@ pub(crate) enum Occurrence {
     Healed,
     /// The host's software starts.
     Boot,
-    /// The host's software dies; with power loss, nobody hears of it.
+    /// The host's software crashes; after a power loss, no peer is notified.
     Crash,
     /// A pause is over.
     Resume,
@@ -45,19 +44,17 @@ pub(crate) enum Occurrence {
     Timer(u32),
     /// The timer of a server is due: generation.
     MachineTimer(u32),
-    /// A server has served what kept it busy.
+    /// A server has finished a command.
     ServiceDone,
     /// The disk of a server has synced.
     DiskSynced(u32),
-    /// A message arrives.
     Deliver(u32),
-    /// A stalled flow tries again (the sending socket).
+    /// A stalled flow retries (the sending socket).
     Retry(u32),
 }
 
-/// The agenda of a run: latest first, so that the next thing is at the end. Few things lie ahead at
-/// any time, and most that are entered come soon: shifting the few that come sooner is cheaper than
-/// a heap.
+/// The agenda of a run: latest first, so that the next event is at the end. It holds few events,
+/// and new ones are usually soon: shifting the few earlier ones is cheaper than a heap.
 #[derive(Default)]
 pub(crate) struct Agenda {
     entries: Vec<Entry>,
@@ -65,8 +62,8 @@ pub(crate) struct Agenda {
 }
 
 /// A place in the order of events: packs time (48 bits), host (16), class (4), source (16) and
-/// sequence (43), so that one comparison orders two. The last bit is always set, so that no place
-/// takes no room of its own.
+/// sequence (43), so that one comparison orders two. The last bit is always set, so that an absent
+/// place needs no extra space.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Place(NonZeroU128);
 
@@ -86,7 +83,7 @@ impl Place {
 }
 
 impl Agenda {
-    /// Enters something. `source` is the host that caused it (the receiver's own, for its timers).
+    /// Adds an event. `source` is the host that caused it (the receiver's own, for its timers).
     pub(crate) fn enter(
         &mut self,
         at: SimTime,
@@ -99,12 +96,12 @@ impl Agenda {
         self.enter_at(place, occurrence);
     }
 
-    /// Whether anything on it is such.
+    /// Returns whether it has such an event.
     pub(crate) fn any(&self, is_such: impl Fn(Occurrence) -> bool) -> bool {
         self.entries.iter().any(|entry| is_such(entry.occurrence))
     }
 
-    /// The place of something that is decided now, whenever it is entered.
+    /// The place of an event decided now, for a later insertion.
     pub(crate) fn place(
         &mut self,
         at: SimTime,
@@ -121,18 +118,18 @@ impl Agenda {
         )
     }
 
-    /// Enters something at a place that was decided for it.
+    /// Adds an event at a place that was reserved for it.
     pub(crate) fn enter_at(&mut self, place: Place, occurrence: Occurrence) {
         let index = self.entries.partition_point(|entry| entry.place > place);
         self.entries.insert(index, Entry { place, occurrence });
     }
 
-    /// The next thing: when and where, and what.
+    /// The next event with its place.
     pub(crate) fn next(&self) -> Option<(Place, Occurrence)> {
         self.entries.last().map(|entry| (entry.place, entry.occurrence))
     }
 
-    /// Every host to which something happens at an instant, each once, in order.
+    /// Every host with an event at an instant, without repetition, in order.
     pub(crate) fn hosts_at(&self, at: SimTime) -> BTreeSet<HostIndex> {
         self.entries_at(at)
             .map(|entry| entry.place.host())
@@ -153,7 +150,6 @@ impl Agenda {
         self.entries.iter().rev().take_while(move |entry| entry.place.time() <= at)
     }
 
-    /// Takes the next thing off.
     pub(crate) fn take(&mut self) -> Option<Occurrence> {
         self.entries.pop().map(|entry| entry.occurrence)
     }

@@ -1,4 +1,4 @@
-//! Whether anything lies ahead that could wake a process that waits.
+//! Whether a future event could wake a waiting process.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -7,9 +7,9 @@ use super::socket::Message;
 use super::state::State;
 
 impl State {
-    /// Whether anything lies ahead of any process: one of its timers, a fault, a message from it or
-    /// to it, or something that a server will send to it by itself or because it is at work on what
-    /// the process asked. What servers send each other, and their own timers, do not count.
+    /// Returns whether any process has a future event: one of its timers, a fault, a message from
+    /// it or to it, or a reply that a server will send it by itself or is working on. Messages
+    /// between servers, and servers' own timers, do not count.
     pub(crate) fn lies_ahead(&self) -> bool {
         let concerns =
             |message: &Message| self.is_process(message.from) || self.is_process(message.to);
@@ -36,7 +36,7 @@ impl State {
 
 fn may_wake(occurrence: Occurrence) -> bool {
     match occurrence {
-        // Timers, messages and servers are looked at themselves, wherever they are.
+        // Timers, messages and servers are checked directly.
         Occurrence::Timer(_)
         | Occurrence::Deliver(_)
         | Occurrence::Retry(_)

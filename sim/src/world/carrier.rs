@@ -1,12 +1,11 @@
-//! How bytes get from one end of a connection to the other.
+//! Carries bytes from one end of a connection to the other.
 //!
 //! Two implementors: [`Direct`] keeps the bytes of a message in the message (the fast engine); the
 //! turmoil engine sends them through turmoil's hosts, links and TCP streams.
 
 use super::agenda::HostIndex;
 
-/// Carries bytes for the world. Sockets are numbered by the world; a connection has one at each
-/// end.
+/// Carries bytes for the world. The world numbers sockets; a connection has one at each end.
 pub(crate) trait Carrier {
     /// `socket` of `from` starts to connect to `to`.
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex);
@@ -14,20 +13,18 @@ pub(crate) trait Carrier {
     fn accept(&mut self, client: u32, server: u32);
     /// The answer to the connect of `client` arrived, on the connecting host.
     fn established(&mut self, client: u32);
-    /// The connect of `client` came to nothing.
+    /// The connect of `client` failed.
     fn refused(&mut self, client: u32);
-    /// `socket` sends bytes as the message of serial number `message`; what is returned travels in
-    /// the message.
+    /// `socket` sends bytes as the message with serial number `message`; the returned bytes travel
+    /// in the message.
     fn send(&mut self, socket: u32, message: u64, bytes: &[u8]) -> Vec<u8>;
-    /// The message for `socket` that was `sent` as `length` bytes arrived; its bytes are appended
-    /// to `buffer`.
+    /// The message for `socket` that was `sent` with `length` bytes arrived; appends its bytes to
+    /// `buffer`.
     fn receive(&mut self, socket: u32, sent: Vec<u8>, length: usize, buffer: &mut Vec<u8>);
-    /// `socket` is closed by its owner. What the peer is told of it is a message of the world's
-    /// own, without bytes.
+    /// The owner closes `socket`. The world notifies the peer with its own message, without bytes.
     fn close(&mut self, socket: u32);
 }
 
-/// Keeps the bytes in the message itself.
 #[derive(Default)]
 pub(crate) struct Direct {
     spare: Vec<Vec<u8>>,

@@ -1,4 +1,4 @@
-//! One host: its clocks, its gate, and the software that it runs.
+//! One host: its clocks, its gate, and its software.
 
 use super::node_clock::NodeClock;
 use super::server::Server;
@@ -10,28 +10,27 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::rc::Rc;
 
-/// What a host runs.
+/// The software of a host.
 pub(crate) enum Software {
-    /// Tasks; the function makes the first one at every start.
+    /// Tasks; the function creates the first one at every start.
     Program(Rc<dyn Fn(Env) -> TaskFuture>),
     /// A server's state machine.
     Machine(Box<Server>),
 }
 
-/// One host.
 pub(crate) struct Host {
     pub(crate) node: Node,
     pub(crate) clock: NodeClock,
     pub(crate) software: Software,
-    /// How many faults hold it still at present.
+    /// The number of active pauses.
     pub(crate) pauses: u16,
-    /// How many of them also hold its monotonic clock.
+    /// The number of them that also stop its monotonic clock.
     pub(crate) suspensions: u16,
-    /// Whether its software runs. Connects are refused while it does not.
+    /// `true` while its software runs. Connects are refused otherwise.
     pub(crate) is_up: bool,
-    /// Whether it is without power: it neither hears nor answers.
+    /// `true` while it has no power: it neither receives nor answers.
     pub(crate) is_dark: bool,
-    /// Whether the crash at hand is a power loss, which no peer is told of.
+    /// `true` if the current crash is a power loss, of which no peer is notified.
     pub(crate) dies_silently: bool,
     owner_values: Option<Box<ChaCha8Rng>>,
     jitter: Option<Box<ChaCha8Rng>>,
@@ -63,7 +62,7 @@ impl Host {
         bits.fill_with(|| rng.next_u64());
     }
 
-    /// Whether nothing of it may run.
+    /// Returns whether it is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.pauses > 0
     }

@@ -1,6 +1,6 @@
-//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`].
-//! Must never hold a borrow of the state while other people's code runs: polls, drops and boots
-//! happen outside.
+//! The kernel: gives hosts their turns, polls tasks, and is the [`World`] behind every [`Env`]. It
+//! never holds a borrow of the state while foreign code runs: polls, drops and boots happen
+//! outside.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;
@@ -22,19 +22,18 @@ use std::rc::{Rc, Weak};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How many polls one host may need within one instant; more is a livelock.
+/// The most polls of one host within one instant; more is a livelock.
 const POLLS_PER_TURN_MAX: u32 = 100_000;
 
-/// The world in motion.
 pub(crate) struct Kernel {
     state: RefCell<State>,
     this: Weak<Kernel>,
-    /// Set when a task spins without letting time pass: who.
+    /// The task's node, once a task spins without letting time pass.
     livelock: Cell<Option<Node>>,
 }
 
 impl Kernel {
-    /// A world about to start: every host boots at the first instant.
+    /// A world at its start: every host boots at the first instant.
     pub(crate) fn new(parts: Parts) -> Rc<Kernel> {
         let mut state = State::new(parts);
         for host in 1..=state.hosts.len() as HostIndex {
@@ -54,18 +53,18 @@ impl Kernel {
         })
     }
 
-    /// Looks at or changes the state. Must not be nested.
+    /// Accesses the state. Must not be nested.
     pub(crate) fn with<T>(&self, f: impl FnOnce(&mut State) -> T) -> T {
         f(&mut self.state.borrow_mut())
     }
 
-    /// Who spins without letting time pass, if anyone does.
+    /// The node that spins without letting time pass, if any.
     pub(crate) fn livelock(&self) -> Option<Node> {
         self.livelock.get()
     }
 
-    /// Gives a host its turn at this instant: all that happens to it, then all that it does about
-    /// it. Returns what comes next in the world.
+    /// Gives a host its turn at this instant: first all its events, then its reactions. Returns the
+    /// next event of the world.
     pub(crate) fn turn(&self, host: HostIndex) -> Option<Due> {
         let mut polls = 0;
         let mut step = self.with(|state| state.begin_turn(host));
@@ -89,11 +88,11 @@ impl Kernel {
         None
     }
 
-    /// Polls a task and says how the turn goes on. What is left of a task that has ended is dropped
-    /// outside any borrow.
+    /// Polls a task and returns the next step of the turn. Drops the rest of an ended task outside
+    /// any borrow.
     #[inline(always)]
     fn poll(&self, host: HostIndex, key: TaskKey, mut future: TaskFuture) -> Step {
-        // A waker of ours owns nothing.
+        // Our wakers own nothing.
         let waker = ManuallyDrop::new(waker_of(key));
         let is_done = future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready();
         if is_done {
@@ -116,7 +115,7 @@ impl Kernel {
         self.with(|state| state.go_on_turn(host))
     }
 
-    /// The software of a host starts; then its turn begins again.
+    /// Starts the software of a host; then its turn begins again.
     #[inline(never)]
     fn boot(&self, host: HostIndex) -> Step {
         let program = self.with(|state| {
@@ -139,7 +138,7 @@ impl Kernel {
         self.with(|state| state.begin_turn(host))
     }
 
-    /// The software of a host dies; then its turn begins again.
+    /// Crashes the software of a host; then its turn begins again.
     #[inline(never)]
     fn crash(&self, host: HostIndex) -> Step {
         let tasks = self.with(|state| {
@@ -168,7 +167,6 @@ impl Kernel {
         })
     }
 
-    /// The handle of a host.
     pub(crate) fn env(&self, host: HostIndex) -> Env {
         let world: Rc<dyn World> = self.this.upgrade().expect("a kernel that runs is owned");
         Env::new(world, HostKey(host))

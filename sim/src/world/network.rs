@@ -1,9 +1,9 @@
-//! The network between hosts: how long a message takes, and what holds it up.
+//! The network between hosts: latencies, and obstacles to messages.
 //!
 //! A message is one write. Its latency is a draw from the stream of its direction of its link;
 //! order is kept per connection and direction. One rule for a cut and a dark host: the head of a
 //! flow is retried at 200 ms, doubling up to [`RETRY_CAP`] (a connect at 1 s, doubling up to
-//! [`CONNECT_RETRY_CAP`]), and what follows queues behind it. So a healed link may stay silent for
+//! [`CONNECT_RETRY_CAP`]), and later messages queue behind it. So a healed link may stay silent for
 //! up to the cap.
 
 use super::priorities::Priorities;
@@ -19,25 +19,25 @@ pub(crate) const CONNECT_RETRY_FIRST: Micros = Micros::from_secs(1);
 /// The longest span between two retransmissions of a connect.
 pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 
-/// What decides how long a message takes, within the least and the most.
+/// The source of latencies, within the minimum and the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
     /// A draw for each message.
     Drawn,
-    /// It takes the most on the link between these two, and the least elsewhere.
+    /// The maximum on the link between these two, and the minimum elsewhere.
     SlowOnly([Node; 2]),
-    /// The priority of its link.
+    /// The priority of the link.
     Priorities,
 }
 
-/// The same, with what it needs to know.
+/// The same, with its state.
 enum Paced {
     Drawn,
     SlowOnly([Node; 2]),
     Priorities(Priorities),
 }
 
-/// All links between the hosts of a run, both directions apart.
+/// All links between the hosts of a run, with separate directions.
 pub(crate) struct Network {
     seed: Seed,
     quantum: Micros,
@@ -46,7 +46,7 @@ pub(crate) struct Network {
     nodes: Vec<Node>,
     /// Row: from, column: to.
     directions: Vec<Direction>,
-    /// Whether anything was ever cut or dark in this run: if not, nobody need look.
+    /// `true` if any host was ever cut off or dark in this run: a fast path otherwise.
     pub(crate) had_obstacles: bool,
 }
 
@@ -54,9 +54,9 @@ pub(crate) struct Network {
 #[derive(Default)]
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,
-    /// How many partitions cut it at present.
+    /// The number of active partitions that cut it.
     cuts: u16,
-    /// What delay faults add at present: (id of the fault, least, most).
+    /// Active extra delays: (id of the fault, minimum, maximum).
     delays: Vec<(u32, Micros, Micros)>,
 }
 
@@ -81,7 +81,7 @@ impl Network {
         }
     }
 
-    /// The same network, in which something else decides how long a message takes.
+    /// The same network with another source of latencies.
     pub(crate) fn paced(self, pace: Pace) -> Network {
         let pace = match pace {
             Pace::Drawn => Paced::Drawn,
@@ -91,7 +91,7 @@ impl Network {
         Network { pace, ..self }
     }
 
-    /// The least and the most that the next message takes, in quanta.
+    /// The range of the next message's latency, in quanta.
     fn range(&mut self, from: usize, to: usize) -> (u64, u64) {
         let (low, high) = self.latency_quanta;
         match &mut self.pace {
@@ -108,7 +108,7 @@ impl Network {
         }
     }
 
-    /// How long a message that is sent now takes.
+    /// The latency of a message that is sent now.
     pub(crate) fn latency(&mut self, from: usize, to: usize) -> Micros {
         let (low, high) = self.range(from, to);
         let (seed, nodes) = (self.seed, &self.nodes);
@@ -122,28 +122,23 @@ impl Network {
         Micros(span)
     }
 
-    /// Whether a partition cuts this direction.
     pub(crate) fn is_cut(&self, from: usize, to: usize) -> bool {
         self.directions[from * self.nodes.len() + to].cuts > 0
     }
 
-    /// Adds a partition to this direction.
     pub(crate) fn cut(&mut self, from: usize, to: usize) {
         self.had_obstacles = true;
         self.direction(from, to).cuts += 1;
     }
 
-    /// Takes one partition off this direction.
     pub(crate) fn heal(&mut self, from: usize, to: usize) {
         self.direction(from, to).cuts -= 1;
     }
 
-    /// Adds the extra delay of a fault to this direction.
     pub(crate) fn delay(&mut self, from: usize, to: usize, fault: u32, extra: (Micros, Micros)) {
         self.direction(from, to).delays.push((fault, extra.0, extra.1));
     }
 
-    /// Takes the extra delay of a fault off this direction.
     pub(crate) fn undelay(&mut self, from: usize, to: usize, fault: u32) {
         self.direction(from, to).delays.retain(|(id, ..)| *id != fault);
     }
@@ -154,7 +149,7 @@ impl Network {
     }
 }
 
-/// When a span later falls, rounded up to the quantum.
+/// An instant rounded up to the quantum.
 pub(crate) fn align_up(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0).saturating_mul(quantum.0))
 }

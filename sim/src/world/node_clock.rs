@@ -1,7 +1,7 @@
 //! The clocks of one host, as a function of true time.
 //!
 //! A clock is piecewise linear: since an anchor it runs at one million plus `rate_ppm` parts per
-//! million. Wall and monotonic clock run at the same rate; only steps set them apart. Integers
+//! million. Wall and monotonic clock run at the same rate; only steps separate them. Integers
 //! throughout.
 
 use fencepost_faults::{Micros, SimTime};
@@ -14,23 +14,22 @@ pub(crate) const WALL_EPOCH_US: i64 = 1_767_225_600_000_000;
 /// One million parts: the rate of a clock that keeps true time.
 const TRUE_RATE: u64 = 1_000_000;
 
-/// The wall and monotonic clock of one host.
 #[derive(Clone, Debug)]
 pub(crate) struct NodeClock {
-    /// True time since which the present rate holds.
+    /// The start of the current rate, in true time.
     anchor: SimTime,
-    /// What the monotonic clock showed at the anchor, in microseconds.
+    /// The monotonic clock at the anchor, in microseconds.
     monotonic_at_anchor: u64,
     /// Wall clock minus monotonic clock, in microseconds. Only steps (and suspensions) change it.
     wall_offset: i64,
     /// Parts per million by which the clock runs fast.
     rate_ppm: i32,
-    /// Whether the monotonic clock stands still; the wall clock goes on.
+    /// `true` while the monotonic clock is stopped; the wall clock continues.
     suspended: bool,
 }
 
 impl NodeClock {
-    /// A clock that keeps true time.
+    /// An exact clock.
     pub(crate) fn new() -> NodeClock {
         NodeClock {
             anchor: SimTime::ZERO,
@@ -41,7 +40,7 @@ impl NodeClock {
         }
     }
 
-    /// What the monotonic clock shows at a true instant, in microseconds.
+    /// The monotonic clock at a true instant, in microseconds.
     pub(crate) fn monotonic(&self, now: SimTime) -> u64 {
         if self.suspended {
             return self.monotonic_at_anchor;
@@ -49,7 +48,7 @@ impl NodeClock {
         self.monotonic_at_anchor + self.elapsed(now)
     }
 
-    /// What both clocks show at a true instant.
+    /// Both clocks at a true instant.
     #[inline]
     pub(crate) fn both(&self, now: SimTime) -> Now {
         let running = self.monotonic_at_anchor + self.elapsed(now);
@@ -63,7 +62,7 @@ impl NodeClock {
     }
 
     /// The first true instant at which the monotonic clock shows at least `deadline`. `None` while
-    /// the clock stands still.
+    /// the clock is stopped.
     pub(crate) fn reaches(&self, deadline: u64) -> Option<SimTime> {
         if self.suspended {
             return None;
@@ -76,31 +75,28 @@ impl NodeClock {
         Some(self.anchor + Micros(u64::try_from(span).unwrap_or(u64::MAX)))
     }
 
-    /// Changes the rate from now on.
     pub(crate) fn set_rate(&mut self, now: SimTime, rate_ppm: i32) {
         self.rebase(now);
         self.rate_ppm = rate_ppm;
     }
 
-    /// Steps the wall clock.
     pub(crate) fn step_wall(&mut self, offset_us: i64) {
         self.wall_offset += offset_us;
     }
 
-    /// Stops the monotonic clock.
     pub(crate) fn suspend(&mut self, now: SimTime) {
         self.rebase(now);
         self.suspended = true;
     }
 
-    /// Lets the monotonic clock go on from where it stood; the wall clock has gone on meanwhile.
+    /// Resumes the monotonic clock where it stopped; the wall clock has continued meanwhile.
     pub(crate) fn thaw(&mut self, now: SimTime) {
         self.wall_offset += self.elapsed(now) as i64;
         self.anchor = now;
         self.suspended = false;
     }
 
-    /// Moves the anchor to now without changing what either clock shows.
+    /// Moves the anchor to now without changing either clock.
     fn rebase(&mut self, now: SimTime) {
         let elapsed = self.elapsed(now);
         if self.suspended {
@@ -111,7 +107,7 @@ impl NodeClock {
         self.anchor = now;
     }
 
-    /// How far a running clock of this rate has come since the anchor.
+    /// The progress of a running clock of this rate since the anchor.
     fn elapsed(&self, now: SimTime) -> u64 {
         let span = now.since(self.anchor).0;
         if self.rate_ppm == 0 {

@@ -1,4 +1,4 @@
-//! Tells the log of messages, if somebody wants to see them, what is sent and what arrives.
+//! Reports sent and received messages to the log, if there is one.
 
 use super::agenda::HostIndex;
 use super::socket::{Kind, Owner};
@@ -6,8 +6,8 @@ use super::state::State;
 use fencepost_machine::wording::{self, Speaker, Wording};
 
 impl State {
-    /// Reads the bytes that are about to be sent from a socket, in the words of the server at one
-    /// of its ends.
+    /// Reads the bytes that are about to be sent from a socket, in the protocol of the server at
+    /// one of its ends.
     #[cold]
     pub(super) fn note_bytes(&mut self, socket: u32, bytes: &[u8]) {
         let end = &self.sockets[socket as usize];
@@ -22,8 +22,7 @@ impl State {
         }
     }
 
-    /// Writes a message down as it is sent: over which connection is told by the socket at one of
-    /// its ends.
+    /// Logs a message at its sending; the socket at one end identifies the connection.
     pub(super) fn note_sent(
         &mut self,
         serial: u64,
@@ -38,7 +37,7 @@ impl State {
         }
     }
 
-    /// Writes down that a message has reached its host.
+    /// Logs the arrival of a message.
     pub(super) fn note_arrived(&mut self, serial: u64) {
         let now = self.now;
         if let Some(wire) = &mut self.wire {

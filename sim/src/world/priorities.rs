@@ -1,26 +1,25 @@
-//! Links with priorities: who goes first among messages that are sent together.
+//! Links with priorities, which order messages that are sent together.
 //!
 //! After Burckhardt, Kothari, Musuvathi and Nagarakatte, "A Randomized Scheduler with Probabilistic
 //! Guarantees of Finding Bugs" (ASPLOS 2010), where threads have distinct random priorities, and at
-//! a few random steps the one that runs falls behind all others. Here links have them. A message
-//! takes as long as the place of its link says, from the least latency to the most, so that of
+//! a few random steps the one that runs falls behind all others. Here links have them. The place of
+//! a link determines the latency of its messages, from the minimum to the maximum, so that of
 //! messages sent at one instant the one on the link of the highest priority arrives first; and at
 //! [`CHANGES`] random messages the link that sends falls behind all others.
 
 use fencepost_faults::{Seed, Stream, draw};
 
-/// How often a link falls behind.
+/// The number of priority changes.
 const CHANGES: usize = 3;
-/// The last message of a run at which one may. The number is drawn log-uniformly.
+/// The last message of a run at which one may happen. The number is drawn log-uniformly.
 const CHANGE_MAX: u64 = 4_096;
 
-/// The priorities of all links.
 pub(super) struct Priorities {
     nodes: usize,
     /// The place of each link in the order, 0 first, by the numbers of its ends, the lower first.
     places: Vec<usize>,
     sent: u64,
-    /// The messages at which a link falls behind, the next last.
+    /// The messages at which a link loses its priority, the next last.
     changes: Vec<u64>,
 }
 
@@ -39,7 +38,7 @@ impl Priorities {
         Priorities { nodes, places: order, sent: 0, changes }
     }
 
-    /// How much more than the least the next message takes, of `most` more at most.
+    /// The extra latency of the next message, at most `most`.
     pub(super) fn sends(&mut self, from: usize, to: usize, most: u64) -> u64 {
         self.sent += 1;
         let link = self.link(from, to);
@@ -51,7 +50,7 @@ impl Priorities {
         self.places.get(link).map_or(0, |place| most * *place as u64 / last)
     }
 
-    /// The number of the link between two nodes, whichever sends.
+    /// The number of the link between two nodes, in either direction.
     fn link(&self, from: usize, to: usize) -> usize {
         let (low, high) = (from.min(to), from.max(to));
         low * self.nodes - low * (low + 1) / 2 + high.saturating_sub(low + 1)

@@ -1,8 +1,8 @@
-//! A host that runs a server's state machine: one thread, one thing at a time.
+//! A host with a server's state machine: one thread, one event at a time.
 //!
-//! What happens to the server waits in its inbox, is handled in order, and each command keeps the
-//! server busy for its service time; what it answers leaves when that time has passed. A paused
-//! server's inbox fills up meanwhile.
+//! Events wait in the server's inbox and are handled in order, and each command keeps the server
+//! busy for its service time; its output leaves when that time has passed. A paused server's inbox
+//! fills up meanwhile.
 
 use super::agenda::HostIndex;
 use crate::setup::scenario::Factory;
@@ -11,7 +11,7 @@ use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, Disk, Input, Machine, Now, OperatorAction, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Something that waits to be handled.
+/// An event in the inbox.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
     /// The server has started.
@@ -22,11 +22,10 @@ pub(crate) enum Arrival {
     Readable(ConnectionId, u32),
     /// The peer is gone.
     Closed(ConnectionId),
-    /// A connection that the server asked for is open.
+    /// A connection that the server requested is open.
     Connected(ConnectionId),
-    /// It is not.
+    /// A connection that the server requested failed.
     ConnectFailed(ConnectionId),
-    /// Its timer is due.
     Timer,
     /// Another command of the same input waits in the machine.
     Continue,
@@ -37,7 +36,7 @@ pub(crate) enum Arrival {
 }
 
 impl Arrival {
-    /// What the machine is told, without the bytes if it is of bytes.
+    /// The input for the machine, without bytes.
     pub(crate) fn as_input(&self) -> Input<'_> {
         match self {
             Arrival::Started | Arrival::Timer => Input::Timer,
@@ -65,7 +64,7 @@ pub(crate) struct Trap {
     pub(crate) loses: Loses,
 }
 
-/// What a trap keeps from arriving.
+/// The message that a trap loses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Loses {
     /// The command, which is never applied.
@@ -74,43 +73,42 @@ pub(crate) enum Loses {
     Reply,
 }
 
-/// The server of one host.
 pub(crate) struct Server {
     pub(crate) machine: Option<Box<dyn Machine>>,
     pub(crate) factory: Factory,
-    /// How its bytes are put into words, as the machine said when it last started.
+    /// The text form of its bytes, as set by the machine at its last start.
     pub(crate) wording: Wording,
-    /// Tells what of a client is no attempt at anything, as the machine said when it last started.
+    /// Recognizes a client's heartbeats, as set by the machine at its last start.
     pub(crate) sign_of_life: fn(&[u8]) -> bool,
     pub(crate) disk: Disk,
     pub(crate) inbox: VecDeque<Arrival>,
-    /// What was decided but leaves only once the service time has passed, and when.
+    /// Output that leaves only once the service time has passed, with that time.
     pub(crate) outgoing: VecDeque<(SimTime, Vec<Output>)>,
     pub(crate) connections: BTreeMap<ConnectionId, u32>,
     pub(crate) next_connection: u32,
-    /// Connections whose peers send no more, but are owed an answer that waits for the disk.
+    /// Connections whose peers send no more, but still get an answer that waits for the disk.
     pub(crate) leaving: Vec<ConnectionId>,
     pub(crate) timer_generation: u32,
     /// The deadline of its timer by the host's monotonic clock.
     pub(crate) timer_deadline: Option<u64>,
-    /// Counts starts: what was asked of the disk before a crash is not answered after it.
+    /// Counts starts: a sync requested before a crash is not answered after it.
     pub(crate) life: u32,
     pub(crate) service_time: Micros,
     /// Slow-server faults: (id, extra service time).
     pub(crate) slowed: Vec<(u32, Micros)>,
     pub(crate) traps: Vec<Trap>,
     pub(crate) busy_until: SimTime,
-    /// Whether the end of the present service is on the agenda.
+    /// `true` if the end of the current service is on the agenda.
     pub(crate) wakes_when_done: bool,
-    /// How long the disk takes to sync.
+    /// The duration of a sync.
     pub(crate) sync_time: Micros,
     /// Reused between inputs.
     pub(crate) scratch: Outputs,
 }
 
 impl Server {
-    /// Whether it will send something by itself, or is at work on what came over one of such
-    /// connections, or sends there once it is done.
+    /// Returns whether it will send something by itself, or is working on input from one of these
+    /// connections, or will send there afterwards.
     pub(crate) fn will_send(&self, matters: impl Fn(ConnectionId) -> bool) -> bool {
         let is_asked = |arrival: &Arrival| match arrival {
             Arrival::Accepted(connection, _)
@@ -118,9 +116,9 @@ impl Server {
             | Arrival::Closed(connection)
             | Arrival::Connected(connection)
             | Arrival::ConnectFailed(connection) => matters(*connection),
-            // What the machine sends then, it says itself.
+            // The machine itself reports its future output.
             Arrival::Timer | Arrival::DiskSynced => false,
-            // Nobody knows whose command waits in the machine, or what it will do first.
+            // The origin of a command inside the machine, and its first action, are unknown.
             Arrival::Started | Arrival::Continue | Arrival::Operator(_) => true,
         };
         let answers = |output: &Output| match output {
@@ -159,12 +157,12 @@ impl Server {
         }
     }
 
-    /// How long one command keeps the server busy at present.
+    /// The current service time of one command.
     pub(crate) fn service_time(&self) -> Micros {
         self.slowed.iter().fold(self.service_time, |sum, (_, extra)| sum + *extra)
     }
 
-    /// The software starts, from what the disk holds.
+    /// Starts the software from the content of the disk.
     pub(crate) fn start(&mut self, now: SimTime, clocks: Now) {
         let machine = (self.factory)(self.disk.image(), clocks);
         self.wording = machine.wording();
@@ -176,7 +174,7 @@ impl Server {
         self.life += 1;
     }
 
-    /// The software dies. Its sockets are the world's to close.
+    /// Stops the software. The world closes its sockets.
     pub(crate) fn stop(&mut self) {
         self.machine = None;
         self.inbox.clear();

@@ -1,5 +1,4 @@
-//! Serving: what waits in a server's inbox is handled one by one, and what the machine wants is
-//! done.
+//! Handles the events in a server's inbox one by one, and executes the machine's output.
 
 use super::agenda::{Class, HostIndex, Occurrence};
 use super::host::Software;
@@ -11,18 +10,18 @@ use super::traffic::Close;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 
-/// Over which connection and at which socket the machine is asked for something.
+/// The connection and the socket of a request.
 pub(super) type Asking = (ConnectionId, u32);
 
 impl State {
-    /// Handles what waits, as far as the server is neither paused nor busy.
+    /// Handles events while the server is neither paused nor busy.
     pub(crate) fn serve(&mut self, host: HostIndex) {
         while let Some(arrival) = self.next_arrival(host) {
             self.handle(host, arrival);
         }
     }
 
-    /// What the server is to handle now, after what was decided earlier has left.
+    /// The next event to handle, after earlier output has left.
     fn next_arrival(&mut self, host: HostIndex) -> Option<Arrival> {
         let host_itself = self.host(host);
         let Software::Machine(server) = &host_itself.software else { return None };
@@ -43,7 +42,7 @@ impl State {
         server.inbox.pop_front()
     }
 
-    /// Lets one thing happen to the machine.
+    /// Passes one event to the machine.
     #[inline(always)]
     fn handle(&mut self, host: HostIndex, arrival: Arrival) {
         match arrival {
@@ -52,7 +51,7 @@ impl State {
         }
     }
 
-    /// Lets the machine hear what has arrived at a socket, unless it is gone.
+    /// Passes the bytes at a socket to the machine, unless the socket is gone.
     fn hear(&mut self, host: HostIndex, asking: Asking) {
         let end = &mut self.sockets[asking.1 as usize];
         if end.stage != Stage::Open || end.received.is_empty() {
@@ -95,9 +94,8 @@ impl State {
         }
     }
 
-    /// Whether the end of a connection is not looked at yet: its peer sends no more but listens,
-    /// and answers wait for the disk. A server that syncs before it answers does not read
-    /// meanwhile.
+    /// Returns whether the end of a connection must wait: its peer sends no more but listens, and
+    /// answers wait for the disk. A server that syncs before it answers does not read meanwhile.
     fn owes_an_answer(&mut self, host: HostIndex, connection: ConnectionId) -> bool {
         let Some(server) = self.server(host) else { return false };
         let waits = server.disk.is_syncing()
@@ -107,13 +105,13 @@ impl State {
         peer.is_some_and(|peer| peer != NONE && self.sockets[peer as usize].is_shut)
     }
 
-    /// The disk has synced: the ends that were not looked at are, behind the answers.
+    /// After a sync: handles the waiting ends, after the answers.
     fn lets_leave(&mut self, host: HostIndex) {
         let Some(server) = self.server(host) else { return };
         server.inbox.extend(server.leaving.drain(..).map(Arrival::Closed));
     }
 
-    /// Tells the machine something and does what it wants.
+    /// Gives the machine an input and executes its output.
     #[inline(always)]
     fn tell_machine(&mut self, host: HostIndex, input: Input<'_>, asking: Option<Asking>) {
         let now = self.now;
@@ -140,8 +138,8 @@ impl State {
         }
     }
 
-    /// Charges the service time and does what the machine wants, now or once that time has passed.
-    /// Who asked is found sooner than others.
+    /// Charges the service time and executes the output, now or once that time has passed. The
+    /// requester is a fast path.
     fn account(&mut self, host: HostIndex, asking: Option<Asking>, out: &mut Outputs) {
         let (now, quantum) = (self.now, self.quantum);
         self.commands += u64::from(out.commands);
@@ -154,7 +152,7 @@ impl State {
             self.wake_when_done(host);
             return;
         }
-        // Mostly it is one answer, and to drain a list costs more than to send that.
+        // The output is usually one answer, and draining a list costs more than sending that.
         match (out.list.len(), out.list.pop()) {
             (1, Some(Output::Send { connection, bytes }))
                 if asking.is_some_and(|asking| asking.0 == connection) =>
@@ -168,13 +166,11 @@ impl State {
         }
     }
 
-    /// Does what the machine wants, in order.
     #[inline(never)]
     fn perform_all(&mut self, host: HostIndex, list: &mut Vec<Output>) {
         list.drain(..).for_each(|output| self.perform(host, output));
     }
 
-    /// Does one thing that the machine wants.
     fn perform(&mut self, host: HostIndex, output: Output) {
         match output {
             Output::Send { connection, bytes } => {
@@ -204,8 +200,8 @@ impl State {
         }
     }
 
-    /// Sends what the machine says. A write that fails is followed by the end or reset of the
-    /// connection, which the machine is told of.
+    /// Sends the machine's bytes. A failed write is followed by the end or reset of the connection,
+    /// of which the machine is notified.
     #[inline(always)]
     fn answer(&mut self, socket: u32, bytes: &[u8]) {
         let _ = self.write(socket, bytes);
@@ -232,7 +228,7 @@ impl State {
         }
     }
 
-    /// The machine wants to be woken after a span of its host's monotonic clock.
+    /// Sets the machine's timer to a span of its host's monotonic clock.
     fn machine_sleeps(&mut self, host: HostIndex, micros: u64) {
         let now = self.now;
         let shown = self.host(host).clock.monotonic(now);
@@ -242,7 +238,7 @@ impl State {
         self.rekey_machine_timer(host);
     }
 
-    /// Enters the timer of a server anew.
+    /// Moves the timer of a server on the agenda.
     pub(crate) fn rekey_machine_timer(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let Some(server) = self.server(host) else { return };
@@ -274,7 +270,6 @@ impl State {
         }
     }
 
-    /// Does what was decided earlier and whose service time has passed.
     fn release_outgoing(&mut self, host: HostIndex) {
         let now = self.now;
         loop {
@@ -290,7 +285,7 @@ impl State {
         }
     }
 
-    /// Tells the recorder what happened to keys and to the deployment.
+    /// Reports changes of keys and of the deployment to the recorder.
     fn note_taps(&mut self, host: HostIndex, wall: WallTime, out: &Outputs) {
         for output in &out.list {
             match output {

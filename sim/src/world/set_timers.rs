@@ -1,4 +1,4 @@
-//! Starting, moving and ending a timer of a host.
+//! Starts, moves and ends timers of a host.
 
 use super::agenda::{Class, HostIndex, Occurrence, Place};
 use super::network::align_up;
@@ -8,16 +8,16 @@ use fencepost_clients::env::{TimerKey, whole_micros};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Longer than any run, and yet far from the end of the clocks, in microseconds.
+/// Longer than any run, and yet far from the limits of the clocks, in microseconds.
 const SPAN_MAX: u64 = u64::MAX >> 20;
 
-/// When a timer is due that starts now.
+/// The due time of a timer that starts now.
 struct DueAfter {
-    /// What the host's clock shows then.
+    /// The host's clock at that time.
     deadline: u64,
-    /// Whether that is now.
+    /// `true` if that is now.
     is_now: bool,
-    /// Where it stands in the order of events, if it has to wait and the clock goes.
+    /// Its place in the order of events, if it has to wait and the clock runs.
     place: Option<Place>,
 }
 
@@ -48,7 +48,7 @@ impl State {
         }
     }
 
-    /// Sets the limit of a socket. Its timer stays with it until it is closed.
+    /// Sets the limit of a socket, which keeps its timer until it is closed.
     #[inline(always)]
     pub(crate) fn limit(&mut self, socket: u32, after: Duration) {
         let end = &mut self.sockets[socket as usize];
@@ -94,7 +94,7 @@ impl State {
         self.put_timer(index, due.place);
     }
 
-    /// Puts every pending timer of a host in its new place, after its clock has changed.
+    /// Moves every pending timer of a host after its clock has changed.
     pub(crate) fn rekey_timers(&mut self, host: HostIndex) {
         let is_pending = |slot: &Slot| slot.is_active && slot.host == host && !slot.is_due;
         let slots = self.timers.slots.iter().zip(0..).filter(|(slot, _)| is_pending(slot));
@@ -108,8 +108,7 @@ impl State {
         self.rekey_machine_timer(host);
     }
 
-    /// Takes off an entry of a slot that came up and stands for no timer: it may be that of a timer
-    /// that stands further behind.
+    /// Removes a due entry of a slot that belongs to no timer due now: its timer may be later.
     #[cold]
     pub(crate) fn pass_over_timer(&mut self, index: u32, place: Place) {
         self.agenda.take();
@@ -118,8 +117,8 @@ impl State {
         }
     }
 
-    /// Where a timer stands that is due when its host's clock shows `deadline`. `None` while the
-    /// clock stands still.
+    /// The place of a timer that is due when its host's clock shows `deadline`. `None` while the
+    /// clock is stopped.
     #[inline(always)]
     fn timer_place(&mut self, host: HostIndex, deadline: u64) -> Option<Place> {
         let at = self.host(host).clock.reaches(deadline)?;
@@ -127,8 +126,7 @@ impl State {
         Some(self.agenda.place(at, host, Class::Timer, host))
     }
 
-    /// Gives the timer of a slot its place, and the agenda an entry for it unless an earlier one
-    /// will do.
+    /// Sets the place of a slot's timer, and adds an agenda entry unless an earlier one suffices.
     #[inline(always)]
     fn put_timer(&mut self, index: u32, place: Option<Place>) {
         let slot = &mut self.timers.slots[index as usize];

@@ -7,10 +7,9 @@ use fencepost_machine::ConnectionId;
 use std::collections::VecDeque;
 use std::task::Waker;
 
-/// No socket.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Who reads an end.
+/// The reader of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     /// A task, through [`fencepost_clients::Env`].
@@ -19,20 +18,18 @@ pub(crate) enum Owner {
     Machine(ConnectionId),
 }
 
-/// How far an end has come.
+/// The state of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The connect is under way.
+    /// The connect is in progress.
     Connecting,
     /// The connect was refused.
     Refused,
-    /// Open.
     Open,
-    /// Closed by its owner, or its host died.
+    /// Closed by its owner, or its host crashed.
     Closed,
 }
 
-/// One end of a connection.
 #[derive(Debug)]
 pub(crate) struct Socket {
     pub(crate) host: HostIndex,
@@ -44,42 +41,41 @@ pub(crate) struct Socket {
     pub(crate) stage: Stage,
     /// The other end; [`NONE`] until the connect has arrived.
     pub(crate) peer: u32,
-    /// What has arrived and was not read.
+    /// Received but unread bytes.
     pub(crate) received: Vec<u8>,
-    /// The peer closed: after `received` comes the end.
+    /// The peer closed: the end follows `received`.
     pub(crate) ended: bool,
-    /// Its owner sends no more and has told the peer so, but goes on reading.
+    /// Its owner sends no more and has notified the peer, but still reads.
     pub(crate) is_shut: bool,
-    /// The connection was reset: after `received` comes the error.
+    /// The connection was reset: the error follows `received`.
     pub(crate) reset: bool,
-    /// The power of its host failed: what it had sent and was still on its way is lost with it.
+    /// The power of its host failed: its messages in transit are lost.
     pub(crate) lost_power: bool,
-    /// Whoever waits for any of this to change.
+    /// Waits for any of this to change.
     pub(crate) waker: Option<Waker>,
-    /// The slot of the timer of its limit, from the first limit on.
+    /// The slot of its limit's timer, from the first limit on.
     pub(crate) timer: Option<u32>,
-    /// Whether its limit has passed.
+    /// `true` if its limit has passed.
     pub(crate) timed_out: bool,
-    /// When the last message sent from here arrives; later ones arrive no earlier.
+    /// The arrival of the last message sent from here; later ones arrive no earlier.
     pub(crate) last_arrival: SimTime,
-    /// Messages sent from here that the network holds up, in the order in which they were sent.
+    /// Messages sent from here that the network holds up, in order of sending.
     pub(crate) stalled: VecDeque<u32>,
-    /// Whether some of them were sent again, so that others may be before them.
+    /// `true` if some of them were resent, so that others may overtake them.
     pub(crate) has_resent: bool,
     /// The span until the next retransmission.
     pub(crate) retry: Micros,
 }
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A connect; `target` is the connecting end.
     Connect,
     /// The connect was accepted.
     Accepted,
-    /// Nobody listens.
+    /// There is no listener.
     Refused,
-    /// Bytes.
     Data,
     /// The sender sends no more: it closed its end, or one direction of it.
     End,
@@ -87,22 +83,22 @@ pub(crate) enum Kind {
     Reset,
 }
 
-/// A message under way.
+/// A message in transit.
 #[derive(Debug)]
 pub(crate) struct Message {
-    /// Numbers the messages of a run; never used again, as the place in the store is.
+    /// Numbers the messages of a run; unlike the slot in the store, it is never reused.
     pub(crate) serial: u64,
     pub(crate) kind: Kind,
     pub(crate) from: HostIndex,
     pub(crate) to: HostIndex,
-    /// The end whose order the message keeps; [`NONE`] for an answer from a host that has no end of
+    /// The end whose order the message keeps; [`NONE`] for an answer from a host without an end of
     /// the connection.
     pub(crate) flow: u32,
-    /// The end that it is for.
+    /// Its receiving end.
     pub(crate) target: u32,
-    /// What the carrier put in.
+    /// The carrier's data.
     pub(crate) bytes: Vec<u8>,
-    /// How many bytes it carries.
+    /// Its length in bytes.
     pub(crate) length: usize,
 }
 
@@ -130,7 +126,7 @@ impl Socket {
         }
     }
 
-    /// Wakes whoever waits at this end.
+    /// Wakes the waiter at this end.
     pub(crate) fn wake(&mut self, tasks: &mut Tasks) {
         if let Some(waker) = self.waker.take() {
             tasks.wake(waker);

@@ -1,10 +1,10 @@
 //! The tasks of every host and the queue of those that are ready.
 //!
 //! Waking puts the task's key on a list of the thread, so a waker needs no way back to the world;
-//! the world empties the list after every poll, and what the world itself wakes need not go over
-//! the list. Everything is single-threaded, and nothing of a simulation may run on a thread without
-//! a world: a wake there, which nobody would ever hear of, is a panic. A waker is the key itself in
-//! the place of a pointer, so that to clone one costs nothing.
+//! the world empties the list after every poll, and the world's own wakes bypass the list.
+//! Everything is single-threaded, and no part of a simulation may run on a thread without a world:
+//! a wake there would be lost, and panics instead. A waker is the key itself instead of a pointer,
+//! so that cloning it costs nothing.
 
 use super::agenda::HostIndex;
 use fencepost_clients::env::TaskKey;
@@ -15,18 +15,16 @@ use std::pin::Pin;
 use std::ptr;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// A task as the world keeps it.
 pub(crate) type TaskFuture = Pin<Box<dyn Future<Output = ()>>>;
 
 thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
-    /// Whether anything is on the list: looked at far more often than the list.
+    /// `true` if the list is not empty: checked far more often than the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
-    /// Whether this thread ever had a world.
+    /// `true` if this thread ever had a world.
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The tasks of all hosts.
 #[derive(Default)]
 pub(crate) struct Tasks {
     slots: Vec<Slot>,
@@ -56,7 +54,7 @@ fn wake(key: *const ()) {
     ANY_WOKEN.set(true);
 }
 
-/// What wakes a task.
+/// The waker of a task.
 pub(crate) fn waker_of(key: TaskKey) -> Waker {
     // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called
     // from any thread.
@@ -64,8 +62,8 @@ pub(crate) fn waker_of(key: TaskKey) -> Waker {
 }
 
 impl Tasks {
-    /// Room for this many hosts; forgets what an earlier run on this thread may have left on the
-    /// list.
+    /// Makes room for this many hosts; discards wakes that an earlier run on this thread may have
+    /// left on the list.
     pub(crate) fn new(hosts: usize) -> Tasks {
         WOKEN.with_borrow_mut(Vec::clear);
         HAS_WORLDS.set(true);
@@ -100,7 +98,7 @@ impl Tasks {
         WOKEN.with_borrow_mut(|woken| woken.drain(..).for_each(|key| self.queue(key)));
     }
 
-    /// Wakes from within the world, in its order among all wakes.
+    /// Wakes from within the world, in order with all other wakes.
     pub(crate) fn wake(&mut self, waker: Waker) {
         if ptr::eq(waker.vtable(), &WAKER) {
             self.queue_woken();
@@ -120,7 +118,7 @@ impl Tasks {
         }
     }
 
-    /// Takes the next ready task of a host out for polling.
+    /// Takes the next ready task of a host for polling.
     #[inline(always)]
     pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture)> {
         if self.ready[usize::from(host)].is_empty() { None } else { self.take_first_ready(host) }
@@ -137,8 +135,8 @@ impl Tasks {
         None
     }
 
-    /// Puts a task back after a poll that left it pending. Gives it back if it was aborted
-    /// meanwhile, to be dropped outside any borrow.
+    /// Puts a task back after a poll that left it pending. Returns it if it was aborted meanwhile,
+    /// to be dropped outside any borrow.
     pub(crate) fn put_back(&mut self, key: TaskKey, future: TaskFuture) -> Option<TaskFuture> {
         match self.slot(key) {
             Some(slot) => {
@@ -149,7 +147,7 @@ impl Tasks {
         }
     }
 
-    /// Ends a task; what is left of it is handed out, to be dropped outside any borrow.
+    /// Ends a task and returns it, to be dropped outside any borrow.
     pub(crate) fn remove(&mut self, key: TaskKey) -> Option<TaskFuture> {
         let slot = self.slot(key)?;
         slot.generation += 1;

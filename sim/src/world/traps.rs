@@ -1,4 +1,4 @@
-//! Traps: a command that arrives at a server, or its reply, is lost, and the connection with it.
+//! Traps: lose a command that arrives at a server, or its reply, and the connection with it.
 
 use super::agenda::HostIndex;
 use super::server::{Arrival, Loses, Trap};
@@ -9,13 +9,13 @@ use fencepost_faults::FaultKind;
 use fencepost_machine::{Output, Outputs};
 
 impl State {
-    /// Whether a fault waits for a command at this server.
+    /// Returns whether a fault waits for a command at this server.
     pub(super) fn has_traps(&mut self, host: HostIndex) -> bool {
         self.server(host).is_some_and(|server| !server.traps.is_empty())
     }
 
-    /// If a trap waits for this client's next command: the command is lost, and the connection with
-    /// it.
+    /// Springs a request trap for this client's next command, if there is one: loses the command,
+    /// and the connection.
     #[cold]
     pub(super) fn loses_request(&mut self, host: HostIndex, asking: Asking) -> bool {
         let Some((trap, client)) = self.take_trap(host, asking, Loses::Request) else {
@@ -27,8 +27,8 @@ impl State {
         true
     }
 
-    /// If a trap waits for this client's next command: the reply is lost, and the connection with
-    /// it.
+    /// Springs a reply trap for this client's next command, if there is one: loses the reply, and
+    /// the connection.
     #[cold]
     pub(super) fn loses_reply(&mut self, host: HostIndex, asking: Asking, out: &mut Outputs) {
         if out.commands == 0 {
@@ -43,7 +43,7 @@ impl State {
         self.recorder.fault_began(trap.fault, FaultKind::LostReply, &nodes);
     }
 
-    /// Takes the trap that waits for a command over this connection, if there is one.
+    /// Takes the trap for a command over this connection, if there is one.
     fn take_trap(
         &mut self,
         host: HostIndex,
@@ -57,7 +57,7 @@ impl State {
         Some((server.traps.remove(index), client))
     }
 
-    /// Resets a connection of a server. What the server has not read of it is lost.
+    /// Resets a connection of a server, with its unread bytes.
     fn resets(&mut self, host: HostIndex, (connection, socket): Asking) {
         let Some(server) = self.server(host) else { return };
         server

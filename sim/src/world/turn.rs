@@ -1,5 +1,5 @@
-//! A host's turn at an instant, step by step: first all that happens to it, then all that it does
-//! about it. Must never run other people's code: where that is next, the turn stops and says so.
+//! A host's turn at an instant, step by step: first its events, then its reactions. Never runs
+//! foreign code: where that is next, the turn returns a step.
 
 use super::agenda::{HostIndex, Occurrence};
 use super::host::Software;
@@ -7,21 +7,20 @@ use super::state::{Due, State};
 use super::tasks::TaskFuture;
 use fencepost_clients::env::TaskKey;
 
-/// Where a turn stops.
+/// The next step of a turn.
 pub(crate) enum Step {
     /// The host's software starts; then its turn begins again.
     Boot,
-    /// The host's software dies; then its turn begins again.
+    /// The host's software crashes; then its turn begins again.
     Crash,
-    /// This task is to be polled.
+    /// The caller polls this task.
     Poll(TaskKey, TaskFuture),
-    /// The turn is over; what comes next in the world.
+    /// The turn is over; the next event of the world.
     Done(Option<Due>),
 }
 
 impl State {
-    /// Lets everything happen to a host that the agenda has for it at this instant, and has its
-    /// server handle what came of it.
+    /// Handles all events of a host at this instant, then lets its server work.
     pub(crate) fn begin_turn(&mut self, host: HostIndex) -> Step {
         while let Some(occurrence) = self.take_due(host) {
             match occurrence {
@@ -39,7 +38,7 @@ impl State {
         }
     }
 
-    /// The next task that is ready, unless the host is paused; after the last one, the turn ends.
+    /// The next ready task, unless the host is paused; after the last one, the turn ends.
     #[inline(always)]
     pub(crate) fn go_on_turn(&mut self, host: HostIndex) -> Step {
         self.tasks.queue_woken();
@@ -51,7 +50,7 @@ impl State {
         self.end_turn(host)
     }
 
-    /// The turn is over unless something has become due at this instant meanwhile.
+    /// Ends the turn, unless another event has become due at this instant.
     #[inline(always)]
     fn end_turn(&mut self, host: HostIndex) -> Step {
         match self.next() {

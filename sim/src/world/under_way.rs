@@ -1,4 +1,4 @@
-//! What is under way when somebody dies.
+//! Unfinished business at a crash.
 
 use super::agenda::HostIndex;
 use super::host::Software;
@@ -11,8 +11,8 @@ use fencepost_reports::Turn;
 use std::collections::BTreeSet;
 
 impl State {
-    /// Tells what a host leaves behind that has just died: of a process its messages that are still
-    /// on their way to others, of a server those who asked it and get no answer.
+    /// Records the unfinished business of a crashed host: for a process its messages in transit,
+    /// for a server its unanswered requests.
     pub(crate) fn tell_what_is_under_way(&self, host: HostIndex) {
         let node = self.node(host);
         let others: BTreeSet<Node> = match &self.hosts[usize::from(host) - 1].software {
@@ -27,7 +27,7 @@ impl State {
         }
     }
 
-    /// To whom messages of this host are on their way.
+    /// The receivers of this host's messages in transit.
     fn still_coming(&self, host: HostIndex) -> BTreeSet<Node> {
         let is_coming = |socket: &&super::socket::Socket| {
             socket.host == host
@@ -37,13 +37,14 @@ impl State {
         self.sockets.iter().filter(is_coming).map(|socket| self.node(socket.remote)).collect()
     }
 
-    /// Who is at the other ends of sockets.
+    /// The nodes at the other ends of sockets.
     fn nodes_behind(&self, sockets: BTreeSet<u32>) -> impl Iterator<Item = Node> {
         sockets.into_iter().map(|socket| self.node(self.sockets[socket as usize].remote))
     }
 }
 
-/// The sockets at which something waits in the server's inbox, or for the end of its service time.
+/// The sockets with events in the server's inbox, or with output that waits for the end of its
+/// service time.
 fn unanswered(server: &Server) -> BTreeSet<u32> {
     let asked = server.inbox.iter().filter_map(|arrival| match arrival {
         Arrival::Readable(_, socket) => Some(*socket),

@@ -1,34 +1,33 @@
-//! Every message as it was sent and as it arrived, for pictures.
+//! A log of messages as sent and as received, for pictures.
 
 use super::socket::Kind;
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{Trace, WireMessage};
 use std::collections::BTreeMap;
 
-/// More messages than this are only counted.
+/// Further messages are only counted.
 const KEPT_MAX: usize = 100_000;
-/// A label is cut behind so many characters.
+/// The maximum length of a label in characters.
 const LABEL_MAX: usize = 96;
 
-/// What is written down of a message.
+/// The detail of recorded messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
-    /// All of it, with its words.
+    /// Everything, with their text.
     Words,
-    /// When all of them were under way, and between whom.
+    /// Times and ends of all messages.
     Ways,
-    /// When those with content were under way, and between whom.
+    /// Times and ends of messages with content.
     Times,
 }
 
-/// The messages so far.
 #[derive(Debug)]
 pub(crate) struct WireLog {
     detail: Detail,
     trace: Trace,
-    /// Where the messages that are under way stand in the trace, by their serial number.
+    /// The index in the trace of each message in transit, by its serial number.
     under_way: BTreeMap<u64, usize>,
-    /// What the next data message says.
+    /// The text of the next data message.
     label: String,
 }
 
@@ -38,12 +37,12 @@ impl WireLog {
         WireLog { detail, trace, under_way, label }
     }
 
-    /// Whether it wants to know what messages say.
+    /// Returns whether it needs the text of messages.
     pub(super) fn wants_words(&self) -> bool {
         self.detail == Detail::Words
     }
 
-    /// Takes what the bytes that are about to be sent say.
+    /// Takes the text of the bytes that are about to be sent.
     pub(crate) fn reads(&mut self, words: &str) {
         self.label = cut(words);
     }
@@ -75,7 +74,6 @@ impl WireLog {
         }
     }
 
-    /// What was written down.
     pub(crate) fn into_trace(self) -> Trace {
         self.trace
     }

@@ -1,23 +1,23 @@
-//! Which file of a crate uses which, read from the words of its sources: by `use` lines and by
-//! paths in code, followed through re-exports to the file that defines what is named.
+//! Finds the uses between the files of a crate in the tokens of its sources: `use` lines and paths
+//! in code, followed through re-exports to the defining file.
 
 use super::files;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-/// The names that lead to a module from the root of its crate; the root has none.
+/// The names that lead to a module from the root of its crate; empty for the root.
 pub(crate) type ModulePath = Vec<String>;
 
-/// What one module names of others.
+/// A module's use of others.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Use {
     pub(crate) from: ModulePath,
-    /// Every module that the path passes, up to the one that defines what is named.
+    /// Every module that the path passes, up to the defining one.
     pub(crate) through: Vec<ModulePath>,
     pub(crate) name: String,
 }
 
-/// The uses between the modules of a crate. Test code is left out.
+/// The uses between the modules of a crate, without test code.
 pub(crate) fn uses_of_crate(source: &Path) -> Vec<Use> {
     let texts = files(vec![source.to_owned()]).into_iter().filter_map(|path| {
         let within = path.strip_prefix(source).unwrap().with_extension("");
@@ -46,12 +46,12 @@ pub(crate) fn uses_of(texts: &BTreeMap<ModulePath, String>) -> Vec<Use> {
     uses.into_iter().collect()
 }
 
-/// What a source says.
+/// The names in a source.
 #[derive(Default)]
 struct Module {
     /// The paths that `use` lines bring in, under their names here.
     imports: BTreeMap<String, Vec<String>>,
-    /// The imports that are only handed on, unless the code names them, too.
+    /// The imports that are only re-exported, unless the code names them, too.
     exports: BTreeSet<String>,
     /// The paths in code, of one name or more.
     paths: BTreeSet<Vec<String>>,
@@ -88,7 +88,7 @@ impl Module {
         let (own, end) = path(tree, 0);
         let path: Vec<String> = before.iter().cloned().chain(own).collect();
         match &tree[end..] {
-            // What is brought in as `_` is a trait, whose methods the code calls.
+            // An import as `_` is a trait, whose methods the code calls.
             ["as", name] => self.bind(name, path, is_export && *name != "_"),
             [] => {
                 let is_self = path.last().is_some_and(|last| last == "self");
@@ -109,7 +109,7 @@ impl Module {
         if is_export {
             self.exports.insert(name.to_owned());
         }
-        // Several traits may be brought in as `_`.
+        // Several traits may be imported as `_`.
         let unique = format!("_{}", self.imports.len());
         self.imports.insert(if name == "_" { unique } else { name.to_owned() }, path);
     }
@@ -119,7 +119,7 @@ fn is_name(word: &str) -> bool {
     word.starts_with(|first: char| first.is_alphabetic() || first == '_')
 }
 
-/// The path that begins here, and where it ends: after a `::` that no name follows.
+/// The path that begins here, and its end: after a `::` that no name follows.
 fn path(words: &[&str], begin: usize) -> (Vec<String>, usize) {
     let (mut path, mut at) = (Vec::new(), begin);
     while let Some(word) = words.get(at).filter(|word| is_name(word)) {
@@ -133,7 +133,7 @@ fn path(words: &[&str], begin: usize) -> (Vec<String>, usize) {
     (path, at)
 }
 
-/// The trees of a list, at its commas outside inner braces.
+/// Splits a list at its commas outside inner braces.
 fn trees<'t>(list: &'t [&'t str]) -> Vec<&'t [&'t str]> {
     let mut depth = 0;
     let is_end = |word: &&str| {
@@ -143,7 +143,7 @@ fn trees<'t>(list: &'t [&'t str]) -> Vec<&'t [&'t str]> {
     list.split(is_end).filter(|tree| !tree.is_empty()).collect()
 }
 
-/// Where the item ends that begins here: after its semicolon or its outermost braces.
+/// The end of the item that begins here: after its semicolon or its outermost braces.
 fn end_of_item(words: &[&str], begin: usize) -> usize {
     let is_use = words[begin..].iter().take(5).any(|word| *word == "use");
     let mut depth = 0;
@@ -154,7 +154,7 @@ fn end_of_item(words: &[&str], begin: usize) -> usize {
     end.map_or(words.len(), |end| begin + end + 1)
 }
 
-/// The names, `::` and single marks of a source, without its comments and literals.
+/// The tokens of a source, without its comments and literals.
 fn words(text: &str) -> Vec<&str> {
     let (mut words, mut rest) = (Vec::new(), text);
     while let Some(first) = rest.chars().next() {
@@ -178,7 +178,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// How long the comment or the literal is that a text begins with, if it begins with one.
+/// The length of the comment or the literal at the start of a text, if there is one.
 fn literal(text: &str) -> Option<usize> {
     let until = |skipped: usize, end: &str| {
         Some(text[skipped..].find(end).map_or(text.len(), |at| skipped + at + end.len()))
@@ -212,7 +212,7 @@ fn literal(text: &str) -> Option<usize> {
 struct Crate(BTreeMap<ModulePath, Module>);
 
 impl Crate {
-    /// What a module uses of others.
+    /// A module's uses of others.
     fn uses(&self, from: &ModulePath) -> Vec<Use> {
         let module = &self.0[from];
         let is_used = |name: &String| {
@@ -230,7 +230,7 @@ impl Crate {
         found.collect()
     }
 
-    /// The module that defines what a path names; none if that is a module or of another crate.
+    /// The module that defines a path's name; `None` for a module itself or another crate.
     fn definer(
         &self,
         from: &ModulePath,
@@ -253,8 +253,8 @@ impl Crate {
                             return self.definer(&at, &import, through);
                         }
                         _ if self.0.contains_key(&child) => at = child,
-                        // A name that no import brings in is the module's own, the prelude's or
-                        // another crate's.
+                        // A name without an import is the module's own, the prelude's or another
+                        // crate's.
                         _ => return is_within.then_some(at),
                     }
                 }

@@ -1,9 +1,8 @@
-//! Runs the binary and looks at what it says.
+//! Runs the binary and captures its output.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What the binary answered.
 pub(crate) struct Answer {
     pub(crate) status: i32,
     pub(crate) stdout: String,
@@ -25,7 +24,6 @@ pub(crate) fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
     }
 }
 
-/// Runs `fencepost` with these arguments.
 pub(crate) fn fencepost(arguments: &[&str]) -> Answer {
     fencepost_in(Path::new("."), arguments)
 }

@@ -1,4 +1,4 @@
-//! A history that was edited by hand is refused, and the message names the line at fault.
+//! A hand-edited history is refused, and the message names the faulty line.
 
 use serde_json::Value;
 use std::path::PathBuf;
@@ -11,7 +11,6 @@ fn fencepost(arguments: &[&str]) -> Output {
         .expect("the program starts")
 }
 
-/// The history of a small run.
 fn history() -> Value {
     let arguments = [
         "--seed",
@@ -30,8 +29,8 @@ fn history() -> Value {
     report["runs"][0]["history"].clone()
 }
 
-/// What `check` says of an edited history: its status, and stderr. The event at fault is the one at
-/// `position`.
+/// The result of `check` on an edited history: its status, and stderr. The faulty event is the one
+/// at `position`.
 fn checked(name: &str, edit: impl FnOnce(&mut Vec<Value>)) -> (Option<i32>, String, Vec<String>) {
     let mut history = history();
     edit(history["events"].as_array_mut().expect("events"));
@@ -43,7 +42,6 @@ fn checked(name: &str, edit: impl FnOnce(&mut Vec<Value>)) -> (Option<i32>, Stri
     (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned(), lines)
 }
 
-/// The line that a message names.
 fn line(message: &str) -> usize {
     let (_, rest) = message.split_once("line ").expect("a line is named");
     let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();

@@ -1,5 +1,5 @@
-//! Pages in a real browser: `tests-browser/run.sh`, run with this build's program. Skipped, and
-//! saying so, unless FENCEPOST_BROWSER=1.
+//! Pages in a real browser: `tests-browser/run.sh` with this build's program. Skipped, with a
+//! message, unless FENCEPOST_BROWSER=1.
 
 use std::path::Path;
 use std::process::Command;

@@ -5,7 +5,7 @@ use serde_json::Value;
 
 const SEEDS: &str = "0..30";
 
-/// Holds that a lease of 10 s does not cover, and one of 60 s does.
+/// Holds that exceed a lease of 10 s, but not one of 60 s.
 const LONG_HOLDS: [&str; 8] =
     ["--seeds", "0..40", "--client", "single-node", "--fault", "none", "--hold", "8s..14s"];
 
@@ -85,7 +85,7 @@ fn a_sweep_tells_what_changed_since_its_baseline() {
     let json = run("10s", &["--baseline", "old.json", "--format", "json"]).stdout;
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!(json["baseline"]["pairs"][0]["difference"], "more");
-    // What was written can be read again, and be a baseline itself.
+    // The output can be read again, and be a baseline itself.
     std::fs::write(folder.path().join("new.json"), json.to_string()).unwrap();
     let merged = fencepost_in(folder.path(), &["merge", "new.json"]);
     assert_eq!((merged.status, merged.stderr.as_str()), (1, ""));

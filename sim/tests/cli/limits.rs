@@ -1,10 +1,10 @@
-//! What a process finds that has little: no standard output, files that may not grow, few
-//! descriptors, devices that never end.
+//! A process with few resources: no standard output, files that cannot grow, few descriptors,
+//! endless devices.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
-/// What a shell answers that runs the program, which is `$0`, in a folder.
+/// The output of a shell script in a folder, with the program as `$0`.
 fn shell(folder: &Path, script: &str) -> Output {
     let program = env!("CARGO_BIN_EXE_fencepost");
     let mut shell = Command::new("sh");
@@ -12,7 +12,7 @@ fn shell(folder: &Path, script: &str) -> Output {
     shell.output().unwrap()
 }
 
-/// The one line of a script whose last command fails as a usage error does.
+/// The one-line error of a script whose last command fails with a usage error.
 fn error(folder: &Path, script: &str) -> String {
     let output = shell(folder, script);
     let stderr = String::from_utf8(output.stderr).unwrap();

@@ -1,4 +1,4 @@
-//! Names that a reader of a report asks about: `list`, `explain`, and the completion scripts.
+//! Names in reports: `list`, `explain`, and the completion scripts.
 
 use crate::answer::fencepost;
 use fencepost_faults::FAMILIES;

@@ -1,4 +1,4 @@
-//! The screen that README.md shows is what the program prints.
+//! The screen in README.md is the program's output.
 
 use crate::answer::fencepost;
 use std::fs;

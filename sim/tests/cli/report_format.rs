@@ -1,5 +1,5 @@
-//! What `run` and `sweep` print as JSON is what their schemas say, and reads back; what `list`
-//! names can be asked for.
+//! The JSON of `run` and `sweep` matches its schema, and can be read back; names from `list` are
+//! valid arguments.
 
 use crate::answer::fencepost;
 use serde_json::Value;

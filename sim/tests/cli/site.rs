@@ -8,7 +8,7 @@ fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// Every file below a folder, by its path from there.
+/// Every file in a folder, recursively, by its relative path.
 fn files(folder: &Path, root: &Path, all: &mut BTreeMap<PathBuf, String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -21,7 +21,6 @@ fn files(folder: &Path, root: &Path, all: &mut BTreeMap<PathBuf, String>) {
     }
 }
 
-/// A path without `..`.
 fn plain(path: &Path) -> PathBuf {
     let mut names: Vec<&std::ffi::OsStr> = Vec::new();
     for name in path {

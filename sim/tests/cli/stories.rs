@@ -1,8 +1,8 @@
-//! What the first screen tells of a violation, and what it leaves to `--verbose`.
+//! The first screen of a violation, and the details that only `--verbose` shows.
 
 use crate::answer::fencepost;
 
-/// The lines that tell of somebody who asks for the lock, or hears that another has it.
+/// The lines with attempts and refusals.
 fn attempts(screen: &str) -> Vec<&str> {
     let is_attempt =
         |line: &&str| line.contains(" wants the lock") || line.ends_with(" fails: held by another");

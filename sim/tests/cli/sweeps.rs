@@ -181,7 +181,7 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
             .starts_with("not as expected: single-node x pause: expected safe, got overlap in "),
         "{lines:?}"
     );
-    // The last line is a command that shows it.
+    // The last line is a command that reproduces it.
     let command = lines.last().unwrap().trim().strip_prefix("see it: fencepost ").unwrap();
     let shown = fencepost_in(folder.path(), &command.split(' ').collect::<Vec<_>>());
     assert!(shown.status == 1 && shown.stdout.contains("overlap"), "{command}: {}", shown.stdout);
@@ -211,7 +211,6 @@ fn the_exit_status_says_whether_it_came_out_as_expected() {
     assert_eq!(fencepost_in(folder.path(), &run).status, 1);
 }
 
-/// The file that is checked in.
 const EXPECTATIONS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../expectations.toml");
 
 #[test]
@@ -220,7 +219,7 @@ fn the_checked_in_matrix_is_accepted() {
     assert_eq!((answer.status, answer.stderr.as_str()), (0, ""));
 }
 
-/// Its clock stood still too, so it hears that its connection is lost long before it would write.
+/// Its clock was stopped too, so it learns that its connection is lost long before it would write.
 #[test]
 fn the_checked_in_matrix_knows_that_a_holder_that_leaves_writes_nothing_when_it_wakes() {
     let sweep = ["sweep", "--client", "curator-suspended", "--fault", "suspend", "--no-shrink"];
@@ -234,7 +233,8 @@ fn a_quiet_sweep_says_nothing_on_stderr() {
     assert_eq!(fencepost(&[SWEEP, &["--seeds", "0..4"]].concat()).stderr, "");
 }
 
-/// A sweep of many seeds that gets a signal once it has begun: what it printed, and how it ended.
+/// Sends a signal to a sweep of many seeds once it has begun: returns its output, and its exit
+/// status.
 fn signalled(signal: &str, more: &[&str]) -> (Option<i32>, serde_json::Value) {
     use std::io::{BufRead, BufReader};
     let arguments = ["sweep", "--seeds", "0..1000000", "--cycles", "2", "--format", "json"];
@@ -334,7 +334,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
         let answer = sweep(folder.path(), &begin);
         match answer.status {
             2 => caught += 1,
-            // A bit of a name can turn the checksum into an unknown member.
+            // A flipped bit in a name can turn the checksum into an unknown member.
             _ => assert!(answer.stderr.contains("warning: "), "byte {at}: {}", answer.stderr),
         }
     }
@@ -401,8 +401,8 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// The limit of the size of a file stands for a full disk, which only root can make: writing fails
-/// in the middle.
+/// A file size limit stands in for a full disk, which only root can make: writing fails in the
+/// middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -433,8 +433,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file in the place of the folder stands for one that is read-only: root, as whom CI runs tests,
-/// may write to those all the same.
+/// A file in place of the folder stands in for a read-only folder: CI runs the tests as root, which
+/// may write to those.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

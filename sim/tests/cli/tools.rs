@@ -1,5 +1,5 @@
-//! `boundary`, `matrix` and `load` from the command line: what they print is what their schemas
-//! say, and is the same for any number of threads.
+//! `boundary`, `matrix` and `load` from the command line: their output matches its schemas, and is
+//! the same for any number of threads.
 
 use crate::answer::{fencepost, fencepost_in};
 use serde_json::Value;
@@ -94,7 +94,7 @@ fn redlock_cannot_be_broken_by_drift_within_its_margin() {
     let report = json(&[&search[..], &small, &["--format", "json"]].concat());
     let (bound, violated) =
         (report["bounds"][0]["value"].as_u64().unwrap(), report["found"]["violated"].as_u64());
-    // 1 % and 2 ms of 10 s, and what the acquisition takes off.
+    // 1 % and 2 ms of 10 s, and the duration of the acquisition.
     assert!((10_300..10_800).contains(&bound), "{bound}");
     assert!(violated.is_some_and(|violated| violated > bound), "{violated:?}");
 }

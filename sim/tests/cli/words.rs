@@ -1,10 +1,9 @@
-//! Words that are not to come back in what a user reads: help texts, reports, lists, README and
-//! docs.
+//! Banned words in users' texts: help texts, reports, lists, README and docs.
 
 use crate::answer::fencepost;
 use std::path::{Path, PathBuf};
 
-/// Coined or archaic, with what is said instead.
+/// Coined or archaic words, with a replacement.
 const WORDS: &[(&str, &str)] = &[
     ("convict", "evidence"),
     ("who was hurt", "damage"),
@@ -22,7 +21,7 @@ const WORDS: &[(&str, &str)] = &[
     ("does not prevent it", "still there"),
 ];
 
-/// What `text` says that it should not.
+/// The banned words in `text`.
 fn found(source: &str, text: &str) -> Vec<String> {
     let text = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     WORDS
@@ -38,7 +37,7 @@ fn check(texts: impl IntoIterator<Item = (String, String)>) {
     assert!(said.is_empty(), "{said:#?}");
 }
 
-/// Every file below a folder whose name ends in `extension`.
+/// Every file in a folder, recursively, whose name ends in `extension`.
 fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).expect("the folder is there");
     let paths = entries.map(|entry| entry.expect("it can be read").path());

@@ -1,4 +1,4 @@
-//! The workers of `examples/programs`, each built where its compiler and libraries are installed.
+//! The workers of `examples/programs`, each built if its compiler and libraries are installed.
 
 use fencepost::hosts::programs::{Program, ProgramDeployment};
 use std::path::Path;
@@ -9,7 +9,7 @@ fn example(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Whether a command works here.
+/// Returns whether a command works here.
 fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
@@ -18,7 +18,6 @@ pub(crate) fn program(text: &str) -> Program {
     Program::parse(text).unwrap()
 }
 
-/// The worker in C, linked statically.
 pub(crate) fn plain_c(folder: &Path) -> Option<Program> {
     let binary = folder.join("plain-c");
     let mut compiler = Command::new("cc");
@@ -92,7 +91,7 @@ pub(crate) fn pottery(_: &Path) -> Option<Program> {
     Some(program)
 }
 
-/// A worker in JavaScript, if its packages are where NODE_PATH says that `npm install` put them.
+/// A worker in JavaScript, if `npm install` has put its packages at NODE_PATH.
 fn node((name, file): (&str, &str), package: &str) -> Option<Program> {
     let mut found = program(&format!("{name}=node {}", example(file)));
     if let Ok(path) = std::env::var("NODE_PATH") {

@@ -1,9 +1,8 @@
 //! Every anomaly of docs/protocols.md is found in a few random seeds, and its twin is quiet over
 //! the same seeds.
 //!
-//! Seeds count from 0; nothing was picked. How many are looked at stands in each row.
-//! `FENCEPOST_SEEDS` sets another number for all of them; the quiet runs over 10,000 seeds are in
-//! docs/protocols.md.
+//! Seeds count from 0, without selection. Each row has its number of seeds. `FENCEPOST_SEEDS` sets
+//! another number for all of them; the quiet runs over 10,000 seeds are in docs/protocols.md.
 
 mod causes;
 mod measure;
@@ -101,7 +100,7 @@ fn every_slow_lock_leaves_more_of_the_wanted_time_idle_than_its_twin() {
     }
 }
 
-/// Nobody gets in as long as all try again after the same delay; a random one lets some process be
+/// No process gets in as long as all retry after the same delay; a random one lets some process be
 /// first.
 #[test]
 fn processes_in_step_split_the_votes_again_and_again() {
@@ -115,13 +114,13 @@ fn processes_in_step_split_the_votes_again_and_again() {
 }
 
 /// memcached counts whole seconds from its last reading of the clock: a lease of 10 s ends up to a
-/// second early, and one of 11 s, which is asked for so that it lasts 10, up to a second late. Then
-/// a waiter waits so much longer for the lock of a holder that died; nothing else comes of it.
+/// second early, and one of 11 s, which the lock requests to get 10, up to a second late. Then a
+/// waiter waits that much longer for the lock of a crashed holder, without further harm.
 #[test]
 fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() {
     let longest = |client| progress(Case { client, scenario: Scenario::default }, "client-crash");
     let (late, early) = (longest("memcached-cas"), longest("memcached-add"));
-    // Until its next attempt a waiter sleeps, and messages take their time.
+    // A waiter sleeps until its next attempt, and messages take time.
     let retry_us = 250_000;
     assert!(early.idle_us_max < 10_000_000 + retry_us, "{early:?}");
     assert!(10_000_000 + retry_us < late.idle_us_max, "{late:?}");
@@ -132,11 +131,11 @@ fn a_whole_second_expiry_that_is_late_lets_waiters_wait_up_to_a_second_longer() 
     }
 }
 
-/// Longer than it takes to come to stand in the queue: a connection, and a script that the server
-/// does not know yet.
+/// Longer than it takes to join the queue: a connection, and a script that the server does not know
+/// yet.
 const MARGIN_US: u64 = 20_000;
 
-/// How many acquires overtook another process, over ten seeds, up to that second.
+/// The number of acquires that overtook another process, over ten seeds, up to that second.
 fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     let (case, until) =
         (Case { client, scenario: Scenario::default }, SimTime(until_s * 1_000_000));
@@ -146,7 +145,7 @@ fn overtakings_of(client: &'static str, until_s: u64) -> usize {
     overtaken
 }
 
-/// A waiter is thrown out of the queue when its time has passed, and no time has passed before the
+/// A waiter is removed from the queue when its time has passed, and no time has passed before the
 /// first wait (30 s) is over.
 #[test]
 fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_not() {
@@ -155,7 +154,7 @@ fn a_fair_lock_serves_in_the_order_of_asking_for_a_while_and_an_unfair_one_does_
 }
 
 /// In a queue that is never empty each newcomer adds a wait to the time of the last, and each grant
-/// takes one off all of them, so the times stand still.
+/// takes one off all of them, so the times stay constant.
 #[test]
 fn a_fair_lock_throws_live_waiters_out_of_a_queue_that_is_never_empty() {
     assert!(overtakings_of("redisson-fair", 1_800) > 0);

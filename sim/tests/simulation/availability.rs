@@ -1,4 +1,4 @@
-//! That a free lock is had: judged if it is asked for, and of nobody else.
+//! The availability of a free lock: judged only on request.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::Strategy;
@@ -11,8 +11,8 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 40;
 
-/// The causes for which a free lock was not had within so many seconds. How faults are drawn is of
-/// no interest: which of them meets such a lock is known of these seeds.
+/// The causes for which a free lock was unavailable for this many seconds. The strategy does not
+/// matter: these seeds are known to meet such a lock.
 fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
     let client = fencepost_clients::find(client).expect("a lock");
     let availability = bound.map(Span::secs);
@@ -33,7 +33,7 @@ fn causes(client: &str, fault: &str, bound: Option<u64>) -> BTreeSet<Cause> {
 
 #[test]
 fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_polls_does_not() {
-    // The server forgets who has subscribed to the message that the lock is free.
+    // The server loses the subscriptions to the message that the lock is free.
     assert_eq!(causes("redisson", "restart", Some(5)), [Cause::MissedWakeup].into());
     assert_eq!(causes("single-node", "restart", Some(5)), [].into());
     assert_eq!(causes("redisson", "restart", None), [].into());
@@ -41,12 +41,12 @@ fn a_waiter_that_sleeps_after_a_restart_leaves_the_lock_unused_and_one_that_poll
 
 #[test]
 fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_not_need_all() {
-    // A cut also delivers a SET after its sender has given up. Nobody hears of that grant, so the
+    // A cut also delivers a SET after its sender has given up. That grant is never heard of, so the
     // lock stays unused for a lease.
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
-    // A majority does without the servers that one cut takes from it. Cuts of a majority that follow
-    // each other keep everyone out, and deliver what was sent before after its sender has given up.
+    // A majority works without the servers that one cut isolates. Consecutive cuts of a majority
+    // exclude all processes, and deliver earlier messages after their senders have given up.
     assert_eq!(causes("redlock", "partition", Some(8)), both.into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

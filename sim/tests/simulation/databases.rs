@@ -1,4 +1,4 @@
-//! Locks in a database: whose clock ends a lease, and what goes with a connection.
+//! Locks in a database: the clock that ends a lease, and locks that end with a connection.
 
 use fencepost::setup::scenario::{Servers, Standby};
 use fencepost::{Engine, RunSpec, Scenario};
@@ -11,12 +11,12 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 15;
 
-/// Seeds from 0, each with this fault in place of one that was drawn.
+/// Seeds from 0, each with this fault instead of a drawn one.
 fn judged(client: &str, family: &str, fault: &Fault) -> Vec<Judgement> {
     judged_under(Scenario::default(), (client, family), &[(5_000, fault.clone())], SEEDS)
 }
 
-/// The same with these faults, each at so many milliseconds.
+/// The same with these faults, each at this many milliseconds.
 fn judged_under(
     scenario: Scenario,
     (client, family): (&str, &str),
@@ -45,7 +45,7 @@ fn judged_under(
     (0..seeds).map(one).collect()
 }
 
-/// How many runs show an overlap by this cause.
+/// The number of runs with an overlap by this cause.
 fn overlaps(judged: &[Judgement], cause: Cause) -> usize {
     let by = |one: &&Judgement| {
         let mut violations = one.violations.iter();
@@ -92,7 +92,7 @@ const OF_CONNECTIONS: [&str; 2] = ["pg-advisory", "select-for-update"];
 
 const PRIMARY: Node = Node::Server(1);
 
-/// The standby falls behind, the primary dies for good, and a second later the standby is promoted.
+/// The standby lags, the primary crashes for good, and a second later the standby is promoted.
 fn failover(dies: Fault) -> Vec<(u64, Fault)> {
     let lag = Micros::from_millis(2_500);
     let lagging = Fault::Delay {
@@ -105,7 +105,7 @@ fn failover(dies: Fault) -> Vec<(u64, Fault)> {
     vec![(3_000, lagging), (6_000, dies), (7_000, Fault::Promote { node: Node::Server(2) })]
 }
 
-/// The primary is cut off with client-1, and goes on when the standby is promoted.
+/// The primary is cut off with client-1, and continues when the standby is promoted.
 fn cut_off() -> Vec<(u64, Fault)> {
     let cut = Fault::Partition {
         side_a: vec![Node::Server(1), Node::Client(1)],
@@ -116,7 +116,6 @@ fn cut_off() -> Vec<(u64, Fault)> {
     vec![(5_000, cut), (6_000, Fault::Promote { node: Node::Server(2) })]
 }
 
-/// A failover with this standby.
 fn failed_over(
     client: &str,
     standby: Standby,
@@ -132,7 +131,7 @@ fn failed_over(
 
 #[test]
 fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
-    // Spring's registry gives up at once where it is refused, and has no cycle left in the end.
+    // Spring's registry gives up immediately if it is refused, and has no cycle left at the end.
     let dark = |client| (client, Fault::PowerLoss { node: PRIMARY, down_us: None });
     let refusing = |client| (client, Fault::Crash { node: PRIMARY, down_us: None });
     for (client, dies) in SPRING.map(dark).into_iter().chain(SHEDLOCK.map(refusing)) {
@@ -150,7 +149,7 @@ fn a_row_is_lost_by_an_asynchronous_standby_and_kept_by_a_synchronous_one() {
 fn what_is_kept_for_a_connection_is_forgotten_by_a_failover_to_any_standby() {
     for client in OF_CONNECTIONS {
         for standby in [Standby::Asynchronous, Standby::Synchronous] {
-            // The standby keeps up, so that nobody waits for it.
+            // The standby keeps up, so that no process waits for it.
             let dies = Fault::Crash { node: PRIMARY, down_us: None };
             let judged = failed_over(client, standby, &failover(dies)[1..], SEEDS);
             assert!(overlaps(&judged, Cause::FailoverForgets) > 0, "{client} {standby:?}");

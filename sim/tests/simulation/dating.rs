@@ -1,6 +1,6 @@
-//! When an acquisition was granted, worked out twice: by the judge, and here by another way that
-//! shares nothing with it. The judge keeps a ledger forwards; this walks back from the moment in
-//! which the process enters, server by server.
+//! The time of each acquisition's grant, computed twice: by the judge, and here in an independent
+//! way. The judge keeps a ledger forwards; this walks back from the moment of entry, server by
+//! server.
 
 use fencepost::{Engine, RunSpec, Scenario};
 use fencepost_faults::{Node, Seed};
@@ -9,10 +9,9 @@ use fencepost_reports::{Action, Change, Event, History, What};
 use std::rc::Rc;
 use std::thread;
 
-/// How many seeds of each lock.
 const SEEDS: u64 = 200;
 
-/// What is drawn for them, one after the other: what loses replies, copies and servers.
+/// The families to draw, one after the other: those that lose replies, copies and servers.
 const FAMILIES: [&str; 5] = ["all", "failover", "lost-reply", "partition", "client-crash"];
 
 #[test]
@@ -25,7 +24,7 @@ fn every_hand_over_of_every_lock_is_dated_alike_by_two_ways() {
     assert!(compared > 100 * SEEDS, "only {compared} hand-overs were compared");
 }
 
-/// Compares all locks under one seed; how many acquisitions that were.
+/// Compares all locks under one seed; returns the number of acquisitions.
 fn compare_seed(seed: u64) -> u64 {
     let scenario = Rc::new(Scenario { cycles: 6, ..Scenario::default() });
     let families = FAMILIES[seed as usize % FAMILIES.len()].parse().unwrap();
@@ -68,8 +67,8 @@ fn compare(history: &History, run: &str) -> u64 {
     compared
 }
 
-/// The acquisition in whose section this one was invoked: of those that its thread was granted, the
-/// last that is still to be released, counted backwards.
+/// The enclosing acquisition: of those that its thread was granted, the last that is still to be
+/// released, counted backwards.
 fn outer(history: &History, timeline: &Timeline<'_>, index: usize) -> Option<usize> {
     let one = &timeline.acquisitions[index];
     let mut released = 0;
@@ -93,19 +92,19 @@ fn outer(history: &History, timeline: &Timeline<'_>, index: usize) -> Option<usi
     None
 }
 
-/// One acquisition and where it happened.
+/// One acquisition and its moment of entry.
 struct Walk<'a> {
     history: &'a History,
     one: &'a Acquisition<'a>,
 }
 
-/// A grant that a walk back has met.
+/// A grant found on the walk back.
 #[derive(Clone, Copy, Debug)]
 struct Met {
     index: usize,
-    /// Whether the value stands from it to the moment of entering.
+    /// `true` if the value exists from then to the moment of entry.
     stands: bool,
-    /// Whether it made the value, wrote it again or only prolonged it.
+    /// Whether it created the value, rewrote it or only prolonged it.
     rank: Rank,
 }
 
@@ -147,9 +146,9 @@ impl Walk<'_> {
         })
     }
 
-    /// The place at which a quorum had been granted, of each server the last grant that will do.
+    /// The moment at which a quorum had granted, from the last suitable grant of each server.
     fn decide(&self, met: &[Vec<Met>], will_do: impl Fn(&Met) -> bool) -> Option<usize> {
-        // A walk meets the latest first.
+        // A walk finds the latest first.
         let last = met.iter().filter_map(|met| met.iter().find(|met| will_do(met)));
         let last: Vec<&Met> = last.collect();
         let quorum = usize::from(self.history.header.quorum.max(1));
@@ -165,14 +164,14 @@ impl Walk<'_> {
         place(true).or_else(|| place(false))
     }
 
-    /// Every grant of one server that its process had not taken back, the latest first.
+    /// Every grant of one server that its process had not withdrawn, the latest first.
     fn met(&self, server: Node) -> Vec<Met> {
         let here: Vec<(usize, &Event)> =
             self.lock_events().filter(|(_, event)| event.node == server).collect();
         let mut found = Vec::new();
         let mut stands = true;
-        // How many counts the process lowered later on, each of which takes one grant back; all of
-        // them when it removed the key.
+        // The number of counts that the process lowered later on, each of which withdraws one
+        // grant; all of them when it removed the key.
         let mut lowered = 0;
         let mut removed = false;
         for place in (0..here.len()).rev() {
@@ -223,8 +222,8 @@ impl Walk<'_> {
         found
     }
 
-    /// Whether what stands after these events of one server was granted to the process that asks
-    /// now: by that server or, if it has it from another, by any.
+    /// Returns whether the value after these events of one server was granted to the current
+    /// requester: by that server or, if replicated, by any.
     fn same_process(&self, here: &[(usize, &Event)], by: Option<Node>) -> bool {
         let Some(by) = by else { return true };
         let mut writes = here.iter().rev().filter(|(_, event)| is_write(event));
@@ -260,7 +259,7 @@ fn owns(event: &Event, owner: &str) -> bool {
     matches!(&event.what, What::Server { value: Some(value), .. } if split(value).0 == owner)
 }
 
-/// The count that stands after this event, if it leaves the owner of a value there.
+/// The count after this event, if the owner's value remains.
 fn standing(event: &Event, wanted: &str) -> Option<Option<u64>> {
     match &event.what {
         What::Server {
@@ -272,7 +271,6 @@ fn standing(event: &Event, wanted: &str) -> Option<Option<u64>> {
     }
 }
 
-/// An owner and its count.
 fn split(value: &str) -> (&str, Option<u64>) {
     let count = value.rsplit('=').next().filter(|count| count.len() < value.len());
     match count.and_then(|count| count.parse().ok()) {

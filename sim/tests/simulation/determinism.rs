@@ -1,4 +1,4 @@
-//! The same seed and settings give the same bytes; and if they did not, it would be noticed.
+//! Equal seeds and settings give equal bytes; and the tests would notice if they did not.
 
 use crate::answer::fencepost;
 use fencepost::run::Recording;
@@ -23,7 +23,7 @@ fn one_process_runs_the_same_seed_twice_alike() {
     for client in fencepost_clients::CLIENTS {
         let spec = || RunSpec::draw(Seed(11), client, &"all".parse().unwrap(), scenario.clone());
         let first = spec().run(Engine::Fast).unwrap();
-        // A run of another seed in between must leave nothing behind: not in pools, caches or
+        // A run of another seed in between must not leave anything behind in pools, caches or
         // thread-locals.
         RunSpec::draw(Seed(12), client, &"all".parse().unwrap(), scenario.clone())
             .run(Engine::Fast)
@@ -140,15 +140,15 @@ fn a_replay_gives_the_same_history() {
     assert_eq!(digests(&run.stdout).len(), 3);
 }
 
-/// A lock that looks at something that is not a function of the seed: each run differs, and the
-/// digest shows it.
+/// A lock that reads something that is not a function of the seed: each run differs, and the digest
+/// shows it.
 mod leaky {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{Acquisition, Definition, Env, Lease, Lock, Release, find};
     use std::cell::Cell;
     use std::time::Duration;
 
-    /// Where a leak comes from.
+    /// The source of a leak.
     #[derive(Clone, Copy, Debug)]
     pub(crate) enum Leak {
         WallClock,
@@ -224,8 +224,8 @@ fn a_planted_leak_of_nondeterminism_is_caught() {
     }
 }
 
-/// A lock whose scripts try to leave something on their thread, and let it decide how long they
-/// wait: servers of many runs take turns in one Lua state.
+/// A lock whose scripts try to leave something on their thread, and let it decide the length of
+/// their wait: servers of many runs share one Lua state.
 mod scripted {
     use fencepost_clients::env::BoxFuture;
     use fencepost_clients::{
@@ -233,7 +233,7 @@ mod scripted {
     };
     use std::time::Duration;
 
-    /// Each adds one to a number wherever scripts might meet it again, and answers the sum.
+    /// Each increments a number wherever scripts might find it again, and returns the sum.
     static COUNT: Script = Script::new(
         "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or \
          0) + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or \
@@ -244,7 +244,7 @@ mod scripted {
          sum",
     );
 
-    /// What a script can see of addresses, and of garbage that was left.
+    /// The addresses and garbage that a script can see.
     static LOOK: Script = Script::new(
         "local t, weak, sum = {}, setmetatable({}, {__mode = 'kv'}), 0 for i = 1, 50 do t[{}] = i \
          weak[i] = {} end for _, i in pairs(t) do sum = (sum * 7 + i) % 997 end for _ in \
@@ -288,8 +288,8 @@ mod scripted {
     }
 }
 
-/// The digests of four runs that each have a thread of their own, as with as many jobs, and of the
-/// same runs that share one, as with one job. Each thread begins with `prepare`.
+/// The digests of four runs on separate threads, as with as many jobs, and of the same runs on one
+/// thread, as with one job. Each thread begins with `prepare`.
 fn apart_and_together(prepare: fn()) -> [Vec<String>; 2] {
     let client = scripted::definition();
     let on_a_thread = move |seeds: std::ops::Range<u64>| {
@@ -320,8 +320,8 @@ fn a_planted_leak_between_scripts_is_caught() {
     assert_ne!(apart[1..], together[1..], "scripts leak and nobody notices");
 }
 
-/// The digests of `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` holds another build
-/// profile to the same file.
+/// The digests of `--seed 7 --fault failover`, one line per lock. `ci/digests.sh` compares another
+/// build profile with the same file.
 const PINNED: &str = include_str!("../pinned-digests.txt");
 
 #[test]

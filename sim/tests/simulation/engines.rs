@@ -1,4 +1,4 @@
-//! Both engines tell the same history: every lock, under every family of faults.
+//! Both engines produce the same history: every lock, under every family of faults.
 //!
 //! `FENCEPOST_SEEDS` sets the number of seeds per cell (1 by default, which is what CI has
 //! time for). A cell is one lock under one family, a plan is one seed of a cell; some 70 locks
@@ -9,9 +9,9 @@
 //!     --nocapture --include-ignored
 //! ```
 //!
-//! runs more than 10,000 plans in both engines. `FENCEPOST_FIRST_SEED` sets where the seeds begin,
+//! runs more than 10,000 plans in both engines. `FENCEPOST_FIRST_SEED` sets the first seed,
 //! so that another run, or another machine, covers other plans. A mismatch names the run and prints
-//! the first event that differs, as each engine tells it.
+//! the first event that differs, in both engines.
 
 use fencepost::run::fit::knows_threads;
 use fencepost::{Engine, RunSpec, Scenario};
@@ -50,7 +50,7 @@ fn both_engines_tell_the_same_history_of_processes_with_threads() {
     assert!(plans >= 6 * families.len(), "{plans} plans");
 }
 
-/// Messages that were under way while earlier ones were held up, and sent again after that.
+/// Messages in transit while earlier ones were held up, and resent after that.
 #[test]
 fn both_engines_keep_the_order_of_what_is_sent_again() {
     let families: Families = "all".parse().expect("the family is in the table");
@@ -62,7 +62,7 @@ fn both_engines_keep_the_order_of_what_is_sent_again() {
     }
 }
 
-/// Runs the seeds of a lock under every family in both engines; how many plans these were.
+/// Runs the seeds of a lock under every family in both engines; returns the number of plans.
 fn plans_compared(client: &'static Definition, families: &[&str], scenario: Scenario) -> usize {
     let scenario = Rc::new(scenario);
     let mut plans = 0;

@@ -1,5 +1,5 @@
-//! Etcd issue 11456: who waits for a lock while its lease ends is told in the end that it has the
-//! lock. It is found in the versions that have it, and in no other.
+//! Etcd issue 11456: a waiter whose lease ends while it waits is finally granted the lock. The bug
+//! appears in the affected versions, and in no other.
 
 use fencepost::setup::scenario::{ClientCalls, Hold};
 use fencepost::setup::span::{Span, SpanRange};
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 const SEEDS: u64 = 12;
 
-/// Long holds and many waiters, and leases that are shorter than what some wait.
+/// Long holds and many waiters, and leases shorter than some waits.
 fn long_waits() -> Scenario {
     Scenario {
         processes: 4,
@@ -23,7 +23,6 @@ fn long_waits() -> Scenario {
     }
 }
 
-/// How many of so many seeds show it.
 fn expired_waiters(client: &str) -> usize {
     let scenario = Rc::new(long_waits());
     let shows = |seed: &u64| {

@@ -1,6 +1,6 @@
-//! A crate outside can bring a checker, a remedy and a quantity of its own: each is one value, and
-//! nothing of fencepost changes. (A lock is one too: see `lock_tests`.) Workloads, rules and causes
-//! are closed sets: `ci/one-of-each.sh` adds one of each to a copy of the repository.
+//! An external crate can bring its own checker, remedy and quantity: each is one value, without a
+//! change in fencepost. (So is a lock: see `lock_tests`.) Workloads, rules and causes are closed
+//! sets: `ci/one-of-each.sh` adds one of each to a copy of the repository.
 
 use fencepost::diagnosis::{Extent, Rates, Safeguard, Trials};
 use fencepost::setup::span::Span;
@@ -18,7 +18,7 @@ use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{Cause, Kind, Verdict, judge, judge_by};
 use std::rc::Rc;
 
-/// Nobody is in its section for longer than a second.
+/// No critical section lasts longer than a second.
 const SHORT_SECTIONS: Checker =
     Checker { name: "short-sections", about: "no section is longer than a second", check };
 
@@ -39,7 +39,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     .collect()
 }
 
-/// Every process works for at most half a second.
+/// Every hold lasts at most half a second.
 static SHORT_HOLDS: &[Safeguard] = &[Safeguard {
     name: "short-holds",
     about: "holders that work for at most half a second",

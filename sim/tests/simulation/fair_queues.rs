@@ -1,4 +1,5 @@
-//! The queues of ZooKeeper keep their order, and a lock that takes its place late is noticed.
+//! The queues of ZooKeeper keep their order, and the checker notices a lock that takes its place
+//! late.
 
 use super::waiting::{is_quiet, shown};
 use fencepost::Scenario;
@@ -12,10 +13,10 @@ use fencepost_reports::{Cause, Kind};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// How late somebody takes its place: at most for much longer than whoever asks may need.
+/// The delay before a process takes its place: at most much longer than the bound.
 const LATE: RangeInclusive<Duration> = Duration::ZERO..=Duration::from_secs(120);
 
-/// Curator's lock, but everybody takes its place in the queue some time after it asked.
+/// Curator's lock, but every process joins the queue some time after it asked.
 static LATE_COMER: Definition = Definition {
     name: "late-comer",
     build: |env, servers, settings| {
@@ -58,7 +59,7 @@ fn busy() -> Scenario {
 
 #[test]
 fn a_lock_that_takes_its_place_late_is_passed_over_and_curators_is_not() {
-    // Who stands aside while the lock is free sleeps on it, too.
+    // A process that waits outside while the lock is free also sleeps on it.
     let found = shown(&LATE_COMER, 3, &busy());
     assert!(found.contains(&(Kind::Starved, Cause::LostPlace)), "{found:?}");
     is_quiet(mutex(), 3, &busy());

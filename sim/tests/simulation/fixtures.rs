@@ -1,12 +1,12 @@
-//! The first seed of every cell that must be found, pinned: its plan, its witness, its digest. A
-//! change of what a seed means, or of what a lock or a server does, shows here; so does a build
-//! profile or a machine on which a run is not the same.
+//! Pins the first seed of every cell that must be found: its plan, its witness, its digest. This
+//! shows a changed meaning of a seed or behaviour of a lock or a server, and a build profile or a
+//! machine whose runs differ.
 
 use crate::pinned::{PINNED, Pinned};
 use fencepost::Engine;
 use fencepost::run::verdicts::Findings;
 
-/// Runs the pinned seeds of a cell and snapshots what of them must never change by accident.
+/// Runs the pinned seeds of a cell and snapshots the parts that must never change by accident.
 fn check(client: &str, faults: &[&str]) {
     let cells: Vec<&Pinned> = PINNED
         .iter()

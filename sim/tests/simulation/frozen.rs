@@ -1,5 +1,5 @@
-//! Runs that were once told wrongly, frozen with their plans and their whole histories: families,
-//! workloads and servers may change what a command draws, but not what is judged here.
+//! Runs that were once judged wrongly, frozen with their plans and their whole histories: families,
+//! workloads and servers may change a command's draws, but not these histories.
 
 use fencepost_faults::FaultPlan;
 use fencepost_reports::documents::read::read_history;
@@ -7,7 +7,7 @@ use fencepost_reports::{Cause, History, Kind, judge, validate};
 use serde_json::Value;
 use std::path::PathBuf;
 
-/// The history of a frozen run, as it was recorded by the command in its file.
+/// The history of a frozen run, as recorded by the command in its file.
 fn history(name: &str) -> History {
     let path: PathBuf =
         [env!("CARGO_MANIFEST_DIR"), "tests/simulation/frozen", name].iter().collect();
@@ -20,7 +20,7 @@ fn history(name: &str) -> History {
     history
 }
 
-/// What is found in a frozen run, in order of time.
+/// The findings in a frozen run, in order of time.
 fn found(name: &str) -> Vec<(Kind, Cause)> {
     let judgement = judge(&history(name));
     judgement.violations.iter().map(|violation| (violation.kind, violation.cause)).collect()

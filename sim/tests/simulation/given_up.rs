@@ -33,7 +33,7 @@ fn history(client: &str, seed: u64, change: Scenarios) -> History {
     spec(client, seed, change).run(Engine::Fast).unwrap().history
 }
 
-/// What these seeds break, and why.
+/// The violations of these seeds, with their causes.
 fn broken(client: &str, seeds: u64, change: Scenarios) -> BTreeSet<(Kind, Cause)> {
     let judgements = (0..seeds).map(|seed| judge(&history(client, seed, change)));
     let violations = judgements.flat_map(|judgement| judgement.violations);
@@ -98,8 +98,8 @@ fn an_acquire_that_is_interrupted_between_two_commands_locks_for_ever_and_one_co
     );
 }
 
-/// An ephemeral node lives as long as the session, and that goes on: where the library hears of the
-/// end of the call it deletes the node, and where the call is dropped nobody does.
+/// An ephemeral node lives as long as the session, which continues: a library that notices the end
+/// of the call deletes the node, but a dropped call leaves it.
 #[test]
 fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_deleted() {
     for lock in ["zookeeper-naive", "curator-mutex"] {
@@ -110,9 +110,9 @@ fn a_node_of_an_acquire_that_is_dropped_stays_and_one_that_is_interrupted_is_del
     }
 }
 
-/// A lock that asks over one connection. The flawed one goes on with the connection after a call
-/// that was dropped, and reads the answer to that one as the answer to the next (as redis-py's
-/// asyncio client did before 4.5.5). Both take every answer but nil for a yes.
+/// A lock with a single connection. The flawed one reuses the connection after a dropped call, and
+/// reads that call's answer as the answer to the next (as redis-py's asyncio client did before
+/// 4.5.5). Both take every answer but nil for a yes.
 struct Raw {
     env: Env,
     settings: Settings,

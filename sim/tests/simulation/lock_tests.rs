@@ -1,5 +1,5 @@
-//! A lock tested through `fencepost::testing`: good claims pass, bad ones fail with a report and a
-//! command that shows the seed again.
+//! Locks tested through `fencepost::testing`: true claims pass, false ones fail with a report and a
+//! command that replays the seed.
 
 use fencepost::clients::find;
 use fencepost::testing::{
@@ -19,7 +19,7 @@ fn without(_: &str) -> Option<String> {
     None
 }
 
-/// The one deviation of a test that fails.
+/// The single deviation of a failing test.
 fn deviation(test: &LockTest) -> Deviation {
     match test.check_with(&without).unwrap_err() {
         TestFailure::Unexpected(mut deviations) => deviations.remove(0),
@@ -73,7 +73,6 @@ fn a_claim_about_a_cause_is_held_to_it() {
     assert_eq!(found[0].what, What::OtherCause(Kind::Overlap, Cause::ClockJump, 20));
 }
 
-/// A pause of client-1, of so many seconds, from 5 s on.
 fn pause(seconds: u64) -> FaultPlan {
     let (node, duration_us) = (Node::Client(1), Micros::from_secs(seconds));
     let fault = Fault::Pause { node, duration_us };
@@ -144,7 +143,7 @@ fn variables_choose_seeds_and_faults() {
     );
 }
 
-/// The test that the next one runs again by the command that it prints. Fails on purpose.
+/// The next test replays this one by its printed command. Fails on purpose.
 #[test]
 #[ignore = "fails on purpose: replayed by the_command_of_a_failure_shows_the_seed_again"]
 fn fails_under_pauses() {

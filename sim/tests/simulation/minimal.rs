@@ -1,5 +1,4 @@
-//! Minimal plans are minimal, show what they are said to show, and replay; what is said about them
-//! is true of them.
+//! Minimal plans are minimal, show their violation, and replay; their diagnosis is true.
 
 use crate::answer::{fencepost, fencepost_in};
 use crate::pinned::PINNED;
@@ -15,7 +14,7 @@ use serde_json::Value;
 use std::rc::Rc;
 use std::sync::OnceLock;
 
-/// Seeds that violate something: lock, faults, seed.
+/// Seeds with violations: lock, faults, seed.
 const FIXTURES: &[Fixture] = &[
     ("single-node", "failover", 7),
     ("single-node", "pause", 1),
@@ -45,7 +44,7 @@ fn target(violation: &Violation) -> Target {
 
 type Fixture = (&'static str, &'static str, u64);
 
-/// The fixtures with everything that a diagnosis says; made once.
+/// The fixtures with their complete diagnosis, computed once.
 fn diagnoses() -> &'static [(Fixture, RunReport)] {
     static DIAGNOSES: OnceLock<Vec<(Fixture, RunReport)>> = OnceLock::new();
     DIAGNOSES.get_or_init(|| {
@@ -57,19 +56,18 @@ fn diagnosis(fixture: Fixture) -> RunReport {
     let spec = spec(fixture);
     let mut facts = facts(&spec);
     assert!(!facts.violations.is_empty(), "{fixture:?} is no fixture: nothing is violated");
-    // The first hazard and the first harm; what comes after them mostly has the same minimal run.
+    // The first hazard and the first harm; later ones mostly have the same minimal run.
     facts.violations.truncate(2);
     Stages { diagnosis: diagnose(&spec, &facts), ..facts.into() }.into()
 }
 
-/// A violation and the minimal run that shows it.
+/// A violation and its minimal run.
 struct Shown {
     name: String,
     target: Target,
     spec: RunSpec,
 }
 
-/// The minimal run of every violation of a fixture.
 fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Shown> {
     run.violations.iter().map(move |violation| {
         let (plan, minimal) =
@@ -87,7 +85,6 @@ fn minimal_of((fixture, run): &(Fixture, RunReport)) -> impl Iterator<Item = Sho
     })
 }
 
-/// The minimal run of what a pinned seed shows.
 fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     let (spec, name) = (pinned.spec(), format!("{pinned:?}"));
     let run = facts(&spec);
@@ -98,8 +95,8 @@ fn minimal_of_pinned(pinned: &crate::pinned::Pinned) -> Shown {
     Shown { name, target, spec: minimal.spec }
 }
 
-/// It shows what it is said to show; without one of its faults, with less of one, or with a cycle
-/// less it does not.
+/// It shows its violation; without one of its faults, with less of one, or with a cycle less it
+/// does not.
 fn is_locally_minimal(Shown { name, target, spec }: &Shown) {
     assert!(target.is_shown_by(spec), "{name}");
     let with = |plan: FaultPlan| RunSpec { plan, ..spec.clone() };
@@ -173,13 +170,13 @@ fn every_fault_of_a_minimal_plan_is_a_cause() {
     }
 }
 
-/// The plan of the minimal run with the fault that makes a pair change places.
+/// The plan of the minimal run with the fault that swaps a pair of events.
 fn with_swap(spec: &RunSpec, swap: &fencepost_faults::TimedFault) -> RunSpec {
     let others = spec.plan.faults.iter().filter(|timed| timed.id != swap.id).cloned();
     RunSpec { plan: FaultPlan::new(others.chain([swap.clone()]).collect()), ..spec.clone() }
 }
 
-/// When what happened to whom, but for the probe, before a swap begins.
+/// The events by time and node, without the probe, before a swap begins.
 fn until(begins: SimTime, history: &History) -> Vec<(SimTime, Node)> {
     let probe = |what: &What| {
         matches!(
@@ -268,8 +265,8 @@ fn what_arithmetic_demands_is_never_more_than_what_runs_find() {
 
 #[test]
 fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
-    // A failover is left out: both sides of a split brain count tokens up, and a token is only as
-    // good as its counter.
+    // Without failovers: both sides of a split brain count tokens up, and a token is only as good
+    // as its counter.
     let counts_once =
         |(client, fault, _): &(&str, &str, u64)| *client == "single-node" && *fault != "failover";
     let mut told = 0;
@@ -278,7 +275,7 @@ fn fencing_never_lets_more_stale_writes_through_and_does_not_end_overlaps() {
             let fencing =
                 violation.remedies.iter().find(|remedy| remedy.name == "fencing").unwrap();
             if violation.violation.kind == Kind::StaleWrite {
-                // A restart forgets the counter, too, so that single plans may break either lock.
+                // A restart resets the counter, too, so that single plans may break either lock.
                 let forgets = fixture.1 == "restart";
                 assert!(forgets || fencing.on_this_plan != OnThisPlan::StillThere, "{fixture:?}");
                 assert!(fencing.broken_with <= fencing.broken_without, "{fixture:?} {fencing:?}");
@@ -298,8 +295,8 @@ fn a_restart_delayed_beyond_the_lease_is_quieter_than_an_early_one() {
         };
         let (delayed, lease) = (tried("delayed-restart"), tried("lease"));
         let kind = violation.violation.kind;
-        // A server that is away for longer leaves out crashes of this plan: another schedule, of
-        // which only the rates say anything.
+        // A longer downtime changes the crashes of this plan: a different schedule, for which only
+        // the rates are comparable.
         assert_eq!(delayed.on_this_plan, OnThisPlan::NotComparable, "{kind}");
         assert_eq!((delayed.nearby.plans, delayed.nearby.broken), (20, 0), "{kind}");
         assert_eq!((delayed.seeds, delayed.broken_with), (50, 0), "{kind}");

@@ -1,9 +1,9 @@
-//! What fencepost must find within a hundred seeds, and what it must never find: the table of the
-//! README.
+//! The violations that fencepost must find within a hundred seeds, and those that it must never
+//! find: the table of the README.
 //!
-//! Seeds count from 0 and are random as far as the locks are concerned: nothing here was picked.
+//! Seeds count from 0 and are random with respect to the locks, without selection.
 //! `FENCEPOST_SEEDS` sets another number of seeds; `cargo test --release --test simulation
-//! must_find -- --nocapture --include-ignored` prints what each cell found.
+//! must_find -- --nocapture --include-ignored` prints the findings of each cell.
 
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::scenario::{FaultSizes, Hold, Persistence, Servers};
@@ -20,7 +20,7 @@ fn seeds() -> u64 {
     std::env::var("FENCEPOST_SEEDS").ok().and_then(|text| text.parse().ok()).unwrap_or(100)
 }
 
-/// Sweeps cells over the seeds from 0 and prints what came of it.
+/// Sweeps cells over the seeds from 0 and prints the results.
 fn cells(clients: &[&str], faults: &[&str], scenario: Scenario) -> Vec<Cell> {
     let client = |name: &&str| fencepost_clients::find(name).unwrap();
     let families = |name: &&str| -> Families { name.parse().unwrap() };
@@ -61,8 +61,7 @@ fn cell(client: &str, fault: &str, scenario: Scenario) -> Cell {
     cells(&[client], &[fault], scenario).remove(0)
 }
 
-/// The three locks under every family in the built-in scenario; swept once, read by every test that
-/// asks about one of its cells.
+/// The three locks under every family in the built-in scenario; swept once for all tests.
 fn built_in() -> &'static [Cell] {
     static CELLS: OnceLock<Vec<Cell>> = OnceLock::new();
     CELLS.get_or_init(|| {
@@ -71,7 +70,7 @@ fn built_in() -> &'static [Cell] {
     })
 }
 
-/// One of [`built_in`].
+/// One cell of [`built_in`].
 fn under(client: &str, fault: &str) -> &'static Cell {
     built_in().iter().find(|cell| cell.client == client && cell.fault == fault).unwrap()
 }
@@ -103,7 +102,7 @@ fn never(cell: &Cell, kinds: &[Kind]) {
             cell.client, cell.fault, cell.first_seed
         );
     }
-    // A quiet cell proves something only if its runs exercised the lock.
+    // A quiet cell is conclusive only if its runs exercised the lock.
     assert!(
         cell.valid * 2 > cell.runs,
         "{} x {}: only {} runs are valid",
@@ -133,9 +132,9 @@ fn single_node_loses_locks_to_asynchronous_replication() {
     finds_for(under("single-node", "failover"), Kind::Overlap, Cause::AsyncReplicationLoss);
 }
 
-/// The case of the textbook, without any partition: the primary dies with a lock that no replica
-/// has heard of. It needs a lock that is free most of the time, or the promoted replica still holds
-/// the lock of somebody who has long released it, and until that expires nobody enters.
+/// The textbook case, without any partition: the primary crashes with a lock that no replica has
+/// received. It needs a lock that is free most of the time; otherwise the promoted replica still
+/// has an earlier, released lock, and until that expires no process enters.
 #[test]
 fn single_node_loses_locks_to_a_primary_that_dies_with_them() {
     let client = fencepost_clients::find("single-node").unwrap();
@@ -178,8 +177,8 @@ fn single_node_loses_locks_to_a_clock_that_jumps() {
     finds_for(under("single-node", "clock-jump"), Kind::Overlap, Cause::ClockJump);
 }
 
-/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one runs
-/// out, and somebody else gets in.
+/// Both work for twice the lease. A watchdog renews the lock all the time; a lock without one
+/// expires, and another process gets in.
 #[test]
 fn a_watchdog_keeps_the_lock_for_a_holder_that_does_not_come_back_and_a_plain_lease_does_not() {
     let span = |text: &str| -> SpanRange { text.parse().unwrap() };

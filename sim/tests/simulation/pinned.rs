@@ -1,4 +1,4 @@
-//! The seeds that are pinned: the first of every cell that must be found.
+//! The pinned seeds: the first of every cell that must be found.
 
 use fencepost::setup::scenario::Hold;
 use fencepost::{RunSpec, Scenario};
@@ -6,7 +6,6 @@ use fencepost_faults::Seed;
 use fencepost_reports::Kind;
 use std::rc::Rc;
 
-/// One of them.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pinned {
     pub(crate) client: &'static str,
@@ -16,7 +15,6 @@ pub(crate) struct Pinned {
     pub(crate) hold: Option<Hold>,
 }
 
-/// All of them.
 pub(crate) const PINNED: &[Pinned] = &[
     pinned("single-node", "pause", 1, Kind::Overlap),
     pinned("single-node", "pause", 1, Kind::StaleWrite),
@@ -42,7 +40,6 @@ const fn pinned(client: &'static str, fault: &'static str, seed: u64, kind: Kind
 }
 
 impl Pinned {
-    /// Its run.
     pub(crate) fn spec(&self) -> RunSpec {
         let mut scenario = Scenario::default();
         scenario.hold = self.hold.unwrap_or(scenario.hold);

@@ -1,11 +1,11 @@
 //! Redlock as a small abstract model, searched breadth first for the shortest way to two holders,
-//! and our own minimal runs counted by the same measure.
+//! and our minimal runs in the same measure.
 //!
 //! The model follows the published one of the Specl project (`showcase/redlock.specl`): a client
-//! asks the masters one after the other, a master's lock may be expired by a step of its own once
-//! true time has reached its end, and a client checks its validity by a clock of its own that may
-//! lag behind. That model is reported to be violated "in 15 steps" for three masters, two clients
-//! and a ttl of 3: 15 states, so 14 transitions.
+//! asks the masters one after the other, a separate step may expire a master's lock once true time
+//! has reached its end, and a client checks its validity by its own clock, which may lag. That
+//! model is reported to be violated "in 15 steps" for three masters, two clients and a ttl of 3: 15
+//! states, so 14 transitions.
 
 use fencepost::diagnosis::{Target, minimise};
 use fencepost::setup::scenario::Servers;
@@ -17,17 +17,16 @@ use fencepost_reports::{Cause, Change, Kind, judge};
 use std::collections::{BTreeSet, VecDeque};
 use std::rc::Rc;
 
-/// True time ends here in the published model, so that the search does.
+/// True time ends here in the published model, so that the search ends.
 const TIME_MAX: u8 = 8;
-/// How long a lock lives, in ticks.
+/// The life of a lock, in ticks.
 const TTL: u8 = 3;
 
-/// What a client is doing.
+/// The phase of a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
-    /// Asking this master next; it began at this time of its own clock, and so many masters have
-    /// granted.
+    /// Asks this master next; has the start by its own clock, and the number of grants.
     Asking {
         next: usize,
         since: u8,
@@ -42,7 +41,7 @@ struct Model {
     time: u8,
     /// The clock and the phase of each client.
     clients: [(u8, Phase); 2],
-    /// Who holds each master, and until when.
+    /// The holder at each master, and the expiry.
     masters: Vec<Option<(usize, u8)>>,
 }
 
@@ -51,7 +50,7 @@ impl Model {
         Model { time: 0, clients: [(0, Phase::Idle); 2], masters: vec![None; masters] }
     }
 
-    /// The state as one number: four bits for every time, and for everything else more than enough.
+    /// The state as one number: four bits for every time, and more than enough for everything else.
     fn key(&self) -> u128 {
         let pack = |key: u128, (bits, value): (u32, usize)| key << bits | value as u128;
         let mut key = pack(0, (4, self.time.into()));
@@ -96,7 +95,7 @@ impl Model {
         all
     }
 
-    /// What a client does next, if it can do anything.
+    /// The next step of a client, if it has one.
     fn step_of(&self, client: usize) -> Option<Model> {
         let (clock, phase) = self.clients[client];
         let enter = |phase: Phase| move |model: &mut Model| model.clients[client].1 = phase;
@@ -143,7 +142,7 @@ impl Model {
     }
 }
 
-/// How many transitions the shortest way to two holders has.
+/// The number of transitions on the shortest way to two holders.
 fn shortest(masters: usize, time_max: u8) -> Option<u32> {
     let mut seen = BTreeSet::from([Model::new(masters).key()]);
     let mut queue = VecDeque::from([(0, Model::new(masters))]);
@@ -190,8 +189,8 @@ fn a_master_that_never_forgets_in_time_lets_nobody_else_in() {
     assert!(seen.len() > 10);
 }
 
-/// The minimal overlap by a pause of the first seed that shows one, in the measure of the model:
-/// how many masters had forgotten the first holder before the other was let in.
+/// The minimal overlap by a pause of the first seed with one, in the model's measure: the number of
+/// masters that had lost the first holder before the other was admitted.
 fn forgetting(masters: u16) -> usize {
     let scenario = Rc::new(Scenario {
         servers: Servers { masters, ..Servers::default() },
@@ -232,9 +231,9 @@ fn forgetting(masters: u16) -> usize {
     timeline.keys.iter().filter(expired).count()
 }
 
-/// Two begin, each asks every master, two enter, the ttl passes, and so many masters forget: what
-/// our minimal run takes more than the model is that a lease which runs out at one master runs out
-/// at all of them.
+/// Two begin, each asks every master, two enter, the ttl passes, and the masters lose the lock: our
+/// minimal run is longer than the model's because a lease that expires at one master expires at all
+/// of them.
 #[test]
 fn a_minimal_run_is_longer_than_the_optimum_by_the_masters_that_forget_besides_one() {
     for (masters, optimum) in [(3, 14), (5, 18)] {

@@ -1,4 +1,4 @@
-//! What reports say of remedies is so: whoever replays the run with the safeguard finds it.
+//! Reports on remedies are true: replaying the run with the safeguard confirms them.
 
 use crate::anomalies::rows::coordinators::{alone, slow_and_alone, slow_and_away};
 use crate::anomalies::rows::written::WRITTEN;
@@ -13,7 +13,7 @@ use rayon::prelude::*;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Cells in which something breaks; together all families that break anything.
+/// Cells with violations; together all families that break anything.
 const CELLS: &[(&str, &str)] = &[
     ("single-node", "pause"),
     ("single-node", "replication-lag"),
@@ -36,9 +36,9 @@ const CELLS: &[(&str, &str)] = &[
     ("redlock", "all"),
     ("fencing", "all"),
 ];
-/// The first seed of each cell, and how many seeds are searched for violations.
+/// The first seed of each cell, and the number of seeds to search for violations.
 const SEEDS: std::ops::Range<u64> = 1_000_000..1_000_040;
-/// How many violations of a cell are looked at. All cells together: 100 at least.
+/// The violations per cell. All cells together: at least 100.
 const PER_CELL: usize = 8;
 const PER_RUN: usize = 2;
 
@@ -51,7 +51,7 @@ fn violations(spec: &RunSpec) -> Vec<Violation> {
     judge(&spec.run(Engine::Fast).unwrap().history).violations
 }
 
-/// The run again with the safeguard that a report names.
+/// The run again with a report's safeguard.
 fn guarded(spec: &RunSpec, remedy: &Remedy) -> RunSpec {
     let named = SAFEGUARDS.iter().filter(|safeguard| safeguard.name == remedy.name);
     let mut specs = named.filter_map(|safeguard| {
@@ -61,7 +61,7 @@ fn guarded(spec: &RunSpec, remedy: &Remedy) -> RunSpec {
     specs.next().unwrap()
 }
 
-/// Whether what is said of this plan is so; told by the whole run alone.
+/// The true effect on this plan, from the whole run alone.
 fn check(spec: &RunSpec, kind: Kind, remedy: &Remedy) -> OnThisPlan {
     let judgement = judge(&guarded(spec, remedy).run(Engine::Fast).unwrap().history);
     let broken = judgement.violations.iter().any(|one| one.kind == kind);
@@ -75,7 +75,7 @@ fn check(spec: &RunSpec, kind: Kind, remedy: &Remedy) -> OnThisPlan {
     remedy.on_this_plan
 }
 
-/// What is said of the remedies of some violations of a cell, each looked at.
+/// The reported remedies of some violations of a cell, each checked.
 fn looked_at((client, fault): &(&str, &str)) -> Vec<(usize, Vec<OnThisPlan>)> {
     let mut found = Vec::new();
     for seed in SEEDS {
@@ -120,19 +120,19 @@ fn whoever_runs_the_other_seeds_counts_what_the_report_says() {
         let runs = seeds.map(|seed| {
             let plan = self::spec("single-node", "restart", seed).plan;
             let drawn = RunSpec::draw(Seed(seed), spec.client, &spec.families, scenario.clone());
-            // The plan is that of the lease that was asked for first.
+            // The plan is that of the original lease.
             RunSpec { plan, ..drawn }
         });
         runs.filter(|run| violations(run).iter().any(|one| one.kind == violation.kind)).count()
             as u64
     };
     assert_eq!((lease.broken_without, lease.broken_with), (broken("10s"), broken("40s")));
-    // A run whose own seed is one of the others is not counted as another.
+    // A run whose own seed is among the others is not counted as another.
     let own = self::spec("single-node", "restart", lease.seeds_from.0);
     assert!(Trials::new(&own, &rates, extent).remedies(violation).iter().all(|one| one.seeds == 6));
 }
 
-/// Four processes that split the votes of five masters, again and again.
+/// Four processes that repeatedly split the votes of five masters.
 fn split_votes() -> RunSpec {
     let settings = "processes = 4\ncycles = 3\nhold = '10ms'\nthink = '0us'\nlatency = '2ms'\n\
          retry = '50ms'\nmasters-order = 'rotated'";
@@ -148,8 +148,8 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     let trials = Trials::new(&spec, &Rates::default(), Extent { nearby: 0, seeds: 0 });
     let remedies = trials.remedies(&stuck);
     let lease = remedies.iter().find(|remedy| remedy.name == "lease").unwrap();
-    // With a longer lease the bound is longer too, but the processes use up their attempts in vain
-    // as before.
+    // With a longer lease the bound is longer too, but the processes still use up their attempts in
+    // vain.
     let history = guarded(&spec, lease).run(Engine::Fast).unwrap().history;
     assert!(judge(&history).violations.iter().any(|one| one.kind == stuck.kind));
     assert_eq!(lease.on_this_plan, OnThisPlan::StillThere);
@@ -157,7 +157,7 @@ fn a_run_in_which_nobody_gets_the_lock_is_no_remedy() {
     assert_eq!(delay.on_this_plan, OnThisPlan::Gone);
 }
 
-/// A safeguard against one mistake of a lock on ZooKeeper, and a cell in which the mistake shows.
+/// A safeguard against one mistake of a lock on ZooKeeper, and a cell that shows the mistake.
 struct Against {
     name: &'static str,
     client: &'static str,
@@ -181,9 +181,8 @@ const AGAINST: &[Against] = &[
 ];
 
 impl Against {
-    /// The first run in which this kind shows, and what is said of the safeguard there.
-    /// Faults that meet every command also meet the other mistakes that the lock without this one
-    /// has, so none is aimed.
+    /// The first run with this kind, and the safeguard's report there. Faults that meet every
+    /// command also meet the lock's other mistakes, so none is aimed.
     fn tried(&self, fault: &str, kind: Kind, scenario: Scenario) -> Remedy {
         let scenario = Rc::new(Scenario { strategy: Strategy::Uniform, ..scenario });
         let (client, families) = (find(self.client).unwrap(), fault.parse().unwrap());
@@ -228,7 +227,7 @@ fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_wil
     }
 }
 
-/// What is lost with the primary besides, stays lost: locks that belong to a connection.
+/// Locks of connections are still lost with the primary.
 #[test]
 fn a_standby_that_has_every_commit_keeps_rows_and_no_locks_of_connections() {
     let safeguard = SAFEGUARDS.iter().find(|one| one.name == "synchronous-standby").unwrap();
@@ -258,7 +257,7 @@ fn stopped() -> Scenario {
     }
 }
 
-/// A session that ends under its holder has nothing to do with the mistake.
+/// A session that ends under its holder is unrelated to the mistake.
 #[test]
 fn none_of_these_safeguards_changes_what_a_pause_breaks() {
     let same_session = against("same-session", ("curator-any-session", "pause"), Scenario::default);

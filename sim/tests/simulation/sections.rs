@@ -1,4 +1,4 @@
-//! What a section is made of (`section`), and what an operator types meanwhile (`operator`).
+//! Kinds of critical sections (`section`), and operators' commands during one (`operator`).
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Section};
@@ -12,7 +12,7 @@ use fencepost_reports::{Action, History, What, judge};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// A pause of 4 s, one second after client-1 has entered a section of 7 s.
+/// A pause of 4 s, one second after client-1 has entered a critical section of 7 s.
 fn paused(section: Section) -> History {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(7), Span::secs(7)));
     let scenario = Scenario { section, hold, processes: 1, cycles: 1, ..Scenario::default() };
@@ -27,7 +27,7 @@ fn paused(section: Section) -> History {
     fast.history
 }
 
-/// When client-1 asks for its first release.
+/// The time of client-1's first release.
 fn released_at(history: &History) -> SimTime {
     let releases = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
     let event = history.events.iter().find(|event| releases(&event.what));
@@ -37,9 +37,9 @@ fn released_at(history: &History) -> SimTime {
 #[test]
 fn a_pause_makes_work_late_by_all_of_it_and_waiting_by_what_outlasts_it() {
     let seconds = |section| released_at(&paused(section)).0 / 1_000_000;
-    // The first half was over at 3.5 s and is noticed at 5 s; the second takes its time.
+    // The first half was over at 3.5 s and is noticed at 5 s; the second takes its full time.
     assert_eq!(seconds(Section::Wait), 8);
-    // Half-way, 4 s late, it looks at the clock: its lease would not outlast the other half.
+    // Half-way, 4 s late, it checks the clock: its lease would not outlast the other half.
     assert!((9..=10).contains(&seconds(Section::Work)), "{}", seconds(Section::Work));
     assert!([8, 9, 10].contains(&seconds(Section::Either)));
 }
@@ -71,9 +71,9 @@ fn what_an_operator_types_has_an_effect_where_there_is_one_to_have() {
     assert_eq!(fired, expected, "nothing is written down, and no replicas are demanded");
 }
 
-/// A server that is told to follow another takes no writes until a Sentinel has found out that its
-/// primary says it is a replica. A watchdog that cannot renew meanwhile loses the lock, and its
-/// holder, which waits for an inner acquire, goes on.
+/// A server that must follow another takes no writes until a Sentinel has found out that its
+/// primary reports itself as a replica. A watchdog that cannot renew meanwhile loses the lock, and
+/// its holder, which waits for an inner acquire, continues.
 #[test]
 fn what_an_operator_types_breaks_a_lock_that_has_to_be_renewed_and_none_that_stops_at_its_lease() {
     let broken = |client: &str| {

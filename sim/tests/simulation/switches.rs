@@ -1,4 +1,4 @@
-//! Whether a client of Sentinel hears that another primary has taken over (`switches`).
+//! A Sentinel client's reaction to a new primary (`switches`).
 
 use fencepost::engine::Engine;
 use fencepost::setup::scenario::{Hold, Servers, Switches};
@@ -11,8 +11,8 @@ use fencepost_faults::{
 use fencepost_reports::{Change, What};
 use std::rc::Rc;
 
-/// How often the first primary grants the lock at a time when another has long taken over: from
-/// 5 s to 25 s it is cut off from the replicas and the Sentinels, and in reach of the clients.
+/// How often the first primary grants the lock long after another has taken over: from 5 s to 25 s
+/// it is cut off from the replicas and the Sentinels, but reachable by the clients.
 fn granted_by_the_old(switches: Switches, seed: u64) -> usize {
     let hold = Hold::Drawn(SpanRange::new(Span::millis(500), Span::millis(500)));
     let scenario = Scenario {

@@ -1,5 +1,5 @@
-//! Several threads of one process: what keeps them apart does, what does not is found, and what
-//! hits their machine hits all of them.
+//! Several threads of one process: real separation holds, missing separation is found, and a fault
+//! of their machine hits all of them.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner};
@@ -17,8 +17,8 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// `spring-registry` without the lock inside the process: nothing keeps its threads apart, for they
-/// have one id.
+/// `spring-registry` without the lock inside the process: its threads are not separated, because
+/// they share one id.
 static LEAKY: Definition = Definition {
     name: "leaky-registry",
     about: "one owner id per process in Redis by Lua, and no lock inside the process",
@@ -99,7 +99,6 @@ fn threads(client: &'static Definition) -> LockTest {
     LockTest::new(client).scenario(|scenario| scenario.threads = 2)
 }
 
-/// The run of this seed with two threads in each process.
 fn run(client: &'static Definition, fault: &str, seed: u64) -> RunFacts {
     let scenario = Rc::new(Scenario { threads: 2, ..Scenario::default() });
     let spec = RunSpec::draw(Seed(seed), client, &fault.parse().unwrap(), scenario);
@@ -131,7 +130,7 @@ fn a_registry_without_it_lets_two_threads_in_under_one_owner() {
             overlap.summary
         );
     }
-    // Alone with itself, one process of two threads is enough.
+    // One process of two threads is enough.
     let alone =
         threads(&LEAKY).scenario(|scenario| (scenario.threads, scenario.processes) = (2, 1));
     alone.seeds(0..3).expect(Expect::Violates(vec![Kind::Overlap])).run();
@@ -166,8 +165,9 @@ fn hit(client: &'static Definition, fault: Fault, at: u64) -> RunOutcome {
 }
 
 /// A millisecond after the first instant from `from` on at which both threads of client-1 have an
-/// acquire open or are in their sections: one holds, one waits. Up to a fault at that instant a run
-/// is the one in which nothing happens for a minute, when the probe has not begun either.
+/// acquire open or are in their critical sections: one holds, one waits. Up to a fault at that
+/// instant a run equals the one in which nothing happens for a minute, when the probe has not begun
+/// either.
 fn both_busy(client: &'static Definition, from: u64) -> u64 {
     let quiet =
         hit(client, Fault::Pause { node: Node::Client(2), duration_us: Micros(1) }, 60_000_000);
@@ -189,7 +189,7 @@ fn both_busy(client: &'static Definition, from: u64) -> u64 {
     panic!("both threads are never busy")
 }
 
-/// What a thread asked for and what it was granted, each with its time in microseconds.
+/// A thread's requests and grants, each with its time in microseconds.
 fn told_of(thread: Node, outcome: &RunOutcome) -> Vec<(u64, &What)> {
     let events = outcome.history.events.iter().filter(|event| event.node == thread);
     let acts = events.filter(|event| matches!(event.what, What::Invoke { .. } | What::Ok { .. }));

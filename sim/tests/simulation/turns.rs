@@ -1,4 +1,4 @@
-//! A failover is told: what servers and Sentinels become, in the order in which it can happen.
+//! The record of a failover: roles of servers and Sentinels, in a possible order.
 
 use fencepost::clients::find;
 use fencepost::{Engine, RunSpec, Scenario};
@@ -13,7 +13,7 @@ fn history(seed: u64, fault: &str, client: &str) -> History {
     spec.run(Engine::Fast).unwrap().history
 }
 
-/// Every turn: where, what, about whom.
+/// Every role change: the node, the role, and the other node.
 fn turns(history: &History) -> Vec<(Node, Turn, Option<Node>)> {
     let turn = |event: &Event| match event.what {
         What::Turn { turn, about } => Some((event.node, turn, about)),

@@ -1,5 +1,5 @@
-//! Locks that leave somebody waiting, written over the public API as a user would, each beside its
-//! twin without the mistake.
+//! Locks that leave a waiter behind, written over the public API as by a user, each with its twin
+//! without the mistake.
 
 mod both;
 mod by_message;
@@ -35,7 +35,7 @@ fn granted(resource: &str, owner: &[u8]) -> Acquisition {
     Acquisition::Granted(Lease { resource, owner, token: None, valid_until: None })
 }
 
-/// Short sections and little time between them, so that processes meet.
+/// Short critical sections with little time between them, so that processes contend.
 fn busy() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -66,7 +66,7 @@ fn run(client: &'static Definition, fault: &str, seed: u64, scenario: Scenario) 
     Findings { spec: &spec, outcome: &outcome }.facts()
 }
 
-/// What the seeds from 0 show, each rule with its cause.
+/// The violations of the seeds from 0, each rule with its cause.
 pub(super) fn shown(
     client: &'static Definition,
     seeds: u64,
@@ -126,7 +126,7 @@ fn two_processes_that_tie_over_two_masters_use_up_their_attempts() {
 
 #[test]
 fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
-    // Faults bring Sentinels; the run then goes on until its time is over.
+    // Faults bring Sentinels; the run then continues until its time limit.
     static MISSES: Definition = by_message::definition(by_message::Habit::Trusts);
     let mut hung = 0;
     for seed in 0..30 {
@@ -138,7 +138,7 @@ fn servers_and_sentinels_that_tick_are_nothing_that_could_wake_a_waiter() {
             What::Silent { ahead, .. } => Some((event.time_us, ahead)),
             _ => None,
         });
-        // Nobody who sleeps has set a timer.
+        // No sleeper has set a timer.
         let Some((_, ahead)) = sleeps.filter(|told| events.last().unwrap().time_us == told.0)
         else {
             continue;

@@ -1,5 +1,5 @@
-//! Locks that send a command again when its reply is late, and take the second answer for the only
-//! one. The twin says that it does not know.
+//! Locks that resend a command when its reply is late, and take the second answer for the only one.
+//! The twin reports an unknown outcome.
 
 use fencepost::clients::env::BoxFuture;
 use fencepost::clients::owned_key::{delete_if_owned, fresh_owner, set_if_absent};
@@ -18,7 +18,7 @@ use std::time::Duration;
 /// Runs of each family.
 const SEEDS: u64 = 60;
 
-/// What is made of a second answer that says no.
+/// The interpretation of a second answer that says no.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Habit {
     /// It is the answer.
@@ -59,7 +59,7 @@ impl Resender {
         Resender { env, redis, ttl_ms: settings.ttl.as_millis().to_string(), habit }
     }
 
-    /// Whether a no may be told for certain, of a command of which the first sending failed so.
+    /// Returns whether a no is certain after the first attempt failed like this.
     fn is_certain(&self, first: &CallError) -> bool {
         self.habit == Habit::Believes || !first.may_have_applied()
     }
@@ -112,8 +112,8 @@ impl Lock for Resender {
     }
 }
 
-/// The wrong answers of a lock under a family: in how many runs, and what their sentences begin
-/// with after the name of the process. Every one has a lost reply for its cause.
+/// The wrong answers of a lock under a family: the number of runs, and the start of their sentences
+/// after the name of the process. Each has the cause of a lost reply.
 fn wrong_answers(client: &'static Definition, family: &str) -> (u64, BTreeSet<String>) {
     let families = family.parse().unwrap();
     let (mut runs, mut said) = (0, BTreeSet::new());
@@ -152,7 +152,7 @@ fn who_takes_the_second_answer_for_the_only_one_tells_what_is_not_so() {
 
 #[test]
 fn a_delete_that_is_sent_again_and_finds_nothing_has_done_what_it_was_sent_for() {
-    // Curator and kazoo pass over `NoNode`.
+    // Curator and kazoo ignore `NoNode`.
     for name in ["curator-mutex", "kazoo-lock", "zookeeper-semaphore"] {
         assert_eq!(wrong_answers(find(name).unwrap(), "partition").0, 0, "{name}");
     }

@@ -1,5 +1,5 @@
-//! Commands and replies that are lost: the connection breaks, and what tells the two apart is what
-//! the server counts.
+//! Lost commands and lost replies: the connection breaks in both cases, and the server's count
+//! distinguishes them.
 
 use super::{CLIENTS, Engine, play_with};
 use crate::setup::roster::Roster;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 const SERVER: Node = Node::Redis(1);
 
-/// Answers with how many commands it has carried out.
+/// Replies with the number of commands that it has executed.
 #[derive(Default)]
 struct Counter(u64);
 
@@ -30,8 +30,7 @@ impl Machine for Counter {
     }
 }
 
-/// Sends one command after the other, over a new connection if the last one broke, and writes down
-/// what comes of each.
+/// Sends one command after the other, reconnecting after a break, and records each result.
 async fn count(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let (member, mut socket) = (roster.member(node), None);
     while member.cycles_left.get() > 0 {
@@ -72,10 +71,10 @@ fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
     FaultPlan::new((1..).zip(traps).map(timed).collect())
 }
 
-/// A fault that began, and whom it hit.
+/// A fault that began, and its nodes.
 type Hit = (FaultKind, Vec<Node>);
 
-/// What the clients were answered, how many of them heard nothing, and the faults.
+/// The replies to the clients, the number of missing replies, and the faults.
 fn told(plan: &FaultPlan, engine: Engine) -> (Vec<u64>, usize, Vec<Hit>) {
     let program = |env, node, recorder, roster| -> TaskFuture {
         Box::pin(count(env, node, recorder, roster))

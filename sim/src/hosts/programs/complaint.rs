@@ -1,7 +1,6 @@
-//! What a program wrote to stderr when it failed: the line that names the error, and whether a
-//! thread died of it.
+//! A program's stderr after a failure: the line with the error, and whether a thread died of it.
 
-/// The line that names the error: neither a frame of a stack nor what a runtime says of itself.
+/// The line with the error: neither a stack frame nor a runtime's banner.
 pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     let said: Vec<&str> = lines.iter().copied().filter(|line| !line.trim().is_empty()).collect();
     let traced = said.iter().rposition(|line| line.starts_with("Traceback (most recent call"));
@@ -15,7 +14,7 @@ pub(super) fn error_line<'l>(lines: &[&'l str]) -> Option<&'l str> {
     of_python.or_else(named).or_else(last).or(said.last()).map(|line| line.trim())
 }
 
-/// Whether a line says that a thread ends because nobody caught an error.
+/// Returns whether a line reports a thread that ends with an uncaught error.
 pub(super) fn is_of_uncaught(line: &str) -> bool {
     line.starts_with("Traceback (most recent call last):")
         || line.starts_with("Exception in thread ")
@@ -26,7 +25,7 @@ fn is_indented(line: &str) -> bool {
     line.starts_with([' ', '\t'])
 }
 
-/// Whether the line begins what Java, Go, Rust, Node or Ruby write of an error.
+/// Returns whether the line begins an error message of Java, Go, Rust, Node or Ruby.
 fn is_first_of_error(line: &str) -> bool {
     const OPENINGS: [&str; 4] = ["Exception in thread ", "panic: ", "fatal error: ", "Uncaught "];
     // `Error: `, `java.io.IOException: `, `SomeError [CODE]: `.
@@ -38,7 +37,7 @@ fn is_first_of_error(line: &str) -> bool {
     OPENINGS.iter().any(|opening| line.starts_with(opening)) || is_class || is_ruby || is_rust
 }
 
-/// Whether the line is a frame of a stack, or the banner of a runtime.
+/// Returns whether the line is a stack frame, or a runtime's banner.
 fn is_of_stack(line: &str) -> bool {
     let line = line.trim();
     let begins =

@@ -1,5 +1,5 @@
-//! What judge and storage know of each holder besides the history: which acquisition is its
-//! present one, and what it has read under that.
+//! State of each holder besides the history, for judge and storage: its current acquisition, and
+//! its last read under that.
 
 use bytes::Bytes;
 use fencepost_faults::Node;
@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub(crate) struct Desk {
     entries: RefCell<BTreeMap<Node, Entry>>,
-    /// The holders that each process names.
+    /// The named holders of each process.
     names: RefCell<BTreeMap<(Node, Bytes), Node>>,
 }
 
@@ -21,37 +21,35 @@ struct Entry {
 }
 
 impl Desk {
-    /// A process gives one of its holders a name.
+    /// Names a holder of a process.
     pub(crate) fn names(&self, machine: Node, name: Bytes, holder: Node) {
         self.names.borrow_mut().insert((machine, name), holder);
     }
 
-    /// The holder of this name; the process itself without one, or with one that it never told.
+    /// The holder with this name; the process itself without a name, or with an unknown one.
     pub(crate) fn holder(&self, machine: Node, name: Option<Bytes>) -> Node {
         let named = name.and_then(|name| self.names.borrow().get(&(machine, name)).copied());
         named.unwrap_or(machine)
     }
 
-    /// A holder has acquired the lock by this operation.
     pub(crate) fn acquires(&self, node: Node, operation: u64) {
         let entry = Entry { acquisition: Some(operation), read: None };
         self.entries.borrow_mut().insert(node, entry);
     }
 
-    /// The latest acquisition of a holder. It stays when the lock is released: what arrives later
-    /// was sent under it.
+    /// The latest acquisition of a holder. It remains after the release: later requests were sent
+    /// under it.
     pub(crate) fn acquisition(&self, node: Node) -> Option<u64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.acquisition)
     }
 
-    /// A holder has read this value.
     pub(crate) fn reads(&self, node: Node, value: i64) {
         if let Some(entry) = self.entries.borrow_mut().get_mut(&node) {
             entry.read = Some(value);
         }
     }
 
-    /// What a holder has read under its latest acquisition.
+    /// The last value that a holder read under its latest acquisition.
     pub(crate) fn read(&self, node: Node) -> Option<i64> {
         self.entries.borrow().get(&node).and_then(|entry| entry.read)
     }

@@ -1,7 +1,7 @@
-//! What programs were made of: the files that their processes executed and read as code, and what
-//! interpreters and packages call their version.
+//! Identifies programs: the files that their processes executed and read as code, and the versions
+//! of interpreters and packages.
 //!
-//! Told of a run when it is over, from the files as they are then.
+//! Determined after a run, from the current files.
 
 mod versions;
 
@@ -12,20 +12,21 @@ use fencepost_reports::record::programs::Ran;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The folders of the system: what is in them is told by what was executed.
+/// System folders: versions of executed files cover their content.
 const SYSTEM: &[&str] = &[
     "/bin", "/boot", "/dev", "/etc", "/lib", "/lib32", "/lib64", "/libx32", "/proc", "/run",
     "/sbin", "/sys", "/usr",
 ];
 
-/// Names of files that are code whatever they begin with.
+/// File names that are code, whatever their content.
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 
-/// How code begins that has no such name: scripts, ELF, archives and classes of Java, WebAssembly.
+/// Magic bytes of code without such a name: scripts, ELF, archives and classes of Java,
+/// WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
-/// What the programs of a run were made of.
+/// Identifies the programs of a run.
 pub(crate) fn ran(lives: &[Life]) -> Ran {
     let (mut executed, mut opened) = (BTreeSet::new(), BTreeSet::new());
     for life in lives {
@@ -46,7 +47,7 @@ pub(crate) fn ran(lives: &[Life]) -> Ran {
     Ran { files, versions: versions::versions(&executed, &opened) }
 }
 
-/// Whether a program's files are what a report says. The first that is not is named.
+/// Checks a program's files against a report. The error names the first difference.
 pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     let now = program.hashes();
     let of_words = program.files.iter().find(|(file, hash)| now.get(*file) != Some(hash));
@@ -66,8 +67,8 @@ fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
 
-/// Python compiles `a.py` to `__pycache__/a.cpython-311.pyc` and reads that if it is there: the
-/// source is what was run either way.
+/// Python compiles `a.py` to `__pycache__/a.cpython-311.pyc` and reads that if it exists: the
+/// source identifies both.
 fn source(path: &Path) -> PathBuf {
     let compiled = || {
         let folder = path.parent().filter(|folder| folder.ends_with("__pycache__"))?.parent()?;
@@ -77,7 +78,7 @@ fn source(path: &Path) -> PathBuf {
     compiled().unwrap_or_else(|| path.to_owned())
 }
 
-/// Whether a file belongs to the system or to an interpreter, whose version tells what it is.
+/// Returns whether a file belongs to the system or to an interpreter, which its version identifies.
 fn is_the_systems(path: &Path) -> bool {
     let is_own = path.starts_with("/usr/local");
     if !is_own && SYSTEM.iter().any(|folder| path.starts_with(folder)) {
@@ -90,7 +91,7 @@ fn is_the_systems(path: &Path) -> bool {
         && parts.next().is_some_and(|part| part != "site-packages" && part != "dist-packages")
 }
 
-/// Whether that is the folder of a version of Python, like `python3.11`.
+/// Returns whether that is the folder of a version of Python, like `python3.11`.
 fn is_python(name: &str) -> bool {
     name.strip_prefix("python")
         .is_some_and(|version| version.starts_with(|it: char| it.is_ascii_digit()))

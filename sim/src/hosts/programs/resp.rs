@@ -1,14 +1,13 @@
-//! The little of RESP that judge and storage speak, and what client libraries send when they
-//! connect.
+//! The subset of RESP that judge and storage need, with the greetings of client libraries.
 
 use bytes::{Bytes, BytesMut};
 use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// The version that judge and storage say they are.
+/// The version that judge and storage report.
 const VERSION: &str = "7.0.15";
 
-/// The next whole command of a connection, as its words. `Err` for what is no command.
+/// The next whole command of a connection, as words. `Err` for invalid input.
 pub(crate) fn next_command(buffer: &mut BytesMut) -> Result<Option<Vec<Bytes>>, ()> {
     match decode_bytes_mut(buffer) {
         Ok(Some((frame, _, _))) => words(&frame).map(Some).ok_or(()),
@@ -17,7 +16,6 @@ pub(crate) fn next_command(buffer: &mut BytesMut) -> Result<Option<Vec<Bytes>>, 
     }
 }
 
-/// The words of a command.
 pub(crate) fn words(frame: &BytesFrame) -> Option<Vec<Bytes>> {
     let BytesFrame::Array(items) = frame else { return None };
     let word = |item: &BytesFrame| match item {
@@ -32,19 +30,18 @@ pub(crate) fn name(word: &Bytes) -> String {
     String::from_utf8_lossy(word).to_ascii_uppercase()
 }
 
-/// The word behind this one, taken out of a note together with it. The name of the note and what it
-/// is about are never such a word.
+/// Removes this word and the next from a note, and returns the latter. Never the name of the note
+/// or its subject.
 pub(crate) fn take_pair(words: &mut Vec<Bytes>, wanted: &str) -> Option<Bytes> {
     let place = (2..words.len().checked_sub(1)?).rev().find(|at| name(&words[*at]) == wanted)?;
     words.drain(place..place + 2).nth(1)
 }
 
-/// A word as a number.
 pub(crate) fn number<T: std::str::FromStr>(word: &Bytes) -> Option<T> {
     std::str::from_utf8(word).ok()?.parse().ok()
 }
 
-/// The answer to what client libraries send when they connect; `None` for anything else.
+/// The answer to a client library's greeting; `None` for anything else.
 pub(crate) fn courtesy(words: &[Bytes]) -> Option<String> {
     Some(match name(&words[0]).as_str() {
         "HELLO" => hello(words.get(1)),
@@ -82,7 +79,6 @@ fn hello(version: Option<&Bytes>) -> String {
     head.to_owned() + &body
 }
 
-/// A text as a bulk string.
 pub(crate) fn bulk(text: &str) -> String {
     format!("${}\r\n{text}\r\n", text.len())
 }

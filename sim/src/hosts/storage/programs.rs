@@ -1,9 +1,9 @@
-//! The storage as users' own programs talk to it: `GET name [token] [AS holder]` and `SET name value
-//! [token] [AS holder]`, and what client libraries send when they connect. The value that is judged is called `orders`;
-//! what stands under other names is kept, and nobody looks at it.
+//! The storage's protocol for users' own programs: `GET name [token] [AS holder]` and `SET name
+//! value [token] [AS holder]`, and the greetings of client libraries. The guarded value is called
+//! `orders`; values under other names are stored and not judged.
 //!
-//! A request belongs to the acquisition that its process, or the holder that it names, told the
-//! judge of last. One that comes before any is answered and not judged.
+//! A request belongs to the latest acquisition that its process, or the named holder, reported to
+//! the judge. A request before any acquisition is answered and not judged.
 
 use super::{Request, Storage, answer, error};
 use crate::hosts::programs::resp::{courtesy, name, number, take_pair, words};
@@ -13,7 +13,6 @@ use fencepost_machine::{ConnectionId, Output, Outputs};
 use fencepost_reports::{Action, What};
 use redis_protocol::resp2::types::BytesFrame;
 
-/// The name of the guarded value.
 const GUARDED: &[u8] = b"orders";
 
 impl Storage {
@@ -61,7 +60,6 @@ impl Storage {
         }
     }
 
-    /// Reads or writes the guarded value.
     fn asks(
         &mut self,
         connection: ConnectionId,
@@ -101,7 +99,7 @@ impl Storage {
         answer(connection, &frame, out);
     }
 
-    /// A program's operation is complete when the storage has answered.
+    /// Completes a program's operation at the storage's answer.
     pub(super) fn completes(&self, request: &Request, frame: &BytesFrame) {
         let Some(desk) = &self.desk else { return };
         let operation = request.operation;

@@ -1,6 +1,6 @@
 //! A process's connection to the protected storage.
 //!
-//! A request is sent once: after an unknown outcome the connection is closed and the request never
+//! A request is sent once: an unknown outcome closes the connection, and the request is never
 //! repeated under that token.
 
 use crate::setup::places::STORAGE_PORT;
@@ -12,20 +12,17 @@ use redis_protocol::resp2::encode::extend_encode;
 use redis_protocol::resp2::types::BytesFrame;
 use std::time::Duration;
 
-/// How a request to the storage ended.
+/// The result of a request to the storage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// The value that was read.
     Value(i64),
-    /// The write was made.
     Written,
     /// The token was rejected.
     Rejected(String),
-    /// Nobody knows whether the request arrived.
+    /// It is unknown whether the request arrived.
     Unknown(&'static str),
 }
 
-/// The connection.
 pub(crate) struct Guard {
     env: Env,
     socket: Option<Socket>,
@@ -77,7 +74,6 @@ impl Guard {
     }
 }
 
-/// A read or a write.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Request {
     pub(crate) operation: u64,

@@ -1,4 +1,4 @@
-//! An application that does not wait for a call of its lock to the end.
+//! An application that gives up calls of its lock.
 
 use crate::setup::scenario::{Calls, Scenario};
 use crate::world::recorder::Recorder;
@@ -10,10 +10,10 @@ use std::future::Future;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How many calls of a thousand it does not wait for to the end.
+/// Calls that it gives up, per thousand.
 const IMPATIENT_PER_MILLE: u64 = 500;
 
-/// How long the application waits for one call, and what it does then.
+/// How long the application waits for one call, and how it gives up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Impatience {
     patience: Duration,
@@ -25,7 +25,7 @@ pub(super) struct Impatience {
 #[error("the application cancelled it")]
 pub(super) struct Cancelled;
 
-/// What is written down of a call.
+/// Records a call's events.
 pub(super) struct Pen {
     pub(super) env: Env,
     pub(super) recorder: Rc<Recorder>,
@@ -34,7 +34,7 @@ pub(super) struct Pen {
 }
 
 impl Impatience {
-    /// Draws it for a call; nothing is drawn where the application waits for all calls of the kind.
+    /// Draws it for a call; draws nothing if the application never gives up calls of the kind.
     pub(super) fn draw(
         draws: &mut ChaCha8Rng,
         scenario: &Scenario,
@@ -53,8 +53,7 @@ impl Impatience {
     }
 }
 
-/// Waits for a call, to the end or for as long as the application has patience. Errors: the call
-/// was dropped where it stood.
+/// Waits for a call until it ends or the application gives up. Errors: the call was dropped.
 pub(super) async fn until_given_up<T>(
     pen: Pen,
     impatience: Option<Impatience>,

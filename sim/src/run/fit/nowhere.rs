@@ -1,4 +1,4 @@
-//! A world in which nothing ever happens, for whoever makes a lock only to ask it what it is.
+//! An inert world, for code that builds a lock only to query its properties.
 
 use bytes::BytesMut;
 use fencepost_clients::env::{
@@ -9,7 +9,7 @@ use std::io;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// Its clocks stand still, its random bits are zero, nobody can be reached, and no task is run.
+/// Its clocks do not advance, its random bits are zero, every connect fails, and no task runs.
 pub(super) struct Nowhere;
 
 impl World for Nowhere {

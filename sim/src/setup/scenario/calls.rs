@@ -1,4 +1,4 @@
-//! Which calls of its lock an application does not wait for to the end.
+//! The kinds of lock calls that an application gives up.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -22,7 +22,7 @@ pub enum Calls {
 }
 
 impl Calls {
-    /// As `--set` takes it.
+    /// Its value for `--set`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Calls::None => "none",
@@ -32,17 +32,17 @@ impl Calls {
         }
     }
 
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub(super) fn are_none(&self) -> bool {
         *self == Calls::None
     }
 
-    /// Whether acquires are among them.
+    /// Returns whether acquires are among them.
     pub(crate) fn have_acquires(self) -> bool {
         matches!(self, Calls::Acquire | Calls::Both)
     }
 
-    /// Whether releases are among them.
+    /// Returns whether releases are among them.
     pub(crate) fn have_releases(self) -> bool {
         matches!(self, Calls::Release | Calls::Both)
     }

@@ -1,9 +1,9 @@
-//! How the table of the scenario's keys becomes types. Files and reports are flat; in memory, keys
-//! that belong together are a group.
+//! Generates types from the table of the scenario's keys. Files and reports are flat; in memory,
+//! related keys form a group.
 
 use serde::Serialize;
 
-/// A value of a scenario that makes no sense.
+/// An invalid value in a scenario.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{key} '{value}': expected {expected}")]
 pub struct InvalidScenario {
@@ -13,20 +13,20 @@ pub struct InvalidScenario {
 }
 
 impl InvalidScenario {
-    /// Of a key as the field is called in Rust.
+    /// Creates the error for a key, given by its field name in Rust.
     pub(super) fn new(field: &str, value: &impl Serialize, expected: &'static str) -> Self {
         let value = as_text(&serde_json::to_value(value).unwrap_or_default());
         InvalidScenario { key: field.replace('_', "-"), value, expected }
     }
 }
 
-/// A value as `--set` takes it.
+/// A value in the form for `--set`.
 pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// Declares `Scenario` and its groups. A key is `name: Type = built-in value`, and for one of which
-/// not every value makes sense also `, |value| whether it does => "what would"`.
+/// Declares `Scenario` and its groups. A key is `name: Type = built-in value`, optionally followed
+/// by a check, `, |value| condition => "valid values"`.
 macro_rules! scenario {
     (
         $(#[doc = $about:expr])*
@@ -106,7 +106,7 @@ macro_rules! scenario {
         }
 
         impl Scenario {
-            /// Checks each value by itself. Errors name it and what would be valid.
+            /// Checks each value by itself. Errors name it and the valid values.
             pub(super) fn validate_values(&self) -> Result<(), InvalidScenario> {
                 $(
                     $($({

@@ -1,5 +1,4 @@
-//! What files hold, by their SHA-256. A file is read again only if it changed in the meantime, as
-//! far as its size and its times tell.
+//! SHA-256 of files. Reads a file again only if its size or its times have changed.
 
 use fencepost_reports::sha256;
 use std::collections::BTreeMap;
@@ -8,19 +7,18 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
 
-/// What is known of the content of a file.
+/// The known facts of a file's content.
 #[derive(PartialEq, Eq, Debug)]
 pub(crate) struct Hashed {
-    /// Its SHA-256, in hex.
     pub(crate) sha256: String,
-    /// How it begins: enough to tell what it is.
+    /// Its first bytes, enough to determine its type.
     pub(crate) head: Vec<u8>,
 }
 
-/// How many bytes of a file's beginning are kept.
+/// The number of kept first bytes.
 const HEAD: usize = 16;
 
-/// When a file is the same as before.
+/// Equal for unchanged files.
 type Stamp = (u64, Option<SystemTime>, u64);
 
 fn stamp(metadata: &Metadata) -> Stamp {
@@ -31,7 +29,7 @@ fn stamp(metadata: &Metadata) -> Stamp {
     (metadata.len(), metadata.modified().ok(), number)
 }
 
-/// The content of a regular file; `None` if there is none that can be read.
+/// The content of a regular file; `None` if it is missing or unreadable.
 pub(crate) fn hashed(path: &Path) -> Option<Arc<Hashed>> {
     static KNOWN: Mutex<BTreeMap<PathBuf, (Stamp, Arc<Hashed>)>> = Mutex::new(BTreeMap::new());
     let metadata = std::fs::metadata(path).ok().filter(Metadata::is_file)?;

@@ -10,7 +10,7 @@ use std::fmt;
 pub enum Hold {
     /// Drawn log-uniformly from a range.
     Drawn(SpanRange),
-    /// As long as the lock says that it is valid; as long as the ttl if it says nothing.
+    /// Until the end of the lock's validity; for the ttl if it states none.
     UntilValidity,
 }
 

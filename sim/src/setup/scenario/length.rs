@@ -1,4 +1,4 @@
-//! Which lengths of a scenario a swarm can draw. How it does is in `lengths`.
+//! The lengths of a scenario that a swarm can draw; `lengths` draws them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

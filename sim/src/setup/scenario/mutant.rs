@@ -1,4 +1,4 @@
-//! A mistake that is planted in a run, to test the tests. No scenario file can ask for one.
+//! A mistake planted in a run, to test the tests. Scenario files cannot plant one.
 
 use fencepost_faults::Node;
 use fencepost_machine::{DiskImage, Machine, Now};
@@ -6,18 +6,18 @@ use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
 
-/// Makes a server's machine at every start, from what its disk holds.
+/// Makes a server's machine at every start, from the content of its disk.
 pub type Factory = Box<dyn FnMut(DiskImage, Now) -> Box<dyn Machine>>;
 
-/// Makes the machine of a node with the mistake, where it is made at that node.
+/// Wraps the machine of a node, if the mistake applies to that node.
 pub type Wrap = Box<dyn Fn(Node, Factory) -> Factory>;
 
 /// A mistake in the servers of a run, or between them and the lock.
 #[derive(Clone, Copy)]
 pub struct Mutant {
-    /// The name of the mistake. Two with the same name are the same.
+    /// The name of the mistake, which identifies it.
     pub name: &'static str,
-    /// Plants it in one run, and counts there how often it is made.
+    /// Plants it in one run, and counts its effects there.
     pub plant: fn(&'static str, Rc<Cell<u64>>) -> Wrap,
 }
 

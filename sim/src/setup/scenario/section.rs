@@ -1,4 +1,4 @@
-//! What a critical section is made of.
+//! The kinds of critical sections.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub enum Section {
 }
 
 impl Section {
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub(super) fn is_wait(&self) -> bool {
         *self == Section::Wait
     }

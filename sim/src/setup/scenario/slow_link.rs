@@ -1,4 +1,4 @@
-//! The one link of a deployment that is slow, as people write it: `client-1/redis-1`.
+//! The single slow link of a deployment, written `client-1/redis-1`.
 
 use fencepost_faults::Node;
 use schemars::JsonSchema;
@@ -10,13 +10,13 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlowLink([Node; 2]);
 
-/// Text that names no link.
+/// A text that names no link.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("slow-link '{0}': expected two machines, like client-1/redis-1")]
 pub struct InvalidSlowLink(pub String);
 
 impl SlowLink {
-    /// The link between these two.
+    /// The link between these two nodes.
     pub const fn new(a: Node, b: Node) -> SlowLink {
         SlowLink([a, b])
     }

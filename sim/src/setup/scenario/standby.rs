@@ -1,4 +1,4 @@
-//! The standby of a PostgreSQL, and what an operator does who promotes it.
+//! The standby of a PostgreSQL, and how an operator promotes it.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -15,7 +15,7 @@ pub enum Standby {
 }
 
 impl Standby {
-    /// As a scenario names it.
+    /// Its name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             Standby::Asynchronous => "asynchronous",
@@ -40,7 +40,7 @@ pub enum OldPrimary {
 }
 
 impl OldPrimary {
-    /// As a scenario names it.
+    /// Its name in a scenario.
     pub fn name(self) -> &'static str {
         match self {
             OldPrimary::Drawn => "drawn",
@@ -49,7 +49,7 @@ impl OldPrimary {
         }
     }
 
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub(super) fn is_drawn(&self) -> bool {
         *self == OldPrimary::Drawn
     }

@@ -1,4 +1,4 @@
-//! Where in a run the faults of a plan strike, and which messages go first.
+//! Strategies for the timing of faults, and for the order of messages.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -21,7 +21,7 @@ pub enum Strategy {
 }
 
 impl Strategy {
-    /// As `--strategy` names it.
+    /// Its value for `--strategy`.
     pub fn name(self) -> &'static str {
         match self {
             Strategy::Uniform => "uniform",
@@ -30,13 +30,13 @@ impl Strategy {
         }
     }
 
-    /// What a report means that does not say: those of before there was another, and those of
-    /// uniform runs ever since.
+    /// The strategy of a report that names none: older reports used uniform faults, and uniform
+    /// runs still omit it.
     pub(super) fn unsaid() -> Strategy {
         Strategy::Uniform
     }
 
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub(super) fn is_unsaid(&self) -> bool {
         *self == Strategy::unsaid()
     }

@@ -1,4 +1,4 @@
-//! What a client of Sentinel does when another primary takes over.
+//! A Sentinel client's reaction to a new primary.
 
 use clap::ValueEnum;
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ pub enum Switches {
 }
 
 impl Switches {
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub(super) fn are_heard(&self) -> bool {
         *self == Switches::Heard
     }

@@ -1,6 +1,6 @@
 //! Workload W without locks and servers: the same connections, messages and timers at the same
-//! instants, but a byte in the place of each command and each reply. What is left is the engine's
-//! own work. Must never be part of a run.
+//! instants, but a byte for each command and each reply. The rest is the engine's own work. Only
+//! for benchmarks.
 
 use super::{HOLD, address, settings};
 use bytes::{Bytes, BytesMut};
@@ -10,18 +10,18 @@ use fencepost_machine::{ConnectionId, Input, Machine, Now, Output, Outputs};
 use std::io;
 use std::time::Duration;
 
-/// What stands for `SET lock owner NX PX 10000`.
+/// Stands for `SET lock owner NX PX 10000`.
 const TAKE: u8 = b't';
-/// What stands for the release by EVALSHA.
+/// Stands for the release by EVALSHA.
 const RELEASE: u8 = b'r';
-/// What stands for the same by EVAL, after the server did not know the script.
+/// Stands for the same by EVAL, after the server did not know the script.
 const TEACH: u8 = b'e';
 
 const DONE: &[u8] = b"+";
 const HELD_BY_ANOTHER: &[u8] = b"-";
 const UNKNOWN_SCRIPT: &[u8] = b"?";
 
-/// Knows who holds the lock, and nothing else.
+/// Tracks only the holder of the lock.
 #[derive(Debug, Default)]
 pub struct Server {
     holder: Option<ConnectionId>,
@@ -56,7 +56,7 @@ impl Machine for Server {
     }
 }
 
-/// One end of the connection to that server.
+/// A client's connection to that server.
 struct Client {
     socket: Socket,
     limit: Duration,
@@ -74,10 +74,10 @@ impl Client {
     }
 }
 
-/// What one process does, for any world.
+/// The work of one process, for any world.
 ///
 /// # Errors
-/// If its connection fails, as none does in this workload.
+/// If its connection fails, which does not happen in this workload.
 pub async fn process(env: Env, cycles: u32) -> io::Result<()> {
     let settings = settings();
     let limit = settings.command_timeout;

@@ -1,27 +1,28 @@
-//! How far apart delays between attempts must be, so that processes which split the votes of
-//! independent masters do not split them again and again.
+//! The spread of retry delays that keeps processes from repeatedly splitting the votes of
+//! independent masters.
 //!
 //! In a round of attempts each of `n` processes begins after a delay drawn uniformly from a spread
 //! `s`. The first leads the second by more than `g` with probability `(1 - g / s)^n` (the spacing
 //! of uniform order statistics: David and Nagaraja, "Order Statistics", 2003, section 6.4). With a
-//! lead of the time that a majority takes it has that majority before anybody else asks for it.
+//! lead of the time that a majority takes it has that majority before any other process asks for
+//! it.
 
 use crate::setup::scenario::Scenario;
 use fencepost_faults::Micros;
 use fencepost_reports::documents::boundary::Bound;
 
-/// The chance that a run may have of seeing no winner all the same: one in a million.
+/// The accepted probability of a run without a winner: one in a million.
 const RISK: f64 = 1e-6;
-/// How finely spreads are tried.
+/// The step between candidate spreads.
 const STEP_US: u64 = 1_000;
 
-/// The least spread with which some round until the bound on progress has such a leader, but for
-/// that chance; `None` if none up to a lease has. Rounds are taken to begin together, which is the
-/// worst: processes that fell out of step need no luck.
+/// The smallest spread with which some round until the bound on progress has such a leader, with
+/// that probability; `None` if none up to a lease has. Assumes that rounds begin together, which is
+/// the worst case: processes out of step need no luck.
 pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     let contest = Contest::of(scenario);
-    // A longer spread leaves fewer rounds, but each of them is likelier to be won: the first that
-    // is enough counts.
+    // A longer spread leaves fewer rounds, but each is likelier to be won: takes the first that is
+    // enough.
     let mut spreads = (1..=contest.time_us / STEP_US).map(|steps| steps * STEP_US);
     let value = spreads.find(|spread_us| contest.risk(*spread_us) <= RISK)?;
     Some(Bound {
@@ -37,7 +38,7 @@ pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     })
 }
 
-/// What a race for the masters follows from.
+/// The parameters of a race for the masters.
 struct Contest {
     processes: u64,
     lead_us: u64,
@@ -51,7 +52,7 @@ impl Contest {
         let round_trip_us = scenario.timing.latency.max.0.0 * 2 + scenario.timing.service_time.0.0;
         let masters = u64::from(scenario.servers.masters);
         Contest {
-            // The probe is one more.
+            // Includes the probe.
             processes: u64::from(scenario.processes) + 1,
             lead_us: round_trip_us * (masters / 2 + 1),
             // All masters are asked to lock, then all to unlock.
@@ -62,7 +63,7 @@ impl Contest {
         }
     }
 
-    /// The chance that no round has a leader, with this spread.
+    /// The probability that no round has a leader, with this spread.
     fn risk(&self, spread_us: u64) -> f64 {
         if spread_us <= self.lead_us {
             return 1.0;
@@ -72,7 +73,7 @@ impl Contest {
     }
 }
 
-/// Multiplied out, so that it is the same on every machine.
+/// Multiplies in a loop, for the same result on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     (0..exponent).fold(1.0, |product, _| product * base)
 }

@@ -1,4 +1,4 @@
-//! Certificates: what was done, in words and numbers, and whether it comes out again.
+//! Certificates: document the runs in words and numbers, and check whether they can be reproduced.
 
 mod claim;
 pub mod partial;
@@ -18,7 +18,7 @@ use fencepost_reports::documents::certificate::{
 use fencepost_reports::sha256;
 use stated::{are_all, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 
-/// The certificate of work that found nothing. Its checksum is still missing.
+/// The certificate of an exploration without a counterexample, before its checksum.
 pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> Certificate {
     let digests: String = ledger.slices().map(|slice| slice.digest.as_str()).collect();
     Certificate {
@@ -36,7 +36,7 @@ pub fn certificate(bounds: &Bounds, conditions: &[String], ledger: &Ledger) -> C
     }
 }
 
-/// How much of a certificate is done again.
+/// The part of a certificate to repeat.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Extent {
     /// The runs without a fault, and four slices spread over the others.
@@ -45,30 +45,30 @@ pub enum Extent {
     Whole,
 }
 
-/// How a check of a certificate ended.
+/// The result of a certificate's check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Checked {
-    /// So many slices of so many came out as stated, in so many runs.
+    /// The repeated slices had the stated results.
     Same {
-        /// Slices that were done again.
+        /// Repeated slices.
         slices: usize,
-        /// Slices that there are.
+        /// All slices.
         of: usize,
-        /// Runs that it took.
+        /// Runs of the repetition.
         runs: u64,
     },
-    /// This slice came out otherwise.
+    /// This slice had another result.
     Differs(StatedSlice),
-    /// Its slices, conditions or words are not those of its bounds.
+    /// Its slices, conditions or words do not match its bounds.
     Foreign,
     /// It was stopped.
     Stopped,
 }
 
-/// How many slices a sample has, besides the first.
+/// Slices in a sample, besides the first.
 const SAMPLE: usize = 4;
 
-/// Which slices are done again.
+/// The slices to repeat.
 pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     let slices = &certificate.slices;
     let (first, others) = (slices.iter().take(1), slices.iter().skip(1));
@@ -79,13 +79,13 @@ pub fn chosen(certificate: &Certificate, extent: Extent) -> Vec<&StatedSlice> {
     first.chain(others.step_by(step)).collect()
 }
 
-/// The slices that are done again, as parts of the work.
+/// The slices to repeat, as parts of the work.
 pub fn parts_of(certificate: &Certificate, extent: Extent) -> Vec<Slice> {
     chosen(certificate, extent).into_iter().map(read_slice).collect()
 }
 
-/// How many units there are: of plans to which two or more things are added as many as the
-/// certificate says, unless all that is added first is placed.
+/// The number of units: for plans with two or more additions the certificate's number, unless all
+/// first additions are placed.
 fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     let mut units = work.units();
     let deep = units.iter_mut().filter(|(level, _)| level.depth() > 1 && !work.has_all_firsts);
@@ -96,8 +96,8 @@ fn units(certificate: &Certificate, work: &Exploration<'_>) -> Units {
     units
 }
 
-/// Does some slices again and compares. The work has at least the first faults placed that they
-/// want ([`parts_of`]).
+/// Repeats some slices and compares. The work must have at least the first faults placed that they
+/// need ([`parts_of`]).
 pub fn check(
     certificate: &Certificate,
     (bounds, work): (&Bounds, &Exploration<'_>),

@@ -1,4 +1,4 @@
-//! Which plans there are within bounds, and which of them are left out.
+//! The plans within bounds, and those that are pruned.
 
 pub(crate) mod rule;
 

@@ -1,4 +1,4 @@
-//! Runs all plans of the bounds over threads, and adds up what they came to.
+//! Runs all plans of the bounds over threads, and adds up the results.
 
 pub(crate) mod trial;
 

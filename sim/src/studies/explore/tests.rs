@@ -1,5 +1,5 @@
-//! Explorations of small cells, and what they are held against: plans placed at every quantum, and
-//! plans that no rule leaves out.
+//! Explorations of small cells, compared with plans placed at every quantum, and with unpruned
+//! plans.
 
 use super::certificate::{Checked, Extent, certificate, check, chosen, parts_of};
 use crate::engine::Engine;
@@ -38,7 +38,7 @@ impl Progress for Silent {
     fn run_done(&self, _: bool) {}
 }
 
-/// One latency, so that there are two base runs.
+/// A constant latency, for two base runs.
 fn bounds(client: &str, fault: &str, faults: u8) -> Bounds {
     let fixed = SpanRange::new(Span::millis(1), Span::millis(1));
     let scenario = Scenario {
@@ -121,7 +121,7 @@ fn flawed_locks_have_a_counterexample_with_one_fault_or_none() {
 #[test]
 fn a_restart_that_forgets_breaks_redlock_and_one_that_comes_late_does_not() {
     let mut bounds = bounds("redlock", "restart", 1);
-    // Every link slow in turn: only split votes leave a lock with the barest majority.
+    // Every link is slow in turn: only split votes leave a lock with the barest majority.
     bounds.scenario.timing.latency = SpanRange::new(Span(Micros(200)), Span::millis(2));
     let planned = counterexample(&bounds);
     assert_eq!(planned.plan.faults.len(), 1, "{planned:?}");
@@ -188,8 +188,8 @@ fn a_failover_that_cannot_be_is_refused() {
     assert_eq!(bounds("zookeeper-naive", "failover", 1).validate(), Ok(()));
 }
 
-/// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may
-/// stand still for what is left, and for the reply to whoever takes over. That is 1.988 s, and it
+/// The lease is 10 s. From its grant on, the holder takes 8 s and seven messages of 2 ms; it may be
+/// paused for the rest, and for the reply to the process that takes over. That is 1.988 s, and it
 /// breaks four quanta later. `boundary --vary pause` counts the seven messages too.
 #[test]
 fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease() {
@@ -205,7 +205,7 @@ fn the_shortest_pause_that_breaks_a_rule_is_what_arithmetic_leaves_of_the_lease(
     assert_eq!(counterexample(&longest(left + 4 * quantum)).level.faults, 1);
 }
 
-/// Every violation that the plans with one fault show, as the checkers name them.
+/// Every violation of the plans with one fault, as the checkers name them.
 fn shown(bounds: &Bounds, base: &Base) -> BTreeSet<String> {
     let calm = FaultPlan::default();
     let scout = scout(bounds, base, &calm).expect("it runs");
@@ -239,7 +239,7 @@ fn pruning_loses_no_violation() {
     }
 }
 
-/// Runs of neighbouring quanta at which a process that dies for good breaks a rule.
+/// Ranges of quanta at which a permanent crash of a process breaks a rule.
 fn windows(bounds: &Bounds, base: &Base, until: SimTime) -> Vec<(SimTime, SimTime)> {
     let quantum = bounds.scenario.timing.quantum.0;
     let mut windows: Vec<(SimTime, SimTime)> = Vec::new();
@@ -261,7 +261,7 @@ fn death(at_us: SimTime) -> FaultPlan {
     FaultPlan::new(vec![TimedFault { id: 1, at_us, fault }])
 }
 
-/// Whether every window has a place in it.
+/// Returns whether every window contains a place.
 fn covers(places: &BTreeSet<SimTime>, windows: &[(SimTime, SimTime)]) -> bool {
     windows.iter().all(|(from, to)| places.range(*from..=*to).next().is_some())
 }
@@ -287,7 +287,7 @@ fn every_message_and_every_event_is_a_place() {
     let base = &bases(&bounds)[1];
     let calm = FaultPlan::default();
     let places = boundaries(&bounds, &calm, &scout(&bounds, base, &calm).expect("it runs"));
-    // The probe of a run without faults begins at once; a step of a clock by nothing puts it off.
+    // The probe of a run without faults begins immediately; a clock step of zero delays it.
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     let late = TimedFault { id: 1, at_us: SimTime(120_000_000), fault: nothing };
     let spec = bounds.spec(base, FaultPlan::new(vec![late]));
@@ -421,7 +421,7 @@ fn a_survey_says_about_how_many_runs_there_will_be() {
         }
         work.place_all(&Stop::new()).expect("it can be placed");
         let known = work.counted(&survey, Shard::WHOLE);
-        // Plans that nothing is added to are placed when they are run, and none are kept.
+        // Plans without extensions are placed when they are run, and none are kept.
         let exact = if faults == 1 { survey.runs[1] } else { u128::from(runs[1]) };
         assert_eq!(known.runs[..2], [u128::from(runs[0]), exact]);
         assert_eq!(known.bytes() > 0, faults == 2, "{client} under {fault}");

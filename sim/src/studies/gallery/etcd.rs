@@ -13,7 +13,6 @@ const MUTEX: [&str; 5] = [
     "Release: delete the key, revoke the lease. The leader ends a lease that is not kept alive.",
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "etcd-lease",

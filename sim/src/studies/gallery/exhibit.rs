@@ -1,5 +1,5 @@
-//! What an exhibit is: an anomaly is one entry in the table of its coordinator, with the seed that
-//! shows it.
+//! An exhibit: an anomaly is one entry in the table of its coordinator, with the seed that shows
+//! it.
 
 use fencepost_reports::{Cause, Kind};
 
@@ -7,9 +7,9 @@ use fencepost_reports::{Cause, Kind};
 pub struct Exhibit {
     /// The name of its file.
     pub name: &'static str,
-    /// A few words.
+    /// A short title.
     pub title: &'static str,
-    /// What somebody asks who has not met it.
+    /// A newcomer's question about it.
     pub question: &'static str,
     /// The protocol, in five lines.
     pub protocol: [&'static str; 5],
@@ -17,27 +17,27 @@ pub struct Exhibit {
     pub client: &'static str,
     /// The faults.
     pub fault: &'static str,
-    /// What of the scenario is not built in, as for `--set`.
+    /// Changes to the built-in scenario, as for `--set`.
     pub settings: &'static [(&'static str, &'static str)],
     /// The seed.
     pub seed: u64,
-    /// The rule that is broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
-    /// What helps.
+    /// The remedy.
     pub remedy: &'static str,
     /// The lock in which it is fixed, if one is built in.
     pub fixed: Option<Fixed>,
-    /// Who described it.
+    /// The source that described it.
     pub source: &'static str,
 }
 
-/// A lock and settings under which a rule is kept that the exhibit breaks.
+/// A lock and settings that keep a rule which the exhibit breaks.
 pub struct Fixed {
     /// The lock.
     pub client: &'static str,
-    /// What of the scenario is not built in.
+    /// Changes to the built-in scenario.
     pub settings: &'static [(&'static str, &'static str)],
     /// The rule.
     pub kind: Kind,

@@ -19,7 +19,6 @@ const CAS: [&str; 5] = [
     "The server counts cas ids from 1, in its memory.",
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "memcached-eviction",

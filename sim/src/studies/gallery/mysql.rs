@@ -11,7 +11,6 @@ const GET_LOCK: [&str; 5] = [
     "The server frees the lock when the session ends, that is, the connection.",
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     name: "mysql-restarted",
     title: "GET_LOCK and a restart",

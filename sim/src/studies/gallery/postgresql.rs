@@ -27,7 +27,6 @@ const ADVISORY: [&str; 5] = [
     "The server frees the lock when the session ends, that is, the connection.",
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "postgresql-fast-clock",

@@ -1,5 +1,5 @@
-//! More exhibits: what single protocols get wrong that the canonical ones do not, and what a
-//! storage or a queue does.
+//! More exhibits: mistakes of single protocols that the canonical ones avoid, and effects of a
+//! storage or a queue.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
@@ -20,7 +20,6 @@ const GETSET: [&str; 5] = [
     "Release: `DEL key`.",
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "held-forever",

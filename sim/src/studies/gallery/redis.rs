@@ -1,9 +1,9 @@
-//! Exhibits of the locks that the articles are about, on Redis.
+//! Exhibits of the articles' locks on Redis.
 
 use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, SINGLE};
 use fencepost_reports::{Cause, Kind};
 
-/// The same lock before a storage that ignores tokens.
+/// The same lock with a storage that ignores tokens.
 const UNCHECKED: [&str; 5] = [
     FENCING[0],
     FENCING[1],
@@ -12,7 +12,7 @@ const UNCHECKED: [&str; 5] = [
     FENCING[4],
 ];
 
-/// The same lock before a storage that looks at the tokens of writes.
+/// The same lock with a storage that checks the tokens of writes.
 const PUBLISHED: [&str; 5] = [
     "A script: a hash with the thread as field and a ttl, granted if the key is not there.",
     "Not granted: subscribe to the lock's channel, and sleep until a message comes or the ttl \

@@ -1,9 +1,9 @@
-//! More exhibits: a step that one lock leaves out, does in two, or a setting that is not enough.
+//! More exhibits: a step that one lock leaves out, or splits in two, or an insufficient setting.
 
 use super::exhibit::{Exhibit, Fixed, REDIS, REDLOCK};
 use fencepost_reports::{Cause, Kind};
 
-/// Leases so short that a majority can come too late.
+/// Leases so short that a majority can be too late.
 const SHORT_LEASES: &[(&str, &str)] = &[
     ("cycles", "40"),
     ("ttl", "100ms"),
@@ -13,7 +13,6 @@ const SHORT_LEASES: &[(&str, &str)] = &[
     ("extra-latency", "20ms..90ms"),
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "compare-then-delete",

@@ -56,16 +56,15 @@ const LOOKING: [&str; 5] = [
     "The servers end a session at the tick that follows its timeout, and its nodes go.",
 ];
 
-/// One server; messages that take long beside the holds, so that much is under way when a reply is
+/// One server, and message latencies close to the holds, so that much is in transit when a reply is
 /// lost.
 const SLOW_AND_ALONE: &[(&str, &str)] =
     &[("ensemble", "1"), ("cycles", "60"), ("hold", "10ms..100ms"), ("latency", "20ms..100ms")];
-/// A server that is away for longer than a client waits, and operations that are tried again as in
-/// Curator's documentation.
+/// A server whose downtime exceeds a client's wait, and retries as in Curator's documentation.
 const AWAY: &[(&str, &str)] =
     &[("ensemble", "1"), ("ttl", "4s"), ("retry", "1s..1s"), ("restart-delay", "6s..10s")];
 /// Two processes that are often idle, and cuts that end when a client has given its session up. It
-/// takes a reply and a cut that come one after the other, as two aimed ones rarely do.
+/// takes a lost reply followed by a cut, which two aimed faults rarely produce.
 const OFTEN_IDLE: &[(&str, &str)] = &[
     ("ensemble", "1"),
     ("processes", "2"),
@@ -75,7 +74,7 @@ const OFTEN_IDLE: &[(&str, &str)] = &[
     ("partition", "8s..10s"),
     ("strategy", "uniform"),
 ];
-/// Servers that are cut off for about as long as a session lasts.
+/// Servers that are cut off for about the length of a session.
 const BEHIND: &[(&str, &str)] = &[
     ("processes", "6"),
     ("ttl", "4s"),
@@ -84,7 +83,6 @@ const BEHIND: &[(&str, &str)] = &[
     ("partition", "4s..6s"),
 ];
 
-/// The exhibits of this file, in the order of the index.
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "zookeeper-session",

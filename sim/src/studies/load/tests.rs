@@ -1,4 +1,4 @@
-//! What the experiment measures, held against what can be worked out.
+//! Compares the measurements with computed values.
 
 use super::*;
 
@@ -57,7 +57,7 @@ fn who_waits_too_long_gives_up() {
     assert!(case.given_up > 0 && case.served + case.given_up == 100, "{case:?}");
 }
 
-/// What a lock of one coordinator costs if it waits by itself.
+/// The cost of a coordinator's lock that waits by itself.
 fn own(client: &str) -> LoadCase {
     let client = fencepost_clients::find(client).unwrap();
     case(&Load { client, ..load(40, 120) }, "own")
@@ -67,7 +67,7 @@ fn own(client: &str) -> LoadCase {
 fn a_herd_costs_a_message_for_everybody_who_waits_and_a_queue_does_not() {
     let (herd, queue) = (own("zookeeper-herd"), own("curator-mutex"));
     assert_eq!((herd.served, queue.served), (120, 120));
-    // Everybody is told of every change, and asks again.
+    // Every waiter is notified of every change, and asks again.
     assert!(herd.messages_per_request > 40.0, "{herd:?}");
     assert!(queue.messages_per_request < 25.0, "{queue:?}");
 }

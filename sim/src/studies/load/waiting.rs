@@ -1,4 +1,4 @@
-//! How a process waits between two attempts: a way is one variant here.
+//! Ways to wait between two attempts, one variant each.
 
 use crate::setup::span::{Span, SpanRange};
 use fencepost_clients::Env;
@@ -6,13 +6,13 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// The delay that a lock which waits by itself is given.
+/// The retry delay for a lock that waits by itself.
 pub(super) const OWN_RETRY: SpanRange = SpanRange::new(Span::millis(10), Span::millis(30));
 
 /// How a process waits between two attempts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Waiting {
-    /// Not at all: the next attempt is sent when the answer to the last one is there.
+    /// Not at all: sends the next attempt upon the answer to the last one.
     None,
     /// The same span every time.
     Fixed(Span),
@@ -21,7 +21,7 @@ pub enum Waiting {
     /// Uniformly drawn up to a bound that doubles with every attempt, from the range's start to its
     /// end.
     Exponential(SpanRange),
-    /// As the lock itself does it: by publish/subscribe, if it is made so.
+    /// The lock's own way: by publish/subscribe, if it has that.
     Own,
 }
 
@@ -33,7 +33,7 @@ pub enum Waiting {
 pub struct InvalidWaiting(String);
 
 impl Waiting {
-    /// How long to wait after attempt number `attempt`, counted from 0.
+    /// The wait after attempt number `attempt`, counted from 0.
     pub(super) fn pause(self, attempt: u32, env: &Env) -> Duration {
         match self {
             Waiting::None | Waiting::Own => Duration::ZERO,

@@ -1,4 +1,4 @@
-//! Doing something again with the smallest run of every anomaly, over threads.
+//! Repeats the smallest run of every anomaly, over threads.
 
 use super::{FailedRun, Listener, Stage, Stop, SweepSpec};
 use crate::run::parallel::in_parallel;
@@ -8,15 +8,15 @@ use fencepost_reports::Sweep;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Why it is done, who hears of it, and who may end it early.
+/// The purpose, the listener, and the early stop.
 pub(super) struct Closer<'s> {
     pub(super) stage: Stage,
     pub(super) listener: &'s dyn Listener,
     pub(super) stop: &'s Stop,
 }
 
-/// What comes of it, in order of cell (its place) and seed, whichever thread came first. Those that
-/// an urgent stop left out are missing.
+/// The results, in order of cell (its index) and seed, independent of threads. Runs skipped by an
+/// urgent stop are missing.
 pub(super) fn again<T: Send>(
     spec: &SweepSpec,
     sum: &Sweep,

@@ -1,5 +1,5 @@
-//! What a cell of a sweep cannot show, however many seeds it runs: its faults never come near what
-//! would endanger the lock.
+//! The blind spots of a cell: mistakes that it cannot show with any number of seeds, because its
+//! faults never come near the threshold.
 
 use crate::run::fit;
 use crate::setup::lengths::{Length, drawn_for};
@@ -16,7 +16,7 @@ struct Case<'s> {
     families: &'s Families,
 }
 
-/// What one family leaves out here, if anything.
+/// The blind spot of one family, if there is one.
 type Rule = fn(&Case<'_>) -> Option<String>;
 
 const RULES: &[(Family, Rule)] = &[
@@ -26,8 +26,8 @@ const RULES: &[(Family, Rule)] = &[
     (Family::Failover, away_for_long),
 ];
 
-/// What the faults of these families do not put to the test with these settings, in sentences.
-/// `all` draws its settings, and leaves nothing of this out.
+/// The blind spots of these families with these settings, in sentences. `all` draws its settings,
+/// and has none of these.
 pub(super) fn blind_spots(
     scenario: &Scenario,
     client: &Definition,
@@ -52,8 +52,8 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     }
 }
 
-/// A section ends before its lease does even where the clock of its process runs as slow, and that
-/// of the server as fast, as clocks get.
+/// A critical section ends before its lease even if the clock of its process is as slow, and that
+/// of the server as fast, as possible.
 fn short_holds(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     let Hold::Drawn(hold) = scenario.hold else { return None };
@@ -73,7 +73,7 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// A session of ZooKeeper has a timeout of its own, and a program its own ways.
+/// A ZooKeeper session has its own timeout, and a program its own timing.
 fn impatient(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     if client.deployment.coordinator() == Coordinator::ZooKeeper

@@ -1,4 +1,4 @@
-//! How far a sweep has come, so that it can go on after it was killed.
+//! The progress of a sweep, to resume it after the process was killed.
 
 use super::{SweepSpec, config};
 use crate::run::verdicts::tool;
@@ -9,29 +9,29 @@ use serde::{Deserialize, Serialize};
 
 /// The `format` field of a checkpoint.
 const FORMAT: &str = "fencepost.checkpoint";
-/// The version of the format that this build reads and writes. It is no published format: only the
-/// build that wrote it goes on from it.
+/// The version of the format that this build reads and writes. The format is unpublished: only the
+/// build that wrote it resumes from it.
 const VERSION: u32 = 1;
 
-/// What a sweep must remember to go on exactly where it was.
+/// The state that a sweep needs to resume.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Checkpoint {
     format: String,
     version: u32,
-    /// The seeds of the whole sweep, before it was cut into shards.
+    /// The seeds of the whole sweep, before it was divided into shards.
     asked: SeedRange,
-    /// What the seeds that were run add up to. What of it was confirmed under turmoil does not
-    /// matter: the smallest runs are confirmed at the end.
+    /// The sum of the finished seeds. Confirmations under turmoil do not matter: the smallest runs
+    /// are confirmed at the end.
     sum: Sweep,
-    /// The checksum of all the rest. Every checkpoint is written with one.
+    /// The checksum of the rest. Every checkpoint has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     checksum: Option<String>,
 }
 
-/// Why a sweep cannot go on from a checkpoint.
+/// Why a sweep cannot resume from a checkpoint.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCheckpoint {
-    /// It is something else.
+    /// It is no checkpoint.
     #[error("not a checkpoint: {0}")]
     NotOne(String),
     /// It belongs to another sweep.
@@ -40,26 +40,26 @@ pub enum InvalidCheckpoint {
          begun with, or begin anew without --resume"
     )]
     Other {
-        /// What differs.
+        /// The parameter that differs.
         what: &'static str,
-        /// What the checkpoint says.
+        /// Its value in the checkpoint.
         found: String,
-        /// What was asked for.
+        /// Its requested value.
         asked: String,
     },
-    /// Its content is not what was written.
+    /// Its content was changed.
     #[error(
         "its checksum does not fit its content: the file was damaged or edited; begin anew without \
          --resume"
     )]
     Damaged,
-    /// Its sum cannot have come of runs.
+    /// Runs cannot have produced its sum.
     #[error("its sum cannot be: {0}")]
     Impossible(#[from] Impossible),
 }
 
 impl Checkpoint {
-    /// What to write down.
+    /// Creates a checkpoint.
     pub fn new(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Checkpoint> {
         let (format, version) = (FORMAT.to_owned(), VERSION);
         let open = Checkpoint { format, version, asked: spec.seeds, sum, checksum: None };
@@ -67,8 +67,8 @@ impl Checkpoint {
         Ok(Checkpoint { checksum: Some(checksum), ..open })
     }
 
-    /// Reads a checkpoint and checks that it belongs to this sweep. Returns what was done, and
-    /// whether damage to the file would have been noticed.
+    /// Reads a checkpoint and checks that it belongs to this sweep. Returns the finished work, and
+    /// whether a checksum protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
         let not_one = |error: serde_json::Error| InvalidCheckpoint::NotOne(error.to_string());
         let document: serde_json::Value = serde_json::from_str(text).map_err(not_one)?;

@@ -1,5 +1,5 @@
-//! How much processor time a thread has used, where the system can tell. It is told to people and
-//! never enters a history.
+//! The processor time of a thread, where the system provides it. It is only displayed, and never
+//! enters a history.
 
 /// The processor time of the current thread at one moment, in microseconds.
 pub struct ThreadClock(Option<u64>);
@@ -10,7 +10,7 @@ impl ThreadClock {
         ThreadClock(thread_micros())
     }
 
-    /// What the thread has used since; `None` where the system cannot tell.
+    /// The thread's time since the start; `None` where the system cannot tell.
     pub fn micros(&self) -> Option<u64> {
         Some(thread_micros()?.saturating_sub(self.0?))
     }

@@ -1,4 +1,4 @@
-//! The smallest run of every anomaly, made minimal and explained.
+//! Minimizes and explains the smallest run of every anomaly.
 
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
@@ -7,7 +7,6 @@ use crate::studies::seed::Ran;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cell, RunReport, Stages, Sweep};
 
-/// Makes the smallest run of every anomaly minimal and explains it.
 pub(super) fn explain(
     spec: &SweepSpec,
     sum: &mut Sweep,
@@ -16,7 +15,7 @@ pub(super) fn explain(
     let smallest = |cell: &Cell, id: &str, seed: Seed| {
         cell.fingerprints.iter().any(|known| known.id == id && known.smallest.seed == seed)
     };
-    // Made once for all anomalies of a cell, whichever thread comes first.
+    // Computed once for all anomalies of a cell, by the first thread.
     let rates = Rates::default();
     let results = again(spec, sum, closer, |place, seed, scenario| {
         let ran = Ran::of(spec.draw(place, seed, scenario), spec.engine)?;

@@ -1,5 +1,4 @@
-//! The reports of the violations that a sweep keeps, made by running their seeds again: a sweep
-//! holds no report.
+//! Reports of the violations that a sweep keeps. It holds no reports, so it runs their seeds again.
 
 use super::{FailedRun, SweepSpec};
 use crate::run::parallel::in_parallel;
@@ -12,18 +11,18 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// A run that shows violations that are kept.
+/// A run with violations to keep.
 struct Showing {
-    /// The place of its cell.
+    /// The index of its cell.
     cell: usize,
     seed: Seed,
-    /// The ids of the violations for which it is kept.
+    /// The ids of its kept violations.
     ids: Vec<String>,
 }
 
-/// Runs what is kept again, over as many threads as the sweep, and hands on a report for each
-/// violation: at most `violations_max` of a cell, the smallest of each anomaly first. Which thread
-/// hands it on, and in which order, is not said.
+/// Repeats the kept runs, over as many threads as the sweep, and passes on a report for each
+/// violation: at most `violations_max` per cell, the smallest of each anomaly first. The thread and
+/// the order are unspecified.
 pub fn kept<E: From<FailedRun> + Send>(
     spec: &SweepSpec,
     sum: &Sweep,
@@ -33,7 +32,7 @@ pub fn kept<E: From<FailedRun> + Send>(
         sum.cells.iter().enumerate().flat_map(|(place, cell)| showing(place, cell)).collect();
     let has_failed = AtomicBool::new(false);
     let shown = in_parallel(spec.jobs, &runs, |run| {
-        // The first failure is what is told: there is no use in more.
+        // Only the first failure is reported.
         if has_failed.load(Ordering::Relaxed) {
             return Ok(());
         }
@@ -44,7 +43,7 @@ pub fn kept<E: From<FailedRun> + Send>(
     shown.into_iter().collect()
 }
 
-/// The runs of a cell that are kept, each once.
+/// The kept runs of a cell, without repetition.
 fn showing(cell_place: usize, cell: &Cell) -> impl Iterator<Item = Showing> {
     let limit = usize::try_from(cell.violations_max).unwrap_or(usize::MAX);
     let mut ids: BTreeMap<Seed, Vec<String>> = BTreeMap::new();

@@ -1,25 +1,23 @@
-//! Who waits for the lock, and how long each has sent nothing. Told of the time after healing, in
-//! which progress is demanded: before it a fault may be what keeps a process silent. Where a free
-//! lock must be had at any time, silences of that length are told at any time, too.
+//! The waiting threads, and the length of their silence. Recorded after healing, when progress is
+//! required: before it a fault may silence a process. If a free lock must be available at any time,
+//! silences of that length are recorded at any time, too.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_reports::{Action, What};
 
-/// All threads that wait for the lock.
 #[derive(Default)]
 pub(super) struct Waiting {
     threads: Vec<Waiter>,
-    /// Whether only machines are known to send, not threads.
+    /// `true` if only machines are known to send, not threads.
     pub(super) by_machine: bool,
-    /// A silence that is longer is told; `None`: none is.
+    /// The minimum length of a recorded silence; `None` records none.
     pub(super) bound: Option<Micros>,
-    /// A silence that is longer is told before healing, too; `None`: none is.
+    /// The minimum length of a silence recorded before healing, too; `None` records none.
     pub(super) always: Option<Micros>,
-    /// When everything was healed.
+    /// The time of healing.
     healed: Option<SimTime>,
 }
 
-/// A thread that waits.
 #[derive(Clone, Copy)]
 struct Waiter {
     node: Node,
@@ -40,7 +38,7 @@ impl Waiting {
         !self.threads.is_empty()
     }
 
-    /// Follows an event; returns the silence that it ends, if that is to be told.
+    /// Handles an event; returns the silence that it ends, if it must be recorded.
     pub(super) fn follow(&mut self, node: Node, what: &What, now: SimTime) -> Option<Silence> {
         match what {
             What::Invoke { action: Action::Acquire, .. } => {
@@ -64,7 +62,7 @@ impl Waiting {
         }
     }
 
-    /// A thread has sent something: its silence so far, if that is to be told.
+    /// Handles a message of a thread: returns its silence so far, if it must be recorded.
     pub(super) fn sends(&mut self, node: Node, now: SimTime) -> Option<Silence> {
         let bound_us = self.bound?;
         let by_machine = self.by_machine;
@@ -80,13 +78,13 @@ impl Waiting {
         self.is_long(since_us, now).then_some(Silence { node, since_us, bound_us })
     }
 
-    /// Everybody who waits, and since when.
+    /// All waiting threads, with the start of their wait.
     pub(super) fn since_when(&self) -> Vec<(Node, SimTime)> {
         self.threads.iter().map(|one| (one.node, one.began)).collect()
     }
 
-    /// Whether a silence since an instant has lasted for longer than the bound after healing, or
-    /// than what counts at any time.
+    /// Returns whether a silence since an instant is longer than the bound after healing, or than
+    /// the bound for any time.
     fn is_long(&self, since: SimTime, now: SimTime) -> bool {
         if self.always.is_some_and(|bound| now.since(since) > bound) {
             return true;
@@ -95,8 +93,8 @@ impl Waiting {
         after_healing.zip(self.bound).is_some_and(|(span, bound)| span > bound)
     }
 
-    /// The run is over: every silence that is to be told then. If nothing lies ahead, that of all
-    /// who wait.
+    /// Ends the run: returns every silence that must be recorded then. Without future events, that
+    /// of all waiting threads.
     pub(super) fn end(&mut self, now: SimTime, ahead: bool) -> Vec<Silence> {
         let Some(bound_us) = self.bound else { return Vec::new() };
         let threads = std::mem::take(&mut self.threads).into_iter();

@@ -1,4 +1,4 @@
-//! Looks for anomalies in random seeds.
+//! Searches random seeds for anomalies.
 
 use super::rows::Case;
 use super::rows::written::Written;
@@ -8,29 +8,27 @@ use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::ops::Range;
 use std::rc::Rc;
 
-/// What one run showed.
 pub(crate) struct Shown {
     /// Every kind of violation.
     pub(crate) kinds: Vec<Kind>,
     /// The cause of each.
     pub(crate) causes: Vec<Cause>,
-    /// Whether the run proves anything.
+    /// `true` if the run exercised the lock.
     pub(crate) exercised: bool,
 }
 
 impl Shown {
-    /// Whether one of these was among it.
+    /// Returns whether it has a violation of one of these kinds.
     pub(crate) fn any_of(&self, kinds: &[Kind]) -> bool {
         self.kinds.iter().any(|kind| kinds.contains(kind))
     }
 }
 
-/// Runs one seed of a case.
 pub(crate) fn look(case: Case, fault: &str, seed: u64) -> Shown {
     shown(&drawn(case, fault, seed))
 }
 
-/// Runs one seed of a case under a plan that is written by hand.
+/// Runs one seed of a case under a hand-written plan.
 pub(crate) fn look_under(written: &Written, case: Case, seed: u64) -> Shown {
     shown(&RunSpec { plan: (written.plan)(), ..drawn(case, written.families, seed) })
 }
@@ -49,7 +47,7 @@ fn shown(spec: &RunSpec) -> Shown {
     Shown { kinds, causes, exercised }
 }
 
-/// How many seeds of the range it takes to see one of these kinds.
+/// The number of seeds in the range until one of these kinds appears.
 pub(crate) fn seeds_to_first(
     case: Case,
     fault: &str,

@@ -1,12 +1,12 @@
-//! Who overtook whom.
+//! Finds overtakings.
 
 use super::progress::ends;
 use fencepost_faults::SimTime;
 use fencepost_reports::History;
 use fencepost_reports::judge::timeline::{Acquisition, Outcome, Timeline};
 
-/// How many acquires were granted before `until` although another process had asked at least
-/// `margin_us` earlier and still waited. Those of a holder do not count.
+/// The number of acquires that were granted before `until` although another process had asked at
+/// least `margin_us` earlier and still waited. Acquires of a holder do not count.
 pub(crate) fn overtakings(history: &History, margin_us: u64, until: SimTime) -> usize {
     let timeline = Timeline::new(history);
     let nested = |one: &Acquisition<'_>| {

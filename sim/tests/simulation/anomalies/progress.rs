@@ -1,4 +1,4 @@
-//! How a lock gets on: the time in which somebody wanted it and nobody had it.
+//! The progress of a lock: the times in which a process wanted it and no process had it.
 
 use super::rows::Case;
 use fencepost::{Engine, RunSpec};
@@ -9,7 +9,6 @@ use fencepost_reports::record::history::{Change, What};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// The history of one seed of a case.
 pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
     let families: Families = fault.parse().expect("the family is in the table");
     let client = fencepost_clients::find(case.client).expect("the lock is in the table");
@@ -17,7 +16,7 @@ pub(crate) fn history(case: Case, fault: &str, seed: u64) -> History {
     spec.run(Engine::Fast).expect("the run comes to its end").history
 }
 
-/// What runs did with their time.
+/// The use of time in runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
     /// Microseconds in which some process wanted the lock.
@@ -26,18 +25,17 @@ pub(crate) struct Progress {
     pub(crate) idle_us: u64,
     /// The longest such stretch.
     pub(crate) idle_us_max: u64,
-    /// Acquires that brought the lock.
+    /// Successful acquires.
     pub(crate) granted: u64,
-    /// Acquires that did not.
+    /// Failed acquires.
     pub(crate) missed: u64,
-    /// Attempts in which some server granted its part.
+    /// Attempts with a grant by at least one server.
     pub(crate) attempts: u64,
-    /// Those of them that did not bring the lock: of several masters, too few were free.
+    /// Failed ones among them: too few masters were free.
     pub(crate) split: u64,
 }
 
 impl Progress {
-    /// Adds up one history.
     pub(crate) fn add(&mut self, history: &History) {
         let timeline = Timeline::new(history);
         let wanted =
@@ -58,7 +56,7 @@ impl Progress {
         self.add_attempts(history);
     }
 
-    /// Adds up the attempts, which locks that draw a new value for each tell apart by it.
+    /// Adds up the attempts, which differ by the fresh value of each.
     fn add_attempts(&mut self, history: &History) {
         let (mut voted, mut won) = (BTreeSet::new(), BTreeSet::new());
         for event in &history.events {
@@ -74,23 +72,23 @@ impl Progress {
         self.split += voted.difference(&won).count() as u64;
     }
 
-    /// The part of the attempts with a vote that did not bring the lock, in thousandths.
+    /// Failed attempts among those with a vote, in thousandths.
     pub(crate) fn split_permille(&self) -> u64 {
         self.split * 1_000 / self.attempts.max(1)
     }
 
-    /// The part of the wanted time in which nobody had the lock, in thousandths.
+    /// The part of the wanted time in which no process had the lock, in thousandths.
     pub(crate) fn idle_permille(&self) -> u64 {
         self.idle_us * 1_000 / self.wanted_us.max(1)
     }
 }
 
-/// When an acquire was over, for whatever reason.
+/// The end of an acquire, for any reason.
 pub(crate) fn ends(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> SimTime {
     one.completed.map_or(timeline.end, |end| end.time)
 }
 
-/// The spans as disjoint ones, in order.
+/// Merges the spans into disjoint ones, in order.
 fn joined(mut spans: Vec<(SimTime, SimTime)>) -> Vec<(SimTime, SimTime)> {
     spans.sort();
     let mut joined: Vec<(SimTime, SimTime)> = Vec::new();
@@ -103,7 +101,7 @@ fn joined(mut spans: Vec<(SimTime, SimTime)>) -> Vec<(SimTime, SimTime)> {
     joined
 }
 
-/// What of the first spans is in none of the second; both disjoint and in order.
+/// The first spans minus the second; both disjoint and in order.
 fn without(spans: &[(SimTime, SimTime)], taken: &[(SimTime, SimTime)]) -> Vec<(SimTime, SimTime)> {
     let mut left = Vec::new();
     for (from, to) in spans {

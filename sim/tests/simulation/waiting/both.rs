@@ -1,4 +1,4 @@
-//! Takes two masters one after the other, and gives back what it has if the second is taken.
+//! Takes two masters one after the other, and releases the first if the second is taken.
 
 use super::*;
 
@@ -11,7 +11,7 @@ pub(super) struct Both {
 
 #[derive(Clone, Copy)]
 pub(super) enum Delay {
-    /// All who lost try again at the next twentieth of a second by the clock on the wall.
+    /// All losers retry at the next twentieth of a second by the wall clock.
     Aligned,
     Random,
 }

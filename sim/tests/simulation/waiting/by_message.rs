@@ -1,11 +1,11 @@
-//! Waits for a message that says that the lock is free.
+//! Waits for a message that the lock is free.
 
 use super::*;
 
-/// What a waiter does between the refusal and its sleep.
+/// A waiter's action between the refusal and its sleep.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Habit {
-    /// Nothing: a message that comes before it listens is missed, and it sleeps for ever.
+    /// Nothing: a message before it listens is missed, and it sleeps for ever.
     Trusts,
     /// The same, but it sleeps for a minute at most.
     TrustsForAMinute,

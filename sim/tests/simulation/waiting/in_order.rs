@@ -1,9 +1,9 @@
-//! A queue at the server: whoever is refused is put at its end and told when it is its turn.
+//! A queue at the server: a refused process is appended and notified of its turn.
 
 use super::*;
 
-/// KEYS: the lock, the queue. ARGV: the owner, the ttl, how many places a grant takes off the
-/// queue.
+/// KEYS: the lock, the queue. ARGV: the owner, the ttl, the number of places that a grant removes
+/// from the queue.
 static ASK: Script = Script::new(
     "local head = redis.call('lindex', KEYS[2], 0) \
      if redis.call('exists', KEYS[1]) == 0 and (not head or head == ARGV[1]) then \
@@ -14,7 +14,7 @@ static ASK: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// The same for whoever comes first.
+/// The same without regard to the queue.
 static ASK_ANYHOW: Script = Script::new(
     "if redis.call('exists', KEYS[1]) == 0 then \
        redis.call('set', KEYS[1], ARGV[1], 'px', ARGV[2]) \
@@ -24,7 +24,7 @@ static ASK_ANYHOW: Script = Script::new(
        redis.call('rpush', KEYS[2], ARGV[1]) end \
      return 0",
 );
-/// KEYS: the lock, the queue. ARGV: the owner, which place of the queue is told.
+/// KEYS: the lock, the queue. ARGV: the owner, the place of the queue to notify.
 static LEAVE: Script = Script::new(
     "if redis.call('get', KEYS[1]) ~= ARGV[1] then return 0 end \
      redis.call('del', KEYS[1]) \
@@ -44,8 +44,8 @@ pub(super) struct Queued {
     tells: &'static str,
 }
 
-/// By which script a process asks, how many places a grant takes off the queue, and which place
-/// a release tells.
+/// The script for asking, the number of places that a grant removes, and the place that a release
+/// notifies.
 macro_rules! definition {
     ($ask:ident, $pops:literal, $tells:literal) => {
         Definition {
@@ -61,9 +61,9 @@ macro_rules! definition {
     };
 }
 pub(super) static SOUND: Definition = definition!(ASK, "1", "0");
-/// A grant also takes the place of the next, who lives.
+/// A grant also removes the place of the next, which is alive.
 pub(super) static DROPS_A_PLACE: Definition = definition!(ASK, "2", "0");
-/// Whoever came last is told first.
+/// Notifies the last in the queue first.
 pub(super) static LAST_FIRST: Definition = definition!(ASK_ANYHOW, "1", "-1");
 
 impl Queued {

@@ -1,5 +1,5 @@
-//! The versions of what ran: an interpreter is asked for its own, a package of Python or Node says
-//! it in the folder that it was installed to, a binary of Go holds what it was built of.
+//! Versions: interpreters are asked for theirs, packages of Python or Node have it in their install
+//! folder, a Go binary contains its modules.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,14 +10,14 @@ use std::sync::mpsc::channel;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
-/// The interpreters that say their version when they are called with `--version`.
+/// Interpreters that support `--version`.
 const INTERPRETERS: &[&str] =
     &["bun", "deno", "java", "lua", "node", "nodejs", "perl", "php", "pypy", "python", "ruby"];
 
-/// How long an interpreter may take to say it.
+/// Time limit for an interpreter's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The versions of what was executed, and of the packages that files belong to that were opened.
+/// The versions of executed files, and of the packages of opened files.
 pub(super) fn versions(
     executed: &BTreeSet<PathBuf>,
     opened: &BTreeSet<PathBuf>,
@@ -33,7 +33,7 @@ pub(super) fn versions(
     all.into_iter().map(|(name, versions)| (name, joined(versions))).collect()
 }
 
-/// What an executable says of itself. It is asked once.
+/// The versions that an executable reports, asked once.
 fn of_executable(path: &Path) -> Vec<(String, String)> {
     static KNOWN: Mutex<BTreeMap<PathBuf, Vec<(String, String)>>> = Mutex::new(BTreeMap::new());
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -48,7 +48,7 @@ fn of_executable(path: &Path) -> Vec<(String, String)> {
     known.entry(path.to_owned()).or_insert_with(asked).clone()
 }
 
-/// The first line that an interpreter says when it is asked for its version.
+/// The first line of an interpreter's answer to `--version`.
 fn said(path: &Path) -> Option<String> {
     let mut child = Command::new(path)
         .arg("--version")
@@ -72,13 +72,13 @@ fn said(path: &Path) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// What `go` wrote into a binary: its own version, and the modules that it was built of.
+/// The version of Go in a binary, and the modules in it.
 fn of_go(bytes: &[u8]) -> Vec<(String, String)> {
     const MAGIC: &[u8] = b"\xff Go buildinf:";
     const HEADER: usize = 32;
     let texts = || {
         let at = (0..bytes.len()).step_by(16).find(|at| bytes[*at..].starts_with(MAGIC))?;
-        // Before Go 1.18, pointers stood here.
+        // Before Go 1.18 there were pointers here.
         let is_inline = bytes.get(at + MAGIC.len() + 1)? & 2 != 0;
         let (version, rest) = text(bytes.get(at + HEADER..).filter(|_| is_inline)?)?;
         Some((version, text(rest).map_or(&b""[..], |(modules, _)| modules)))
@@ -95,7 +95,7 @@ fn of_go(bytes: &[u8]) -> Vec<(String, String)> {
     all
 }
 
-/// A text after its length, and what follows.
+/// A length-prefixed text, and the rest.
 fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = bytes.iter().position(|byte| byte & 0x80 == 0).filter(|end| *end < 5)?;
     let length =
@@ -103,7 +103,7 @@ fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     bytes[end + 1..].split_at_checked(length)
 }
 
-/// The packages of Python that files were opened of: `.../site-packages/NAME/...`.
+/// The Python packages of opened files: `.../site-packages/NAME/...`.
 fn of_python(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
     let mut used: BTreeMap<PathBuf, BTreeSet<String>> = BTreeMap::new();
     for path in opened.iter().filter(|path| path.is_file()) {
@@ -120,7 +120,7 @@ fn of_python(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
     used.iter().flat_map(|(folder, tops)| of_site(folder, tops)).collect()
 }
 
-/// The name of a module by that of its file or folder.
+/// The name of a module from its file or folder.
 fn module(name: &str) -> String {
     name.split('.').next().unwrap_or(name).to_owned()
 }
@@ -153,7 +153,7 @@ fn name_and_version(told: &Path) -> Option<(String, String)> {
     Some((field("Name")?.1.to_owned(), field("Version")?.1.to_owned()))
 }
 
-/// The packages of Node that files were opened of: the `package.json` of the folders above them.
+/// The Node packages of opened files: the `package.json` of the folders above them.
 fn of_node(opened: &BTreeSet<PathBuf>) -> BTreeSet<(String, String)> {
     let is_package = |folder: &Path| {
         let parent = folder.parent().map(|parent| {

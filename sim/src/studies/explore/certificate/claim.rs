@@ -1,4 +1,4 @@
-//! What a certificate claims, in words, and what it leaves open.
+//! The claim of a certificate in words, with its limits.
 
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};
@@ -8,7 +8,7 @@ use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::{FailoverBy, Topology};
 
-/// What was run, in words.
+/// A description of the runs.
 pub(crate) fn claim(bounds: &Bounds, conditions: usize) -> String {
     let scenario = &bounds.scenario;
     let servers = match scenario.topology(bounds.client, &bounds.families) {
@@ -46,7 +46,7 @@ pub(crate) fn claim(bounds: &Bounds, conditions: usize) -> String {
     )
 }
 
-/// How long faults last, if that is left open.
+/// The durations of faults, if not determined.
 fn lengths(bounds: &Bounds) -> String {
     if bounds.families.chosen().all(|family| family == Family::Failover) {
         return String::new();
@@ -77,7 +77,7 @@ fn lengths(bounds: &Bounds) -> String {
     format!(", with {spans}, up to {}", bounds.longest)
 }
 
-/// Which messages come late.
+/// The late messages.
 fn orders(bounds: &Bounds) -> String {
     let latency = bounds.scenario.timing.latency;
     let count = match bounds.delays {
@@ -99,7 +99,7 @@ fn orders(bounds: &Bounds) -> String {
     )
 }
 
-/// How much of a fault there is, where no timer decides it.
+/// The magnitudes of faults that no timer determines.
 fn fixed(bounds: &Bounds) -> String {
     let (mut said, scenario) = (String::new(), &bounds.scenario);
     for family in bounds.families.chosen() {
@@ -132,7 +132,7 @@ fn fixed(bounds: &Bounds) -> String {
     said
 }
 
-/// Who fails in which way, and for how long.
+/// The kinds and durations of failures.
 fn failures(bounds: &Bounds) -> String {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
@@ -154,7 +154,7 @@ fn failures(bounds: &Bounds) -> String {
     format!("; {who} for {least}{longest}")
 }
 
-/// What the claim leaves open, in one sentence.
+/// The limits of the claim, in one sentence.
 pub(crate) fn not_covered(bounds: &Bounds) -> String {
     let faults = match bounds.faults {
         0 => "any fault".to_owned(),

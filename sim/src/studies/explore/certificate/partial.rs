@@ -1,5 +1,5 @@
-//! Explorations without a certificate: a shard, or what was done before a stop. Written down, read
-//! again to go on from, and added up until nothing is missing.
+//! Explorations without a certificate: a shard, or the work before a stop. Written, read again to
+//! continue, and added up until complete.
 
 use super::stated::{bounds_of, read_slice, stated, stated_pruned, stated_runs, stated_slice};
 use crate::run::verdicts::tool;
@@ -12,29 +12,29 @@ use fencepost_reports::documents::certificate::unfinished::{self, LooseUnit, Unf
 use fencepost_reports::documents::certificate::{changed_values, version_of};
 use fencepost_reports::summary::sweep::{Gaps, Shard};
 
-/// Why an exploration cannot be gone on with, or be added up with others.
+/// Why an exploration cannot be continued, or added to others.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidPartial {
-    /// It was made with other bounds, as another shard or by another build.
+    /// It has other bounds, another shard or another build.
     #[error("belongs to another exploration: {0}")]
     Other(String),
-    /// No exploration can have written this.
+    /// An exploration cannot have written this.
     #[error("cannot be what explore wrote: {0}")]
     Impossible(String),
-    /// Another file has it too.
+    /// Another file contains it too.
     #[error(
         "unit {} of the plans with {} is in a file before this one too: each may be counted once",
         .0.unit,
         .0.level
     )]
     Twice(Twice),
-    /// Something is missing.
+    /// A part is missing.
     #[error(
         "units {from} to {to} of the plans with {level} are missing: give the file that has them, \
          or allow a partial sum"
     )]
     Missing {
-        /// What its plans hold.
+        /// The size of its plans.
         level: Level,
         /// The first unit.
         from: usize,
@@ -43,17 +43,17 @@ pub enum InvalidPartial {
     },
 }
 
-/// Work that was done in several parts, added up.
+/// The sum of several parts of the work.
 pub struct Merged {
-    /// What was to be enumerated.
+    /// The bounds of the enumeration.
     pub bounds: Bounds,
-    /// What the conditions of each base run are, in words.
+    /// The conditions of each base run, in words.
     pub conditions: Vec<String>,
-    /// What was run.
+    /// The finished runs.
     pub ledger: Ledger,
 }
 
-/// What was run where no certificate can be given, and why none can. Its checksum is still missing.
+/// The runs that cannot be certified, with the reason, before the checksum.
 pub fn unfinished(
     bounds: &Bounds,
     conditions: &[String],
@@ -84,14 +84,14 @@ pub fn unfinished(
     }
 }
 
-/// Without delays there are always three counts, whatever the number of faults is.
+/// Without delays there are always three counts, for any number of faults.
 fn stated_units(bounds: &Bounds, ledger: &Ledger) -> Vec<u64> {
     let counts = ledger.units().iter().map(|(_, units)| *units as u64);
     let none = if bounds.delays == 0 { 3 - ledger.units().len() } else { 0 };
     counts.chain(std::iter::repeat_n(0, none)).collect()
 }
 
-/// What an earlier process did of this shard.
+/// The work of an earlier process on this shard.
 pub fn resumed(
     partial: &Unfinished,
     (bounds, conditions): (&Bounds, &[String]),
@@ -104,8 +104,8 @@ pub fn resumed(
     ledger(bounds, partial)
 }
 
-/// Adds up parts of one exploration; their order does not matter. Errors: the place of the part at
-/// fault, and why.
+/// Adds up parts of one exploration in any order. Errors: the index of the part at fault, and the
+/// reason.
 pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, InvalidPartial)> {
     let none = || (0, InvalidPartial::Impossible("there is none".to_owned()));
     let first = partials.first().ok_or_else(none)?;
@@ -130,17 +130,17 @@ pub fn merge(partials: &[Unfinished], gaps: Gaps) -> Result<Merged, (usize, Inva
     }
 }
 
-/// Whether what two explorations are about is the same.
+/// Returns whether two explorations have the same subject.
 fn belongs(found: serde_json::Value, asked: serde_json::Value) -> Result<(), InvalidPartial> {
     let changed = changed_values("", &found, &asked);
     let first = changed.first().map(|line| line.trim_start_matches('.').to_owned());
     first.map_or(Ok(()), |line| Err(InvalidPartial::Other(line)))
 }
 
-/// More than anybody runs, and so few that they can be added up.
+/// More than any real exploration, and small enough to be added up.
 const COUNT_MAX: u64 = 1 << 48;
 
-/// How many units it says there are. Errors: it counts more of something than there can be.
+/// The stated number of units. Errors: an impossible count.
 fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial> {
     let (runs, out) = (&partial.runs, &partial.left_out);
     let sums = [runs.all, runs.valid, runs.unknown, runs.fired, runs.contended];
@@ -156,7 +156,7 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     }
 }
 
-/// How many units there are, level by level; `None` if those are not the levels of the bounds.
+/// The number of units by level; `None` if the levels do not match the bounds.
 fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     let levels = up_to(bounds.most());
     let is_absent =
@@ -165,7 +165,7 @@ fn units_of(bounds: &Bounds, counts: &[u64]) -> Option<Units> {
     is_absent(levels.len()).then(|| levels.into_iter().zip(counts).collect())
 }
 
-/// The ledger that is written down.
+/// The written ledger.
 fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartial> {
     let impossible = |what: &str| Err(InvalidPartial::Impossible(what.to_owned()));
     let mut ledger = Ledger::new(counts(bounds, partial)?);

@@ -10,7 +10,7 @@ use std::rc::Rc;
 
 /// The conditions of some runs.
 pub(crate) struct Base {
-    /// For people.
+    /// Its name for people.
     pub(crate) name: String,
     pub(crate) scenario: Scenario,
 }
@@ -21,7 +21,7 @@ impl Bounds {
         let is_calm = plan.faults.is_empty();
         let families = match self.delays {
             0 => self.families.clone(),
-            // A late message is a fault of this family, whatever else there is.
+            // A late message is a fault of this family, in addition to any others.
             _ => self.families.clone().with(Family::Latency),
         };
         RunSpec {
@@ -36,9 +36,10 @@ impl Bounds {
 
 /// Every class of latencies with every class of starts.
 ///
-/// Latencies: on every link the least, on every link the most, and, for each link of a process to a
-/// server or to the storage, the most there and the least elsewhere. Starts: all processes at once
-/// (the order of the hosts decides), and each half a hold after the one before it.
+/// Latencies: the minimum on every link, the maximum on every link, and, for each link of a process
+/// to a server or to the storage, the maximum there and the minimum elsewhere. Starts: all
+/// processes together (the order of the hosts decides), and each half a hold after the one before
+/// it.
 pub(crate) fn bases(bounds: &Bounds) -> Vec<Base> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));

@@ -1,23 +1,23 @@
-//! How many faults and delayed messages a plan holds, and in which order such plans are run.
+//! The number of faults and delayed messages in a plan, and the order of such plans.
 
 use std::fmt;
 
-/// What can be added to a plan.
+/// An addition to a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Added {
-    /// A message arrives later than its latency says.
+    /// A message arrives later than its latency allows.
     Delay,
-    /// Something goes wrong.
+    /// A fault.
     Fault,
 }
 
 impl Added {
-    /// Both, in the order in which they are added.
+    /// Both, in order.
     pub(crate) const ALL: [Added; 2] = [Added::Delay, Added::Fault];
 }
 
-/// How much a plan holds. The order is that in which plans are run: few faults before few delays,
-/// because a delay within the range of latencies is no fault.
+/// The size of a plan. Plans are run in this order: few faults before few delays, because a delay
+/// within the range of latencies is no fault.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct Level {
     /// Faults.
@@ -27,12 +27,12 @@ pub struct Level {
 }
 
 impl Level {
-    /// How much is added to a base run in all.
+    /// The total number of additions to a base run.
     pub fn depth(self) -> usize {
         usize::from(self.faults) + usize::from(self.delays)
     }
 
-    /// What is left to add once one of this kind was; `None` if there is to be none.
+    /// The rest after one addition of this kind; `None` if there is none of it.
     pub(crate) fn without(self, kind: Added) -> Option<Level> {
         match kind {
             Added::Fault => {
@@ -54,7 +54,7 @@ impl Level {
         }
     }
 
-    /// The kinds of which some are left to add.
+    /// The kinds that remain to be added.
     pub(crate) fn kinds(self) -> impl Iterator<Item = (Added, Level)> {
         Added::ALL.into_iter().filter_map(move |kind| Some((kind, self.without(kind)?)))
     }
@@ -76,7 +76,7 @@ impl fmt::Display for Level {
     }
 }
 
-/// Every level up to this one, in the order in which they are run.
+/// Every level up to this one, in the order of the runs.
 pub(crate) fn up_to(most: Level) -> Vec<Level> {
     let of = |faults| (0..=most.delays).map(move |delays| Level { faults, delays });
     (0..=most.faults).flat_map(of).collect()

@@ -1,23 +1,23 @@
-//! How much of a fault: a value for every span between two timers that it can end between.
+//! Magnitudes of a fault: a value for every interval between two timers that it can end in.
 
 use super::bounds::{Bounds, Grain};
 use super::scout::Scout;
 use fencepost_faults::{Micros, SimTime};
 use std::collections::BTreeSet;
 
-/// When a fault that begins at `from` may end, given what happens if it lasts as long as can be:
-/// between any two of the instants at which the history tells of something, a timer of a process is
-/// due, or a lease ends. Ascending; the last is the longest.
+/// The possible ends of a fault that begins at `from`, given the run with its longest form: between
+/// any two instants with an event in the history, a timer of a process, or the end of a lease.
+/// Ascending; the last is the longest.
 pub(crate) fn ends(bounds: &Bounds, from: SimTime, longest: &Scout) -> Vec<SimTime> {
     let timers = longest.timers.iter().map(|(at, _)| at);
     let all = longest.told.iter().chain(timers).chain(&longest.leases);
     between(bounds, from, all.copied().collect())
 }
 
-/// When a cut that begins at `from` may end, given what happens if it lasts as long as can be: the
-/// earliest and the latest of all instants between two looks of the network that find the way cut.
-/// Wherever between these it ends, the run is the same until the probe begins. With coarse grain,
-/// looks that are no further apart than a round trip count as one. Ascending.
+/// The possible ends of a cut that begins at `from`, given the run with its longest form: the
+/// earliest and the latest of all instants between two checks of the network that find the link
+/// cut. For all ends in between the run is the same until the probe begins. With coarse grain,
+/// checks within a round trip count as one. Ascending.
 pub(crate) fn between_looks(
     bounds: &Bounds,
     from: SimTime,
@@ -35,7 +35,7 @@ pub(crate) fn between_looks(
     looks.iter().zip(next).map(|(look, next)| (SimTime(look.1.0 + quantum), next)).collect()
 }
 
-/// The same as [`ends`] for a step of a clock that shows at once: the leases alone count.
+/// The same as [`ends`] for a clock step, which takes effect immediately: only leases count.
 pub(crate) fn steps(bounds: &Bounds, from: SimTime, scout: &Scout) -> Vec<SimTime> {
     between(bounds, from, scout.leases.clone())
 }
@@ -71,14 +71,13 @@ fn halves(
         .collect()
 }
 
-/// Groups of instants of which neighbours are no further apart than `span`: the first and the last
-/// of each.
+/// Groups of instants whose neighbours are within `span`: the first and the last of each.
 fn apart(instants: &[SimTime], span: Micros) -> Vec<(SimTime, SimTime)> {
     let groups = instants.chunk_by(|earlier, later| later.since(*earlier) <= span);
     groups.filter_map(|group| Some((*group.first()?, *group.last()?))).collect()
 }
 
-/// A message and its answer, with some time to think.
+/// A message and its answer, with some processing time.
 fn round_trip(bounds: &Bounds) -> Micros {
     let scenario = &bounds.scenario;
     Micros(

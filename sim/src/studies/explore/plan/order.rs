@@ -1,8 +1,8 @@
-//! Orders of messages: which message can be how late, and whether two runs have the same order.
+//! Message orders: the possible delays of each message, and whether two runs have the same order.
 //!
-//! A message is what one machine sends another at one instant. It is delayed past its neighbours:
-//! it arrives just after a later message, timer or end of a lease at its receiver. It is never
-//! later than the range of latencies allows, so that the network could make every order by itself.
+//! A message is everything that one machine sends another at one instant. It is delayed past its
+//! neighbours: it arrives just after a later message, timer or end of a lease at its receiver,
+//! within the range of latencies, so that the network could produce every order by itself.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -29,7 +29,7 @@ pub(crate) fn links(setting: &Setting) -> Vec<(Node, Node)> {
     [links, among].concat()
 }
 
-/// By how much a message on this link can be later than it is under the conditions of a base run.
+/// The largest extra delay of a message on this link under the conditions of a base run.
 pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> Micros {
     let is_slow = base.scenario.timing.slow_link.map(SlowLink::nodes);
     let is_slow = is_slow.is_some_and(|ends| ends == [from, to] || ends == [to, from]);
@@ -38,8 +38,8 @@ pub(crate) fn reach(bounds: &Bounds, base: &Base, (from, to): (Node, Node)) -> M
     Micros(bounds.scenario.timing.latency.max.0.0.saturating_sub(takes.0.0))
 }
 
-/// By how much what is sent on this link at that instant is delayed, to arrive just after each of
-/// its neighbours. With fine grain it also arrives at the same instant as each.
+/// The extra delays of the data sent on this link at that instant, so that it arrives just after
+/// each of its neighbours. With fine grain it also arrives at the same instant as each.
 pub(crate) fn delays(
     bounds: &Bounds,
     base: &Base,
@@ -69,10 +69,9 @@ fn aligned(at: SimTime, quantum: Micros) -> SimTime {
     SimTime(at.0.div_ceil(quantum.0) * quantum.0)
 }
 
-/// What stands for the order of messages in a run: for every machine, what happens there one after
-/// the other, without when. Messages are told apart by their link and their place on it. Ends of
-/// leases, and the beginnings and ends of the faults in the plan that the delay was added to, stand
-/// between them at every machine.
+/// A text for the order of messages in a run: for every machine its events in sequence, without
+/// times. A message is identified by its link and its position on it. Ends of leases, and starts
+/// and ends of the earlier faults of the plan, separate them at every machine.
 pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
     let mut told: BTreeMap<Node, BTreeSet<(SimTime, String)>> = BTreeMap::new();
     let mut sent: BTreeMap<(Node, Node), usize> = BTreeMap::new();
@@ -102,7 +101,7 @@ pub(crate) fn order(prefix: &FaultPlan, scout: &Scout) -> String {
         text.push_str(&format!("{node}:"));
         let mut before = None;
         for (at, what) in events {
-            // What happens in one turn is not one after the other.
+            // Events of one turn are unordered.
             let separator = if before == Some(at) { '+' } else { ',' };
             text.push_str(&format!("{separator}{what}"));
             before = Some(at);

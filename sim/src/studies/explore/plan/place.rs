@@ -1,4 +1,4 @@
-//! From a run to the plans that add one fault to it.
+//! Extends a run's plan by one fault in all ways.
 
 use super::base::Base;
 use super::bounds::{Bounds, Grain};
@@ -16,41 +16,41 @@ use crate::run::InvalidRun;
 use fencepost_faults::{Family, Fault, FaultPlan, SimTime, TimedFault};
 use std::collections::BTreeSet;
 
-/// A plan, and the number of the base run whose conditions it runs under.
+/// A plan, and the number of its base run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Planned {
     /// Counted from 0.
     pub base: usize,
-    /// How much it holds.
+    /// Its size.
     pub level: Level,
-    /// What goes wrong.
+    /// Its faults.
     pub plan: FaultPlan,
 }
 
-/// The plans that add one fault, and what was left out.
+/// The plans with one more fault, and the pruned ones.
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
-    /// Plans whose runs are those of some of these, until something is added to them: cuts that end
-    /// just before the network looks at them again.
+    /// Plans with the same runs as some of these, until something is added to them: cuts that end
+    /// just before the next check of the network.
     pub(crate) alike: Vec<FaultPlan>,
-    /// The numbers of those of all of them, in this order, to which nothing is added.
+    /// The indices of plans, among all of them in this order, to which nothing is added.
     pub(crate) dead_ends: BTreeSet<usize>,
     pub(crate) pruned: Pruned,
 }
 
 impl Placed {
-    /// The plans to which something could be added.
+    /// The plans that could be extended.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = &FaultPlan> {
         self.plans.iter().chain(&self.alike)
     }
 
-    /// How many plans there are to which something is added.
+    /// The number of plans to extend.
     pub(crate) fn count_roots(&self) -> usize {
         self.plans.len() + self.alike.len() - self.dead_ends.len()
     }
 
-    /// The plans to which something is added.
+    /// The plans to extend.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &FaultPlan> {
         let plans = self.candidates().enumerate();
         plans.filter(|(number, _)| !self.dead_ends.contains(number)).map(|(_, plan)| plan)
@@ -61,7 +61,7 @@ impl Placed {
 #[derive(Default)]
 struct Choices {
     faults: Vec<Fault>,
-    /// Those that make the same runs as some of these, until something is added to them.
+    /// Faults with the same runs as some of these, until something is added to them.
     alike: Vec<Fault>,
 }
 
@@ -89,7 +89,7 @@ pub(crate) fn order_sites(bounds: &Bounds) -> Vec<Site> {
     links(&setting).into_iter().map(|(from, to)| Site::Overtaken { from, to }).collect()
 }
 
-/// What plans are added to: a plan with its run.
+/// A plan to extend, with its run.
 pub(crate) struct Origin<'g> {
     pub(crate) bounds: &'g Bounds,
     pub(crate) base: &'g Base,
@@ -98,8 +98,8 @@ pub(crate) struct Origin<'g> {
 }
 
 impl Origin<'_> {
-    /// Every plan that adds a fault at this site, which does not begin before the faults that there
-    /// are.
+    /// Every plan with an additional fault at this site that does not begin before the existing
+    /// faults.
     pub(crate) fn place(&self, site: &Site) -> Result<Placed, EngineError> {
         let mut placed = Placed::default();
         for at in self.places(site, &mut placed.pruned) {
@@ -108,8 +108,8 @@ impl Origin<'_> {
         Ok(placed)
     }
 
-    /// About how many plans add a fault at this site, judged by at most so many of its places, and
-    /// what is placed at those.
+    /// Estimates the number of plans with a fault at this site from a bounded sample of its places,
+    /// and returns the plans of the sample.
     pub(crate) fn sample(&self, site: &Site, most: usize) -> Result<(u128, Placed), EngineError> {
         let mut placed = Placed::default();
         let places = self.places(site, &mut placed.pruned);
@@ -135,16 +135,16 @@ impl Origin<'_> {
         Ok(())
     }
 
-    /// When a fault begins: just before and just after every event.
+    /// The starts of a fault: just before and just after every event.
     fn places(&self, site: &Site, pruned: &mut Pruned) -> Vec<SimTime> {
         let all = boundaries(self.bounds, self.prefix, self.scout);
-        // Only what is sent can be late.
+        // Only sent messages can be late.
         let is_order = matches!(site, Site::Overtaken { .. });
         let has_gaps = is_order || self.bounds.rules.contains(&Rule::Gap);
         let Some(met) = site.met(self.scout).filter(|_| has_gaps) else {
             return all.into_iter().collect();
         };
-        // Of all places before one event of what is hit, the last.
+        // Of all places before one event at the fault's nodes, keeps the last.
         let mut kept: Vec<SimTime> = met.into_iter().filter(|at| all.contains(at)).collect();
         kept.dedup();
         if !is_order {
@@ -184,7 +184,7 @@ impl Origin<'_> {
         let seen = scout(bounds, self.base, &longest)?;
         if matches!(site, Site::Cut { .. }) && bounds.rules.contains(&Rule::Gap) {
             let spans = between_looks(bounds, at, seen.held_up_on(&links));
-            // What is not added to need not be there twice.
+            // Plans that are not extended need no equivalents.
             let is_added_to = self.prefix.faults.len() + 1 < bounds.most().depth();
             let is_twice = is_added_to && bounds.grain == Grain::Fine;
             let alike = spans.iter().filter(|(earliest, latest)| is_twice && earliest < latest);
@@ -197,7 +197,7 @@ impl Origin<'_> {
         Ok(Choices { faults, alike: Vec::new() })
     }
 
-    /// Adds the plan with this fault too, unless a rule leaves it out or it cannot be.
+    /// Adds the plan with this fault, unless a rule prunes it or it is impossible.
     fn add(&self, timed: TimedFault, placed: &mut Placed) {
         if self.is_left_out(&timed) {
             placed.pruned.idle += 1;
@@ -213,7 +213,7 @@ impl Origin<'_> {
         self.bounds.rules.contains(&Rule::Idle) && is_idle(timed, self.scout)
     }
 
-    /// The plan with this fault too, unless two faults would hold the same thing at once.
+    /// The plan with this fault, unless it collides with another.
     fn possible(&self, timed: TimedFault) -> Option<FaultPlan> {
         let plan = self.with(timed);
         let is_possible = self.bounds.spec(self.base, plan.clone()).validate();
@@ -231,7 +231,7 @@ impl Origin<'_> {
     }
 }
 
-/// The instant of every turn, and one quantum later; none before the last fault that there is.
+/// The instant of every turn, and one quantum later; none before the plan's last fault.
 pub(crate) fn boundaries(bounds: &Bounds, prefix: &FaultPlan, scout: &Scout) -> BTreeSet<SimTime> {
     let quantum = bounds.scenario.timing.quantum.0;
     let first = prefix.faults.iter().map(|timed| timed.at_us).max().unwrap_or(SimTime::ZERO);

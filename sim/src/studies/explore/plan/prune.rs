@@ -1,26 +1,26 @@
-//! Plans that are left out because another one, or a shorter one, tells the same.
+//! Prunes plans that are equivalent to another or to a shorter one.
 
 use super::scout::Scout;
 use fencepost_faults::{Fault, Micros, Node, SimTime, TimedFault};
 
-/// How much was left out.
+/// Counts of pruned plans and places.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Pruned {
-    /// Places that are the same as a later one before the same event; of no plan at them is known
-    /// how much of a fault there would have been.
+    /// Places equivalent to a later one before the same event; the number of plans at them is
+    /// unknown.
     pub places_in_gaps: u64,
-    /// Plans whose last fault meets nothing.
+    /// Plans whose last fault has no effect.
     pub idle: u64,
-    /// Plans that cannot be: two faults would hold the same thing at once.
+    /// Impossible plans: two faults collide.
     pub colliding: u64,
-    /// Plans to which nothing was added, because their order of messages is that of another plan.
+    /// Plans that were not extended, because their order of messages equals that of another plan.
     pub same_order: u64,
 }
 
-/// Answers of a busy server may be late by this much before their command counts as over.
+/// Replies of a busy server may be late by this much before their command counts as over.
 const SERVICE_MAX: Micros = Micros::from_millis(100);
 
-/// Whether a fault that is added to the run of the scout meets nothing there.
+/// Returns whether a fault added to the scouted run would have no effect.
 pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     let (from, to) = (timed.at_us, timed.at_us + timed.fault.duration().unwrap_or_default());
     match &timed.fault {
@@ -50,7 +50,7 @@ pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     }
 }
 
-/// Whether a message is under way on one of these links in that time, both ends included.
+/// Returns whether a message is in transit on one of these links in that time, both ends included.
 fn meets(scout: &Scout, links: &[(Node, Node)], from: SimTime, to: SimTime) -> bool {
     scout.messages.iter().any(|message| {
         let arrived = message.arrived.unwrap_or(SimTime::NEVER);

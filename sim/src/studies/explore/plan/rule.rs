@@ -1,4 +1,4 @@
-//! The rules by which plans are left out.
+//! The pruning rules.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -25,7 +25,7 @@ impl Rule {
     /// Every rule.
     pub const ALL: [Rule; 3] = [Rule::Gap, Rule::Idle, Rule::Order];
 
-    /// As `--no-prune` names it.
+    /// Its name for `--no-prune`.
     pub fn name(self) -> &'static str {
         match self {
             Rule::Gap => "gap",

@@ -1,4 +1,4 @@
-//! What one run shows to whoever wants to add a fault to it.
+//! The record of one run that fault placement needs.
 
 use super::base::Base;
 use super::bounds::Bounds;
@@ -8,25 +8,23 @@ use fencepost_faults::{Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{History, What};
 use std::collections::BTreeSet;
 
-/// A run with every turn and message written down. Its probe begins long after everybody is done:
-/// that of the run with the fault to be added does not begin before that fault is over.
+/// A run with every turn and message recorded. Its probe begins long after all processes are done,
+/// because in the run with the added fault the probe does not begin before that fault is over.
 pub(crate) struct Scout {
-    /// When which machine had a turn, up to the last thing that the history tells of before the
-    /// probe begins.
+    /// The turns of each machine, up to the last event of the history before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
-    /// Every message, in the order in which they were sent.
+    /// Every message, in order of sending.
     pub(crate) messages: Vec<Message>,
-    /// When a message was held up, or one that had been was tried again, and on which link.
+    /// The times and links at which a message was held up, or retried.
     pub(crate) held_up: Vec<(SimTime, (Node, Node))>,
-    /// When the history tells of something.
+    /// The times of the history's events.
     pub(crate) told: BTreeSet<SimTime>,
-    /// When a timer of a process was due, and of which.
+    /// The times at which a process's timer was due.
     pub(crate) timers: BTreeSet<(SimTime, Node)>,
-    /// When leases end, as servers and locks state it.
+    /// The ends of leases, as servers and locks state them.
     pub(crate) leases: BTreeSet<SimTime>,
 }
 
-/// A message on the wire.
 pub(crate) struct Message {
     pub(crate) from: Node,
     pub(crate) to: Node,
@@ -35,8 +33,8 @@ pub(crate) struct Message {
 }
 
 impl Scout {
-    /// When the network looked whether something passes on one of these links: it does when a
-    /// message is sent, is due, or is tried again.
+    /// The times at which the network checked one of these links: when a message is sent, due or
+    /// retried.
     pub(crate) fn looks_at(&self, links: &[(Node, Node)]) -> BTreeSet<SimTime> {
         let own = self.messages.iter().filter(|message| links.contains(&message.link()));
         own.flat_map(|message| [Some(message.sent), message.arrived])
@@ -45,30 +43,29 @@ impl Scout {
             .collect()
     }
 
-    /// When a message was held up on one of these links, or one that had been was tried again.
+    /// The times at which a message on one of these links was held up, or retried.
     pub(crate) fn held_up_on(&self, links: &[(Node, Node)]) -> impl Iterator<Item = SimTime> {
         self.held_up.iter().filter(|(_, link)| links.contains(link)).map(|(at, _)| *at)
     }
 
-    /// When a timer of this process was due.
+    /// The times at which a timer of this process was due.
     pub(crate) fn timers_of(&self, process: Node) -> impl Iterator<Item = SimTime> {
         self.timers.iter().filter(move |(_, node)| *node == process).map(|(at, _)| *at)
     }
 }
 
 impl Message {
-    /// Its direction of its link.
     pub(crate) fn link(&self) -> (Node, Node) {
         (self.from, self.to)
     }
 }
 
-/// How long after the faults the processes may still be at work, for each cycle, at most.
+/// The longest remaining work of the processes after the faults, per cycle.
 const CYCLE_MAX: Micros = Micros::from_secs(60);
-/// How long after that the probe begins.
+/// The delay of the probe after that.
 const REST: Micros = Micros::from_secs(60);
 
-/// Runs a plan and looks at all that happens.
+/// Runs a plan and records everything.
 pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Scout, EngineError> {
     let work = Micros(CYCLE_MAX.0 * u64::from(bounds.scenario.cycles));
     let probe_at = plan.heals_at() + work + REST;
@@ -103,7 +100,7 @@ pub(crate) fn scout(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Sc
     Ok(Scout { turns, messages, held_up, told, timers, leases: leases(&outcome.history) })
 }
 
-/// A fault that does nothing: it puts the probe off.
+/// A fault without effect: it delays the probe.
 fn late(at_us: SimTime) -> TimedFault {
     TimedFault {
         id: u32::MAX,
@@ -112,7 +109,7 @@ fn late(at_us: SimTime) -> TimedFault {
     }
 }
 
-/// Turns of processes to which no message came: a timer was due.
+/// Turns of processes without an incoming message: a timer was due.
 fn timers(turns: &[(SimTime, Node)], messages: &[Message]) -> BTreeSet<(SimTime, Node)> {
     let arrivals: BTreeSet<(SimTime, Node)> =
         messages.iter().filter_map(|message| Some((message.arrived?, message.to))).collect();

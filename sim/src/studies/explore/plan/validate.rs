@@ -1,4 +1,4 @@
-//! Which bounds can be enumerated.
+//! Validation of bounds.
 
 use super::bounds::Bounds;
 use super::place::sites_of;
@@ -9,18 +9,17 @@ use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::Topology;
 
-/// The most faults that a plan may hold.
+/// The most faults in a plan.
 const FAULTS_MAX: u8 = 2;
 
-/// The most messages that a plan may delay.
+/// The most delayed messages in a plan.
 const DELAYS_MAX: u8 = 2;
 
-/// The most that a plan may hold of both.
+/// The most faults and delayed messages in a plan together.
 const DEPTH_MAX: usize = 3;
 
-/// The families whose faults are enumerated. The others are drawn from ranges that no timer divides
-/// into classes (rates of clocks, how slow a server is, how far a replica lags), or are made of the
-/// others.
+/// The enumerable families. The others draw from ranges that no timer divides into classes (rates
+/// of clocks, slowness of servers, lags of replicas), or combine other families.
 const FAMILIES: &[Family] = &[
     Family::Pause,
     Family::ClockJump,
@@ -36,44 +35,44 @@ const FAMILIES: &[Family] = &[
     Family::Failover,
 ];
 
-/// Bounds that cannot be enumerated.
+/// Invalid bounds.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidBounds {
-    /// The lock and the scenario do not go together.
+    /// The lock and the scenario do not fit together.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// A family whose faults are not enumerated.
+    /// A family that is not enumerable.
     #[error("fault '{0}': explore places {valid}", valid = valid())]
     Family(&'static str),
-    /// More faults than can be placed.
+    /// Too many faults.
     #[error("faults '{0}': expected 0, 1 or 2")]
     Faults(u8),
-    /// More delayed messages than can be placed, or too many of both.
+    /// Too many delayed messages, or too many of both.
     #[error("delays '{0}': expected 0, 1 or 2, and at most 3 faults and delays together")]
     Delays(u8),
-    /// Messages are to be delayed, but all take the same.
+    /// Delayed messages with a constant latency.
     #[error("latency '{0}': expected a range, like 200us..2ms, within which messages are delayed")]
     NoReach(SpanRange),
-    /// Faults are asked for, but none of any family.
+    /// Faults without a family.
     #[error("fault 'none': expected --faults 0, or one or more of {valid}", valid = valid())]
     NoFamily,
-    /// A server takes over because an operator says so.
+    /// A failover by an operator.
     #[error(
         "fault 'failover': explore does not place what an operator does: expected one or more of \
          {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
-    /// There is nothing in the deployment that a family could hit.
+    /// A family without a target in the deployment.
     #[error(
         "fault '{0}': it hits nothing of this deployment: expected one or more of {valid}",
         valid = valid_but(*.0)
     )]
     NoTarget(Family),
-    /// Faults of `failover` last longer than the longest may.
+    /// The longest fault is too short for `failover`.
     #[error("longest '{0}': expected at least {1} with --fault failover")]
     TooShort(Span, Span),
-    /// A length that is a range.
+    /// A length given as a range.
     #[error("{key} '{range}': expected one duration, like {key}={least}", least = .range.min)]
     Range {
         /// Its key in the scenario.
@@ -81,25 +80,25 @@ pub enum InvalidBounds {
         /// Its value.
         range: SpanRange,
     },
-    /// A lock that is a program of the user's own.
+    /// A program of the user in place of a lock.
     #[error(
         "program '{0}': expected --client with a lock of the table; a program keeps clocks of its \
      own, so that a place in one run is no place in another"
     )]
     Program(String),
-    /// A link that is slow in all runs.
+    /// A slow link.
     #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
     SlowLink(String),
-    /// Calls that the application gives up at moments that are drawn.
+    /// Calls that the application gives up at random moments.
     #[error("{0} '{1}': expected none; explore does not give up calls at every moment")]
     GivesUp(&'static str, &'static str),
-    /// A longest fault that is none.
+    /// A longest fault of zero.
     #[error("longest '{0}': expected 1ms to 1h")]
     Longest(Span),
 }
 
 impl Bounds {
-    /// Checks that they can be enumerated. Errors name the value and what would be valid.
+    /// Checks that they can be enumerated. Errors name the value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidBounds> {
         let scenario = &self.scenario;
         if let Some(family) = self.families.chosen().find(|family| !is_placed(*family)) {
@@ -170,7 +169,7 @@ fn valid() -> String {
     valid_but(Family::None)
 }
 
-/// All families that are placed, but for one.
+/// All valid families except one.
 fn valid_but(one: Family) -> String {
     let others = FAMILIES.iter().filter(|family| **family != one);
     others.map(|family| family.name()).collect::<Vec<_>>().join(", ")

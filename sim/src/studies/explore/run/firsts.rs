@@ -1,6 +1,6 @@
-//! What is added first to every base run. If something more is added, all of it is placed before, so
-//! that the work can be cut into units. To plans of the same order of messages nothing more is added
-//! but once.
+//! The first additions to every base run. If more is added, all first additions are placed in
+//! advance, so that the work can be cut into units. Plans with the same order of messages are
+//! extended only once.
 
 use super::ledger::{Slice, Units};
 use super::survey::Survey;
@@ -18,8 +18,7 @@ use fencepost_reports::summary::sweep::Shard;
 use std::collections::BTreeSet;
 
 impl Exploration<'_> {
-    /// Places the first faults and delays if something is added to them; not all of them if it is
-    /// stopped.
+    /// Places the first faults and delays if they are extended; only some of them if it is stopped.
     pub fn place_all(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 {
             return Ok(());
@@ -40,7 +39,7 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Places the first faults and delays if one of these parts of the work adds something to them.
+    /// Places the first faults and delays if one of these parts of the work extends them.
     pub fn place_for(&mut self, parts: &[Slice], stop: &Stop) -> Result<(), FailedPlan> {
         match parts.iter().any(|part| part.level.depth() > 1) {
             true => self.place_all(stop),
@@ -48,7 +47,7 @@ impl Exploration<'_> {
         }
     }
 
-    /// The plans of a unit that adds one of a kind to a base run, and the number of that.
+    /// The plans of a unit that adds one of a kind to a base run, and the number of the base run.
     pub(crate) fn place_first(
         &self,
         kind: Added,
@@ -60,12 +59,12 @@ impl Exploration<'_> {
         Ok((base, placed))
     }
 
-    /// How many units add one of a kind to a base run.
+    /// The number of units that add one of a kind to a base run.
     fn units_of(&self, kind: Added) -> usize {
         self.bases.len() * self.sites(kind).len()
     }
 
-    /// Finds the first delays to which nothing is to be added.
+    /// Finds the first delays that are not to be extended.
     fn find_dead_ends(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 || !self.bounds.rules.contains(&Rule::Order) {
             return Ok(());
@@ -85,8 +84,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// Of plans that add a delay to this one, marks those whose order of messages is that of the
-    /// plan without it, or of one before.
+    /// Among plans that add a delay to this one, marks those with the same order of messages as the
+    /// plan without it, or as an earlier one.
     pub(crate) fn end_same_orders(
         &self,
         (base, prefix, scout): (usize, &FaultPlan, &Scout),
@@ -107,12 +106,12 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// What can be added of a kind.
+    /// The sites for a kind of addition.
     pub(crate) fn sites(&self, kind: Added) -> &[Site] {
         &self.sites[kind as usize]
     }
 
-    /// How many runs a shard takes: exactly where what is added first is placed.
+    /// The number of runs in a shard: exact where the first additions are placed.
     pub fn counted(&self, survey: &Survey, shard: Shard) -> Survey {
         let mut runs = [0_u128; 4];
         for (level, units) in self.units() {
@@ -136,7 +135,7 @@ impl Exploration<'_> {
         Survey { runs, ..*survey }
     }
 
-    /// How many units there are, level by level.
+    /// The number of units by level.
     pub fn units(&self) -> Units {
         let count = |level: Level| match level.depth() {
             0 => self.bases.len(),
@@ -146,8 +145,8 @@ impl Exploration<'_> {
         up_to(self.bounds.most()).into_iter().map(|level| (level, count(level))).collect()
     }
 
-    /// The plans with at most one fault or late message, in the order in which they are run, each
-    /// placed when it is asked for.
+    /// The plans with at most one fault or late message, in the order of the runs, each placed on
+    /// demand.
     pub fn plans(&self) -> impl Iterator<Item = Result<Planned, FailedPlan>> + '_ {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let of_unit = |kind: Added, number: usize| {
@@ -165,21 +164,21 @@ impl Exploration<'_> {
         (0..self.bases.len()).map(calm).map(Ok).chain(with_one)
     }
 
-    /// How many plans of a kind something is added to.
+    /// The number of extended plans of a kind.
     fn roots(&self, kind: Added) -> usize {
         let placed = self.firsts[kind as usize].iter();
         placed.map(|(_, placed)| placed.count_roots()).sum()
     }
 
-    /// The plans of a kind that something is added to, and the base run of each.
+    /// The extended plans of a kind, with their base runs.
     #[cfg(test)]
     pub(crate) fn roots_of(&self, kind: Added) -> impl Iterator<Item = (usize, &FaultPlan)> {
         let placed = self.firsts[kind as usize].iter();
         placed.flat_map(|(base, placed)| placed.roots().map(|plan| (*base, plan)))
     }
 
-    /// The plan of that number to which something is added to come to this level: its base run, and
-    /// what is left to add.
+    /// The plan of that number that is extended to this level: its base run, and the remaining
+    /// additions.
     pub(crate) fn root(&self, level: Level, number: usize) -> (usize, &FaultPlan, Level) {
         let mut left = number;
         for (kind, rest) in level.kinds() {

@@ -1,6 +1,6 @@
-//! What has been run so far: a digest for each slice of the work that is whole, and one for each
-//! unit of the slices that are not. A shard, an interrupted exploration, a checkpoint and a
-//! certificate are the same ledger, filled to different degrees.
+//! The finished runs: a digest for each complete slice of the work, and one for each unit of the
+//! incomplete slices. A shard, an interrupted exploration, a checkpoint and a certificate are the
+//! same ledger, filled to different degrees.
 
 use super::sum::Sum;
 use crate::studies::explore::plan::level::Level;
@@ -8,50 +8,50 @@ use fencepost_reports::sha256;
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-/// How many slices the plans are cut into at most, by how much they hold.
+/// The most slices of the plans, by plan size.
 const SLICES: [usize; 4] = [1, 32, 64, 64];
 
-/// How many units there are, level by level.
+/// The number of units by level.
 pub type Units = Vec<(Level, usize)>;
 
-/// A part of the work, which can be done again by itself.
+/// A part of the work, which can be repeated by itself.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Slice {
-    /// What its plans hold.
+    /// The size of its plans.
     pub level: Level,
-    /// Which units of those.
+    /// Its units among those of that size.
     pub units: Range<usize>,
-    /// How many runs it took.
+    /// Its number of runs.
     pub runs: u64,
     /// SHA-256 over the digests of its units, in order.
     pub digest: String,
 }
 
-/// What came of a unit: no plan of it breaks a rule.
+/// The result of a unit without violations.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Unit {
-    /// How many runs it took.
+    /// Its number of runs.
     pub runs: u64,
     /// SHA-256 over the digests of its histories, with their verdicts, in order.
     pub digest: String,
 }
 
-/// A unit that is in two ledgers which were to be added up.
+/// A unit that is in two ledgers that were to be added up.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Twice {
-    /// What its plans hold.
+    /// The size of its plans.
     pub level: Level,
-    /// Which.
+    /// Its number.
     pub unit: usize,
 }
 
-/// What has been run.
+/// The finished runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
     units: Units,
-    /// What the runs came to.
+    /// The results of the runs.
     sum: Sum,
-    /// Every part of the work, in order: what its plans hold, which units, and what came of them.
+    /// Every part of the work, in order: plan size, units, and results.
     parts: Vec<(Level, Range<usize>, Part)>,
 }
 
@@ -62,29 +62,29 @@ enum Part {
 }
 
 impl Ledger {
-    /// Nothing has been run of so many units.
+    /// A ledger of this many units without runs.
     pub fn new(units: Units) -> Ledger {
         let part = |(level, range)| (level, range, Part::Loose(BTreeMap::new()));
         let parts = parts(&units).into_iter().map(part).collect();
         Ledger { units, sum: Sum::default(), parts }
     }
 
-    /// How many units there are, level by level.
+    /// The number of units by level.
     pub fn units(&self) -> &Units {
         &self.units
     }
 
-    /// What the runs came to.
+    /// The results of the runs.
     pub fn sum(&self) -> &Sum {
         &self.sum
     }
 
-    /// Whether everything was run.
+    /// Returns whether everything was run.
     pub fn is_whole(&self) -> bool {
         !self.parts.is_empty() && self.slices().count() == self.parts.len()
     }
 
-    /// The slices that are whole, in order.
+    /// The complete slices, in order.
     pub fn slices(&self) -> impl Iterator<Item = &Slice> {
         self.parts.iter().filter_map(|(_, _, part)| match part {
             Part::Whole(slice) => Some(slice),
@@ -92,8 +92,7 @@ impl Ledger {
         })
     }
 
-    /// The units of slices that are not whole, in order: what their plans hold, which, and what
-    /// came of it.
+    /// The units of incomplete slices, in order: plan size, number and result.
     pub fn loose(&self) -> impl Iterator<Item = (Level, usize, &Unit)> {
         self.parts.iter().flat_map(|(level, _, part)| {
             let loose = match part {
@@ -104,7 +103,7 @@ impl Ledger {
         })
     }
 
-    /// The first units that were not run, and what their plans hold.
+    /// The first missing units, with their plan size.
     pub fn missing(&self) -> Option<(Level, Range<usize>)> {
         self.parts.iter().find_map(|(level, range, part)| match part {
             Part::Whole(_) => None,
@@ -116,7 +115,7 @@ impl Ledger {
         })
     }
 
-    /// Whether a unit was run.
+    /// Returns whether a unit was run.
     pub(crate) fn has(&self, level: Level, unit: usize) -> bool {
         self.part(level, unit).is_some_and(|place| match &self.parts[place].2 {
             Part::Whole(_) => true,
@@ -124,7 +123,7 @@ impl Ledger {
         })
     }
 
-    /// Enters what came of a unit; false if there is no such unit, or it was run before.
+    /// Enters the result of a unit; `false` if there is no such unit, or it was run before.
     #[must_use]
     pub(crate) fn enter(&mut self, level: Level, number: usize, unit: Unit) -> bool {
         let Some(place) = self.part(level, number) else { return false };
@@ -137,7 +136,7 @@ impl Ledger {
         is_new
     }
 
-    /// Enters a slice; false if the work is not cut like that, or some of it was run before.
+    /// Enters a slice; `false` if the work is divided differently, or some of it was run before.
     #[must_use]
     pub(crate) fn enter_slice(&mut self, slice: Slice) -> bool {
         let Some(place) = self.part(slice.level, slice.units.start) else { return false };
@@ -149,12 +148,12 @@ impl Ledger {
         is_new
     }
 
-    /// Counts the runs of what is entered.
+    /// Counts the runs of an entry.
     pub(crate) fn add(&mut self, sum: &Sum) {
         self.sum.absorb(sum);
     }
 
-    /// Adds up what two ledgers of the same work hold.
+    /// Adds another ledger of the same work.
     pub(crate) fn absorb(&mut self, other: &Ledger) -> Result<(), Twice> {
         for slice in other.slices() {
             let unit = slice.units.clone().find(|unit| self.has(slice.level, *unit));
@@ -172,7 +171,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// The part that a unit is in.
+    /// The part with a unit.
     fn part(&self, level: Level, unit: usize) -> Option<usize> {
         let is_before =
             |(own, range, _): &(Level, Range<usize>, Part)| (*own, range.end) <= (level, unit);
@@ -182,7 +181,7 @@ impl Ledger {
     }
 }
 
-/// The parts that the work is cut into: what their plans hold, and which units.
+/// The parts of the work: plan size and units.
 pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     let of = |(level, units): &(Level, usize)| {
         let (level, most) = (*level, SLICES[level.depth().min(SLICES.len() - 1)]);
@@ -191,14 +190,14 @@ pub(crate) fn parts(units: &Units) -> Vec<(Level, Range<usize>)> {
     units.iter().flat_map(of).collect()
 }
 
-/// At most so many parts of about the same size, none of them empty.
+/// At most this many parts of about the same size, none of them empty.
 fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
     let parts = parts.min(units.len());
     let edge = |part: usize| units.start + units.len() * part / parts.max(1);
     (0..parts).map(|part| edge(part)..edge(part + 1)).collect()
 }
 
-/// The slice that these units make.
+/// The slice of these units.
 pub(crate) fn slice<'u>(
     level: Level,
     range: Range<usize>,

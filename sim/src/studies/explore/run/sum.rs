@@ -1,33 +1,33 @@
-//! What the runs of some plans came to.
+//! The sum of the results of some plans.
 
 use super::trial::Trial;
 use crate::studies::explore::plan::level::Level;
 use crate::studies::explore::plan::prune::Pruned;
 use fencepost_reports::Verdict;
 
-/// What runs came to.
+/// The sum of results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Sum {
-    /// How many were run, by the number of their faults: none, one, two.
+    /// Runs by number of faults: none, one, two.
     pub runs: [u64; 3],
-    /// The same, by the number of messages that they delay.
+    /// Runs by number of delayed messages.
     pub by_delays: [u64; 3],
-    /// How many kept every rule and exercised the lock.
+    /// Runs that kept every rule and exercised the lock.
     pub valid: u64,
-    /// How many kept every rule, but exercised nothing.
+    /// Runs that kept every rule, but exercised nothing.
     pub unknown: u64,
-    /// How many broke a rule.
+    /// Runs that broke a rule.
     pub violated: u64,
-    /// In how many a fault was fired.
+    /// Runs in which a fault was injected.
     pub fired: u64,
-    /// In how many at least two processes acquired the lock.
+    /// Runs in which at least two processes acquired the lock.
     pub contended: u64,
-    /// What was left out.
+    /// Pruned plans.
     pub pruned: Pruned,
 }
 
 impl Sum {
-    /// Counts a run of a plan that holds so much.
+    /// Counts a run of a plan of this size.
     pub(crate) fn count(&mut self, level: Level, trial: &Trial) {
         self.runs[usize::from(level.faults.min(2))] += 1;
         self.by_delays[usize::from(level.delays.min(2))] += 1;
@@ -40,7 +40,6 @@ impl Sum {
         self.contended += u64::from(trial.contended);
     }
 
-    /// Adds another sum.
     pub(crate) fn absorb(&mut self, other: &Sum) {
         let own = self.runs.iter_mut().chain(&mut self.by_delays);
         for (own, theirs) in own.zip(other.runs.into_iter().chain(other.by_delays)) {
@@ -54,7 +53,7 @@ impl Sum {
         self.leave_out(other.pruned);
     }
 
-    /// Adds what was left out.
+    /// Adds pruned plans.
     pub(crate) fn leave_out(&mut self, pruned: Pruned) {
         self.pruned.places_in_gaps += pruned.places_in_gaps;
         self.pruned.idle += pruned.idle;
@@ -62,7 +61,7 @@ impl Sum {
         self.pruned.same_order += pruned.same_order;
     }
 
-    /// How many were run.
+    /// All runs.
     pub fn all_runs(&self) -> u64 {
         self.runs.iter().sum()
     }

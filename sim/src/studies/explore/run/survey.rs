@@ -1,5 +1,4 @@
-//! How much work the bounds mean, judged by a sample before anything of it is done: a thousand
-//! plans or a hundred years.
+//! Estimates the work for bounds from a sample in advance: a thousand plans or a hundred years.
 
 use super::trial::trial;
 use super::work::{Exploration, FailedPlan};
@@ -10,51 +9,51 @@ use crate::studies::explore::plan::rule::Rule;
 use crate::studies::sweep::{Stop, ThreadClock};
 use fencepost_faults::{FaultPlan, TimedFault};
 
-/// How many base runs are looked at.
+/// Base runs in the sample.
 const BASES: usize = 4;
-/// How many first faults are.
+/// First faults in the sample.
 const FIRSTS: usize = 16;
-/// How many kinds and targets of a fault, in all of those together.
+/// Kinds and targets of a fault, over all of those together.
 const SITES: usize = 64;
-/// How many places of each.
+/// Places of each.
 const PLACES: usize = 4;
-/// How many plans with a late message are looked at, to see how many orders they make.
+/// Plans with a late message in the sample, to count their orders.
 const ORDERS: usize = 512;
-/// After so much processor time for one of those plans no other target is looked at: long runs have
-/// many places, with many lengths each.
+/// After this much processor time for one of those plans the sample takes no other target: long
+/// runs have many places, with many lengths each.
 const SAMPLE_US_MAX: u64 = 250_000;
-/// How many plans are run, to see how long one takes.
+/// Plans to run, to measure the time of one.
 const TRIALS: usize = 32;
 
-/// What the bounds mean.
+/// The estimate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Survey {
-    /// How many plans hold nothing, one fault or delay, two of both, and three.
+    /// Plans without additions, with one fault or delay, with two, and with three.
     pub runs: [u128; 4],
-    /// How many plans are kept: those with one, if something is added to them.
+    /// Plans to keep: those with one addition, if they are extended.
     pub kept: u128,
-    /// How many microseconds of processor time one of them takes, the search for its place
-    /// included; `None` where the system cannot tell.
+    /// Processor time of one run in microseconds, including the search for its place; `None` where
+    /// the system cannot tell.
     pub run_us: Option<u64>,
 }
 
-/// What was found of all levels.
+/// The results for all levels.
 struct Found {
-    /// How many plans there are about, by how much they hold.
+    /// The approximate number of plans, by size.
     runs: [u128; 4],
-    /// Some of those that hold the most.
+    /// Some of the largest plans.
     deepest: Sample,
 }
 
 /// Plans that add one fault or delay to some others.
 struct Sample {
-    /// Those that were made.
+    /// The generated ones.
     plans: Vec<Planned>,
-    /// How many there are about, to all of the others.
+    /// The approximate number over all of the others.
     about: u128,
-    /// How many more of those that were made something is added to.
+    /// Further extended plans, equivalent to generated ones.
     alike: usize,
-    /// How long it took to make them.
+    /// The time to generate them.
     placing_us: Option<u64>,
 }
 
@@ -65,7 +64,6 @@ impl Default for Sample {
 }
 
 impl Sample {
-    /// Adds another one.
     fn absorb(&mut self, other: Sample) {
         self.plans.extend(other.plans);
         self.about = self.about.saturating_add(other.about);
@@ -75,18 +73,18 @@ impl Sample {
 }
 
 impl Survey {
-    /// What one of so many shards means. Each keeps all first faults.
+    /// The estimate for one of this many shards. Each keeps all first faults.
     pub fn of_shards(self, count: u32) -> Survey {
         let share = |runs: u128| runs.div_ceil(u128::from(count.max(1)));
         Survey { runs: self.runs.map(share), ..self }
     }
 
-    /// How many there are in all.
+    /// All runs.
     pub fn all_runs(&self) -> u128 {
         self.runs.iter().fold(0, |sum, runs| sum.saturating_add(*runs))
     }
 
-    /// How many bytes the plans take that are kept.
+    /// The memory of the kept plans in bytes.
     pub fn bytes(&self) -> u128 {
         let plan = size_of::<(usize, FaultPlan)>() + size_of::<TimedFault>();
         self.kept.saturating_mul(plan as u128)
@@ -94,7 +92,7 @@ impl Survey {
 }
 
 impl Exploration<'_> {
-    /// Estimates the work, in a bounded number of runs, whatever the bounds are.
+    /// Estimates the work in a bounded number of runs, for any bounds.
     pub fn survey(&self, stop: &Stop) -> Result<Survey, FailedPlan> {
         let calm = |base| Planned { base, level: Level::default(), plan: FaultPlan::default() };
         let bases: Vec<Planned> = spread(self.bases.len(), BASES).map(calm).collect();
@@ -112,7 +110,7 @@ impl Exploration<'_> {
         Ok(Survey { runs, kept, run_us })
     }
 
-    /// Adds each kind of what is left to add to some plans, which stand for so many.
+    /// Adds each kind of the remaining additions to some plans, which represent this many.
     fn look(
         &self,
         (prefixes, count): (Vec<Planned>, u128),
@@ -143,8 +141,8 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// To about how many of so many plans with a late message something is added: the others have
-    /// the order of messages of one of those. Judged by some of the first base run.
+    /// The approximate number of extended plans among this many with a late message: the others
+    /// share their order of messages. Estimated from the first base run.
     fn roots_of_about(&self, about: u128, stop: &Stop) -> Result<u128, FailedPlan> {
         if !self.bounds.rules.contains(&Rule::Order) {
             return Ok(about);
@@ -175,7 +173,7 @@ impl Exploration<'_> {
         let numbers: Vec<usize> = (0..prefixes.len()).collect();
         let samples = in_parallel(self.jobs, &numbers, |number| {
             let prefix = &prefixes[*number];
-            // Each prefix has sites of its own, so that all of them together have all of them.
+            // Each prefix has its own sites, so that together they cover all.
             let first = number * all / prefixes.len();
             let sites = spread(all, most).map(|place| (first + place) % all).collect::<Vec<_>>();
             self.sample_of(prefix, (kind, &sites), stop)
@@ -218,7 +216,7 @@ impl Exploration<'_> {
         Ok(Sample { placing_us: clock.micros(), ..sample })
     }
 
-    /// How long one of these plans takes, in the mean over some.
+    /// The mean time of one of these plans, over some.
     fn time(&self, plans: &[Planned], stop: &Stop) -> Result<Option<u64>, FailedPlan> {
         let chosen: Vec<usize> = spread(plans.len(), TRIALS).collect();
         let times = in_parallel(self.jobs, &chosen, |place| {
@@ -235,7 +233,7 @@ impl Exploration<'_> {
     }
 }
 
-/// At most so many of so many, evenly.
+/// At most `most` of `count` indices, evenly spread.
 fn spread(count: usize, most: usize) -> impl Iterator<Item = usize> {
     let few = count.min(most);
     (0..few).map(move |place| place * count / few)

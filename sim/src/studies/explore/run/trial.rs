@@ -7,14 +7,13 @@ use fencepost_faults::{FaultPlan, Node};
 use fencepost_reports::{Action, History, Verdict, What, digest, judge};
 use std::collections::BTreeSet;
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) struct Trial {
     pub(crate) verdict: Verdict,
-    /// Whether a fault of the plan began to act.
+    /// `true` if a fault of the plan was injected.
     pub(crate) fired: bool,
-    /// Whether at least two processes acquired the lock, the probe aside.
+    /// `true` if at least two processes acquired the lock, without the probe.
     pub(crate) contended: bool,
-    /// The digest of its history.
     pub(crate) digest: String,
 }
 
@@ -30,7 +29,7 @@ pub(crate) fn trial(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Result<Tr
     })
 }
 
-/// Every process whose acquire was granted, the probe aside.
+/// Every process with a granted acquire, without the probe.
 fn holders(history: &History) -> BTreeSet<Node> {
     let mut acquires = BTreeSet::new();
     let mut holders = BTreeSet::new();

@@ -1,10 +1,9 @@
 //! All plans of the bounds, over threads: those with fewer faults first.
 //!
-//! The work is cut into units, in an order that does not depend on the threads: of plans to which
-//! nothing is added each base run, of those to which one thing is each site of each base run, of
-//! the others each thing that is added first. Threads take units chunk by chunk; of a chunk the
-//! first unit that found something speaks. What is done is entered in a ledger, and what is in it
-//! is not done again.
+//! The work is divided into units, in an order that does not depend on the threads: for plans
+//! without additions each base run, for those with one addition each site of each base run, for the
+//! others each first addition. Threads take units chunk by chunk; in a chunk the first unit with a
+//! violation counts. A ledger records finished units, which are not repeated.
 
 use super::ledger::{Ledger, Slice, Unit};
 use super::sum::Sum;
@@ -28,8 +27,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How many units are taken at a time, by how much their plans hold: a checkpoint waits for at most
-/// so many.
+/// Units to take at a time, by plan size: a checkpoint waits for at most this many.
 fn chunk(level: Level) -> usize {
     match level.depth() {
         0 | 1 => 64,
@@ -37,12 +35,12 @@ fn chunk(level: Level) -> usize {
     }
 }
 
-/// Who hears of the runs as they are made. Called from any thread.
+/// Listens to the runs. Called from any thread.
 pub trait Progress: Sync {
-    /// A run is done.
+    /// Called after a run.
     fn run_done(&self, is_violated: bool);
 
-    /// Some units are done.
+    /// Called after some units.
     fn added(&self, ledger: &Ledger) {
         let _ = ledger;
     }
@@ -53,45 +51,45 @@ pub struct Exploration<'b> {
     pub(crate) bounds: &'b Bounds,
     pub(crate) jobs: usize,
     pub(crate) bases: Vec<Base>,
-    /// What can be added, by [`Added`].
+    /// Possible additions, by [`Added`].
     pub(crate) sites: [Vec<Site>; 2],
-    /// The run of each base without a fault, once somebody has looked at it.
+    /// The run of each base without a fault, computed on demand.
     pub(crate) calm: Vec<OnceLock<Scout>>,
-    /// The plans with one fault or delay, by [`Added`]: for every base run, for every site. None
-    /// are kept unless something is added to them: each unit places its own.
+    /// The plans with one fault or delay, by [`Added`]: for every base run, for every site. Empty
+    /// unless they are extended: each unit places its own.
     pub(crate) firsts: [Vec<(usize, Placed)>; 2],
-    /// Whether all of those are there; what is added after them is counted only then.
+    /// `true` if they are complete; later additions are counted only then.
     pub(crate) has_all_firsts: bool,
 }
 
-/// What came of all runs.
+/// The result of all runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// The first plan that breaks a rule; none with fewer faults does.
     Counterexample(Planned),
-    /// No plan does.
+    /// No plan breaks a rule.
     Quiet(Ledger),
-    /// The work was stopped before its end; what is done by then.
+    /// The work was stopped; the finished runs.
     Stopped(Ledger),
 }
 
 /// A plan that could not be run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FailedPlan {
-    /// Which.
+    /// The plan.
     pub planned: Planned,
-    /// Why.
+    /// The reason.
     pub error: EngineError,
 }
 
-/// What came of a unit.
+/// The result of a unit.
 #[derive(Default)]
 struct Done {
     sum: Sum,
-    /// The digests of its histories with their verdicts, and, once it is over, the digest of those.
+    /// The digests of its histories with their verdicts, and at the end the digest of those.
     digest: String,
     found: Option<Planned>,
-    /// Whether it was stopped before its end.
+    /// `true` if it was stopped before its end.
     is_cut: bool,
 }
 
@@ -103,7 +101,7 @@ enum End {
 }
 
 impl<'b> Exploration<'b> {
-    /// The work of some bounds; nothing is placed yet.
+    /// The work for some bounds, without placed plans.
     pub fn unplaced(bounds: &'b Bounds, jobs: usize) -> Exploration<'b> {
         let sites = match bounds.delays {
             0 => [Vec::new(), all_sites(bounds)],
@@ -115,8 +113,8 @@ impl<'b> Exploration<'b> {
         Exploration { bounds, jobs, bases, sites, calm, firsts, has_all_firsts: false }
     }
 
-    /// Places all first faults and delays that something is added to. One that is stopped meanwhile
-    /// has not got all of them, and runs nothing.
+    /// Places all extended first faults and delays. If it is stopped meanwhile, they are
+    /// incomplete, and it runs nothing.
     pub fn new(
         bounds: &'b Bounds,
         jobs: usize,
@@ -132,12 +130,12 @@ impl<'b> Exploration<'b> {
         self.bounds.spec(&self.bases[planned.base], planned.plan.clone())
     }
 
-    /// What the conditions of each base run are, in words.
+    /// The conditions of each base run, in words.
     pub fn conditions(&self) -> Vec<String> {
         self.bases.iter().map(|base| base.name.clone()).collect()
     }
 
-    /// Runs every plan of a shard that is not in the ledger yet, until one breaks a rule or it is
+    /// Runs every plan of a shard that is missing in the ledger, until one breaks a rule or it is
     /// stopped. The ledger is one of [`Exploration::units`].
     pub fn explore(
         &self,
@@ -162,7 +160,7 @@ impl<'b> Exploration<'b> {
         Ok(Answer::Quiet(ledger))
     }
 
-    /// Does a part of the work again. `None` if it is stopped, or if a plan of it breaks a rule.
+    /// Repeats a part of the work. `None` if it is stopped, or if one of its plans breaks a rule.
     pub fn again(
         &self,
         part: &Slice,
@@ -180,7 +178,7 @@ impl<'b> Exploration<'b> {
         Ok(ledger.slices().next().cloned())
     }
 
-    /// Runs these units and enters those that were done, up to the first that found something.
+    /// Runs these units and enters the finished ones, up to the first with a violation.
     fn run(
         &self,
         level: Level,
@@ -205,7 +203,7 @@ impl<'b> Exploration<'b> {
         for (number, unit) in units.iter().zip(results) {
             let Done { sum, digest, found, is_cut } = unit?;
             match found {
-                // Only if all before it are done it is the first.
+                // It is the first only if all before it are done.
                 Some(planned) if matches!(end, End::Done) => return Ok(End::Found(planned)),
                 _ if is_cut || found.is_some() => end = End::Stopped,
                 _ => {
@@ -236,7 +234,7 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    /// Adds what is left to a plan, in every way, and runs those that hold all of it.
+    /// Adds the rest to a plan, in every way, and runs the complete ones.
     fn run_after(
         &self,
         (base, prefix, left): (usize, &FaultPlan, Level),
@@ -262,7 +260,7 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    /// Adds one of a kind, and then what is left after that.
+    /// Adds one of a kind, and then the rest after that.
     fn run_deeper(
         &self,
         at: (usize, &FaultPlan, &Scout),
@@ -278,7 +276,7 @@ impl<'b> Exploration<'b> {
             self.end_same_orders(at, &mut all, 1)?;
         }
         for one in &placed {
-            // What else was left out is counted where plans of that level are run.
+            // Other pruned plans are counted where plans of that level are run.
             let same_order = one.pruned.same_order;
             unit.done.sum.leave_out(Pruned { same_order, ..Pruned::default() });
             for plan in one.roots() {
@@ -335,7 +333,7 @@ impl<'b> Exploration<'b> {
         origin.place(site).map_err(|error| FailedPlan { planned: planned(base, prefix), error })
     }
 
-    /// Where faults are added to a plan.
+    /// A plan to extend, with its run.
     pub(crate) fn origin<'g>(
         &'g self,
         base: usize,
@@ -346,11 +344,10 @@ impl<'b> Exploration<'b> {
     }
 }
 
-/// A unit that is being run.
 struct Running<'r> {
     level: Level,
     number: usize,
-    /// The first unit of those beside it in which a plan was found that breaks a rule.
+    /// The first unit with a violation among the parallel ones.
     earliest: &'r AtomicUsize,
     progress: &'r dyn Progress,
     stop: &'r Stop,
@@ -358,8 +355,8 @@ struct Running<'r> {
 }
 
 impl Running<'_> {
-    /// Whether nothing more of it is to be run: a plan breaks a rule, here or in a unit before it,
-    /// or it is stopped.
+    /// Returns whether the unit must stop: a plan breaks a rule, here or in an earlier unit, or it
+    /// is stopped.
     fn is_over(&mut self) -> bool {
         let is_beaten = self.earliest.load(Ordering::Relaxed) < self.number;
         if self.done.found.is_none() && (is_beaten || self.stop.is_asked()) {
@@ -368,7 +365,6 @@ impl Running<'_> {
         self.done.found.is_some() || self.done.is_cut
     }
 
-    /// Counts a run.
     fn count(&mut self, trial: &Trial, planned: Planned) {
         let is_violated = trial.verdict == Verdict::Violated;
         self.done.sum.count(self.level, trial);
@@ -385,12 +381,11 @@ impl Running<'_> {
     }
 }
 
-/// A plan that is added to, as errors name it.
+/// An extended plan, for errors.
 fn planned(base: usize, plan: &FaultPlan) -> Planned {
     Planned { base, level: Level::default(), plan: plan.clone() }
 }
 
-/// The units of a shard.
 pub(crate) fn own(shard: Shard, units: usize) -> Range<usize> {
     let own = shard.slice(SeedRange { from: Seed(0), to: Seed(units as u64) });
     own.from.0 as usize..own.to.0 as usize

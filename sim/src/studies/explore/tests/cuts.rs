@@ -1,10 +1,10 @@
-//! Cuts: wherever one begins and ends between two looks of the network, the run is the same.
+//! Cuts: all starts and ends between two checks of the network give the same run.
 
 use super::*;
 use fencepost_reports::Event;
 
-/// What happens before the probe begins, but for the fault, and the numbers of connections, by
-/// which MySQL knows who holds a lock.
+/// The events before the probe begins, without the fault and the numbers of connections, which
+/// identify holders in MySQL.
 fn told(bounds: &Bounds, base: &Base, plan: &FaultPlan) -> Vec<Event> {
     let mut spec = bounds.spec(base, plan.clone());
     let nothing = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
@@ -36,7 +36,7 @@ fn cut(site: &Site, from: SimTime, to: SimTime) -> FaultPlan {
     FaultPlan::new(vec![TimedFault { id: 1, at_us: from, fault }])
 }
 
-/// The first and the last instants of the classes of a site: when it begins, when it ends.
+/// The first and the last instants of the classes of a site: its starts and ends.
 fn classes(origin: &Origin<'_>, site: &Site) -> Vec<[SimTime; 3]> {
     let placed = origin.place(site).expect("it runs");
     let span = |plan: &FaultPlan| {
@@ -68,7 +68,7 @@ fn a_cut_is_the_same_wherever_it_begins_and_ends_between_two_looks() {
             let classes = classes(&origin, site);
             for [from, earliest, latest] in classes.iter().step_by(7) {
                 let one = told(&bounds, base, &cut(site, *from, *earliest));
-                // Any instant between these does, and any beginning after the look before.
+                // Any instant between these is equivalent, and any start after the previous check.
                 let middle = SimTime(earliest.0.midpoint(latest.0) / 100 * 100).max(*earliest);
                 for end in [middle, *latest] {
                     assert_eq!(one, told(&bounds, base, &cut(site, *from, end)), "{site:?}");

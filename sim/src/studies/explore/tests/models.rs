@@ -1,5 +1,5 @@
-//! The explorer held against models that share nothing with the simulator: what a model breaks the
-//! explorer must break on the engine, what a model proves safe it must find quiet.
+//! Compares the explorer with models independent of the simulator: if a model breaks, the explorer
+//! must find a violation on the engine; if a model is proved safe, the explorer must find none.
 
 mod world;
 
@@ -10,12 +10,12 @@ use world::{Lock, Mistake, Trouble};
 /// A cell that a model and the explorer both decide.
 struct Cell {
     lock: Lock,
-    /// Whether two processes can be in their sections at once.
+    /// `true` if two processes can be in their critical sections at the same time.
     is_broken: bool,
-    /// How many states the model has that differ in more than which server or process is which;
-    /// none is stated of one that is broken, because the search ends at what breaks it.
+    /// The model's number of states up to renaming of servers and processes; `None` for a broken
+    /// one, because the search ends at the violation.
     states: Option<usize>,
-    /// The same on the engine: the fault, and whether a server comes back only after a lease.
+    /// The same on the engine: the fault, and whether a server returns only after a lease.
     fault: &'static str,
 }
 
@@ -51,7 +51,8 @@ const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
 /// reply, a restart after a lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
-/// Whether two processes can be in their sections at once, and how many states were seen.
+/// Whether two processes can be in their critical sections at the same time, and the number of
+/// states.
 fn checked(lock: &Lock) -> (bool, usize) {
     let checker = lock.clone().checker().spawn_bfs().join();
     assert!(checker.is_done());
@@ -59,7 +60,7 @@ fn checked(lock: &Lock) -> (bool, usize) {
     (checker.discovery("one at a time").is_some(), checker.unique_state_count())
 }
 
-/// The bounds of the same cell for the explorer.
+/// The explorer's bounds for the same cell.
 fn bounds_of_cell(cell: &Cell) -> Bounds {
     let client = if cell.lock.servers == 1 { "single-node" } else { "redlock" };
     let faults = u8::from(cell.lock.trouble.is_some());
@@ -117,7 +118,7 @@ fn a_mistake_in_the_model_is_noticed() {
     }
 }
 
-/// Another lock under the name of one that has a certificate.
+/// A different lock under the name of one that has a certificate.
 fn disguised(name: &'static str, as_is: &str) -> &'static Definition {
     let own = find(as_is).expect("the lock is in the table");
     let Definition { about, deployment, has_tokens, is_fair, models, build, .. } = *own;

@@ -1,4 +1,4 @@
-//! Orders of messages: which are placed, which are left out, and what they show.
+//! Message orders: those that are placed, those that are pruned, and their results.
 
 use super::*;
 use crate::setup::scenario::Hold;
@@ -25,7 +25,7 @@ fn late(bounds: &Bounds, base: &Base) -> Vec<FaultPlan> {
     placed.flat_map(|placed| placed.plans).collect()
 }
 
-/// When each message of a run arrives, by its link and its place on it.
+/// The arrival of each message of a run, by its link and its position on it.
 fn arrivals(scout: &Scout) -> Vec<((Node, Node), usize, SimTime)> {
     let mut counts = std::collections::BTreeMap::new();
     let of = |message: &Message| {
@@ -64,7 +64,7 @@ fn a_late_message_passes_a_neighbour_and_is_no_later_than_the_latencies_allow() 
     }
 }
 
-/// Every order in which two processes' first commands can reach the server is made.
+/// Every order in which two processes' first commands can reach the server occurs.
 #[test]
 fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noticed() {
     let bounds = ordered("single-node", "none", (0, 1));
@@ -74,7 +74,7 @@ fn every_message_is_made_to_pass_its_next_neighbour_and_a_delay_left_out_is_noti
         let missing = |plans: &[FaultPlan]| {
             let mut missing = Vec::new();
             for (link, place, at) in arrivals(&calm) {
-                // Of messages that go to the same machine within reach of each other, each pair.
+                // Each pair of messages to the same machine within reach of each other.
                 for (other, _, next) in arrivals(&calm) {
                     let is_probe =
                         [link, other].iter().any(|link| [link.0, link.1].contains(&Node::Probe));
@@ -170,7 +170,7 @@ fn sound_locks_keep_every_rule_in_every_order() {
     }
 }
 
-/// Everything that plans with one delay and one fault show, as the checkers name it.
+/// All violations of plans with one delay and one fault, as the checkers name them.
 fn shown_after(bounds: &Bounds) -> BTreeSet<String> {
     let mut work = Exploration::unplaced(bounds, 1);
     work.place_all(&Stop::new()).expect("it can be placed");
@@ -203,8 +203,8 @@ fn leaving_out_equal_orders_loses_no_violation() {
     }
 }
 
-/// The holder asks whose the lock is, and deletes it; if that arrives late, the lease is over and
-/// the lock somebody else's.
+/// The holder reads the owner, and deletes the lock; if the delete arrives late, the lease is over
+/// and the lock belongs to another process.
 #[test]
 fn a_late_message_shows_what_the_same_run_without_it_does_not() {
     let mut bounds = ordered("set-px-get-del", "none", (0, 1));

@@ -1,4 +1,4 @@
-//! Work that is done in parts: shards, and what a stop leaves.
+//! Work in parts: shards, and stops.
 
 use super::*;
 use crate::studies::explore::certificate::partial::{
@@ -8,12 +8,12 @@ use fencepost_reports::documents::certificate::unfinished::Unfinished;
 use fencepost_reports::summary::sweep::Gaps;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Some hundred runs, of plans with no fault, one and two.
+/// A few hundred runs, of plans with no fault, one and two.
 fn small() -> Bounds {
     bounds("single-node", "lost-reply", 2)
 }
 
-/// What a shard leaves behind.
+/// The result of a shard.
 pub(super) fn part(bounds: &Bounds, shard: Shard) -> Unfinished {
     let mut work = Exploration::unplaced(bounds, 2);
     work.place_all(&Stop::new()).expect("it can be placed");
@@ -123,7 +123,7 @@ fn what_does_not_belong_together_is_not_added_up() {
     assert!(refused(&elsewhere, 0).contains("unknown lock 'redlok'"));
 }
 
-/// Stops after so many runs.
+/// Stops after this many runs.
 struct Stopping<'s> {
     left: AtomicU64,
     stop: &'s Stop,
@@ -137,8 +137,8 @@ impl Progress for Stopping<'_> {
     }
 }
 
-/// With one job the stop comes after exactly so many runs; of two, the other may have a run under
-/// way, so that only what is at least two runs from the end is sure to stop.
+/// With one job it stops after exactly this many runs; of two, the other may have a run in
+/// progress, so that only a stop at least two runs before the end is certain to take effect.
 #[test]
 fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     let bounds = small();
@@ -152,7 +152,7 @@ fn what_is_stopped_after_any_run_goes_on_to_the_same_certificate() {
     }
 }
 
-/// Stops after so many runs, with up to so many more under way, and goes on to the whole.
+/// Stops after this many runs, with up to `more` in progress, and continues to the whole.
 fn goes_on(work: &Exploration, bounds: &Bounds, (runs, more): (u64, u64), whole: &Certificate) {
     let conditions = work.conditions();
     let stop = Stop::new();
@@ -188,7 +188,7 @@ fn a_checkpoint_of_something_else_is_refused() {
     }
 }
 
-/// How many runs broke a rule.
+/// The number of violated runs.
 #[derive(Default)]
 struct Violated(AtomicU64);
 

@@ -1,5 +1,5 @@
-//! Anomalies that take two faults one right after the other. Drawn ones rarely meet so; these plans
-//! are written by hand, and the seed draws everything else.
+//! Anomalies that take two faults in quick succession. Drawn ones rarely meet like that; these
+//! plans are hand-written, and the seed draws everything else.
 
 use super::{Case, OVERLAP, within};
 use fencepost::Scenario;
@@ -8,29 +8,28 @@ use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 use fencepost_reports::{Cause, Kind};
 
-/// One anomaly under a plan of its own.
+/// One anomaly with its own plan.
 pub(crate) struct Written {
-    /// Which protocol it belongs to.
+    /// The protocol.
     pub(crate) id: &'static str,
-    /// The lock and what it runs in.
+    /// The lock and its scenario.
     pub(crate) flawed: Case,
     /// The same without the mistake.
     pub(crate) twin: Case,
-    /// What goes wrong.
+    /// The plan.
     pub(crate) plan: fn() -> FaultPlan,
-    /// The families that its faults belong to.
+    /// The families of its faults.
     pub(crate) families: &'static str,
-    /// The plan in words.
+    /// A description of the plan.
     pub(crate) about: &'static str,
-    /// What the flawed one shows, one of them at least, and the twin never.
+    /// The kinds of violations: the flawed lock shows at least one of them, the twin none.
     pub(crate) kinds: &'static [Kind],
-    /// Why.
+    /// The cause.
     pub(crate) cause: Cause,
-    /// In how many seeds from 0 the test looks for it.
+    /// The number of seeds from 0 in which the test searches.
     pub(crate) seeds: u64,
 }
 
-/// Every one of them.
 pub(crate) const WRITTEN: &[Written] = &[Written {
     id: "E2",
     flawed: within("curator-any-session", often_idle),
@@ -56,9 +55,9 @@ fn often_idle() -> Scenario {
     }
 }
 
-/// The reply to a create is lost, and its client does not reach the server again for as long as it
-/// waits until it takes its session, of 10 s, for over. The server ends that at its next tick, up
-/// to 2 s later: in between the client is back with a new session, and looks for the node.
+/// The reply to a create is lost, and its client does not reach the server again until it considers
+/// its session of 10 s expired. The server ends that at its next tick, up to 2 s later: in between
+/// the client is back with a new session, and looks for the node.
 fn reply_lost_and_cut_off() -> FaultPlan {
     let (server, client) = (Node::Server(1), Node::Client(1));
     let lost = Fault::LostReply { server, client, duration_us: Micros::from_millis(1_500) };

@@ -1,106 +1,103 @@
-//! A lock kept by servers that forget a key once its lease is over, as a model of its own: nothing
-//! of the simulator is in it. One server is the single-node lock, several are Redlock.
+//! A lock on servers that forget a key once its lease is over, as a separate model without any part
+//! of the simulator. One server is the single-node lock, several are Redlock.
 //!
-//! Time goes in ticks. Each process takes the lock once: it asks every server at once, enters its
-//! section if a majority grants the lock while the lease is still valid, stays there for a tick and
-//! frees the lock; an attempt that fails is taken back, and made again while attempts are left. A
-//! message takes no tick or one, and what is due in a tick happens before the next. Whatever else
-//! may happen, in every order, is an action.
+//! Time is in ticks. Each process takes the lock once: it asks every server together, enters its
+//! critical section if a majority grants the lock while the lease is still valid, stays there for a
+//! tick and releases the lock; a failed attempt is undone, and retried while attempts remain. A
+//! message takes no tick or one, and events due in a tick happen before the next. All other events,
+//! in every order, are actions.
 
 use stateright::{Model, Property};
 
 /// The length of a lease.
 const LEASE: u8 = 4;
-/// How long a process stays in its section.
+/// The length of a critical section.
 const HOLD: u8 = 1;
-/// How long a pause lasts at most: longer than a lease.
+/// The longest pause: longer than a lease.
 const PAUSE_MAX: u8 = 6;
-/// How long a server is away that comes back late.
+/// The downtime of a server that returns late.
 const AWAY: u8 = LEASE + 1;
 
-/// What may go wrong, once.
+/// A fault that may happen once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trouble {
-    /// A process stands still for up to [`PAUSE_MAX`] ticks.
+    /// A process pauses for up to [`PAUSE_MAX`] ticks.
     Pause,
-    /// A process dies for good.
+    /// A process crashes for good.
     Crash,
-    /// A server is started again and has forgotten everything.
+    /// A server restarts without its data.
     Forget,
-    /// The same, and it comes back only after a lease.
+    /// The same, and it returns only after a lease.
     ForgetLate,
-    /// A reply is lost: its process hears that the connection is gone.
+    /// A reply is lost: its process sees a broken connection.
     LoseReply,
 }
 
 /// A mistake in the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
-    /// None.
     None,
     /// One server less than a majority is enough.
     Quorum,
-    /// The key is deleted whoever owns it.
+    /// The key is deleted without an owner check.
     Delete,
-    /// The key is set whoever owns it.
+    /// The key is set without a check for an owner.
     Set,
 }
 
-/// A lock, and what may happen to it.
+/// A lock, and its possible faults.
 #[derive(Clone, Debug)]
 pub(super) struct Lock {
     pub(super) processes: usize,
     pub(super) servers: usize,
-    /// How often a process asks at most.
+    /// The most attempts of a process.
     pub(super) attempts: u8,
-    /// What may go wrong, at most once.
+    /// The fault that may happen, at most once.
     pub(super) trouble: Option<Trouble>,
     pub(super) mistake: Mistake,
 }
 
-/// Everything at one instant. All times are spans from now on, in ticks, so that it does not matter
-/// when a state is reached.
+/// The whole state at one instant. All times are spans from now on, in ticks, so that the absolute
+/// time does not matter.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct State {
     processes: Vec<Process>,
     servers: Vec<Server>,
-    /// What is under way, and how long it may still take.
+    /// Messages in transit, with their longest remaining time.
     messages: Vec<(Message, u8)>,
-    /// Whether the trouble is still to come.
+    /// `true` while the fault may still happen.
     has_trouble: bool,
 }
 
-/// A process.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Process {
     phase: Phase,
     attempts: u8,
-    /// For how long it stands still at most.
+    /// Its longest remaining pause.
     paused: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
-    /// Asks next, not before so long, and then within so long.
+    /// Asks next, not before `wait`, and no later than `within`.
     Idle { wait: u8, within: u8 },
-    /// Asked so long ago.
+    /// Asked `since` ticks ago.
     Asking { since: u8, granted: u8, denied: u8 },
-    /// In its section for so long.
+    /// In its critical section for `left` ticks.
     Inside { left: u8 },
     /// Done, or dead.
     Done,
 }
 
-/// A server.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Server {
-    /// Which attempt of whom has the key, and for how long.
+    /// The attempt and process with the key, and its remaining life.
     key: Option<(u8, u8, u8)>,
-    /// For how long it is away.
+    /// Its remaining downtime.
     away: u8,
 }
 
-/// A message between a process and a server. The attempt names it.
+/// A message between a process and a server, with its attempt.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(super) struct Message {
     process: u8,
@@ -117,20 +114,17 @@ enum What {
     Free,
 }
 
-/// What happens next.
+/// The next event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Action {
-    /// A message arrives.
     Arrive(usize),
-    /// A reply is lost.
     Lose(usize),
-    /// A process does what is due.
+    /// A process performs its due step.
     Step(usize),
     Pause(usize),
     Resume(usize),
     Crash(usize),
     Forget(usize),
-    /// Time passes.
     Tick,
 }
 
@@ -142,7 +136,7 @@ impl Lock {
 }
 
 impl State {
-    /// Whether a process has something to do now.
+    /// Returns whether a process has something to do now.
     fn is_due(&self, process: usize) -> bool {
         let Process { phase, paused, .. } = self.processes[process];
         paused.is_none()
@@ -153,8 +147,8 @@ impl State {
             }
     }
 
-    /// Whether a message can arrive: a process that stands still reads nothing, and a server that
-    /// is away is not there.
+    /// Returns whether a message can arrive: a paused process reads nothing, and an absent server
+    /// does not exist.
     fn can_arrive(&self, message: &Message) -> bool {
         match message.what {
             What::Ask | What::Free => true,
@@ -164,7 +158,7 @@ impl State {
         }
     }
 
-    /// Whether time can pass: nothing is overdue.
+    /// Returns whether time can pass: nothing is overdue.
     fn can_tick(&self) -> bool {
         let is_late = |(message, left): &(Message, u8)| *left == 0 && self.can_arrive(message);
         let can_wait = |process: &Process| match process.phase {
@@ -179,14 +173,13 @@ impl State {
             })
     }
 
-    /// A tick passes.
     fn tick(&mut self) {
         for Process { phase, paused, .. } in &mut self.processes {
             *paused = paused.map(|left| left - 1);
             match phase {
                 Phase::Idle { wait: 0, within } => *within = within.saturating_sub(1),
                 Phase::Idle { wait, .. } => *wait -= 1,
-                // Longer than a lease is all the same.
+                // All values longer than a lease are equivalent.
                 Phase::Asking { since, .. } => *since = (*since + 1).min(LEASE),
                 Phase::Inside { left } => *left = left.saturating_sub(1),
                 Phase::Done => {}
@@ -202,14 +195,13 @@ impl State {
         }
     }
 
-    /// The one state that stands for all that differ only in which server, or which process, is
-    /// which.
+    /// The representative of all states that differ only in the names of servers or processes.
     fn representative(self) -> State {
         let orders = permutations(self.processes.len());
         orders.iter().map(|order| self.renamed(order)).min().unwrap_or(self)
     }
 
-    /// The same with process `i` called `order[i]`, and its servers sorted by what they are like.
+    /// The same with process `i` renamed to `order[i]`, and its servers sorted by state.
     fn renamed(&self, order: &[u8]) -> State {
         let name = |process: u8| order[usize::from(process)];
         let mut processes = self.processes.clone();
@@ -240,7 +232,6 @@ impl State {
         self.messages.push((message, 1));
     }
 
-    /// A process asks every server.
     fn ask(&mut self, process: usize) {
         let own = &mut self.processes[process];
         own.attempts += 1;
@@ -255,7 +246,7 @@ impl State {
         }
     }
 
-    /// A server does what it is asked. One that is away is not there: the connection is gone.
+    /// A server executes a request. An absent one breaks the connection.
     fn serve(&mut self, lock: &Lock, message: Message) {
         let own = (message.process, message.attempt);
         let Server { key, away } = &mut self.servers[usize::from(message.server)];
@@ -281,7 +272,7 @@ impl State {
         }
     }
 
-    /// A process hears a reply; one to an attempt that is over means nothing.
+    /// A process handles a reply; ignores one to an ended attempt.
     fn hear(&mut self, lock: &Lock, message: Message) {
         let process = usize::from(message.process);
         let own = &mut self.processes[process];
@@ -410,7 +401,6 @@ impl Model for Lock {
     }
 }
 
-/// Every order of so few.
 fn permutations(count: usize) -> Vec<Vec<u8>> {
     let mut all = vec![Vec::new()];
     for next in 0..count as u8 {
@@ -428,7 +418,7 @@ fn permutations(count: usize) -> Vec<Vec<u8>> {
     all
 }
 
-/// How many processes are in their sections. One that stands still there is in it, too.
+/// The number of processes in their critical sections, including paused ones.
 fn inside(state: &State) -> usize {
     let is_inside = |own: &&Process| matches!(own.phase, Phase::Inside { .. });
     state.processes.iter().filter(is_inside).count()
