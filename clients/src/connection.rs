@@ -64,7 +64,6 @@ impl Connection {
         std::future::poll_fn(|context| self.poll_receive(context)).await
     }
 
-    /// Ready with the next reply once all of it has arrived.
     fn poll_receive(&mut self, context: &mut Context<'_>) -> Poll<Result<Reply, CallError>> {
         loop {
             if let Some(reply) = Reply::take_from(&mut self.input)? {
@@ -83,9 +82,7 @@ impl Connection {
 /// because every command of every lock is polled here.
 pub(crate) struct Exchange<'c> {
     connection: &'c mut Connection,
-    /// Length of the command in bytes.
     length: usize,
-    /// Bytes sent.
     sent: usize,
 }
 
@@ -161,7 +158,6 @@ fn put_header(output: &mut [u8], length: usize) -> usize {
     end + 2
 }
 
-/// Writes a number in decimal to the front; returns the number of digits.
 #[inline(always)]
 fn put_number(output: &mut [u8], number: usize) -> usize {
     if number < 10 {
@@ -176,7 +172,6 @@ fn put_number(output: &mut [u8], number: usize) -> usize {
 /// Copies all bytes inline; most words are so short that a call to memcpy would take longer.
 #[inline(always)]
 fn copy_short(to: &mut [u8], from: &[u8]) {
-    /// Copies both ends, which cover so few bytes.
     #[inline(always)]
     fn copy_ends<const N: usize>(to: &mut [u8], from: &[u8]) {
         if let (Some(first), Some(last)) = (from.first_chunk::<N>(), from.last_chunk::<N>()) {

@@ -16,7 +16,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Delay before the client subscribes to another Sentinel when a subscription has ended or failed.
 const RESUBSCRIBE_DELAY: Duration = Duration::from_secs(1);
 
 /// Knows the Sentinels and asks them for the primary.

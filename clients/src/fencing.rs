@@ -92,7 +92,6 @@ impl Fencing {
         }
     }
 
-    /// The token, or `None` if another process holds the lock.
     async fn take(
         &mut self,
         resource: &str,

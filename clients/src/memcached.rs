@@ -22,7 +22,6 @@ use protocol::{Answer, Item};
 use session::Session;
 use std::time::Duration;
 
-/// The base of every lock in this folder.
 struct Base {
     env: Env,
     settings: Settings,
@@ -84,7 +83,6 @@ fn whole_seconds(ttl: Duration) -> u64 {
     ttl.as_secs() + u64::from(ttl.subsec_nanos() > 0)
 }
 
-/// A lease without an end.
 fn lease(resource: &str, owner: Bytes) -> Lease {
     Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
 }

@@ -59,7 +59,6 @@ impl Redlock {
         Redlock { env, settings: settings.clone(), masters }
     }
 
-    /// The five steps.
     async fn attempt(&mut self, resource: &str) -> Acquisition {
         let owner = fresh_owner(&self.env);
 

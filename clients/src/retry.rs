@@ -64,7 +64,6 @@ impl Retry {
         !self.env.is_interrupted()
     }
 
-    /// A random delay; `None` if it would pass the deadline, or if the call was interrupted.
     fn delay(&self) -> Option<Duration> {
         if self.env.is_interrupted() {
             return None;

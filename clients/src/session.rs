@@ -89,7 +89,6 @@ impl Session {
         limited.session.call(words).await
     }
 
-    /// Sets the time limit, and returns the previous one.
     fn limit(&mut self, limit: Duration) -> Duration {
         if let Some(open) = &mut self.open {
             open.connection.limit(limit);
@@ -152,7 +151,6 @@ impl Session {
         }
     }
 
-    /// Returns whether a connection is open that may still lead to the right server.
     fn leads_to_the_right_server(&self) -> bool {
         match (&self.open, &self.target) {
             (None, _) => false,
@@ -209,7 +207,6 @@ impl Drop for InUse<'_> {
     }
 }
 
-/// Returns whether a reply shows that the server is a replica, or becoming one.
 fn denies_being_primary(outcome: &Result<Reply, CallError>) -> bool {
     let codes = ["READONLY", "MASTERDOWN", "UNBLOCKED"];
     matches!(

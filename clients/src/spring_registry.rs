@@ -97,7 +97,6 @@ impl Registry {
         &self.client_id
     }
 
-    /// Waits until no other thread has the lock inside the process.
     pub(crate) async fn lock_inside(&self, thread: u16) {
         poll_fn(|context| match self.holder.get() {
             Some(holder) if holder.thread != thread => {

@@ -34,7 +34,6 @@ fn connection(env: &Env, servers: &Servers, settings: &Settings) -> Session {
     Session::new(env, hosts(servers), settings.command_timeout)
 }
 
-/// A lease without an end.
 fn lease(resource: &str, owner: impl Into<Bytes>) -> Lease {
     Lease { resource: resource.to_owned(), owner: owner.into(), token: None, valid_until: None }
 }

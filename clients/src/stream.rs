@@ -79,13 +79,11 @@ impl Stream {
         Ok(stream)
     }
 
-    /// Sets one span for all that follows.
     pub(crate) fn limit(&mut self, timeout: Duration) {
         self.timeout = timeout;
         self.socket.limit(timeout);
     }
 
-    /// Removes the limit.
     pub(crate) fn lift_limit(&mut self) {
         self.socket.lift_limit();
     }

@@ -128,7 +128,6 @@ pub struct Notify {
 
 #[derive(Default)]
 struct Waiters {
-    /// The waiters, the longest first.
     queue: VecDeque<Rc<RefCell<Waiter>>>,
     is_kept: bool,
 }
@@ -139,7 +138,6 @@ struct Waiter {
     waker: Option<Waker>,
 }
 
-/// The addressees of a notification.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Meant {
     One,

@@ -33,12 +33,10 @@ use crate::lock::{Acquisition, FencingToken, Lease, Release};
 use bytes::Bytes;
 use protocol::ZooKeeperError;
 
-/// The parent of a lock's nodes.
 fn parent_of(resource: &str) -> String {
     format!("/{resource}")
 }
 
-/// The lease of a node below `parent`.
 fn lease_of(resource: &str, parent: &str, path: &str, token: Option<FencingToken>) -> Lease {
     let owner = Bytes::copy_from_slice(&path.as_bytes()[parent.len() + 1..]);
     Lease { resource: resource.to_owned(), owner, token, valid_until: None }

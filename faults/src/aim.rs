@@ -25,7 +25,6 @@ use std::collections::BTreeSet;
 
 /// Incidents in a thousand that are moved; the others stay as drawn.
 const AIMED_PER_MILLE: u64 = 500;
-/// Places to try for an incident that collides with others.
 const TRIES_MAX: u32 = 8;
 
 /// The inputs for moving an incident.
@@ -76,7 +75,6 @@ impl AimContext<'_> {
     }
 }
 
-/// The main fault: the last of those that begin at the incident's instant.
 fn main_fault(incident: &Incident) -> Option<&Fault> {
     let at = incident.at?;
     incident.faults.iter().rev().find(|(begin, _)| *begin == at).map(|(_, fault)| fault)

@@ -122,7 +122,6 @@ impl JsonSchema for Families {
     }
 }
 
-/// Every valid name, aliases in parentheses.
 fn valid() -> String {
     let name = |family: &Family| match family.aliases() {
         [] => family.name().to_owned(),

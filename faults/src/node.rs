@@ -63,7 +63,6 @@ impl Node {
         matches!(self, Node::Redis(_) | Node::Server(_))
     }
 
-    /// Its sort key: kind, number, thread.
     const fn place(self) -> (u8, u16, u16) {
         match self {
             Node::Redis(n) => (0, n, 0),

@@ -24,7 +24,6 @@ use crate::group::Group;
 use crate::process::{Blocked, Deadline, Interest, Number};
 use crate::sys::memory::Memory;
 
-/// The call at which a thread has stopped.
 pub(crate) struct Call {
     pub(crate) thread: Number,
     pub(crate) process: Number,
@@ -34,18 +33,15 @@ pub(crate) struct Call {
     pub(crate) now: Now,
     /// The wait that preceded a retry.
     pub(crate) waited: Option<Blocked>,
-    /// `true` if its deadline has passed.
     pub(crate) has_expired: bool,
 }
 
 pub(crate) enum Outcome {
     /// It returns this value.
     Done(i64),
-    /// The kernel executes it.
     Native,
     /// It returns 0, after the other threads had their turn.
     Yields,
-    /// It waits.
     Blocks(Blocked),
     EndsThread,
     EndsProcess(i32),
@@ -82,7 +78,6 @@ impl Call {
         Outcome::Blocks(Blocked { on, until, restarts: true })
     }
 
-    /// A span in memory, in nanoseconds; `None` if negative.
     fn timespec_ns(&self, at: u64) -> Option<u64> {
         let (seconds, nanos) = (self.memory.u64(at) as i64, self.memory.u64(at + 8) as i64);
         let seconds = u64::try_from(seconds).ok()?;
@@ -165,7 +160,6 @@ impl Group {
         ))
     }
 
-    /// The emulated file of the call's descriptor.
     fn file_of(&self, call: &Call) -> Option<FileId> {
         self.file(call.process, call.descriptor())
     }

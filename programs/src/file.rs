@@ -65,9 +65,7 @@ pub(crate) struct Socket {
     pub(crate) received: VecDeque<u8>,
     /// End of input: the peer ended, or the program shut this direction.
     pub(crate) has_ended: bool,
-    /// The program shut the reading direction.
     pub(crate) reads_no_more: bool,
-    /// The program shut the writing direction.
     pub(crate) is_shut: bool,
     /// The error for the next call.
     pub(crate) error: Option<i32>,
@@ -118,8 +116,11 @@ pub(crate) enum Stage {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Waiting {
     /// Of the group to itself, from this address.
-    Inside { read: PipeId, write: PipeId, from: (Ipv4Addr, u16) },
-    /// From another machine: its socket is already open, and receives.
+    Inside {
+        read: PipeId,
+        write: PipeId,
+        from: (Ipv4Addr, u16),
+    },
     Outside(FileId),
 }
 
@@ -137,7 +138,6 @@ pub(crate) struct Files {
     open: Vec<Option<OpenFile>>,
     pub(crate) pipes: Vec<Pipe>,
     pub(crate) connections: BTreeMap<SocketId, FileId>,
-    /// Closed connections that the network must learn of.
     pub(crate) closed: Vec<SocketId>,
     /// `true` if an event occurred that a thread may wait for.
     pub(crate) has_changed: bool,
@@ -187,7 +187,6 @@ impl Files {
         })
     }
 
-    /// The socket of the group that listens on a port.
     pub(crate) fn listener(&mut self, port: u16) -> Option<FileId> {
         self.open.iter().position(|file| {
             let kind = file.as_ref().map(|file| &file.kind);
@@ -222,7 +221,6 @@ impl Files {
         })
     }
 
-    /// Returns whether a listener's backlog has room.
     pub(crate) fn has_room(&mut self, listener: FileId) -> bool {
         self.socket(listener).is_some_and(|socket| match &socket.stage {
             Stage::Listening(waiting) => waiting.len() <= socket.backlog,

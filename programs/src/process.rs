@@ -14,11 +14,9 @@ pub(crate) struct Process {
     pub(crate) real: Tracee,
     pub(crate) parent: Number,
     pub(crate) memory: Memory,
-    /// Its emulated descriptors.
     pub(crate) descriptors: BTreeMap<i32, FileId>,
     /// Our page in its memory, once mapped.
     pub(crate) scratch: Option<u64>,
-    /// Its clock page.
     pub(crate) clock: Option<usize>,
     /// Addresses where its code returns its number without a call.
     pub(crate) knows_number_at: BTreeSet<u64>,
@@ -26,9 +24,7 @@ pub(crate) struct Process {
     pub(crate) has_clock_of_parent: bool,
     /// Its wait status; it stays until its parent waits for it.
     pub(crate) ended: Option<i32>,
-    /// The expiry of its alarm, and the interval.
     pub(crate) alarm_ns: Option<(u64, u64)>,
-    /// Its timers (`timer_create`), by number.
     pub(crate) timers: BTreeMap<i32, SignalTimer>,
     pub(crate) next_timer: i32,
 }
@@ -42,7 +38,6 @@ pub(crate) struct SignalTimer {
     pub(crate) is_wall: bool,
     /// It counts processor time, which never advances.
     pub(crate) counts_work: bool,
-    /// Its next expiry.
     pub(crate) next_ns: Option<u64>,
     pub(crate) interval_ns: u64,
     /// Expiries since the last signal that were not signalled themselves.
@@ -50,7 +45,6 @@ pub(crate) struct SignalTimer {
 }
 
 impl SignalTimer {
-    /// The time of its clock.
     pub(crate) fn clock_ns(&self, now: Now) -> u64 {
         if self.is_wall { now.wall_ns } else { now.monotonic_ns }
     }
@@ -95,7 +89,6 @@ pub(crate) enum State {
     Lends(Number),
 }
 
-/// The event that a thread waits for in a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Blocked {
     pub(crate) on: Interest,
@@ -109,8 +102,11 @@ pub(crate) enum Interest {
     /// An event of a file.
     Files,
     /// A wake-up of the word.
-    Futex { at: Word, mask: u32, is_woken: bool },
-    /// The end of a child.
+    Futex {
+        at: Word,
+        mask: u32,
+        is_woken: bool,
+    },
     Children,
     /// Only the deadline or a signal.
     Nothing,
@@ -127,7 +123,6 @@ pub(crate) enum Word {
     Shared { device: u64, file: u64, at: u64 },
 }
 
-/// An instant of one of the clocks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Deadline {
     pub(crate) is_wall: bool,

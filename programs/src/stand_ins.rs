@@ -8,13 +8,10 @@ use std::io::{self, Write};
 use std::net::Ipv4Addr;
 use std::time::SystemTime;
 
-/// The address of the simulated resolver.
 pub(crate) const RESOLVER: Ipv4Addr = Ipv4Addr::new(10, 0, 255, 53);
 
-/// The number of processors that a program sees.
 pub(crate) const PROCESSORS: u32 = 2;
 
-/// The memory that it sees, in bytes.
 pub(crate) const MEMORY: u64 = 8 << 30;
 
 /// Replaced system files, with the name of the replacement.
@@ -51,7 +48,6 @@ pub(crate) fn file_with(text: &str) -> io::Result<File> {
     Ok(file)
 }
 
-/// The text that replaces a system file, if one does.
 pub(crate) fn stand_in(launch: &Launch, path: &str) -> Option<String> {
     let (_, name) = STAND_INS.iter().find(|(known, _)| *known == path)?;
     let memory_kb = MEMORY / 1024;

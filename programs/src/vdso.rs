@@ -6,7 +6,6 @@
 use crate::sys::clock_pages::{CODE_AT, PAGE, functions};
 
 const NAME: &str = "linux-vdso.so.1";
-/// The version of all its symbols.
 const VERSION: &str = "LINUX_2.6";
 const SEGMENTS_AT: u64 = 64;
 const TABLES_AT: usize = 64 + 2 * 56;
@@ -55,7 +54,6 @@ impl Names {
     }
 }
 
-/// ELF's hash of a name.
 fn hash(name: &str) -> u32 {
     name.bytes().fold(0, |hash: u32, byte| {
         let sum = (hash << 4).wrapping_add(byte.into());

@@ -154,7 +154,6 @@ pub(crate) fn report(stories: Vec<Story>) -> Report {
     report_of(stories.into_iter().map(run).collect())
 }
 
-/// A report of one run with its history.
 pub(crate) fn with_history(story: Story) -> Report {
     let recordings = Recordings { history: Some(story.clone().build()), trace: None };
     report_of(vec![Stages { recordings, ..facts(story).into() }.into()])

@@ -16,13 +16,10 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
-/// One server's access to this computer.
 pub(crate) struct Computer {
     pub(crate) listener: TcpListener,
     pub(crate) files: RefCell<Files>,
-    /// `true` once the server was asked to stop.
     pub(crate) leave: Arc<AtomicBool>,
-    /// The receiver of warnings.
     pub(crate) events: mpsc::UnboundedSender<Event>,
 }
 
@@ -31,7 +28,6 @@ thread_local! {
     static ORIGIN: Instant = Instant::now();
 }
 
-/// A monotonic clock.
 pub(crate) fn running() -> Duration {
     ORIGIN.with(Instant::elapsed)
 }
@@ -89,7 +85,6 @@ impl Platform for Computer {
         }
     }
 
-    /// Syncs on another thread.
     async fn sync(&self, file: Option<File>) -> Result<(), ServeError> {
         let Some(file) = file else { return Ok(()) };
         match tokio::task::spawn_blocking(move || file.sync_data()).await {

@@ -13,7 +13,6 @@ use tokio::sync::Notify;
 /// The most bytes that may wait for a peer that does not read before it is disconnected, regardless
 /// of `client-output-buffer-limit`: one client must not take the process down.
 const OUTGOING_BYTES_MAX: usize = 256 * 1024 * 1024;
-/// Messages per write.
 const SLICES_MAX: usize = 64;
 /// Time limit for a closing connection to send its last bytes.
 const LINGER: Duration = Duration::from_secs(5);
@@ -22,13 +21,10 @@ pub(crate) struct Connection<S> {
     pub(crate) stream: S,
     outgoing: RefCell<VecDeque<Bytes>>,
     outgoing_bytes: Cell<usize>,
-    /// The backlog last reported to the machine.
     told_bytes: Cell<usize>,
     /// The machine has closed it: it reads no more, and ends when everything is written.
     closing: Cell<bool>,
-    /// The peer does not read, or is gone.
     broken: Cell<bool>,
-    /// Wakes its task.
     changed: Notify,
 }
 
@@ -77,7 +73,6 @@ impl<S: Stream> Connection<S> {
         (self.told_bytes.replace(bytes) != bytes).then_some(bytes)
     }
 
-    /// Sends as much as possible without waiting; its task sends the rest.
     pub(crate) fn flush(&self) {
         if self.write_by(|slices| self.stream.send(slices)).is_err() {
             self.give_up();

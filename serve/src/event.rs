@@ -3,10 +3,7 @@
 use crate::ServeError;
 
 pub(crate) enum Event {
-    /// The server answers requests.
     Ready,
-    /// A problem that does not stop the server.
     Warning(String),
-    /// The thread ends.
     Ended(Result<(), ServeError>),
 }

@@ -67,7 +67,6 @@ impl Files {
         done.map_err(|error| self.failure(error))
     }
 
-    /// Syncs the written data.
     pub(crate) fn sync(&self) -> Result<(), ServeError> {
         let synced = self.append_only.as_ref().map_or(Ok(()), File::sync_data);
         synced.map_err(|error| self.failure(error))
@@ -135,7 +134,6 @@ fn failed(path: &Path, error: io::Error) -> ServeError {
     ServeError::File { path: path.to_owned(), error }
 }
 
-/// Writes a new file, and leaves none behind if that fails.
 fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut file = File::create(path)?;
     let written = file.write_all(bytes).and_then(|()| file.sync_all());

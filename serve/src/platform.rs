@@ -8,9 +8,7 @@ use std::io;
 use std::net::SocketAddr;
 
 pub(crate) trait Platform: 'static {
-    /// The type of a connection.
     type Stream: Stream;
-    /// A pending sync.
     type Sync: 'static;
 
     fn accept(&self) -> impl Future<Output = io::Result<(Self::Stream, SocketAddr)>>;
@@ -25,6 +23,5 @@ pub(crate) trait Platform: 'static {
     /// Warns of a damaged file, or gives the error with which its server ends.
     fn note_damage(&self, damage: Damage) -> Result<(), ServeError>;
 
-    /// Syncs earlier writes.
     fn sync(&self, sync: Self::Sync) -> impl Future<Output = Result<(), ServeError>>;
 }

@@ -18,7 +18,6 @@ pub(crate) trait Stream: 'static {
     /// Reads received bytes, within the connection's task.
     fn try_read(&self, buffer: &mut [u8]) -> io::Result<usize>;
 
-    /// Ends the sending side.
     fn finish(&self);
 
     /// Waits until the stream may be able to do more, within the connection's task.

@@ -36,7 +36,6 @@ pub(crate) struct HostThread {
 }
 
 impl HostThread {
-    /// Starts a thread, which reports its server's events.
     pub(crate) fn start(
         beginning: Beginning,
         events: mpsc::UnboundedSender<Event>,
@@ -100,7 +99,6 @@ fn serve(
     result
 }
 
-/// Reports once that the server answers requests, and never returns.
 async fn report_ready(host: &Host<Computer>, events: &mpsc::UnboundedSender<Event>) {
     host.ready().await;
     let _ = events.send(Event::Ready);

@@ -26,12 +26,10 @@ use rayon::prelude::*;
 use std::error::Error;
 use std::rc::Rc;
 
-/// A flaw that random faults rarely meet.
 struct Hard {
     what: &'static str,
     client: &'static str,
     fault: &'static str,
-    /// The scenario, as TOML.
     scenario: &'static str,
     /// Additional settings of the small runs of `explore`.
     explored: &'static str,
@@ -68,10 +66,8 @@ const CELLS: &[Hard] = &[
     },
 ];
 
-/// The ways to search for a violation, side by side.
 #[derive(Clone, Copy)]
 enum Search {
-    /// Drawn seeds.
     Drawn(Strategy),
     /// Every place of small runs.
     Explored,
@@ -126,7 +122,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Runs seeds from the first on until one shows the violation.
 fn run_trial(cell: &Hard, strategy: Strategy, first: u64, max: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let client = clients::find(cell.client).ok_or(cell.client)?;
@@ -207,7 +202,6 @@ fn columns(sides: [&[Trial]; 4], of: fn(&Trial) -> u64, unit: impl Fn(u64) -> St
     format!("{} | {}", told[0], others.join(" | "))
 }
 
-/// The lower median.
 fn median(mut values: Vec<u64>) -> u64 {
     values.sort_unstable();
     values.get(values.len().saturating_sub(1) / 2).copied().unwrap_or(0)

@@ -68,7 +68,6 @@ fn scenario(seed: u64, client: &str, family: &str) -> (RunSpec, RunOutcome) {
     (spec, outcome)
 }
 
-/// The work of a sweep for one seed; returns the events of the run.
 fn judged(seed: u64, cell: &mut Cell) -> u64 {
     let (spec, outcome) = scenario(seed, "single-node", "failover");
     let facts = Findings { spec: &spec, outcome: &outcome }.facts();

@@ -43,7 +43,6 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     sync_folder(folder)
 }
 
-/// A new file that no other process takes for a leftover.
 fn temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(TEMPORARY);

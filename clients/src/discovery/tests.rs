@@ -18,7 +18,6 @@ fn says(primary: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
     move |call| if call.name() == "SENTINEL" { Answer::Says(primary) } else { Answer::Normal }
 }
 
-/// A server that calls itself a replica and refuses writes.
 fn replica(call: &Call<'_>) -> Answer {
     match call.name() {
         "ROLE" => Answer::Says(REPLICA),
@@ -38,7 +37,6 @@ fn world() -> (Rc<TestWorld>, Box<dyn Lock>) {
     (world, lock)
 }
 
-/// Fails over without notifying the client.
 fn fail_over(world: &TestWorld) {
     world.serve("s1", says(PRIMARY_IS_B));
     world.serve("s2", says(PRIMARY_IS_B));

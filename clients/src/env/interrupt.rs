@@ -14,10 +14,8 @@ use std::pin::Pin;
 use std::task::Poll;
 use std::time::Duration;
 
-/// The progress of a thread's interrupt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 enum Stage {
-    /// No interrupt.
     #[default]
     None,
     /// The call has not noticed it, and is not being polled.
@@ -32,7 +30,6 @@ enum Stage {
 pub(super) struct Interrupt(Cell<Stage>);
 
 impl Interrupt {
-    /// Returns `true` once: to the first wait that would have to block.
     #[inline(always)]
     pub(super) fn is_heard_here(&self) -> bool {
         let is_heard = self.0.get() == Stage::Polled;

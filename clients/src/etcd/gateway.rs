@@ -16,7 +16,6 @@ use std::time::Duration;
 
 /// The code of a member that is temporarily unavailable (gRPC's UNAVAILABLE).
 const UNAVAILABLE: i64 = 14;
-/// The client's delay between two tries.
 const BACKOFF: std::ops::RangeInclusive<Duration> =
     Duration::from_micros(22_500)..=Duration::from_micros(27_500);
 
@@ -63,10 +62,8 @@ impl From<CallError> for Failure {
 pub struct Gateway {
     env: Env,
     members: Vec<Address>,
-    /// The current member.
     at: Cell<usize>,
     timeout: Duration,
-    /// An idle connection.
     idle: RefCell<Option<Link>>,
 }
 
@@ -102,7 +99,6 @@ impl Gateway {
         self.at.set((self.at.get() + 1) % self.members.len());
     }
 
-    /// Connects to the current member.
     pub(super) async fn link(&self) -> Result<Link, CallError> {
         Link::open(&self.env, &self.members[self.at.get()], self.timeout).await
     }

@@ -6,9 +6,7 @@ use crate::stream::{Stream, no_connection};
 use bytes::{Buf, BytesMut};
 use std::time::Duration;
 
-/// The maximum length of an answer's head.
 const HEAD_MAX: usize = 64 << 10;
-/// The maximum length of a piece of an answer.
 const PIECE_MAX: usize = 64 << 20;
 
 /// An open connection, unusable after an error.
@@ -25,7 +23,6 @@ pub struct Head {
     body: Body,
 }
 
-/// How an answer's body ends.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Body {
     Length(usize),

@@ -77,12 +77,9 @@ pub const FENCING: Definition = Definition {
     ..DEFINITION
 };
 
-/// The behaviour of a variant.
 #[derive(Clone, Copy)]
 struct Traits {
-    /// It checks its own key after the wait.
     checks_key: bool,
-    /// It leaves its critical section when the session is done.
     leaves: bool,
     has_tokens: bool,
 }
@@ -102,21 +99,16 @@ struct Mutex {
     ttl: Duration,
     acquire_timeout: Duration,
     traits: Traits,
-    /// The session of the held lock.
     session: Option<Session>,
 }
 
 struct Place {
-    /// The revision that created the key.
     revision: i64,
     is_first: bool,
 }
 
-/// Why the lock was not acquired.
 enum Missed {
-    /// Time ran out.
     Late,
-    /// Its own key was gone.
     SessionExpired,
     Failed(Failure),
 }
@@ -189,7 +181,6 @@ impl Mutex {
         Ok(Place { revision, is_first: owner == 0 || owner == revision })
     }
 
-    /// Waits until it is first in the queue. Returns the revision of the key.
     async fn wait(
         &self,
         prefix: &str,
@@ -233,7 +224,6 @@ impl Mutex {
     }
 }
 
-/// The transaction by which a contender enters the queue.
 fn enter(prefix: &str, key: &str, lease: i64) -> Value {
     let own = coded(key);
     let compare = json!({

@@ -49,7 +49,6 @@ impl Cas {
         }
     }
 
-    /// Tries to undo an attempt with an unknown outcome.
     async fn undo(&mut self, resource: &str, owner: &[u8], error: &CallError) -> Acquisition {
         match self.remove(resource, owner).await {
             Ok(true) => Acquisition::Refused(error.to_string().into()),
@@ -105,7 +104,6 @@ impl Cas {
     }
 }
 
-/// The result of an `add`.
 enum Taken {
     Ours(FencingToken),
     Held,

@@ -58,7 +58,6 @@ impl Answer {
         }
     }
 
-    /// The error for an answer of the wrong kind.
     pub(super) fn unexpected(&self) -> CallError {
         CallError::Malformed(format!("unexpected {self:?}"))
     }

@@ -54,7 +54,6 @@ struct GetLock {
     usage: Usage,
 }
 
-/// The one value of a result; `None` for NULL.
 fn value(rows: &Rows) -> Option<&str> {
     rows.first()?.first()?.as_deref()
 }
@@ -87,7 +86,6 @@ impl GetLock {
         Lease { resource: resource.to_owned(), owner, token: None, valid_until: None }
     }
 
-    /// Returns whether the connection that took the lock is still open.
     fn is_same(&self, lease: &Lease) -> bool {
         let own = self.server.id().map(|id| id.to_string());
         own.as_deref().map(str::as_bytes) == Some(&lease.owner[..])

@@ -81,9 +81,7 @@ pub fn session_of(greeting: &[u8]) -> Result<u32, CallError> {
 /// An answer, read packet by packet.
 #[derive(Debug, Default)]
 pub struct Answer {
-    /// Columns per row.
     columns: Option<usize>,
-    /// `true` after the definitions of the columns.
     has_head: bool,
     rows: Rows,
 }
@@ -155,7 +153,6 @@ fn row(mut rest: &[u8], count: usize) -> Option<Vec<Option<String>>> {
 mod tests {
     use super::*;
 
-    /// Reads an answer from its packets.
     fn read(bodies: &[&[u8]]) -> Result<Option<Result<Rows, Refusal>>, CallError> {
         let mut answer = Answer::default();
         for (at, body) in bodies.iter().enumerate() {

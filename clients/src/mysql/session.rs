@@ -100,7 +100,6 @@ impl Open {
         self.ask(&login()).await.map(|_| ())
     }
 
-    /// Sends a request and reads the answer.
     async fn ask(&mut self, request: &[u8]) -> Result<Rows, Failure> {
         self.stream.send(request).await?;
         let mut answer = Answer::default();

@@ -41,10 +41,8 @@ pub struct RLock {
     env: Env,
     settings: Settings,
     habits: Habits,
-    /// Opens more sessions to the same server.
     open: Open,
     redis: Session,
-    /// The id of the process.
     uuid: Rc<str>,
     /// `uuid:thread`.
     id: String,
@@ -58,7 +56,6 @@ struct Watch {
     task: Option<Spawned>,
 }
 
-/// The result of an attempt.
 enum Attempt {
     Locked,
     /// The longest wait for a message; unbounded if not given.
@@ -275,7 +272,6 @@ impl RLock {
         Lease { resource: key.to_owned(), owner, token: None, valid_until: None }
     }
 
-    /// Returns whether a watchdog renews it.
     pub(super) fn renews(&self) -> bool {
         self.habits.lease.is_none()
     }

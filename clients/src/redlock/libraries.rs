@@ -63,7 +63,6 @@ const fn ms(milliseconds: u64) -> Duration {
     Duration::from_millis(milliseconds)
 }
 
-/// The parameters of a library.
 struct Library {
     env: Env,
     settings: Settings,

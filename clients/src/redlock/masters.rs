@@ -10,12 +10,9 @@ use bytes::Bytes;
 use std::future::poll_fn;
 use std::task::Poll;
 
-/// One master's result of an attempt.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Vote {
-    /// It has our key.
     Locked,
-    /// It refused.
     NotLocked,
     /// It was not reached, and certainly does not have our key.
     Unreached,
@@ -26,17 +23,16 @@ pub(super) enum Vote {
 /// One master's result of a release.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Removal {
-    /// It removed our key.
     Removed,
-    /// It did not have our key.
     Absent,
     /// It no longer has our key, but a reply was lost: it removed the key, or the key had expired.
     Gone,
     /// No answer; `reached` if the request may have arrived.
-    Unanswered { reached: bool },
+    Unanswered {
+        reached: bool,
+    },
 }
 
-/// The votes of all masters, in their order.
 pub(super) struct Votes(Vec<Vote>);
 
 impl Votes {
@@ -52,17 +48,14 @@ impl Votes {
         self.0.iter().copied()
     }
 
-    /// Returns whether a master gave no answer.
     pub(super) fn any_error(&self) -> bool {
         self.0.iter().any(|vote| matches!(vote, Vote::Unreached | Vote::Unknown))
     }
 
-    /// Returns whether a majority of the instances locked.
     pub(super) fn are_majority(&self) -> bool {
         self.locked() >= quorum(self.len())
     }
 
-    /// The lease, with its validity if known.
     pub(super) fn granted(
         &self,
         resource: &str,

@@ -10,7 +10,6 @@ use std::time::Duration;
 
 const MASTERS: [&str; 5] = ["m1", "m2", "m3", "m4", "m5"];
 
-/// Five masters, of which those named fail as given.
 fn world(broken: &[&str], mishaps: fn(&Call<'_>) -> Answer) -> Rc<TestWorld> {
     let world = TestWorld::new();
     for master in MASTERS {

@@ -99,7 +99,6 @@ impl Lock for NoValidityCheck {
 
 struct UnlockAnswered {
     redlock: Redlock,
-    /// The votes of the granted attempt.
     votes: Option<Votes>,
 }
 
@@ -143,7 +142,6 @@ fn parallel(env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
     Box::new(Parallel(Redlock::new(env, servers, settings)))
 }
 
-/// The five steps with all masters asked in parallel, within this part of the ttl.
 pub(super) async fn attempt_together(
     (env, masters): (&Env, &mut Masters),
     resource: &str,

@@ -52,7 +52,6 @@ const SELECT: &str = "SELECT name FROM locks WHERE name = $1 FOR UPDATE";
 struct ForUpdate {
     env: Env,
     settings: Settings,
-    /// The longest idle time of the transaction.
     idle: Option<Duration>,
     server: Session,
 }
@@ -86,7 +85,6 @@ impl ForUpdate {
         }
     }
 
-    /// Waits for the row until the deadline.
     async fn lock_row(&mut self, resource: &str, deadline: Monotonic) -> Result<Done, Failure> {
         let left = deadline.since(self.env.monotonic_clock()).max(Duration::from_millis(1));
         let bound = format!("SET LOCAL lock_timeout = '{}ms'", left.as_millis());

@@ -17,7 +17,6 @@ use std::time::Duration;
 /// Statements to one server.
 pub struct Session {
     env: Env,
-    /// In connect order.
     hosts: Vec<Address>,
     timeout: Duration,
     open: Option<Open>,
@@ -25,7 +24,6 @@ pub struct Session {
 
 struct Open {
     stream: Stream,
-    /// The process id of the backend.
     backend: u32,
     in_transaction: bool,
     /// `true` if the server is a standby, where writes fail.

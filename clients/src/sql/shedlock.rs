@@ -58,7 +58,6 @@ pub const DB_TIME: Definition = Definition {
     ..DEFINITION
 };
 
-/// The statements for a source of time.
 struct Statements {
     /// $1 name, $2 owner, $3 until (or for how long), $4 now.
     insert: &'static str,
@@ -120,7 +119,6 @@ impl ShedLock {
         ShedLock { env, settings, statements, server, locked_by, is_known: false }
     }
 
-    /// The first parameters of every statement: the name and the owner.
     fn own(&self, resource: &str) -> Vec<Parameter> {
         let locked_by = String::from_utf8_lossy(&self.locked_by).into_owned();
         vec![Parameter::text(resource), Parameter::text(locked_by)]
@@ -154,7 +152,6 @@ impl ShedLock {
         self.execute(self.statements.update, &self.taking(resource)).await
     }
 
-    /// A transaction of one statement: returns whether it changed a row.
     async fn execute(&mut self, sql: &str, values: &[Parameter]) -> Result<bool, Failure> {
         let changed = self.server.begin("BEGIN", sql, values).await;
         match changed {

@@ -56,7 +56,6 @@ const IDLE: Duration = Duration::from_millis(100);
 const REGION: &str = "DEFAULT";
 /// The client id of all processes that use the application's name.
 const APPLICATION: &str = "orders-service";
-/// The SQLSTATE of a duplicate key.
 const DUPLICATE: &str = "23505";
 
 /// The generation of 4.3.
@@ -156,7 +155,6 @@ static GENERATIONS: [Generation; 3] = [
     },
 ];
 
-/// A random UUID (version 4).
 fn uuid(env: &Env) -> Bytes {
     let [high, low] = env.randoms::<2>(Draw::Owner);
     let high = high & !0xf000 | 0x4000;
@@ -166,7 +164,6 @@ fn uuid(env: &Env) -> Bytes {
     Bytes::from(parts.join("-"))
 }
 
-/// Why an attempt failed.
 struct Failed {
     error: Failure,
     /// `true` if COMMIT was refused, rather than a statement before it.
@@ -252,7 +249,6 @@ impl Jdbc {
         outcome
     }
 
-    /// Retries until the wall clock shows the deadline.
     async fn try_outside(&mut self, resource: &str, deadline: i64) -> Acquisition {
         loop {
             match self.obtain(resource).await {
@@ -301,7 +297,6 @@ impl Jdbc {
         Ok(is_committed && changed)
     }
 
-    /// The statements of a transaction: returns whether one of them made the row ours.
     async fn change(&mut self, resource: &str) -> Result<bool, Failure> {
         let generation = self.generation;
         let mut has_begun = false;

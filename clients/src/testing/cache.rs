@@ -9,7 +9,6 @@ pub(super) const CACHE_PORT: u16 = 11_211;
 #[derive(Default)]
 pub(super) struct Cache {
     items: BTreeMap<String, Item>,
-    /// The cas id of the last stored item.
     stored: u64,
 }
 

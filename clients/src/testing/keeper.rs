@@ -5,10 +5,8 @@ use crate::zookeeper::jute::{Decoder, Encoder};
 use bytes::BytesMut;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The members' port.
 pub(crate) const KEEPER_PORT: u16 = 2181;
 
-/// Bytes for the client at the other end of a socket.
 pub(crate) type ForSocket = (usize, Vec<u8>);
 
 #[derive(Default)]
@@ -95,7 +93,6 @@ impl Asked {
 }
 
 impl Keeper {
-    /// The paths of all nodes below `parent`.
     pub(crate) fn children(&self, parent: &str) -> Vec<String> {
         let prefix = format!("{parent}/");
         let paths = self.nodes.keys().filter_map(|path| path.strip_prefix(&prefix));

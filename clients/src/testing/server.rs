@@ -27,10 +27,8 @@ impl Call<'_> {
     }
 }
 
-/// How a server handles a command.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
-    /// Executes it and replies.
     Normal,
     /// Executes it on arrival, and replies this many milliseconds late.
     Late(u64),
@@ -74,7 +72,6 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// The value of a key that has not expired.
     pub(crate) fn get(&self, key: &str, now: u64) -> Option<&str> {
         self.keys
             .get(key)

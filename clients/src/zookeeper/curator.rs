@@ -200,7 +200,6 @@ impl Curator {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }
 
-    /// `internalBlockUntilConnectedOrTimedOut`.
     async fn wait_until_connected(&self) {
         let connected = self.until(|core| core.state.get() == ConnectionState::Connected);
         self.env().timeout(self.0.core.connection_timeout, connected).await;
@@ -250,7 +249,6 @@ async fn manage(core: Rc<Core>) {
 }
 
 impl Core {
-    /// How long the session may stay SUSPENDED from now on.
     fn patience(&self) -> Option<Duration> {
         let since = self.suspended_since.get()?;
         let suspended_us = self.env.wall_clock().0 - since.0;
@@ -265,7 +263,6 @@ impl Core {
         }
     }
 
-    /// `handleExpiredSession`.
     fn begin_anew(&self) {
         self.enter(ConnectionState::Lost);
         let session = self.ensemble.open(self.watcher.clone());

@@ -61,12 +61,10 @@ struct KazooLock {
     state: State,
 }
 
-/// The attributes of the library's object.
 struct State {
     create_tried: bool,
     is_acquired: bool,
     assured_path: bool,
-    /// The name of the node.
     node: Option<String>,
 }
 
@@ -116,7 +114,6 @@ impl KazooRetry {
 }
 
 impl KazooLock {
-    /// `acquire(timeout)`.
     async fn acquire_node(&mut self, resource: &str) -> Acquisition {
         let parent = parent_of(resource);
         let already_acquired = self.state.is_acquired;
@@ -215,7 +212,6 @@ impl KazooLock {
         Ok(contenders.max_by(|one, other| number_of(one).cmp(&number_of(other))))
     }
 
-    /// `_find_node`.
     async fn find_node(
         &self,
         session: &Session,

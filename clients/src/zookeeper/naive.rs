@@ -38,7 +38,6 @@ use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Ser
 use std::rc::Rc;
 use std::time::Duration;
 
-/// The part of every node's name before its number.
 const NODE_NAME: &str = "node-";
 
 /// The entry in the table of locks.
@@ -103,7 +102,6 @@ struct Naive {
 enum Turn {
     First,
     TooLate,
-    /// The own node is no longer in the queue.
     Gone,
 }
 
@@ -150,7 +148,6 @@ impl Naive {
         .await
     }
 
-    /// Steps 2 to 5.
     async fn wait_for_turn(
         &self,
         parent: &str,
@@ -174,7 +171,6 @@ impl Naive {
         }
     }
 
-    /// The names of all nodes, sorted by number.
     async fn queue(
         &self,
         parent: &str,

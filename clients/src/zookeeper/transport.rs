@@ -50,16 +50,13 @@ pub(super) struct Transport {
     env: Env,
     hosts: Hosts,
     shared: Rc<Shared>,
-    /// The requested timeout.
     requested: Duration,
     was_connected: bool,
 }
 
-/// Why a connection ended.
 enum End {
     /// It broke, fell silent, or sent malformed data: another server may work.
     Lost,
-    /// The session has ended.
     Expired,
 }
 
@@ -95,7 +92,6 @@ impl Transport {
         Transport { env, hosts, shared, requested, was_connected: false }
     }
 
-    /// Runs until the session has ended.
     pub(super) async fn run(mut self) {
         while !self.is_closed() {
             let address = self.hosts.next(&self.env).await;
@@ -167,7 +163,6 @@ impl Transport {
         connect_request(state.last_zxid, self.requested, &state.credentials)
     }
 
-    /// Sends and reads until the connection ends.
     async fn carry(&self, mut link: Link) -> End {
         loop {
             if self.is_closed() {

@@ -15,13 +15,11 @@ use rand_core::Rng;
 enum Stage {
     /// Just before the client sends it, and so just before the process handles the previous reply.
     Unsent,
-    /// While it is in transit.
     Asking,
     /// Just before it reaches the server.
     Unserved,
     /// Just before the server replies.
     Unanswered,
-    /// While the reply is in transit.
     Answering,
     /// Just before the reply arrives.
     Unheard,
@@ -72,7 +70,6 @@ pub(super) fn instant_between(rng: &mut impl Rng, ends: &[SimTime]) -> Option<Si
     Some(SimTime((drawn / 1_000 * 1_000).max(first)))
 }
 
-/// Returns whether a fault of messages can hit those of this place.
 fn concerns(fault: &Fault, place: &Place) -> bool {
     let (one, other) = match fault {
         Fault::LostReply { .. } | Fault::LostRequest { .. } => {

@@ -18,7 +18,6 @@ pub(super) fn starts(rng: &mut impl Rng, setting: &Setting) -> Vec<SimTime> {
     starts_of(rng, setting, count)
 }
 
-/// As [`starts`], for exactly `count` strikes.
 pub(super) fn starts_of(rng: &mut impl Rng, setting: &Setting, count: u64) -> Vec<SimTime> {
     let window = setting.window;
     let part = window.length().as_micros() / count.max(1);
@@ -60,7 +59,6 @@ pub(super) fn span_often_past(rng: &mut impl Rng, spans: Spans, threshold: Micro
     span(rng, Spans::new(least, spans.max_us))
 }
 
-/// A uniform span of at most `max`.
 pub(super) fn up_to(rng: &mut impl Rng, max: Micros) -> Micros {
     whole_millis(Micros(uniform(rng, 0..=max.as_micros())))
 }
@@ -70,7 +68,6 @@ pub(super) fn before(at: SimTime, lead: Micros) -> SimTime {
     SimTime(at.as_micros().saturating_sub(lead.as_micros()))
 }
 
-/// Rounds spans of a millisecond or more down to whole milliseconds.
 fn whole_millis(span: Micros) -> Micros {
     if span.as_millis() == 0 { span } else { Micros::from_millis(span.as_millis()) }
 }

@@ -118,7 +118,6 @@ pub fn with_magnitude(fault: &Fault, magnitude: Magnitude, value: i64) -> Fault 
     fault
 }
 
-/// The node lists that can be shortened.
 pub(super) fn node_lists(fault: &mut Fault) -> Vec<&mut Vec<Node>> {
     match fault {
         Fault::Partition { side_a, side_b, .. } => vec![side_a, side_b],

@@ -41,7 +41,6 @@ impl<F: FnMut(&FaultPlan) -> bool> Oracle<F> {
         self.calls
     }
 
-    /// Returns whether a call was refused.
     pub(super) fn refused(&self) -> bool {
         self.refused
     }

@@ -2,7 +2,6 @@
 
 use fencepost_faults::{Direction, Fault, FaultPlan, Micros, Node, SimTime, TimedFault};
 
-/// One fault of each kind and of each wording.
 fn every_kind() -> Vec<Fault> {
     let (client, redis, duration_us) = (Node::Client(2), Node::Redis(1), Micros(1_500_000));
     let partition = |direction| Fault::Partition {

@@ -22,7 +22,6 @@ pub(crate) fn plan(seed: u64, names: &str, setting: &Setting) -> FaultPlan {
     generate(Seed(seed), &families(names), setting)
 }
 
-/// Any deployment, number of processes, lease and window, small ones included.
 fn any_setting() -> impl Strategy<Value = Setting> {
     let shape = prop_oneof![Just(standalone()), Just(replicated()), Just(independent())];
     (shape, 0_u16..7, 1_u64..30_000_000, 0_u64..90_000_000, 0_u64..90_000_000).prop_map(
@@ -43,7 +42,6 @@ fn any_families() -> impl Strategy<Value = String> {
     prop_oneof![one, two]
 }
 
-/// The faults of one family, without their numbers.
 fn contents(plan: &FaultPlan) -> Vec<(SimTime, Fault)> {
     plan.faults.iter().map(|timed| (timed.at_us, timed.fault.clone())).collect()
 }

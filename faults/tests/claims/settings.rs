@@ -18,7 +18,6 @@ pub(crate) fn replicated() -> Setting {
     Setting::new(topology, 3, Micros::from_secs(10))
 }
 
-/// One server, three processes, leases of 10 s.
 pub(crate) fn standalone() -> Setting {
     Setting::new(Topology::Standalone, 3, Micros::from_secs(10))
 }

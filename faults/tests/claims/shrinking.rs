@@ -51,7 +51,6 @@ fn one_step_less(fault: &Fault) -> Vec<Fault> {
     fields.into_iter().filter_map(less).collect()
 }
 
-/// Every plan with one fault less, or with one magnitude a step less.
 fn neighbours(plan: &FaultPlan) -> Vec<FaultPlan> {
     let mut neighbours = Vec::new();
     for index in 0..plan.faults.len() {

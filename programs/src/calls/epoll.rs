@@ -10,7 +10,6 @@ use std::collections::BTreeMap;
 
 const EDGE: u32 = libc::EPOLLET as u32;
 const ONCE: u32 = libc::EPOLLONESHOT as u32;
-/// The size of an event in memory.
 const EVENT: u64 = 12;
 
 impl Group {
@@ -81,7 +80,6 @@ impl Group {
         call.blocks(Interest::Files, call.deadline(after))
     }
 
-    /// The events to report for an entry, if any.
     fn event_of(&self, call: &Call, entry: &Watched) -> Option<u32> {
         if entry.is_spent {
             return None;

@@ -8,7 +8,6 @@ use crate::process::Number;
 
 /// `mov eax, 39; syscall; ret`, as one word.
 const ASKS: u64 = 0xc305_0f00_0000_27b8;
-/// Its bytes before the stop.
 const BEFORE_STOP: u64 = 7;
 
 /// `mov eax, number; nop; nop; ret`.

@@ -7,7 +7,6 @@ use crate::stand_ins::{MEMORY, PROCESSORS};
 use crate::sys::memory::Memory;
 use rand_core::Rng;
 
-/// The most random bytes of one call.
 const RANDOM_MAX: u64 = 1 << 16;
 
 const AT_NULL: u64 = 0;
@@ -135,7 +134,6 @@ fn after_environment(memory: Memory, stack: u64) -> u64 {
     at + 8
 }
 
-/// The layout of `sysinfo`.
 fn system_information(monotonic_ns: u64) -> [u8; 112] {
     let mut answer = [0; 112];
     answer[0..8].copy_from_slice(&(monotonic_ns / 1_000_000_000).to_le_bytes());

@@ -6,7 +6,6 @@ use crate::sys::filter::FIRST_QUESTION;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
-/// `ioctl` commands about interfaces.
 pub(super) const QUESTIONS: Range<u64> = FIRST_QUESTION..0x8a00;
 const SIOCGIFNAME: u64 = 0x8910;
 const SIOCGIFCONF: u64 = 0x8912;
@@ -17,7 +16,6 @@ const SIOCGIFNETMASK: u64 = 0x891b;
 const SIOCGIFMTU: u64 = 0x8921;
 const SIOCGIFHWADDR: u64 = 0x8927;
 const SIOCGIFINDEX: u64 = 0x8933;
-/// The length of an entry and of its name.
 const ENTRY: usize = 40;
 const NAME: usize = 16;
 
@@ -37,7 +35,6 @@ struct Interface {
     ip: Ipv4Addr,
     prefix: u8,
     hardware: [u8; 6],
-    /// The hardware type.
     kind: u16,
     flags: u32,
     mtu: u32,

@@ -8,7 +8,6 @@ use crate::process::Interest;
 use crate::ready::IN;
 use crate::sys::trace::SignalInfo;
 
-/// The size of `signalfd`'s record.
 const TOLD: usize = 128;
 
 impl Group {
@@ -28,7 +27,6 @@ impl Group {
         Outcome::Done(call.descriptor().into())
     }
 
-    /// The readiness of a file for the thread of a call.
     pub(super) fn readiness_for(&self, call: &Call, file: FileId) -> u32 {
         match self.files.get(file).kind {
             Kind::Signals(mask) if self.pending(call.thread) & mask != 0 => IN,
@@ -36,7 +34,6 @@ impl Group {
         }
     }
 
-    /// Takes a pending signal from the kernel, as a `signalfd` record.
     pub(super) fn read_signal(&mut self, call: &Call, mask: u64) -> Read {
         if self.pending(call.thread) & mask == 0 {
             return Read::Nothing;
@@ -59,7 +56,6 @@ impl Group {
         Read::Bytes(told)
     }
 
-    /// Syncs a file: its content at the start of the call is safe when it returns.
     pub(super) fn sync(&mut self, call: &Call) -> Outcome {
         let Some(span_us) = self.launch.sync_us else { return Outcome::Native };
         if call.waited.is_none() {

@@ -28,7 +28,6 @@ impl Group {
         Some(id)
     }
 
-    /// Returns whether an address leads back to this machine.
     pub(super) fn is_own(&self, ip: Ipv4Addr) -> bool {
         let own = self.launch.hosts.get(&self.launch.host_name);
         ip.is_loopback() || ip.is_unspecified() || own == Some(&ip)

@@ -20,7 +20,6 @@ const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 /// A constant in place of the kernel's memory accounting, which differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
-/// A replacement for an opened file.
 enum Other {
     Path(String),
     Text(String),
@@ -64,7 +63,6 @@ impl Group {
         })
     }
 
-    /// The emulated file of a process that a path names by its descriptor.
     fn own_descriptor(&self, process: Number, found: &str) -> Option<(i32, FileId)> {
         let folder = format!("/proc/{}/fd/", self.process(process).memory.0);
         let descriptor = found.strip_prefix(&folder)?.parse().ok()?;
@@ -114,7 +112,6 @@ impl Group {
         format!("/proc/{real}/{rest}")
     }
 
-    /// The replacement for a file, if there is one.
     fn other(&self, found: &str) -> Option<Other> {
         if let Some(text) = stand_in(&self.launch, found) {
             return Some(Other::Text(text));
@@ -197,7 +194,6 @@ fn without_dots(path: &Path) -> PathBuf {
     plain
 }
 
-/// The file at the end of all links, if it exists.
 fn end_of_links(path: &Path) -> Option<PathBuf> {
     let file = OpenOptions::new().read(true).custom_flags(libc::O_PATH).open(path).ok()?;
     std::fs::read_link(format!("/proc/self/fd/{}", file.as_raw_fd())).ok()

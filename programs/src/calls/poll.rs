@@ -10,7 +10,6 @@ const PRIORITY: u32 = libc::POLLPRI as u32;
 /// Synonym of `POLLIN`.
 const IN_TOO: u32 = libc::POLLRDNORM as u32;
 const OUT_TOO: u32 = libc::POLLWRNORM as u32;
-/// The most descriptors of one call.
 const DESCRIPTORS_MAX: u64 = 4096;
 
 /// Adds the synonyms of each readiness flag.

@@ -16,7 +16,6 @@ const NAMESPACES: i32 = libc::CLONE_NEWNS
     | libc::CLONE_NEWPID
     | libc::CLONE_NEWNET;
 
-/// The children that a call waits for.
 #[derive(Clone, Copy)]
 enum Awaited {
     Any,

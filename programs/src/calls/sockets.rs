@@ -13,7 +13,6 @@ use std::net::Ipv4Addr;
 const CONNECT_MAX_NS: u64 = 127_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Returns whether a call is about one socket.
 fn is_socket_call(number: i64) -> bool {
     matches!(
         number,
@@ -31,7 +30,6 @@ fn is_socket_call(number: i64) -> bool {
 }
 
 impl Socket {
-    /// Records news from the network.
     pub(crate) fn hears(&mut self, news: News) {
         match news {
             News::Connected(id) => self.stage = Stage::Open(id),

@@ -8,15 +8,12 @@ use crate::process::Interest;
 use crate::sys::spawn::signal_thread;
 use rand_core::Rng;
 
-/// The most bytes of one call.
 const BYTES_MAX: u64 = 1 << 24;
-/// The most buffers of one call.
 const PLACES_MAX: u64 = 1024;
 /// Writes to a pipe up to this size are atomic.
 const ATOMIC: usize = 4096;
 
 impl Call {
-    /// The buffers of a call.
     fn places(&self) -> Vec<(u64, u64)> {
         let [_, at, count, ..] = self.arguments;
         match self.number {
@@ -46,7 +43,6 @@ impl Call {
         self.flags() & flag != 0
     }
 
-    /// Spreads bytes over the buffers of a call.
     pub(super) fn scatter(&self, bytes: &[u8]) {
         let mut rest = bytes;
         for (at, length) in self.places() {
@@ -75,7 +71,6 @@ fn fingerprint(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0x811c_9dc5, mix)
 }
 
-/// The result of a read.
 pub(super) enum Read {
     Bytes(Vec<u8>),
     Fails(i32),

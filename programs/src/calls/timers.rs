@@ -5,7 +5,6 @@ use super::{Call, Outcome, fails};
 use crate::group::Group;
 use crate::process::SignalTimer;
 
-/// The highest signal number.
 const SIGNAL_MAX: i32 = 64;
 
 impl Group {
@@ -105,7 +104,6 @@ impl Group {
     }
 }
 
-/// Writes the interval and the next expiry of a timer.
 fn puts(call: &Call, at: u64, timer: SignalTimer) {
     let clock = timer.clock_ns(call.now);
     call.puts_timespec(at, timer.interval_ns);

@@ -5,7 +5,6 @@ use crate::process::{Thread, Word};
 use crate::sys::memory::Memory;
 use crate::sys::spawn::signal_process;
 
-/// How a turn continues after a stop.
 pub(crate) enum Turn {
     GoesOn,
     IsOver,
@@ -64,7 +63,6 @@ impl Group {
         }
     }
 
-    /// Ends the whole process of a thread.
     pub(crate) fn ends_process(&mut self, number: Number, status: i32) -> Turn {
         let process = self.thread(number).process;
         self.thread(number).tracee.go(0);
@@ -157,7 +155,6 @@ impl Group {
         });
     }
 
-    /// Kills every process and waits for their end.
     pub(crate) fn kill(&mut self) {
         for process in self.processes.values().filter(|process| process.ended.is_none()) {
             signal_process(process.real.0, libc::SIGKILL);
@@ -187,7 +184,6 @@ impl Group {
         self.ready.clear();
     }
 
-    /// A description of a thread, its program and its action.
     pub(crate) fn described(&self, number: Number, what: &str) -> String {
         let Some(thread) = self.threads.get(&number) else { return what.to_owned() };
         let real = thread.tracee.0;
@@ -210,7 +206,6 @@ impl Group {
         self.described(number, &what)
     }
 
-    /// The error for a deadlock: the wait of each thread.
     pub(crate) fn deadlock(&self) -> String {
         let waits = self.threads.iter().map(|(number, thread)| match &thread.state {
             State::Blocked(blocked) => {

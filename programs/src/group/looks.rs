@@ -21,12 +21,10 @@ const SYSCALL: u64 = 0x050f;
 struct Hand<'a> {
     tracee: Tracee,
     registers: &'a user_regs_struct,
-    /// Signals that arrived meanwhile.
     signals: RefCell<Vec<i32>>,
 }
 
 impl Hand<'_> {
-    /// The result of a call, unless it fails.
     fn call(&self, call: c_long, arguments: [u64; 6]) -> Option<u64> {
         let (result, signals) = self.tracee.inject(self.registers, false, (call, arguments));
         let signals = signals.into_iter().filter(|signal| *signal != libc::SIGSTOP);
@@ -36,13 +34,11 @@ impl Hand<'_> {
 }
 
 impl Group {
-    /// The cost of the next clock read.
     pub(crate) fn cost_of_look(&self) -> u64 {
         let cost = LOOKS.iter().find(|(before, _)| self.looks > *before);
         cost.map_or(super::CALL_NS, |(_, ns)| *ns)
     }
 
-    /// Sets the clock budget of a thread until its next stop.
     pub(crate) fn lets_look(&mut self, number: Number) {
         let Some(page) = self.process(self.thread(number).process).clock else { return };
         let (now, step_ns) = (self.now(), self.cost_of_look());

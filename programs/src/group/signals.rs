@@ -8,7 +8,6 @@ use crate::sys::trace::SignalInfo;
 const IGNORED: u64 = 1 << 16 | 1 << 17 | 1 << 22 | 1 << 27;
 /// The code of a seccomp filter's `SIGSYS`.
 const SYS_SECCOMP: i32 = 1;
-/// The flag of a handler after which calls restart.
 const SA_RESTART: u64 = libc::SA_RESTART as u64;
 
 impl Group {
@@ -51,7 +50,6 @@ impl Group {
         true
     }
 
-    /// Returns whether a signal delivered to a thread ends its process.
     fn is_fatal(&self, number: Number, signal: i32) -> bool {
         let bit = 1u64 << (signal - 1);
         let spared = self.set(number, "SigCgt:") | self.set(number, "SigIgn:") | IGNORED;
@@ -82,7 +80,6 @@ impl Group {
         true
     }
 
-    /// Interrupts a waiting thread of a process if a new signal concerns it.
     pub(crate) fn check_signals(&mut self, process: Number) {
         self.files.signal_sent();
         let waiting: Vec<Number> = self
@@ -110,7 +107,6 @@ impl Group {
         }
     }
 
-    /// Pending signals of a thread, blocked or not.
     pub(crate) fn pending(&self, number: Number) -> u64 {
         self.set(number, "SigPnd:") | self.set(number, "ShdPnd:")
     }
@@ -122,7 +118,6 @@ impl Group {
         self.pending(number) & !mask & !ignored != 0
     }
 
-    /// One of a thread's signal sets in /proc.
     fn set(&self, number: Number, name: &str) -> u64 {
         let real = self.thread(number).tracee.0;
         let text = std::fs::read_to_string(format!("/proc/{real}/task/{real}/status"));
@@ -140,7 +135,6 @@ impl Group {
         self.pending(number) & !blocked & !ignored
     }
 
-    /// The mask of the thread's current call, if it has one.
     pub(crate) fn mask_of_wait(&self, number: Number) -> Option<u64> {
         let thread = self.thread(number);
         let (registers, memory) = (&thread.registers, self.process(thread.process).memory);
@@ -211,7 +205,6 @@ impl Group {
         }
     }
 
-    /// Returns whether the handler of a signal restarts calls.
     fn restarts(&mut self, number: Number, signal: i32) -> bool {
         let Some(scratch) = self.scratch(number) else { return false };
         let arguments = [signal as u64, 0, scratch, 8, 0, 0];
@@ -220,7 +213,6 @@ impl Group {
         result == 0 && memory.u64(scratch + 8) & SA_RESTART != 0
     }
 
-    /// Our page in the memory of a thread's process.
     pub(crate) fn scratch(&mut self, number: Number) -> Option<u64> {
         let process = self.thread(number).process;
         if let Some(page) = self.process(process).scratch {

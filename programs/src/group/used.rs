@@ -6,7 +6,6 @@ use crate::interface::FilesUsed;
 use crate::process::Number;
 use std::path::PathBuf;
 
-/// The most opened files that are kept.
 const OPENED_MAX: usize = 8_192;
 
 impl Group {
@@ -15,12 +14,10 @@ impl Group {
         &self.used
     }
 
-    /// Records the executable of a process.
     pub(crate) fn notes_executed(&mut self, process: Number) {
         self.used.executed.extend(self.link_of(process, "exe"));
     }
 
-    /// Records an opened file.
     pub(crate) fn notes_opened(&mut self, path: PathBuf, flags: u64) {
         let is_read = flags as i32 & (libc::O_ACCMODE | libc::O_DIRECTORY) == libc::O_RDONLY;
         if is_read && self.used.opened.len() < OPENED_MAX {

@@ -9,7 +9,6 @@ use crate::sys::spawn::{signal_of_timer, signal_process};
 const WALL_LOOK_NS: u64 = 100_000_000;
 
 impl Now {
-    /// Returns whether a deadline has passed.
     pub(crate) fn has_passed(self, deadline: Deadline) -> bool {
         self.left_ns(deadline) == 0
     }
@@ -21,7 +20,6 @@ impl Now {
 }
 
 impl Group {
-    /// Wakes every thread whose deadline has passed, and fires due alarms.
     pub(crate) fn wake_expired(&mut self) {
         let now = self.now();
         let is_due = |state: &State| match state {
@@ -96,7 +94,6 @@ impl Group {
         }
     }
 
-    /// Wakes threads that wait for a file, if one has changed.
     pub(crate) fn wake_changed(&mut self) {
         if !std::mem::take(&mut self.files.has_changed) {
             return;
@@ -115,7 +112,6 @@ impl Group {
         waiting.into_iter().for_each(|number| self.queue(number));
     }
 
-    /// The waiters on a word, the longest first.
     fn waiters(&self, word: Word, bits: u32, most: u32) -> Vec<Number> {
         let waits = |state: &State| match state {
             State::Blocked(blocked) => matches!(blocked.on,
@@ -132,7 +128,6 @@ impl Group {
         waiting.into_iter().map(|(_, number)| number).take(most as usize).collect()
     }
 
-    /// Wakes threads that wait for a word; returns their number.
     pub(crate) fn wake_futex(&mut self, word: Word, most: u32, bits: u32) -> u32 {
         let woken = self.waiters(word, bits, most);
         for number in &woken {
@@ -146,7 +141,6 @@ impl Group {
         woken.len() as u32
     }
 
-    /// Moves waiters from one word to another; returns their number.
     pub(crate) fn requeue_futex(&mut self, from: Word, to: Word, most: u32) -> u32 {
         let moved = self.waiters(from, u32::MAX, most);
         for number in &moved {

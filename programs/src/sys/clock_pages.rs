@@ -101,7 +101,6 @@ global_asm!(
 
 /// Offset of the functions in the image.
 pub(crate) const CODE_AT: usize = 0x400;
-/// The clocks that show the time of day.
 const WALL_CLOCKS: u32 = 1 << libc::CLOCK_REALTIME
     | 1 << libc::CLOCK_REALTIME_COARSE
     | 1 << libc::CLOCK_REALTIME_ALARM
@@ -115,7 +114,6 @@ unsafe extern "C" {
     safe static fencepost_vdso_end: u8;
 }
 
-/// The bytes of the functions, and the offset of each.
 pub(crate) fn functions() -> (&'static [u8], [(&'static str, usize); 4]) {
     let at = |label: &'static u8| std::ptr::from_ref(label);
     let begin = at(&fencepost_vdso_clock_gettime);
@@ -141,7 +139,6 @@ struct Shared {
     step_ns: AtomicU64,
 }
 
-/// A thread's clock budget until its next stop.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Budget {
     pub(crate) monotonic_ns: u64,
@@ -173,12 +170,10 @@ impl ClockPages {
         Ok(ClockPages { file, mapped: mapped.cast(), owners: vec![0; PAGES] })
     }
 
-    /// The path by which a traced process opens the file.
     pub(crate) fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// Takes a free page.
     pub(crate) fn take(&mut self) -> usize {
         let page = self.owners.iter().position(|owners| *owners == 0);
         let page = page.expect("there are more pages than processes");
@@ -194,7 +189,6 @@ impl ClockPages {
         self.owners[page] -= 1;
     }
 
-    /// Returns whether several processes use a page.
     pub(crate) fn is_shared(&self, page: usize) -> bool {
         self.owners[page] > 1
     }

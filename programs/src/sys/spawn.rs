@@ -8,7 +8,6 @@ use std::ffi::CString;
 use std::io;
 use std::path::Path;
 
-/// The most descriptors of a program.
 const DESCRIPTORS_MAX: libc::rlim_t = 1024;
 
 /// The private memory limit of a process, in bytes: an endless allocation should fail in the
@@ -116,13 +115,11 @@ unsafe fn prepare_signals() {
     }
 }
 
-/// Makes orphaned processes children of the tracer, which reaps them.
 pub(crate) fn adopt_orphans() {
     // SAFETY: a call without pointers.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
-/// Returns whether the calling process may execute a file.
 pub(crate) fn is_executable(path: &Path) -> bool {
     let Ok(text) = CString::new(path.as_os_str().as_encoded_bytes()) else { return false };
     // SAFETY: the path is zero-terminated.

@@ -7,24 +7,22 @@ use std::io;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracee(pub(crate) pid_t);
 
-/// Why a thread has stopped.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stop {
     /// It is about to make a call that the filter stops.
     Call,
     /// A call was entered or left, after [`Tracee::go_to_call`].
     Boundary,
-    /// It has called exec.
     Exec,
     /// It has created a thread or a process, with this real number.
-    Made { child: pid_t, waits_for_it: bool },
+    Made {
+        child: pid_t,
+        waits_for_it: bool,
+    },
     /// Some other event.
     Event,
-    /// A signal is about to be delivered.
     Signal(i32),
-    /// It has ended.
     Exited(i32),
-    /// A signal has killed it.
     Killed(i32),
 }
 
@@ -57,7 +55,6 @@ impl SignalInfo {
         self.0[6]
     }
 
-    /// The real number of the process that sent it or ended, if it names one.
     pub(crate) fn sender(&self) -> Option<i32> {
         let is_of_child = self.0[0] as i32 == libc::SIGCHLD && self.code() > 0;
         let is_sent = matches!(self.code(), libc::SI_USER | libc::SI_TKILL | libc::SI_QUEUE);
@@ -99,7 +96,6 @@ impl Tracee {
         let _ = self.request(libc::PTRACE_CONT, c_long::from(signal));
     }
 
-    /// Resumes it until a call is entered or left.
     pub(crate) fn go_to_call(self) {
         let _ = self.request(libc::PTRACE_SYSCALL, 0);
     }
@@ -138,7 +134,6 @@ impl Tracee {
         }
     }
 
-    /// Reaps an ended process, if that is the tracer's task.
     pub(crate) fn reap(self) {
         // SAFETY: no status is asked for.
         unsafe { libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
@@ -150,13 +145,11 @@ impl Tracee {
         unsafe { libc::kill(self.0, 0) == 0 }
     }
 
-    /// Returns whether it runs 32-bit code.
     pub(crate) fn is_32_bit(self) -> bool {
         const USER_CODE_32: u64 = 0x23;
         self.registers().cs == USER_CODE_32
     }
 
-    /// Information about the signal to deliver.
     pub(crate) fn signal_info(self) -> SignalInfo {
         let mut info = SignalInfo([0; 32]);
         // SAFETY: the kernel writes 128 bytes, the size of what is live there.
@@ -169,7 +162,6 @@ impl Tracee {
         unsafe { libc::ptrace(libc::PTRACE_SETSIGINFO, self.0, 0, info.0.as_ptr()) };
     }
 
-    /// Records its end if it has ended.
     pub(crate) fn wait_if_there(self) -> bool {
         let mut status = 0;
         // SAFETY: the status is a live integer.
@@ -199,7 +191,6 @@ impl Tracee {
         }
     }
 
-    /// Resumes it until the end of its current call.
     pub(crate) fn end_of_call(self) {
         self.go_to_call();
         while !matches!(self.wait(), Some(Stop::Boundary | Stop::Killed(_) | Stop::Exited(_))) {

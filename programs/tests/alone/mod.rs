@@ -10,7 +10,6 @@ use std::net::Ipv4Addr;
 
 /// The initial wall clock, in microseconds.
 pub(crate) const EPOCH_US: i64 = 1_700_000_000_000_000;
-/// Steps after which a test gives up.
 const STEPS_MAX: u32 = 2_000_000;
 
 pub(crate) struct Alone {

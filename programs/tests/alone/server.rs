@@ -6,12 +6,9 @@ use fencepost_programs::{News, Request, SocketId};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The name of the simulated one.
 pub(crate) const NAME: &str = "server";
-/// How long it stays.
 pub(crate) const STAY: Duration = Duration::from_millis(80);
 
-/// The answer to a line; `None` if the server closes.
 pub(crate) fn answer(line: &str, stays: &mut bool) -> Option<String> {
     match line.trim_end().split_once(' ') {
         Some(("echo", word)) => Some(format!("{word}\n")),
@@ -32,12 +29,10 @@ struct Served {
 #[derive(Default)]
 pub(crate) struct Simulated {
     connections: BTreeMap<SocketId, Served>,
-    /// Its future messages, with their times.
     news: Vec<(u64, News)>,
 }
 
 impl Simulated {
-    /// Handles a network request of the group.
     pub(crate) fn hears(&mut self, request: Request, now: u64) {
         match request {
             Request::Connect { socket, .. } => {
@@ -75,14 +70,12 @@ impl Simulated {
         }
     }
 
-    /// The messages due by now.
     pub(crate) fn says(&mut self, now: u64) -> Vec<News> {
         let (due, later) = self.news.drain(..).partition(|(at, _)| *at <= now);
         self.news = later;
         due.into_iter().map(|(_, news): (u64, News)| news).collect()
     }
 
-    /// The time of the next message.
     pub(crate) fn next(&self) -> Option<u64> {
         self.news.iter().map(|(at, _)| *at).min()
     }

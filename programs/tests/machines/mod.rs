@@ -32,7 +32,6 @@ struct Machine {
     ending: Option<Ending>,
 }
 
-/// A client's connection to a machine.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Connection(Place, SocketId);
 
@@ -83,7 +82,6 @@ impl Machines {
         machine.peers.clear();
     }
 
-    /// Restores a machine's files to their last sync.
     pub(crate) fn restore(&self, place: Place, folder: &Path) {
         self.all[place].synced.restore(folder).unwrap();
     }
@@ -121,7 +119,6 @@ impl Machines {
         self.tells(at.0, News::Received(at.1, bytes.to_vec()));
     }
 
-    /// Bytes received since the last call.
     pub(crate) fn received(&mut self, at: Connection) -> String {
         String::from_utf8(self.received.remove(&at).unwrap_or_default()).unwrap()
     }

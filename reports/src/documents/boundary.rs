@@ -197,7 +197,6 @@ pub fn is_monotone(quantity: &Quantity, probes: &[Probe]) -> bool {
     sorted[first..].iter().all(|probe| probe.violated > 0)
 }
 
-/// Sorts by mildness, the mildest first.
 fn by_mildness<'p>(quantity: &Quantity, probes: &'p [Probe]) -> Vec<&'p Probe> {
     let mut sorted: Vec<&Probe> = probes.iter().collect();
     sorted.sort_by_key(|probe| probe.value);

@@ -73,7 +73,6 @@ fn schedule(page: &Page<'_>, run: &RunReport, text: &mut String) {
     }
 }
 
-/// The timeline of the violation, without colour.
 fn timeline(run: &RunReport, violation: &Violation) -> String {
     let mut bytes = Vec::new();
     let written = timeline::write(run, violation, &mut BTreeSet::new(), &mut bytes);

@@ -216,7 +216,6 @@ impl MatrixCell {
         }
     }
 
-    /// The results for one rule.
     fn of_kind(cell: &Cell, kind: Kind) -> MatrixCell {
         let of_it = |counts: &BTreeMap<Kind, u64>| counts.get(&kind).map(|count| (kind, *count));
         let kinds: BTreeMap<Kind, u64> = of_it(&cell.violations_by_kind).into_iter().collect();
@@ -319,7 +318,6 @@ impl Agreement {
     }
 }
 
-/// The literature's prediction, in a sentence.
 fn literature(expected: &Expected) -> String {
     let kinds: Vec<&str> = expected.kinds.iter().map(|kind| kind.name()).collect();
     let what = if expected.is_safe() { "safe".to_owned() } else { kinds.join(", ") };
@@ -359,7 +357,6 @@ fn by_kind(cell: &MatrixCell) -> String {
     format!(" ({})", kinds.join("; "))
 }
 
-/// The kinds with the number of runs of each.
 fn kinds(cell: &MatrixCell) -> String {
     let kinds: Vec<String> =
         cell.kinds.iter().map(|(kind, runs)| format!("{kind} {runs}")).collect();

@@ -46,7 +46,6 @@ pub struct DeadLink {
     pub target: String,
 }
 
-/// All links on one line.
 fn told(links: &[DeadLink]) -> String {
     let one = |link: &DeadLink| format!("{} links to '{}'", link.page, visible(&link.target));
     let all: Vec<String> = links.iter().map(one).collect();
@@ -84,10 +83,8 @@ pub fn site(
 
 struct Builder<'r> {
     repository: &'r dyn Fn(&str) -> Option<Entry>,
-    /// Paths of the repository to process.
     wanted: VecDeque<String>,
     seen: BTreeSet<String>,
-    /// Pages by path in the repository.
     pages: BTreeMap<String, Page>,
     /// Files without a frame, by path in the site.
     others: BTreeMap<String, Vec<u8>>,
@@ -118,7 +115,6 @@ impl Builder<'_> {
         }
     }
 
-    /// Adds all pages of `docs`, linked or not.
     fn add_documentation(&mut self, folder: &str, names: &[String]) {
         let all = names.iter().map(|name| format!("{folder}/{name}"));
         let is_page = |path: &str| path.ends_with(".md") || path.ends_with(".json");
@@ -149,7 +145,6 @@ impl Builder<'_> {
         self.pages.insert(path.to_owned(), page);
     }
 
-    /// A page that lists a folder.
     fn folder(&self, path: &str, names: &[String]) -> Page {
         let out = path::in_site(path, true);
         let links: Vec<Link> =
@@ -161,7 +156,6 @@ impl Builder<'_> {
         Page { links, out, ..Page::of(path, body) }
     }
 
-    /// Links to missing files or headings.
     fn dead_links(&self) -> Vec<DeadLink> {
         let mut dead = Vec::new();
         for (path, page) in &self.pages {

@@ -68,7 +68,6 @@ const REPLICATION: &str = "Redis documentation, Redis replication, Read-only rep
 const SUSPENSION: &str = "Linux manual, clock_gettime(2), CLOCK_MONOTONIC; for the pause, \
  Kleppmann 2016, Breaking Redlock with bad timings";
 
-/// The reason, and its source.
 type Grounds = (&'static str, &'static str);
 
 /// The known verdict for a client under one or several fault families. `None` where the literature
@@ -97,7 +96,6 @@ pub fn expected(client: &str, fault: &Families, conditions: Conditions) -> Optio
     })
 }
 
-/// Every family that a swarm may switch on.
 fn switched() -> impl Iterator<Item = Family> {
     let is_switched = |family: &Family| family.is_accident() && *family != Family::All;
     FAMILIES.iter().copied().filter(is_switched)

@@ -11,7 +11,6 @@ pub(crate) fn summary(timeline: &Timeline<'_>, finding: &Finding, cause: Cause) 
     sentences.join(" ")
 }
 
-/// The consequence, if the history shows it.
 fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
     if finding.kind != Kind::Overlap {
         return None;
@@ -35,7 +34,6 @@ mod tests {
     use crate::record::story::Story;
     use fencepost_faults::{Micros, SimTime};
 
-    /// The sentence on a finding without a second acquisition.
     fn said(kind: Kind, cause: Cause) -> String {
         let history = Story::new().takes(1, 1, "a").build();
         let (at, duration) = (SimTime(0), Micros::ZERO);
@@ -70,7 +68,6 @@ mod tests {
         assert!(told.contains(said), "{told}");
     }
 
-    /// The description of the first finding of a kind.
     fn told(kind: Kind, story: Story) -> String {
         let history = story.build();
         let timeline = Timeline::new(&history);

@@ -17,7 +17,6 @@ pub fn whatever_kind(counts: &BTreeMap<String, BTreeMap<String, u64>>) -> Vec<(&
     if counts.iter().all(|(_, count)| *count == 0) { Vec::new() } else { counts }
 }
 
-/// The position of a thread in the protocol.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, IntoStaticStr)]
 #[strum(serialize_all = "kebab-case")]
 enum Phase {

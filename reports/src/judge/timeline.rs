@@ -136,7 +136,6 @@ impl<'h> Timeline<'h> {
         pauses.fold(Micros::ZERO, |sum, fault| sum + fault.within(from, until))
     }
 
-    /// The downtimes of all servers.
     pub(crate) fn downtimes(&self) -> Vec<(SimTime, SimTime)> {
         let mut down: Vec<(Node, SimTime, Option<SimTime>)> = Vec::new();
         for event in self.history.events.iter().filter(|event| event.node.is_server()) {
@@ -214,7 +213,6 @@ impl<'h> Timeline<'h> {
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 
-    /// The next owner at a server where another value replaced one at this moment.
     pub(crate) fn replacer(&self, at: Moment) -> Option<Node> {
         self.keys.iter().find(|span| span.from == at)?.by
     }
@@ -242,7 +240,6 @@ impl<'h> Timeline<'h> {
         over.map_or(told, |over| over.max(span.from.time).min(told))
     }
 
-    /// The end of a lease that a command set, if it is the requested one.
     fn after_ttl(&self, span: &KeySpan<'_>) -> Option<SimTime> {
         let set = span.set.last().filter(|_| !self.history.header.has_no_ttl())?;
         Some(set.time + self.history.header.ttl_us)
@@ -258,13 +255,11 @@ impl<'h> Timeline<'h> {
         values.is_some_and(|(before, now)| is_lower_count(before, now))
     }
 
-    /// Returns whether a value existed at a moment.
     pub(crate) fn stands_at(&self, span: &KeySpan<'_>, at: Moment) -> bool {
         let is_gone = span.to.is_some_and(|(to, _)| to <= at);
         span.from < at && !is_gone && at.time <= self.stood_until(span)
     }
 
-    /// The last process that any server granted this value.
     pub(crate) fn last_granted(&self, value: &str, before: Moment) -> Option<(Node, Moment)> {
         let granted = |span: &&KeySpan<'_>| {
             span.from < before
@@ -297,13 +292,11 @@ pub(crate) fn is_one_owner(one: &str, other: &str) -> bool {
     may_be_same && (one == other || owner_of_value(one) == owner_of_value(other))
 }
 
-/// Returns whether one owner's count decreased.
 pub(crate) fn is_lower_count(before: &str, now: &str) -> bool {
     let ((owner, high), (same, low)) = (owner_and_count(before), owner_and_count(now));
     owner == same && low < high
 }
 
-/// A value without the count of a hash.
 fn owner_of_value(value: &str) -> &str {
     owner_and_count(value).0
 }
@@ -365,7 +358,6 @@ fn invocations(history: &History) -> BTreeMap<u64, usize> {
         .collect()
 }
 
-/// The operation number, if the event invokes an acquire.
 fn acquire_invoked(event: &Event) -> Option<u64> {
     match &event.what {
         What::Invoke { operation, action: Action::Acquire } => Some(*operation),

@@ -32,7 +32,6 @@ pub struct Stages {
 }
 
 impl From<RunFacts> for Stages {
-    /// A run without a diagnosis and without recordings.
     fn from(facts: RunFacts) -> Stages {
         Stages {
             facts,
@@ -159,7 +158,6 @@ mod tests {
     use crate::samples;
     use fencepost_faults::Seed;
 
-    /// A diagnosis of the first violation.
     fn diagnosed(facts: &RunFacts) -> Diagnosis {
         let minimal_run = MinimalRun {
             processes: 2,

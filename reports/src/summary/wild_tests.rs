@@ -12,12 +12,10 @@ use crate::summary::violation::fingerprint;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, Seed, SimTime};
 use proptest::prelude::*;
 
-/// The kind and cause of each violation.
 fn broken(judgement: &Judgement) -> Vec<(Kind, Cause)> {
     judgement.violations.iter().map(|one| (one.kind, one.cause)).collect()
 }
 
-/// The same history, later.
 fn later(mut history: History, by: Micros) -> History {
     for event in &mut history.events {
         event.time_us = event.time_us + by;

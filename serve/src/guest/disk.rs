@@ -5,7 +5,6 @@ use fencepost_machine::{Disk, DiskImage, DiskReply, Output};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// Duration of a sync.
 const SYNC: Duration = Duration::from_millis(1);
 
 /// The kind of crash that the end of a guest's future stands for.
@@ -48,7 +47,6 @@ impl SharedDisk {
         self.kept().disk.image()
     }
 
-    /// Starts a server on it.
     pub(super) fn begin(&self) -> Result<Life, ServeError> {
         let mut kept = self.kept();
         if std::mem::replace(&mut kept.is_in_use, true) {
@@ -76,7 +74,6 @@ impl Life {
         self.disk.image()
     }
 
-    /// Earlier starts of a server on this disk.
     pub(super) fn starts(&self) -> u64 {
         self.disk.kept().starts - 1
     }
@@ -86,7 +83,6 @@ impl Life {
         (self.disk.kept().disk.apply(output) == DiskReply::Sync).then_some(())
     }
 
-    /// Does the oldest requested sync.
     #[expect(clippy::disallowed_methods, reason = "the time of the surroundings passes here")]
     pub(super) async fn sync(&self) {
         tokio::time::sleep(SYNC).await;

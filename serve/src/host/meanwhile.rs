@@ -15,9 +15,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::net::TcpStream;
 
-/// Bytes per read of a connection.
 const READ_BUFFER_SIZE: usize = 16 * 1024;
-/// Connections to accept at a time.
 const ACCEPTED_MAX: usize = 128;
 
 #[derive(Debug)]

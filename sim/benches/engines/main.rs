@@ -19,7 +19,6 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Number of different seeds, run repeatedly.
 const SEEDS: u64 = 8;
 /// Measurements of every figure in a group; the best counts.
 const ROUNDS: usize = 3;
@@ -43,7 +42,6 @@ fn main() {
     threads(patience);
 }
 
-/// Workload W on stock turmoil and on both engines.
 fn against_stock(patience: Duration) {
     println!("| workload W | runs/s | x stock | ns/event |\n| --- | ---: | ---: | ---: |");
     for (hosts, idle) in [(4, 0), (9, 5)] {
@@ -96,7 +94,6 @@ fn bare_against_stock(patience: Duration) {
     }
 }
 
-/// Prints a line for each, with its ratio to the first.
 fn print_ratios(timed: &[Timed<'_>], patience: Duration) {
     let costs = measure(timed, patience);
     for ((name, _), cost) in timed.iter().zip(&costs) {

@@ -165,7 +165,6 @@ impl World for Stock {
     fn note(&self, _: Caller, _: Note) {}
 }
 
-/// The server of workload W, a task per connection.
 #[expect(clippy::disallowed_methods, reason = "the yardstick uses tokio's tasks on purpose")]
 async fn serve(machine: Box<dyn Machine>) -> turmoil::Result {
     let started = Instant::now();
@@ -181,7 +180,6 @@ async fn serve(machine: Box<dyn Machine>) -> turmoil::Result {
     Ok(())
 }
 
-/// One connection: received bytes go into the machine, and its output goes out.
 async fn converse(
     mut stream: TcpStream,
     connection: ConnectionId,

@@ -27,9 +27,7 @@ pub(crate) struct Bound {
     /// Its name on the page and in the lines.
     pub(crate) name: &'static str,
     pub(crate) fault: &'static str,
-    /// Additional scenario settings.
     pub(crate) about: &'static str,
-    /// The most late messages.
     pub(crate) delays: u8,
     change: fn(&mut Scenario),
 }
@@ -38,7 +36,6 @@ const fn under(fault: &'static str) -> Bound {
     Bound { name: fault, fault, about: "one fault", delays: 0, change: |_| {} }
 }
 
-/// All bounds, in the order of exploration, with at most one fault.
 pub(crate) const BOUNDS: &[Bound] = &[
     Bound {
         name: "orders",
@@ -83,7 +80,6 @@ const fn fixed(span: Span) -> SpanRange {
     SpanRange { min: span, max: span }
 }
 
-/// A lock, and the known bounds within which it keeps every rule.
 pub(crate) struct Explorer {
     lock: &'static Definition,
     bench: Bench,
@@ -198,13 +194,9 @@ impl Progress for Silent {
     fn run_done(&self, _: bool) {}
 }
 
-/// The result of all plans of a bound.
 enum Explored {
-    /// This many runs without a violation.
     Quiet(u64),
-    /// The rules broken by the first failing plan.
     Broken(Vec<&'static str>),
-    /// Nothing was exercised.
     Idle,
 }
 

@@ -71,7 +71,6 @@ const fn with_tokens(fault: &'static str, scenario: &'static str) -> Condition {
     Condition { fits: |lock| lock.has_tokens, ..under(fault, scenario) }
 }
 
-/// All conditions, in order.
 pub(crate) const CONDITIONS: &[Condition] = &[
     under("none", ""),
     under("none", "hold = \"until-validity\""),

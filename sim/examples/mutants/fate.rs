@@ -2,16 +2,13 @@
 
 use std::collections::BTreeMap;
 
-/// The first line of the file.
 pub(crate) const HEAD: &str =
     "lock\toperator\tfate\tfault\tscenario\tstrategy\tseed\trule\tdiffered\truns\tcpu_us\n";
 
-/// The fate of a mutant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fate {
     /// A run broke a rule that the lock itself keeps there.
     Killed(Kill),
-    /// The mistake was made, and no run differed.
     Equivalent,
     /// This many runs differed, and those with the mistake broke no rule.
     Survived(u64),
@@ -28,29 +25,21 @@ pub(crate) enum Fate {
     },
 }
 
-/// The run that killed a mutant.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Kill {
     pub(crate) fault: String,
-    /// The differences from the built-in scenario.
     pub(crate) scenario: String,
-    /// The strategy of the faults.
     pub(crate) strategy: String,
-    /// The first seed that killed it.
     pub(crate) seed: u64,
-    /// The broken rule.
     pub(crate) rule: String,
 }
 
-/// One mutant and its fate.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Outcome {
     pub(crate) lock: String,
     pub(crate) operator: String,
     pub(crate) fate: Fate,
-    /// The number of runs.
     pub(crate) runs: u64,
-    /// The processor time, in microseconds.
     pub(crate) cpu_us: u64,
 }
 

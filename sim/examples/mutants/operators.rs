@@ -34,7 +34,6 @@ use std::cell::Cell;
 use std::rc::Rc;
 use wire::Marks;
 
-/// Every operator, in display order.
 pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
     let tables: [&'static [Operator]; 10] = [
         redis::TAKING,
@@ -60,7 +59,6 @@ pub(crate) fn mutant(operator: &Operator) -> Mutant {
     Mutant { name: operator.name, plant }
 }
 
-/// Plants a mistake in the servers of one run.
 fn plant(name: &'static str, altered: Rc<Cell<u64>>) -> Wrap {
     let operator = operators().find(|one| one.name == name).expect("an operator of the tables");
     let marks = Rc::new(Marks::counted_by(altered));

@@ -21,11 +21,9 @@ pub(crate) struct Score {
     pub(crate) quiet: usize,
     /// Runs differed, and there is a known reason why that breaks no rule.
     pub(crate) explained: usize,
-    /// Its runs only break rules that the lock breaks itself.
     pub(crate) masked: usize,
     /// Found by the explorer, and by no sweep.
     pub(crate) found: usize,
-    /// The rest.
     pub(crate) open: usize,
 }
 

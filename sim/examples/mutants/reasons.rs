@@ -3,7 +3,6 @@
 use crate::fate::Outcome;
 
 struct Reason {
-    /// The operators.
     operators: &'static [&'static str],
     /// The locks; empty for all.
     locks: &'static [&'static str],

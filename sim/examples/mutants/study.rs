@@ -26,7 +26,6 @@ use std::rc::Rc;
 pub(crate) const OF_LOCK: u64 = 48;
 /// The first seeds of a cell for each mutant.
 pub(crate) const FIRST: u64 = 2;
-/// Seeds for mutants that these do not kill.
 pub(crate) const SECOND: u64 = 8;
 /// Seeds for mutants whose runs only break rules that the lock breaks itself: they may do it more
 /// often.
@@ -56,20 +55,15 @@ const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partiti
 /// A condition, and a strategy.
 pub(crate) type Cell = (usize, Strategy);
 
-/// A lock, with its known behaviour without a mistake.
 pub(crate) struct Bench {
     lock: &'static Definition,
-    /// The first condition for mutants.
     first: usize,
     cells: BTreeMap<(usize, bool), Known>,
     wide: BTreeMap<(usize, bool), BTreeMap<Kind, u64>>,
 }
 
-/// The behaviour of a lock in a cell.
 struct Known {
-    /// The number of runs that break each rule.
     kinds: BTreeMap<Kind, u64>,
-    /// The number of unknown runs.
     unknown: u64,
     /// As many runs as for a mutant.
     histories: Vec<History>,
@@ -77,7 +71,6 @@ struct Known {
 
 struct Ran {
     kinds: BTreeSet<Kind>,
-    /// `true` if it is neither valid nor violated.
     is_unknown: bool,
     history: History,
     altered: u64,
@@ -233,7 +226,6 @@ impl Bench {
         chance(counted(of, mutant), counted(of_lock, None)) < CHANCE
     }
 
-    /// Returns whether the mistake is made at all.
     fn is_made(&self, operator: &'static Operator) -> bool {
         let is_scouted = |(place, strategy): &Cell| {
             *strategy == Strategy::Uniform && SCOUTED.contains(&CONDITIONS[*place].fault)
@@ -327,7 +319,6 @@ pub(crate) fn outcomes(
     operators.filter_map(outcome).collect()
 }
 
-/// Killed mutants that their recorded run does not kill again.
 pub(crate) fn unlike(outcomes: &[Outcome]) -> Vec<String> {
     let mut unlike = Vec::new();
     for Outcome { lock, operator, fate, .. } in outcomes {

@@ -34,7 +34,6 @@ fn of_history(path: &Path, content: &str) -> Result<Judged, Failure> {
     Ok(Judged::One(judge(&history).into()))
 }
 
-/// Judges every run of a report again, by its own history.
 fn of_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
     let mut runs = Vec::new();
     for run in &report.runs {

@@ -91,7 +91,6 @@ impl CheckpointFile {
     }
 }
 
-/// The content of a sweep's checkpoint.
 pub(crate) fn json(spec: &SweepSpec, sum: Sweep) -> serde_json::Result<Vec<u8>> {
     Checkpoint::new(spec, sum).and_then(|checkpoint| serde_json::to_vec(&checkpoint))
 }

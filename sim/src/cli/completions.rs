@@ -51,7 +51,6 @@ fn clients(command: &str) -> Vec<&'static str> {
     }
 }
 
-/// The output formats of a command.
 fn formats(command: &str) -> Vec<&'static str> {
     fn names<T: Clone>(views: &[View<T>]) -> Vec<&'static str> {
         views.iter().map(|view| view.name).collect()
@@ -75,7 +74,6 @@ fn formats(command: &str) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
-    /// The completions for an argument of a command.
     fn values(command: &str, id: &str) -> Vec<String> {
         let all = with_names(Arguments::command());
         let command = all.find_subcommand(command).expect("such a command");

@@ -6,7 +6,6 @@ use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU8, Ordering};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 
-/// The first signal.
 #[derive(Debug)]
 pub(crate) struct Interrupt(AtomicU8);
 

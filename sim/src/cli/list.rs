@@ -27,7 +27,6 @@ pub(crate) enum Lists {
     All(IndexMap<String, Vec<Row>>),
 }
 
-/// Prints names with one line each, of one list or of all.
 pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     let lists = match arguments.what {
         Some(list) => Lists::One(rows(list)),
@@ -41,7 +40,6 @@ pub(crate) fn list(arguments: &ListArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::AsExpected)
 }
 
-/// The name of a list, as an argument of `list`.
 fn title(list: Listing) -> String {
     list.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
 }
@@ -65,7 +63,6 @@ fn lines(indent: &str, rows: &[Row]) -> String {
     rows.iter().map(line).collect()
 }
 
-/// A name and its meaning.
 #[derive(Clone, Serialize, Deserialize)]
 pub(crate) struct Row {
     name: String,

@@ -14,7 +14,6 @@ pub(super) fn takes(lock: &Definition) -> bool {
     lock.deployment != Deployment::Independent
 }
 
-/// Runs every way of waiting and prints its cost.
 pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let lock = client(&arguments.client)?;

@@ -11,7 +11,6 @@ use super::{Failure, Outcome};
 use fencepost_reports::documents::certificate::unfinished::is_exploration;
 use fencepost_reports::summary::sweep::{Gaps, merge as add_up};
 
-/// Adds up summaries or explorations and prints the sum.
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
     let format = format_of_sweeps(&arguments.format);
     let texts = arguments.files.iter().map(|path| read_file(path));

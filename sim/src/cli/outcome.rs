@@ -18,7 +18,6 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The outcome for these printed runs: violated before unknown before valid.
     pub(crate) fn of_runs(runs: &[RunReport]) -> Outcome {
         runs.iter().map(|run| Outcome::of(&run.verdict)).max().unwrap_or(Outcome::Unknown)
     }

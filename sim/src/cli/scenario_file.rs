@@ -59,7 +59,6 @@ impl File {
         Ok(File { table, text })
     }
 
-    /// The line that sets a key, counted from 1.
     fn line_of(&self, key: &str) -> Option<usize> {
         let position = self.text.lines().position(|line| key_of(line) == key);
         position.map(|index| index + 1)
@@ -77,7 +76,6 @@ fn key_before(text: &str, at: usize) -> Option<&str> {
     Some(key.trim())
 }
 
-/// The text before `=`.
 fn key_of(assignment: &str) -> &str {
     assignment.split('=').next().unwrap_or_default().trim()
 }

@@ -49,7 +49,6 @@ pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> 
     })
 }
 
-/// Returns whether the cause depends on this magnitude of this fault.
 fn is_decisive(cause: Cause, fault: &Fault, magnitude: Magnitude) -> bool {
     let Some(measure) = cause.measure() else { return false };
     match (measure, fault) {

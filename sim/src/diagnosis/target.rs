@@ -53,12 +53,10 @@ impl Memory {
     }
 }
 
-/// Returns whether the history breaks the rule, for any cause.
 pub(super) fn breaks(history: &History, kind: Kind) -> bool {
     judge(history).violations.iter().any(|violation| violation.kind == kind)
 }
 
-/// The history of a spec in the fast engine, if it can be run.
 pub(super) fn history(spec: &RunSpec) -> Option<History> {
     spec.validate().ok()?;
     spec.run(Engine::Fast).ok().map(|outcome| outcome.history)

@@ -33,7 +33,6 @@ impl Sent {
     }
 }
 
-/// The results for all specs, in order.
 pub(super) fn on_threads<T: Send>(
     threads: usize,
     specs: &[RunSpec],

@@ -17,7 +17,6 @@ pub(crate) fn set(deadline: Option<Instant>) {
     DEADLINE.set(deadline);
 }
 
-/// The deadline, as checked by a run.
 pub(super) struct Watch {
     deadline: Option<Instant>,
     instants: u32,
@@ -28,7 +27,6 @@ impl Watch {
         Watch { deadline: DEADLINE.get(), instants: 0 }
     }
 
-    /// Counts an instant of the run.
     #[inline]
     pub(super) fn check(&mut self) -> Result<(), EngineError> {
         self.instants = (self.instants + 1) % EVERY;

@@ -7,7 +7,6 @@ use crate::world::agenda::NEMESIS;
 use crate::world::kernel::Kernel;
 use crate::world::state::Due;
 
-/// Runs the world to its end.
 pub(crate) fn run(kernel: &Kernel, course: &Course) -> Result<(), EngineError> {
     if !kernel.with(|state| state.turns.is_some()) {
         return run_noting(kernel, course, |_| {});

@@ -31,15 +31,11 @@ pub(crate) struct Setup {
     pub(crate) hosts: Vec<(Node, Software)>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// The fault plan.
     pub(crate) plan: FaultPlan,
-    /// The time of healing.
     pub(crate) healed_at: SimTime,
     /// The latest end of the run.
     pub(crate) limit: SimTime,
-    /// The source of latencies.
     pub(crate) pace: Pace,
-    /// Records besides the history.
     pub(crate) records: Records,
 }
 

@@ -28,7 +28,6 @@ const CLIENTS: u16 = 3;
 const SYNC: Micros = Micros::from_millis(20);
 const LIMIT: Duration = Duration::from_millis(900);
 
-/// An echo server.
 struct Echo;
 
 impl Machine for Echo {

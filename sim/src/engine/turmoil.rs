@@ -33,7 +33,6 @@ const PORT: u16 = 1;
 /// Segments that one stream can hold up.
 const CAPACITY: usize = 1 << 16;
 
-/// turmoil's sockets, by the numbers of the world's.
 #[derive(Clone)]
 pub(crate) struct Wires(Rc<RefCell<Inner>>);
 
@@ -50,11 +49,9 @@ struct Inner {
     /// Connects whose segment has not been seen on a link yet, in the order sent, per pair of
     /// hosts.
     unseen_connects: BTreeMap<(HostIndex, HostIndex), VecDeque<u32>>,
-    /// Messages whose segment has not been seen on a link yet, per sending socket.
     unseen: BTreeMap<u32, VecDeque<u64>>,
     /// The socket that sends from the first address to the second.
     senders: BTreeMap<(SocketAddr, SocketAddr), u32>,
-    /// The addresses of a connecting socket.
     addresses: BTreeMap<u32, (SocketAddr, SocketAddr)>,
     /// The connecting host and its peer, by connecting socket.
     routes: BTreeMap<u32, (HostIndex, HostIndex)>,
@@ -327,7 +324,6 @@ fn drive(
     Ok(())
 }
 
-/// Wakes the future of every host that is due at this instant.
 fn ring(kernel: &Kernel, doorbells: &Doorbells) {
     let due = kernel.with(|state| state.agenda.hosts_at(state.now));
     let doorbells = doorbells.borrow();
@@ -382,7 +378,6 @@ impl Links {
     }
 }
 
-/// The messages that arrive at this instant.
 fn arriving(state: &mut State) -> BTreeSet<Cargo> {
     let due = state.agenda.deliveries_at(state.now);
     let due = due.into_iter().filter(|message| state.will_arrive(*message));

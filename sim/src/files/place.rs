@@ -9,12 +9,10 @@ use std::path::{Path, PathBuf};
 /// The most symbolic links to follow, as in Linux.
 const LINKS_MAX: usize = 40;
 
-/// The target of an output's path.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) enum Place {
     /// A regular or missing file.
     File(PathBuf),
-    /// A device, a pipe or a socket.
     Stream(PathBuf),
 }
 

@@ -21,7 +21,6 @@ use std::rc::Rc;
 pub(crate) struct Nemesis {
     plan: FaultPlan,
     roster: Rc<Roster>,
-    /// Ids of the active faults.
     acting: RefCell<BTreeSet<u32>>,
 }
 
@@ -147,7 +146,6 @@ impl Nemesis {
         }
     }
 
-    /// Kills the software of a node, if it is alive.
     fn kill(&self, state: &mut State, node: Node, down_us: Option<Micros>, death: Death) -> bool {
         let Some(host) = state.find(node) else { return false };
         if !state.host(host).is_up {
@@ -167,14 +165,12 @@ impl Nemesis {
     }
 }
 
-/// How software dies.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Death {
     Process,
     Power,
 }
 
-/// Undoes a fault.
 fn undo(state: &mut State, timed: &TimedFault) {
     let now = state.now;
     match &timed.fault {
@@ -235,7 +231,6 @@ fn monotonic(state: &mut State, node: Node) -> u64 {
     state.find(node).map_or(0, |host| state.host(host).clock.monotonic(now))
 }
 
-/// Applies a change to the host of a node. `false` without such a node.
 fn on(state: &mut State, node: Node, f: impl FnOnce(&mut State, HostIndex)) -> bool {
     let host = state.find(node);
     if let Some(host) = host {

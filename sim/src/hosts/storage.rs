@@ -57,7 +57,6 @@ struct Request {
 }
 
 impl Storage {
-    /// A storage that holds `value`.
     pub(crate) fn new(rule: StorageRule, value: i64, recorder: Rc<Recorder>) -> Storage {
         Storage {
             rule,
@@ -77,7 +76,6 @@ impl Storage {
         Storage { desk, ..self }
     }
 
-    /// Handles the next whole request of a connection.
     fn serve(&mut self, connection: ConnectionId, out: &mut Outputs) {
         let Some(from) = self.connections.get_mut(&connection) else { return };
         let by = from.peer;
@@ -123,7 +121,6 @@ impl Storage {
         self.accept(connection, &request, out);
     }
 
-    /// Executes a request.
     fn accept(&mut self, connection: ConnectionId, request: &Request, out: &mut Outputs) {
         if self.checks(request) {
             self.highest = self.highest.max(request.token);
@@ -225,7 +222,6 @@ impl Machine for Storage {
     }
 }
 
-/// Parses a request; `None` if it is invalid.
 fn parse(frame: &BytesFrame, by: Node) -> Option<Request> {
     let BytesFrame::Array(items) = frame else { return None };
     let text = |index: usize| match items.get(index) {

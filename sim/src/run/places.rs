@@ -29,7 +29,6 @@ fn is_process(node: Node) -> bool {
     matches!(node.machine(), Node::Client(_))
 }
 
-/// A command and its reply.
 struct Asked {
     server: Node,
     sent: SimTime,
@@ -63,12 +62,10 @@ fn asked(trace: &Trace) -> BTreeMap<Node, Vec<Asked>> {
     all
 }
 
-/// Sentinels keep no lock.
 fn is_asked(node: Node) -> bool {
     node.is_server() || node == Node::Storage
 }
 
-/// A time in which a thread is in one phase.
 struct Spell {
     phase: Phase,
     from: SimTime,
@@ -99,9 +96,7 @@ struct Course {
     spells: Vec<Spell>,
     phase: Phase,
     since: SimTime,
-    /// The thread's hold count.
     held: u32,
-    /// Each server's last grant since the open acquire began.
     granted: BTreeMap<Node, SimTime>,
 }
 

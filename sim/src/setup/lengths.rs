@@ -43,7 +43,6 @@ impl Length {
         }
     }
 
-    /// Returns whether the value is the built-in one.
     pub(crate) fn is_built_in(self, scenario: &Scenario) -> bool {
         self.value(scenario) == self.value(&Scenario::default())
     }

@@ -6,7 +6,6 @@ use crate::run::{RunOutcome, RunSpec};
 use fencepost_faults::Seed;
 use fencepost_reports::RunFacts;
 
-/// A run, and its result.
 pub(crate) struct Ran {
     pub(crate) spec: RunSpec,
     pub(crate) outcome: RunOutcome,

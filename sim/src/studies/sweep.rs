@@ -57,7 +57,6 @@ pub struct SweepSpec {
 }
 
 impl SweepSpec {
-    /// The run of a seed in the cell at this index. The scenario is that of the sweep.
     fn draw(&self, place: usize, seed: Seed, scenario: &Rc<Scenario>) -> RunSpec {
         let (client, families) = &self.cells[place];
         RunSpec::draw(seed, client, families, scenario.clone())
@@ -197,7 +196,6 @@ fn add_up(spec: &SweepSpec, start: Option<&Sweep>, listener: &dyn Listener, stop
     work.finish()
 }
 
-/// The common parameters of all runs.
 fn config(spec: &SweepSpec) -> serde_json::Value {
     let options = spec.scenario.flags();
     serde_json::json!({

@@ -11,7 +11,6 @@ pub(super) enum Unexpected {
     Violated {
         seed: Seed,
         kind: Kind,
-        /// The number of runs that broke a rule that should hold, at least.
         runs: u64,
     },
     Missing(Kind, u64),

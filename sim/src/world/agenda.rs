@@ -16,11 +16,8 @@ pub(crate) const NEMESIS: HostIndex = 0;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
 pub(crate) enum Class {
-    /// A fault begins or ends: crash, boot, pause.
     Fault = 0,
-    /// A timer.
     Timer = 1,
-    /// A paused host resumes.
     Resume = 2,
     Message = 3,
 }
@@ -30,26 +27,19 @@ pub(crate) enum Class {
 pub(crate) enum Occurrence {
     /// A fault of the plan begins (its index in the plan).
     FaultBegins(u32),
-    /// A fault of the plan ends.
     FaultEnds(u32),
-    /// Every fault has ended.
     Healed,
-    /// The host's software starts.
     Boot,
     /// The host's software crashes; after a power loss, no peer is notified.
     Crash,
-    /// A pause is over.
     Resume,
     /// A timer of a task is due: its slot.
     Timer(u32),
     /// The timer of a server is due: generation.
     MachineTimer(u32),
-    /// A server has finished a command.
     ServiceDone,
-    /// The disk of a server has synced.
     DiskSynced(u32),
     Deliver(u32),
-    /// A stalled flow retries (the sending socket).
     Retry(u32),
 }
 
@@ -124,7 +114,6 @@ impl Agenda {
         self.entries.insert(index, Entry { place, occurrence });
     }
 
-    /// The next event with its place.
     pub(crate) fn next(&self) -> Option<(Place, Occurrence)> {
         self.entries.last().map(|entry| (entry.place, entry.occurrence))
     }
@@ -137,7 +126,6 @@ impl Agenda {
             .collect()
     }
 
-    /// Every message that is due at an instant.
     pub(crate) fn deliveries_at(&self, at: SimTime) -> Vec<u32> {
         let message = |entry: &Entry| match entry.occurrence {
             Occurrence::Deliver(message) => Some(message),

@@ -10,11 +10,9 @@ use rand_chacha::ChaCha8Rng;
 use rand_core::Rng;
 use std::rc::Rc;
 
-/// The software of a host.
 pub(crate) enum Software {
     /// Tasks; the function creates the first one at every start.
     Program(Rc<dyn Fn(Env) -> TaskFuture>),
-    /// A server's state machine.
     Machine(Box<Server>),
 }
 
@@ -62,7 +60,6 @@ impl Host {
         bits.fill_with(|| rng.next_u64());
     }
 
-    /// Returns whether it is paused.
     pub(crate) fn is_paused(&self) -> bool {
         self.pauses > 0
     }

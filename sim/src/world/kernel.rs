@@ -58,7 +58,6 @@ impl Kernel {
         f(&mut self.state.borrow_mut())
     }
 
-    /// The node that spins without letting time pass, if any.
     pub(crate) fn livelock(&self) -> Option<Node> {
         self.livelock.get()
     }
@@ -115,7 +114,6 @@ impl Kernel {
         self.with(|state| state.go_on_turn(host))
     }
 
-    /// Starts the software of a host; then its turn begins again.
     #[inline(never)]
     fn boot(&self, host: HostIndex) -> Step {
         let program = self.with(|state| {
@@ -138,7 +136,6 @@ impl Kernel {
         self.with(|state| state.begin_turn(host))
     }
 
-    /// Crashes the software of a host; then its turn begins again.
     #[inline(never)]
     fn crash(&self, host: HostIndex) -> Step {
         let tasks = self.with(|state| {

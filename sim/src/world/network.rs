@@ -37,7 +37,6 @@ enum Paced {
     Priorities(Priorities),
 }
 
-/// All links between the hosts of a run, with separate directions.
 pub(crate) struct Network {
     seed: Seed,
     quantum: Micros,
@@ -50,7 +49,6 @@ pub(crate) struct Network {
     pub(crate) had_obstacles: bool,
 }
 
-/// One direction of a link.
 #[derive(Default)]
 struct Direction {
     latency: Option<Box<ChaCha8Rng>>,

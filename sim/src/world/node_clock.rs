@@ -18,7 +18,6 @@ const TRUE_RATE: u64 = 1_000_000;
 pub(crate) struct NodeClock {
     /// The start of the current rate, in true time.
     anchor: SimTime,
-    /// The monotonic clock at the anchor, in microseconds.
     monotonic_at_anchor: u64,
     /// Wall clock minus monotonic clock, in microseconds. Only steps (and suspensions) change it.
     wall_offset: i64,
@@ -48,7 +47,6 @@ impl NodeClock {
         self.monotonic_at_anchor + self.elapsed(now)
     }
 
-    /// Both clocks at a true instant.
     #[inline]
     pub(crate) fn both(&self, now: SimTime) -> Now {
         let running = self.monotonic_at_anchor + self.elapsed(now);

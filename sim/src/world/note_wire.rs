@@ -37,7 +37,6 @@ impl State {
         }
     }
 
-    /// Logs the arrival of a message.
     pub(super) fn note_arrived(&mut self, serial: u64) {
         let now = self.now;
         if let Some(wire) = &mut self.wire {

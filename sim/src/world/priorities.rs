@@ -24,7 +24,6 @@ pub(super) struct Priorities {
 }
 
 impl Priorities {
-    /// An order drawn from the seed.
     pub(super) fn new(seed: Seed, nodes: usize) -> Priorities {
         let mut rng = seed.stream(Stream::Priorities);
         let links = nodes * nodes.saturating_sub(1) / 2;

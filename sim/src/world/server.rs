@@ -11,16 +11,12 @@ use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, Disk, Input, Machine, Now, OperatorAction, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// An event in the inbox.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Arrival {
-    /// The server has started.
     Started,
     /// A connection was accepted; the peer's address.
     Accepted(ConnectionId, String),
-    /// Bytes wait at this socket.
     Readable(ConnectionId, u32),
-    /// The peer is gone.
     Closed(ConnectionId),
     /// A connection that the server requested is open.
     Connected(ConnectionId),
@@ -31,7 +27,6 @@ pub(crate) enum Arrival {
     Continue,
     /// The disk has synced up to this mark.
     DiskSynced,
-    /// An operator's action.
     Operator(OperatorAction),
 }
 
@@ -157,7 +152,6 @@ impl Server {
         }
     }
 
-    /// The current service time of one command.
     pub(crate) fn service_time(&self) -> Micros {
         self.slowed.iter().fold(self.service_time, |sum, (_, extra)| sum + *extra)
     }

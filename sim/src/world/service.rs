@@ -10,11 +10,9 @@ use super::traffic::Close;
 use fencepost_faults::{Micros, Node, SimTime};
 use fencepost_machine::{ConnectionId, DiskReply, Input, Output, Outputs, TapEvent, WallTime};
 
-/// The connection and the socket of a request.
 pub(super) type Asking = (ConnectionId, u32);
 
 impl State {
-    /// Handles events while the server is neither paused nor busy.
     pub(crate) fn serve(&mut self, host: HostIndex) {
         while let Some(arrival) = self.next_arrival(host) {
             self.handle(host, arrival);
@@ -42,7 +40,6 @@ impl State {
         server.inbox.pop_front()
     }
 
-    /// Passes one event to the machine.
     #[inline(always)]
     fn handle(&mut self, host: HostIndex, arrival: Arrival) {
         match arrival {

@@ -15,7 +15,6 @@ const SPAN_MAX: u64 = u64::MAX >> 20;
 struct DueAfter {
     /// The host's clock at that time.
     deadline: u64,
-    /// `true` if that is now.
     is_now: bool,
     /// Its place in the order of events, if it has to wait and the clock runs.
     place: Option<Place>,
@@ -59,7 +58,6 @@ impl State {
         self.begin_timer(index, host, due);
     }
 
-    /// Lifts the limit of a socket.
     pub(crate) fn lift_limit(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         end.timed_out = false;

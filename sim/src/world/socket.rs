@@ -9,21 +9,16 @@ use std::task::Waker;
 
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The reader of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Owner {
     /// A task, through [`fencepost_clients::Env`].
     Task,
-    /// A server's state machine.
     Machine(ConnectionId),
 }
 
-/// The state of an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// The connect is in progress.
     Connecting,
-    /// The connect was refused.
     Refused,
     Open,
     /// Closed by its owner, or its host crashed.
@@ -55,7 +50,6 @@ pub(crate) struct Socket {
     pub(crate) waker: Option<Waker>,
     /// The slot of its limit's timer, from the first limit on.
     pub(crate) timer: Option<u32>,
-    /// `true` if its limit has passed.
     pub(crate) timed_out: bool,
     /// The arrival of the last message sent from here; later ones arrive no earlier.
     pub(crate) last_arrival: SimTime,
@@ -63,7 +57,6 @@ pub(crate) struct Socket {
     pub(crate) stalled: VecDeque<u32>,
     /// `true` if some of them were resent, so that others may overtake them.
     pub(crate) has_resent: bool,
-    /// The span until the next retransmission.
     pub(crate) retry: Micros,
 }
 
@@ -72,18 +65,15 @@ pub(crate) struct Socket {
 pub(crate) enum Kind {
     /// A connect; `target` is the connecting end.
     Connect,
-    /// The connect was accepted.
     Accepted,
     /// There is no listener.
     Refused,
     Data,
     /// The sender sends no more: it closed its end, or one direction of it.
     End,
-    /// The sender reset the connection.
     Reset,
 }
 
-/// A message in transit.
 #[derive(Debug)]
 pub(crate) struct Message {
     /// Numbers the messages of a run; unlike the slot in the store, it is never reused.
@@ -126,7 +116,6 @@ impl Socket {
         }
     }
 
-    /// Wakes the waiter at this end.
     pub(crate) fn wake(&mut self, tasks: &mut Tasks) {
         if let Some(waker) = self.waker.take() {
             tasks.wake(waker);

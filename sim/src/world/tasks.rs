@@ -21,7 +21,6 @@ thread_local! {
     static WOKEN: RefCell<Vec<TaskKey>> = const { RefCell::new(Vec::new()) };
     /// `true` if the list is not empty: checked far more often than the list is read.
     static ANY_WOKEN: Cell<bool> = const { Cell::new(false) };
-    /// `true` if this thread ever had a world.
     static HAS_WORLDS: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -54,7 +53,6 @@ fn wake(key: *const ()) {
     ANY_WOKEN.set(true);
 }
 
-/// The waker of a task.
 pub(crate) fn waker_of(key: TaskKey) -> Waker {
     // SAFETY: the functions of the table never follow the pointer, own nothing, and may be called
     // from any thread.
@@ -118,7 +116,6 @@ impl Tasks {
         }
     }
 
-    /// Takes the next ready task of a host for polling.
     #[inline(always)]
     pub(crate) fn take_ready(&mut self, host: HostIndex) -> Option<(TaskKey, TaskFuture)> {
         if self.ready[usize::from(host)].is_empty() { None } else { self.take_first_ready(host) }

@@ -17,7 +17,6 @@ use std::task::Waker;
 #[derive(Default)]
 pub(crate) struct Timers {
     pub(super) slots: Vec<Slot>,
-    /// Free slots without an entry on the agenda.
     free: Vec<u32>,
     /// Free slots with an entry, the oldest first.
     left_behind: VecDeque<u32>,
@@ -43,9 +42,7 @@ pub(super) struct Slot {
 
 /// The receiver of a due timer.
 pub(crate) enum Listener {
-    /// A sleeping task.
     Task(Waker),
-    /// A socket with a limit.
     Socket(u32),
 }
 

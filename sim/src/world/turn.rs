@@ -7,15 +7,10 @@ use super::state::{Due, State};
 use super::tasks::TaskFuture;
 use fencepost_clients::env::TaskKey;
 
-/// The next step of a turn.
 pub(crate) enum Step {
-    /// The host's software starts; then its turn begins again.
     Boot,
-    /// The host's software crashes; then its turn begins again.
     Crash,
-    /// The caller polls this task.
     Poll(TaskKey, TaskFuture),
-    /// The turn is over; the next event of the world.
     Done(Option<Due>),
 }
 
@@ -38,7 +33,6 @@ impl State {
         }
     }
 
-    /// The next ready task, unless the host is paused; after the last one, the turn ends.
     #[inline(always)]
     pub(crate) fn go_on_turn(&mut self, host: HostIndex) -> Step {
         self.tasks.queue_woken();

@@ -10,7 +10,6 @@ const KEPT_MAX: usize = 100_000;
 /// The maximum length of a label in characters.
 const LABEL_MAX: usize = 96;
 
-/// The detail of recorded messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Detail {
     /// Everything, with their text.

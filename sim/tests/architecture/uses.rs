@@ -8,7 +8,6 @@ use std::path::Path;
 /// The names that lead to a module from the root of its crate; empty for the root.
 pub(crate) type ModulePath = Vec<String>;
 
-/// A module's use of others.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Use {
     pub(crate) from: ModulePath,
@@ -49,7 +48,6 @@ pub(crate) fn uses_of(texts: &BTreeMap<ModulePath, String>) -> Vec<Use> {
 /// The names in a source.
 #[derive(Default)]
 struct Module {
-    /// The paths that `use` lines bring in, under their names here.
     imports: BTreeMap<String, Vec<String>>,
     /// The imports that are only re-exported, unless the code names them, too.
     exports: BTreeSet<String>,
@@ -83,7 +81,6 @@ impl Module {
         }
     }
 
-    /// Reads a tree of a `use` line.
     fn import(&mut self, tree: &[&str], before: &[String], is_export: bool) {
         let (own, end) = path(tree, 0);
         let path: Vec<String> = before.iter().cloned().chain(own).collect();
@@ -178,7 +175,6 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// The length of the comment or the literal at the start of a text, if there is one.
 fn literal(text: &str) -> Option<usize> {
     let until = |skipped: usize, end: &str| {
         Some(text[skipped..].find(end).map_or(text.len(), |at| skipped + at + end.len()))
@@ -212,7 +208,6 @@ fn literal(text: &str) -> Option<usize> {
 struct Crate(BTreeMap<ModulePath, Module>);
 
 impl Crate {
-    /// A module's uses of others.
     fn uses(&self, from: &ModulePath) -> Vec<Use> {
         let module = &self.0[from];
         let is_used = |name: &String| {

@@ -21,7 +21,6 @@ const WORDS: &[(&str, &str)] = &[
     ("does not prevent it", "still there"),
 ];
 
-/// The banned words in `text`.
 fn found(source: &str, text: &str) -> Vec<String> {
     let text = text.to_lowercase().split_whitespace().collect::<Vec<_>>().join(" ");
     WORDS

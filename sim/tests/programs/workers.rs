@@ -9,7 +9,6 @@ fn example(name: &str) -> String {
     folder.join(name).display().to_string()
 }
 
-/// Returns whether a command works here.
 fn works(command: &mut Command) -> bool {
     command.output().is_ok_and(|output| output.status.success())
 }
@@ -48,7 +47,6 @@ pub(crate) fn plain_java(folder: &Path) -> Option<Program> {
     works(&mut compiler).then(|| program(&command))
 }
 
-/// A worker in Python, if its modules are installed.
 fn python((name, file): (&str, &str), modules: &str) -> Option<Program> {
     works(Command::new("python3").args(["-c", &format!("import {modules}")]))
         .then(|| program(&format!("{name}=python3 {}", example(file))))

@@ -102,7 +102,6 @@ struct Walk<'a> {
 #[derive(Clone, Copy, Debug)]
 struct Met {
     index: usize,
-    /// `true` if the value exists from then to the moment of entry.
     stands: bool,
     /// Whether it created the value, rewrote it or only prolonged it.
     rank: Rank,

@@ -148,7 +148,6 @@ mod leaky {
     use std::cell::Cell;
     use std::time::Duration;
 
-    /// The source of a leak.
     #[derive(Clone, Copy, Debug)]
     pub(crate) enum Leak {
         WallClock,

@@ -20,7 +20,6 @@ fn history(name: &str) -> History {
     history
 }
 
-/// The findings in a frozen run, in order of time.
 fn found(name: &str) -> Vec<(Kind, Cause)> {
     let judgement = judge(&history(name));
     judgement.violations.iter().map(|violation| (violation.kind, violation.cause)).collect()

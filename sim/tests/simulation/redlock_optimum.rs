@@ -19,10 +19,8 @@ use std::rc::Rc;
 
 /// True time ends here in the published model, so that the search ends.
 const TIME_MAX: u8 = 8;
-/// The life of a lock, in ticks.
 const TTL: u8 = 3;
 
-/// The phase of a client.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -95,7 +93,6 @@ impl Model {
         all
     }
 
-    /// The next step of a client, if it has one.
     fn step_of(&self, client: usize) -> Option<Model> {
         let (clock, phase) = self.clients[client];
         let enter = |phase: Phase| move |model: &mut Model| model.clients[client].1 = phase;

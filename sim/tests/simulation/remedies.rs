@@ -51,7 +51,6 @@ fn violations(spec: &RunSpec) -> Vec<Violation> {
     judge(&spec.run(Engine::Fast).unwrap().history).violations
 }
 
-/// The run again with a report's safeguard.
 fn guarded(spec: &RunSpec, remedy: &Remedy) -> RunSpec {
     let named = SAFEGUARDS.iter().filter(|safeguard| safeguard.name == remedy.name);
     let mut specs = named.filter_map(|safeguard| {

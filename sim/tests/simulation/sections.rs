@@ -27,7 +27,6 @@ fn paused(section: Section) -> History {
     fast.history
 }
 
-/// The time of client-1's first release.
 fn released_at(history: &History) -> SimTime {
     let releases = |what: &What| matches!(what, What::Invoke { action: Action::Release, .. });
     let event = history.events.iter().find(|event| releases(&event.what));

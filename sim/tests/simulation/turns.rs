@@ -13,7 +13,6 @@ fn history(seed: u64, fault: &str, client: &str) -> History {
     spec.run(Engine::Fast).unwrap().history
 }
 
-/// Every role change: the node, the role, and the other node.
 fn turns(history: &History) -> Vec<(Node, Turn, Option<Node>)> {
     let turn = |event: &Event| match event.what {
         What::Turn { turn, about } => Some((event.node, turn, about)),

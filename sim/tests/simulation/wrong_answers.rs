@@ -15,7 +15,6 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Runs of each family.
 const SEEDS: u64 = 60;
 
 /// The interpretation of a second answer that says no.

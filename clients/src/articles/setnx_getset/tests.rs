@@ -9,7 +9,6 @@ use std::time::Duration;
 const LONG_AGO: &str = "1699999980000";
 const HELD: &str = "held by another";
 
-/// One pass of the loop, and a long command timeout.
 fn one_attempt() -> Settings {
     Settings {
         acquire_timeout: Duration::ZERO,

@@ -91,7 +91,6 @@ async fn make_directories(session: &Session, path: &str) -> Result<(), ZooKeeper
     Ok(())
 }
 
-/// The path of the child whose name begins like that.
 async fn find(
     curator: &Curator,
     parent: &str,

@@ -52,7 +52,6 @@ struct Semaphore {
 enum Attempt {
     Acquired(String),
     TooLate,
-    /// The node of the lease is not there any more.
     NodeMissing,
 }
 
@@ -86,7 +85,6 @@ impl Semaphore {
         outcome
     }
 
-    /// Adds a lease and waits until it is the only one. If it does not come to that, gives it back.
     async fn add_lease(&self, parent: &str, began: WallClock) -> Result<Attempt, ZooKeeperError> {
         let path =
             create_sequential(&self.curator, parent, LEASE_BASE_NAME, Protection::SameSession)

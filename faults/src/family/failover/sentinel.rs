@@ -10,13 +10,10 @@ use crate::setting::{Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// Failovers in a thousand that have one.
 const PER_MILLE: u64 = 300;
 /// With fewer Sentinels, each is needed for a majority.
 const SENTINELS_MIN: usize = 3;
-/// The length of a Sentinel's pause or downtime.
 const AWAY: Spans = Spans::millis(500, 20_000);
-/// The size of a clock step.
 const STEP: Spans = Spans::millis(500, 10_000);
 
 /// Draws what happens to a Sentinel in the seconds around the loss of a primary, if anything.

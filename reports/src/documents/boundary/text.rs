@@ -3,7 +3,6 @@
 use super::{BoundaryReport, Probe, Worse};
 use crate::show::format::text::layout::percent;
 
-/// A table of the probes, and its conclusions.
 pub(super) fn text(report: &BoundaryReport) -> String {
     let quantity = &report.quantity;
     let (worse, from_on) = match quantity.worse {

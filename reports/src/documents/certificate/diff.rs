@@ -32,7 +32,6 @@ pub fn changed_values(path: &str, a: &Value, b: &Value) -> Vec<String> {
     lines
 }
 
-/// Compares two values recursively.
 fn values(path: &str, a: &Value, b: &Value, lines: &mut Vec<String>) {
     if a == b {
         return;
@@ -61,7 +60,6 @@ fn values(path: &str, a: &Value, b: &Value, lines: &mut Vec<String>) {
     }
 }
 
-/// A value in one line, text without quotes.
 fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

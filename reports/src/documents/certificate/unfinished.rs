@@ -78,7 +78,6 @@ impl Unfinished {
         Ok(Unfinished { checksum: Some(checksum(&document, Uncovered::Nothing)), ..self })
     }
 
-    /// The number of units that were run.
     fn units_done(&self) -> u64 {
         let slices = self.slices.iter().map(|slice| slice.to.saturating_sub(slice.from));
         slices.sum::<u64>() + self.loose.len() as u64

@@ -5,7 +5,6 @@ use crate::summary::report::Latency;
 use fencepost_faults::Micros;
 use std::fmt::Write;
 
-/// A table with a line for each way of waiting.
 pub(super) fn text(report: &LoadReport) -> String {
     let config = &report.config;
     let mut text = format!(
@@ -74,7 +73,6 @@ pub(super) fn release_times(case: &LoadCase, alone: Option<Latency>) -> String {
     }
 }
 
-/// Median and 99th percentile, in milliseconds.
 pub(super) fn both(latency: Option<Latency>) -> String {
     let ms = |us: u64| format!("{:.1}ms", Micros(us).as_micros() as f64 / 1_000.0);
     latency.map_or("-".to_owned(), |latency| format!("{}, {}", ms(latency.p50), ms(latency.p99)))

@@ -80,7 +80,6 @@ fn short(cell: Option<&MatrixCell>) -> Markup {
     }
 }
 
-/// The colour and the words of a cell's verdict.
 fn words(cell: &MatrixCell) -> (&'static str, String) {
     match cell.verdict {
         CellVerdict::Unknown => ("unknown", "not exercised".to_owned()),

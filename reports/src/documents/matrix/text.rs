@@ -60,7 +60,6 @@ fn short(cell: &MatrixCell) -> String {
     }
 }
 
-/// A cell in one line.
 fn told(cell: &MatrixCell) -> String {
     let found = match cell.verdict {
         CellVerdict::Violated => kinds(cell),

@@ -3,7 +3,6 @@
 use crate::documents::read::read_matrix;
 use crate::documents::{certificate, matrix};
 
-/// The page of a matrix or a certificate; `None` for any other file.
 pub(super) fn document(path: &str, text: &str) -> Option<String> {
     if !path.ends_with(".json") {
         return None;

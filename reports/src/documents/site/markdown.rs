@@ -11,21 +11,16 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A page of the site, without its frame.
 pub(super) struct Page {
-    /// Its path in the site.
     pub(super) out: String,
     pub(super) title: String,
     pub(super) body: Markup,
     /// Link targets.
     pub(super) headings: BTreeSet<String>,
-    /// Links to other pages, and within this one.
     pub(super) links: Vec<Link>,
-    /// The searchable sections.
     pub(super) sections: Vec<Section>,
 }
 
-/// A link to a file of the repository.
 pub(super) struct Link {
-    /// The target; `None` if it is outside of the repository.
     pub(super) path: Option<String>,
     /// The heading there; empty for the top.
     pub(super) heading: String,
@@ -33,7 +28,6 @@ pub(super) struct Link {
     pub(super) written: String,
 }
 
-/// The text below a heading.
 pub(super) struct Section {
     pub(super) heading: String,
     /// Its link target; empty above the first heading.
@@ -59,7 +53,6 @@ impl Page {
 }
 
 impl Link {
-    /// A link to a path of the repository.
     pub(super) fn to(path: String) -> Link {
         Link { path: Some(path.clone()), heading: String::new(), written: path }
     }
@@ -78,7 +71,6 @@ impl Link {
     }
 }
 
-/// The page of a Markdown file.
 pub(super) fn markdown(path: &str, text: &str, repository: Repository<'_>) -> Page {
     let mut writer = Writer::new(path, repository);
     let events = Parser::new_ext(text, Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH);
@@ -236,7 +228,6 @@ impl<'t, 'r> Writer<'t, 'r> {
         numbered
     }
 
-    /// The target of a link in the site.
     fn link(&mut self, written: &CowStr<'t>) -> CowStr<'t> {
         if is_elsewhere(written) {
             return written.clone();
@@ -272,7 +263,6 @@ impl<'t, 'r> Writer<'t, 'r> {
     }
 }
 
-/// Returns whether a link leads out of the site.
 fn is_elsewhere(link: &str) -> bool {
     ["https://", "http://", "mailto:"].iter().any(|scheme| link.starts_with(scheme))
 }

@@ -1,6 +1,5 @@
 //! Paths of the repository, and their places in the site.
 
-/// The path in the site for a file or folder of the repository.
 pub(super) fn in_site(path: &str, is_folder: bool) -> String {
     if is_folder {
         return format!("{path}/index.html");
@@ -28,7 +27,6 @@ pub(super) fn resolved(from: &str, link: &str) -> Option<String> {
     Some(names.join("/"))
 }
 
-/// The relative path between two files of the site.
 pub(super) fn between(from: &str, to: &str) -> String {
     let (from, to): (Vec<&str>, Vec<&str>) = (from.split('/').collect(), to.split('/').collect());
     let folders = from.len().min(to.len()) - 1;

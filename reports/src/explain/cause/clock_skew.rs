@@ -52,7 +52,6 @@ fn alone(case: &Case<'_, '_>) -> String {
     )
 }
 
-/// A sentence on the last fault of a clock of one of them, if there was one.
 fn last_skew(scene: &Scene<'_, '_>, both: [Node; 2]) -> String {
     let is_skew = |fault: &&FaultSpan<'_>| {
         matches!(fault.kind, FaultKind::ClockJump | FaultKind::ClockDrift)

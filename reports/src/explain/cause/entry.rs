@@ -8,7 +8,6 @@ use fencepost_faults::{FaultKind, Impact, SimTime};
 
 /// Everything about one cause except its conditions, which are in the decision table.
 pub(super) struct Entry {
-    /// Its meaning, for a first-time reader.
     pub(super) meaning: Meaning,
     /// A run without any of these cannot have this cause. Empty if it needs no particular event.
     pub(super) needs: &'static [Need],
@@ -23,7 +22,6 @@ pub(super) struct Entry {
 }
 
 impl Entry {
-    /// A cause with only a meaning.
     pub(super) const fn new(meaning: Meaning) -> Entry {
         Entry {
             meaning,
@@ -36,25 +34,18 @@ impl Entry {
     }
 }
 
-/// An event without which a cause cannot have acted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Need {
-    /// A fault of this kind.
     Fault(FaultKind),
-    /// A fault with this effect.
     Impact(Impact),
     /// A change of a key by a server.
     Change(Change),
-    /// A server crashed.
     DeadServer,
-    /// A process crashed.
     DeadProcess,
-    /// The application gave up a call.
     GivenUp,
 }
 
 impl Need {
-    /// Returns whether it had happened by an instant.
     pub(super) fn is_met(self, case: &Case<'_, '_>, until: SimTime) -> bool {
         let mut events = case.timeline.history.events.iter();
         events.by_ref().take_while(|event| event.time_us <= until).any(|event| {

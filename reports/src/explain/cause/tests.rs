@@ -19,7 +19,6 @@ use fencepost_faults::{Micros, Node};
 const CLIENT: Node = Node::Client(1);
 const REDIS: Node = Node::Redis(1);
 
-/// The cause of the first finding of a kind.
 fn cause(kind: Kind, story: Story) -> Cause {
     let history = story.build();
     let timeline = Timeline::new(&history);

@@ -81,7 +81,6 @@ fn silence(timeline: &Timeline<'_>, finding: &Finding, process: Node) -> Option<
     Some((waits.invoked, told))
 }
 
-/// The last silence of a process during a finding: its start, and its event.
 fn last_silence(
     timeline: &Timeline<'_>,
     finding: &Finding,

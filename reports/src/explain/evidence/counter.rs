@@ -28,12 +28,10 @@ impl<'t, 'h> Counter<'t, 'h> {
         Some(Counter { timeline, earlier, later, between })
     }
 
-    /// Returns whether each of several servers has its own counter.
     pub(crate) fn is_one_of_many(&self) -> bool {
         self.timeline.history.header.quorum > 1
     }
 
-    /// Returns whether a server was flushed.
     pub(crate) fn was_flushed(&self) -> bool {
         let flushes = |what: &What| matches!(what, What::FaultBegan { kind, .. } if *kind == FaultKind::FlushAll);
         self.is_changed(Change::Flushed) || self.between.iter().any(|what| flushes(what))
@@ -47,7 +45,6 @@ impl<'t, 'h> Counter<'t, 'h> {
         )
     }
 
-    /// Returns whether both servers acted as primary.
     pub(crate) fn has_two_primaries(&self) -> bool {
         let later = (self.later.node, self.later.moment);
         early_loss::two_primaries(self.timeline, self.earlier, later)
@@ -59,7 +56,6 @@ impl<'t, 'h> Counter<'t, 'h> {
         self.earlier.node != self.later.node || self.is_changed(Change::Discarded)
     }
 
-    /// Returns whether a server crashed, or returned without its data.
     pub(crate) fn was_forgotten(&self) -> bool {
         let crashes = |what: &&What| matches!(what, What::Crashed);
         self.is_changed(Change::Forgotten) || self.between.iter().any(crashes)

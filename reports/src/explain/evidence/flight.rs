@@ -38,7 +38,6 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<OnItsWay
     left.is_some_and(|left| left < changed_hands).then_some(OnItsWay::OfOneWhoHadLeft)
 }
 
-/// Returns whether a fault delays messages to the storage.
 pub(super) fn holds_up_storage(fault: &FaultSpan<'_>) -> bool {
     fault.names(Node::Storage)
         && match fault.kind.impact() {

@@ -9,7 +9,6 @@ pub(super) fn acquire(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> bool {
     one.outcome != Outcome::Granted && timeline.given_up(one.operation).is_some()
 }
 
-/// Returns whether the application gave up the call that a process began at a moment.
 pub(super) fn call(timeline: &Timeline<'_>, invoked: Moment) -> bool {
     match timeline.history.events[invoked.index].what {
         What::Invoke { operation, .. } => timeline.given_up(operation).is_some(),

@@ -111,7 +111,6 @@ pub(super) fn took_back(timeline: &Timeline<'_>, acquisition: &Acquisition<'_>) 
     })
 }
 
-/// The removal in a finding.
 pub(crate) fn removal(timeline: &Timeline<'_>, finding: &Finding) -> Option<Moment> {
     let mut witness = finding.witness.iter().map(|index| timeline.moment(*index));
     let is_removal = |what: &What| matches!(what, What::Server { change: Change::Removed, .. });

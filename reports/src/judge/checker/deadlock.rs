@@ -59,7 +59,6 @@ fn told_hopeless(timeline: &Timeline<'_>, process: Node) -> Option<Moment> {
     Some(timeline.moment(index))
 }
 
-/// The start of the time in which all of them waited without a holder.
 fn began(timeline: &Timeline<'_>, waiting: &[(&Acquisition<'_>, Moment)]) -> SimTime {
     let asked = waiting.iter().map(|(one, _)| one.invoked.time);
     let left = timeline.sections.iter().filter_map(|section| Some(section.to?.time));

@@ -23,7 +23,6 @@ pub(super) const MEANING: Meaning = Meaning {
     helps: "A unique constraint or a sequence in the database.",
 };
 
-/// The meaning of a decreasing number.
 pub(super) const NUMBER_REGRESSION: Meaning = Meaning {
     what: "A number was issued that is lower than one issued before.",
     how: "A late holder wrote back an older last number.",

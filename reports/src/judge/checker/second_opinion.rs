@@ -18,10 +18,8 @@ use crate::record::history::History;
 use histories::{Style, random};
 use models::{Mutex, OwnerAware, Reentrant, Tokens};
 
-/// Random histories per model.
 const HISTORIES: u64 = 4_000;
 
-/// Returns whether a checker of this crate accepts a history.
 fn accepts(checker: &Checker, history: &History) -> bool {
     (checker.check)(&Timeline::new(history)).is_empty()
 }

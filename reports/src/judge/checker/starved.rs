@@ -96,7 +96,6 @@ fn longest_free(timeline: &Timeline<'_>, from: SimTime, until: SimTime) -> (SimT
     longest
 }
 
-/// Every acquire that others overtook although the lock promises an order.
 fn passed_over(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
     let Some(bound) = timeline.history.header.order_bound_us else { return Vec::new() };
     let after = timeline.acquisitions.iter().filter(|one| healed < one.invoked);

@@ -25,7 +25,6 @@ pub(super) const MEANING: Meaning = Meaning {
     helps: "Set the expiry in the command that takes the lock, and let waiters poll as well.",
 };
 
-/// The verdict on progress after healing.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Progress {
     /// Nothing was healed, so no progress is required.
@@ -76,7 +75,6 @@ pub(crate) fn progress(timeline: &Timeline<'_>) -> Progress {
 /// A time after healing without a holder.
 struct Gap {
     from: SimTime,
-    /// The entry that ended it, if one did.
     entered: Option<Moment>,
 }
 
@@ -108,7 +106,6 @@ fn kept(timeline: &Timeline<'_>, section: &Section, healed: Moment) -> Option<Si
     (until < timeline.end || section.to.is_some()).then_some(until)
 }
 
-/// A time after healing without a holder.
 struct Waiting<'t, 'h> {
     timeline: &'t Timeline<'h>,
     healed: Moment,

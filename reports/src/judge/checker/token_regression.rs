@@ -37,7 +37,6 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// Returns whether two acquisitions rest on one grant, as those of a reentrant lock do.
 fn is_one_grant(timeline: &Timeline<'_>, a: usize, b: usize) -> bool {
     let grant =
         |index: usize| timeline.acquisitions[index].grant.as_ref().map(|grant| grant.moment);

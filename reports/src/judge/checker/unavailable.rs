@@ -240,7 +240,6 @@ fn finding(
     }
 }
 
-/// The last attempt of each of these processes that had begun before an instant.
 fn last_attempts(
     timeline: &Timeline<'_>,
     processes: &BTreeSet<Node>,

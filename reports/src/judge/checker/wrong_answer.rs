@@ -66,7 +66,6 @@ fn never_expires(timeline: &Timeline<'_>, span: &KeySpan<'_>) -> bool {
     is_told && is_key_with_lease(timeline) && span.runs_out.is_none()
 }
 
-/// The machine for which a value exists.
 fn machine_of(span: &KeySpan<'_>) -> Option<Node> {
     span.by.or(span.granted.map(|(by, _)| by)).map(Node::machine)
 }
@@ -199,7 +198,6 @@ fn may_count_an_unknown_call(timeline: &Timeline<'_>, process: Node, invoked: Mo
     })
 }
 
-/// Returns whether another server than the one with the lock may answer a release.
 fn may_be_another_server(timeline: &Timeline<'_>) -> bool {
     let nodes: BTreeSet<Node> = timeline.keys.iter().map(|span| span.node).collect();
     timeline.history.header.quorum <= 1 && nodes.len() > 1

@@ -58,7 +58,6 @@ pub struct Grant {
     pub servers: Vec<(Node, Moment)>,
 }
 
-/// Every acquire of the history, in order of invocation, without its grant.
 pub(super) fn all(history: &History) -> Vec<Acquisition<'_>> {
     let mut acquisitions: Vec<Acquisition<'_>> = Vec::new();
     let mut open: BTreeMap<u64, usize> = BTreeMap::new();

@@ -61,7 +61,6 @@ fn after_loss(history: &History, span: &FaultSpan<'_>) -> Option<Moment> {
     ends.next().map(|(moment, _)| moment)
 }
 
-/// Every fault that began, in that order.
 pub(super) fn all(history: &History) -> Vec<FaultSpan<'_>> {
     let mut spans: Vec<FaultSpan<'_>> = Vec::new();
     for (moment, event) in moments(history) {

@@ -31,10 +31,8 @@ struct Claim {
     ended: Option<(Moment, Ending)>,
 }
 
-/// The effect of a claim's command.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Did {
-    /// Created the value.
     Create,
     /// Rewrote its owner's existing value, with a higher count if it has one.
     Again,
@@ -42,10 +40,8 @@ enum Did {
     Extend,
 }
 
-/// How a claim ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ending {
-    /// Its own process withdrew it.
     Withdrawn,
     /// The value ended in any other way.
     Lost,
@@ -56,7 +52,6 @@ struct Standing<'h> {
     owner: &'h str,
     count: Option<u64>,
     of: Option<Node>,
-    /// Its last write.
     written: Moment,
     /// Its open claims, as indices into those of its owner.
     open: Vec<usize>,
@@ -131,7 +126,6 @@ struct Asked {
 struct Ledger<'h> {
     claims: Claims<'h>,
     standing: BTreeMap<Node, Standing<'h>>,
-    /// The machine that was last granted each owner value.
     grantees: BTreeMap<&'h str, Node>,
 }
 

@@ -43,12 +43,10 @@ pub enum KeyEnd {
     Replaced,
 }
 
-/// Every span of the lock's key, in order of their start.
 pub(super) fn all(history: &History) -> Vec<KeySpan<'_>> {
     of_key(history, &history.header.resource)
 }
 
-/// Every span of a key, in order of their start.
 pub(crate) fn of_key<'h>(history: &'h History, wanted: &str) -> Vec<KeySpan<'h>> {
     let mut spans: Vec<KeySpan<'_>> = Vec::new();
     let mut open: BTreeMap<Node, usize> = BTreeMap::new();

@@ -85,7 +85,6 @@ impl Roles {
         self.sum(from, until, |at| self.primaries_at(at).next().is_none())
     }
 
-    /// How long Sentinels named no actual primary between two instants.
     pub(crate) fn misnamed(&self, from: SimTime, until: SimTime) -> Micros {
         let Some(first) = self.primaries.iter().find(|one| one.since.is_none()) else {
             return Micros::ZERO;

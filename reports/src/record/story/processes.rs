@@ -55,7 +55,6 @@ impl Story {
         )
     }
 
-    /// The application gives up the open acquire or release.
     pub(crate) fn gives_up(self, ms: u64, client: impl Who, how: GivingUp) -> Story {
         let node = client.node();
         let operation = *self.open.get(&node).expect("the process has an open operation");

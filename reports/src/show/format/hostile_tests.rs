@@ -35,7 +35,6 @@ fn hostile<T: Serialize + DeserializeOwned>(sample: &T) -> T {
     serde_json::from_value(document).unwrap()
 }
 
-/// The paths of all strings.
 fn paths(value: &Value, path: String) -> Vec<String> {
     let within = |key: String, member: &Value| paths(member, format!("{path}/{key}"));
     match value {

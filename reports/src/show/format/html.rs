@@ -72,7 +72,6 @@ fn page_of(report: &Report, fill: Fill) -> io::Result<String> {
     Ok(page(&title, &body, &serde_json::to_string(&embedded(report, fill))?))
 }
 
-/// The embedded report: the picture has the messages, and histories may not fit.
 fn embedded(report: &Report, fill: Fill) -> Report {
     let mut embedded = report.clone();
     for run in &mut embedded.runs {
@@ -84,7 +83,6 @@ fn embedded(report: &Report, fill: Fill) -> Report {
     embedded
 }
 
-/// The verdict of each run, if there are several.
 fn overview(report: &Report) -> Markup {
     if report.runs.len() < 2 {
         return Markup::default();

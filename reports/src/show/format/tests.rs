@@ -17,7 +17,6 @@ fn written_sweep(name: &str, sweep: &Sweep) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The text without its ANSI sequences.
 pub(super) fn plain(text: &str) -> String {
     let mut plain = String::new();
     let mut parts = text.split('\x1b');

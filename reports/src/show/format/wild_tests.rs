@@ -14,7 +14,6 @@ fn written(format: &Format, report: &Report) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The lines that are wider than their page, without colours.
 fn too_wide(report: &Report, page: Page) -> Vec<String> {
     let mut out = Vec::new();
     TEXT.write_run_in(page, report, &mut out).unwrap();

@@ -38,7 +38,6 @@ pub(super) fn lines(faults: &[FaultBar], plan: &FaultPlan, end: u64) -> Vec<Cloc
         .collect()
 }
 
-/// A change of a clock's error.
 struct Change {
     at: u64,
     step_us: i64,

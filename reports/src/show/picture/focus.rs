@@ -7,7 +7,6 @@ pub(crate) struct Focus {
     pub(crate) name: String,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// The evidence, in order.
     pub(crate) witness: Vec<u64>,
 }
 

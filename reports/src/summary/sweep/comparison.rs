@@ -14,9 +14,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The `format` field.
 const FORMAT: &str = "fencepost.compare";
-/// The version of the format that this build writes.
 const VERSION: u32 = 1;
 
 /// The probability with which a comparison of equal locks may call any of its pairs different. The
@@ -250,7 +248,6 @@ impl Pair {
     }
 }
 
-/// Anomalies of a cell that the other does not have.
 fn only(cell: &Cell, other: &Cell) -> Vec<Anomaly> {
     let of = |cell: &Cell| -> BTreeMap<(Kind, Cause), u64> {
         cell.fingerprints.iter().map(|one| ((one.kind, one.cause), one.runs)).collect()

@@ -105,7 +105,6 @@ fn added_up(parts: &[&Sweep]) -> Vec<Cell> {
     cells
 }
 
-/// The ranges of seeds that were run, ascending; an error if any seed was run twice.
 fn covered(parts: &[&Sweep]) -> Result<Vec<SeedRange>, MergeError> {
     let mut ranges: Vec<SeedRange> = parts.iter().flat_map(|part| runs_of(part)).collect();
     ranges.sort();
@@ -155,7 +154,6 @@ fn stands_alone(part: &Sweep, gaps: Gaps) -> Result<(), MergeError> {
     }
 }
 
-/// Checks that two summaries may be added up.
 fn agree(sum: &Sweep, part: &Sweep) -> Result<(), MergeError> {
     if sum.tool != part.tool {
         return Err(MergeError::Config(sum.seeds, part.seeds, "tool".to_owned()));
@@ -175,7 +173,6 @@ fn agree(sum: &Sweep, part: &Sweep) -> Result<(), MergeError> {
     Ok(())
 }
 
-/// The path of the first value in which two configurations differ.
 fn difference(path: &str, a: &serde_json::Value, b: &serde_json::Value) -> Option<String> {
     let (Some(left), Some(right)) = (a.as_object(), b.as_object()) else {
         return (a != b).then(|| path.to_owned());

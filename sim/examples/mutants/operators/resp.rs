@@ -5,34 +5,26 @@ use redis_protocol::resp2::decode::decode_bytes_mut;
 use redis_protocol::resp2::types::BytesFrame;
 use std::collections::BTreeMap;
 
-/// Scripts by their digests, as clients sent them.
 pub(crate) type Scripts = BTreeMap<Vec<u8>, String>;
 
 #[derive(Clone, Default)]
 pub(crate) struct Call {
     pub(crate) words: Vec<Vec<u8>>,
-    /// Its purpose.
     pub(crate) purpose: Purpose,
-    /// Its script, if it runs a known one.
     pub(crate) script: String,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum Purpose {
-    /// Takes the lock.
     Take,
-    /// Releases it.
     Release,
-    /// Extends it.
     Renew,
-    /// Reads its owner.
     Look,
     #[default]
     Other,
 }
 
 impl Call {
-    /// Reads a single command.
     pub(crate) fn read(bytes: &[u8], scripts: &Scripts) -> Option<Call> {
         let words = words_of(bytes)?;
         let script = script_of(&words, scripts);
@@ -45,7 +37,6 @@ impl Call {
         name_of(&self.words)
     }
 
-    /// Returns whether it runs a script.
     pub(crate) fn is_script(&self) -> bool {
         self.name().starts_with("EVAL")
     }
@@ -94,7 +85,6 @@ impl Call {
         }
     }
 
-    /// Returns whether the script calls this command.
     pub(crate) fn does(&self, command: &str) -> bool {
         does(&self.script, command)
     }

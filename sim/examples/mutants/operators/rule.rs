@@ -17,7 +17,6 @@ pub(crate) enum Rule {
     Memcached(memcached::Rule),
     ZooKeeper(zookeeper::Rule),
     Etcd(etcd::Rule),
-    /// A server's inputs and outputs.
     Any(any::Rule),
 }
 

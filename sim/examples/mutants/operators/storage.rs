@@ -39,7 +39,6 @@ fn is_write(call: &Call) -> bool {
     call.name() == "WRITE"
 }
 
-/// Replaces or removes the token.
 fn token(call: &mut Call, other: fn(u64) -> Option<u64>) -> bool {
     let Some(word) = call.words.get_mut(3) else { return false };
     let Some(token) = number(word) else { return false };

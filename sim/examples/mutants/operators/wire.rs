@@ -15,18 +15,15 @@ pub(crate) struct Marks {
 }
 
 impl Marks {
-    /// Creates the state with a counter of the mistake.
     pub(crate) fn counted_by(altered: Rc<Cell<u64>>) -> Marks {
         Marks { altered, ..Marks::default() }
     }
 
-    /// Counts the mistake.
     pub(crate) fn alter(&self) {
         self.altered.set(self.altered.get() + 1);
     }
 }
 
-/// The state of one connection.
 #[derive(Default)]
 pub(crate) struct Peer {
     /// `true` if the peer is a process, not a server.
@@ -35,7 +32,6 @@ pub(crate) struct Peer {
     pub(crate) heard: u64,
     /// The latest command of a client of Redis or of the storage.
     pub(crate) call: Call,
-    /// The owner value of the client.
     pub(crate) owner: Vec<u8>,
     /// Its last request, to other servers than Redis.
     pub(crate) asked: Vec<u8>,
@@ -54,7 +50,6 @@ pub(crate) enum Heard {
     AsItIs,
     /// The server gets these instead.
     Instead(Vec<u8>),
-    /// The server gets nothing; the client gets this reply.
     Answered(Vec<u8>),
 }
 

@@ -25,7 +25,6 @@ pub(crate) struct QuietArgument {
 }
 
 impl QuietArgument {
-    /// The verbosity of progress.
     pub(crate) fn verbosity(self) -> Verbosity {
         if self.quiet { Verbosity::Quiet } else { Verbosity::Progress }
     }

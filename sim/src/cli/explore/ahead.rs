@@ -5,7 +5,6 @@ use crate::cli::progress::in_words;
 use crate::studies::explore::Survey;
 use std::thread::available_parallelism;
 
-/// More runs than this need `--yes`.
 const UNASKED_MAX: u128 = 1_000_000;
 
 /// Errors: too many runs to begin without `--yes`. The error states their number, their duration,

@@ -71,7 +71,6 @@ fn plan(lost: fn(Node, Micros) -> Fault) -> FaultPlan {
     FaultPlan::new((1..).zip(traps).map(timed).collect())
 }
 
-/// A fault that began, and its nodes.
 type Hit = (FaultKind, Vec<Node>);
 
 /// The replies to the clients, the number of missing replies, and the faults.

@@ -21,7 +21,6 @@ struct Entry {
 }
 
 impl Desk {
-    /// Names a holder of a process.
     pub(crate) fn names(&self, machine: Node, name: Bytes, holder: Node) {
         self.names.borrow_mut().insert((machine, name), holder);
     }

@@ -26,7 +26,6 @@ const CODE: &[&str] =
 /// WebAssembly.
 const HEADS: &[&[u8]] = &[b"#!", b"\x7fELF", b"PK\x03\x04", b"\xca\xfe\xba\xbe", b"\0asm"];
 
-/// Identifies the programs of a run.
 pub(crate) fn ran(lives: &[Life]) -> Ran {
     let (mut executed, mut opened) = (BTreeSet::new(), BTreeSet::new());
     for life in lives {
@@ -62,7 +61,6 @@ pub fn unchanged(program: &Program, ran: &Ran) -> Result<(), InvalidProgram> {
     }
 }
 
-/// A path without links.
 fn canonical(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }

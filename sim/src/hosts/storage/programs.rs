@@ -16,7 +16,6 @@ use redis_protocol::resp2::types::BytesFrame;
 const GUARDED: &[u8] = b"orders";
 
 impl Storage {
-    /// Answers one command of a program.
     pub(super) fn serve_program(
         &mut self,
         connection: ConnectionId,

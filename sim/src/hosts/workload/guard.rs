@@ -12,12 +12,10 @@ use redis_protocol::resp2::encode::extend_encode;
 use redis_protocol::resp2::types::BytesFrame;
 use std::time::Duration;
 
-/// The result of a request to the storage.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Value(i64),
     Written,
-    /// The token was rejected.
     Rejected(String),
     /// It is unknown whether the request arrived.
     Unknown(&'static str),
@@ -79,7 +77,6 @@ pub(crate) struct Request {
     pub(crate) operation: u64,
     pub(crate) acquisition: u64,
     pub(crate) token: Option<FencingToken>,
-    /// The new value and the one that it is based on; `None` reads.
     pub(crate) write: Option<(i64, i64)>,
 }
 

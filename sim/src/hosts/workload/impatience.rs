@@ -20,12 +20,10 @@ pub(super) struct Impatience {
     how: GivingUp,
 }
 
-/// The application dropped the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("the application cancelled it")]
 pub(super) struct Cancelled;
 
-/// Records a call's events.
 pub(super) struct Pen {
     pub(super) env: Env,
     pub(super) recorder: Rc<Recorder>,

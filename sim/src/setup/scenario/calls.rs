@@ -22,7 +22,6 @@ pub enum Calls {
 }
 
 impl Calls {
-    /// Its value for `--set`.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Calls::None => "none",
@@ -37,12 +36,10 @@ impl Calls {
         *self == Calls::None
     }
 
-    /// Returns whether acquires are among them.
     pub(crate) fn have_acquires(self) -> bool {
         matches!(self, Calls::Acquire | Calls::Both)
     }
 
-    /// Returns whether releases are among them.
     pub(crate) fn have_releases(self) -> bool {
         matches!(self, Calls::Release | Calls::Both)
     }

@@ -20,7 +20,6 @@ impl InvalidScenario {
     }
 }
 
-/// A value in the form for `--set`.
 pub(super) fn as_text(value: &serde_json::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

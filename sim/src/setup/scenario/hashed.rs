@@ -15,7 +15,6 @@ pub(crate) struct Hashed {
     pub(crate) head: Vec<u8>,
 }
 
-/// The number of kept first bytes.
 const HEAD: usize = 16;
 
 /// Equal for unchanged files.

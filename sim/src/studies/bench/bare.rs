@@ -56,7 +56,6 @@ impl Machine for Server {
     }
 }
 
-/// A client's connection to that server.
 struct Client {
     socket: Socket,
     limit: Duration,

@@ -38,7 +38,6 @@ pub(super) fn spread(scenario: &Scenario) -> Option<Bound> {
     })
 }
 
-/// The parameters of a race for the masters.
 struct Contest {
     processes: u64,
     lead_us: u64,

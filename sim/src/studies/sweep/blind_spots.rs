@@ -9,14 +9,12 @@ use fencepost_clients::{Coordinator, Definition};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family};
 
-/// A lock under one family of faults, with settings.
 struct Case<'s> {
     scenario: &'s Scenario,
     client: &'s Definition,
     families: &'s Families,
 }
 
-/// The blind spot of one family, if there is one.
 type Rule = fn(&Case<'_>) -> Option<String>;
 
 const RULES: &[(Family, Rule)] = &[

@@ -7,7 +7,6 @@ use fencepost_reports::record::checksum::{Damaged, Protection, Uncovered, checks
 use fencepost_reports::summary::sweep::{Impossible, SeedRange};
 use serde::{Deserialize, Serialize};
 
-/// The `format` field of a checkpoint.
 const FORMAT: &str = "fencepost.checkpoint";
 /// The version of the format that this build reads and writes. The format is unpublished: only the
 /// build that wrote it resumes from it.

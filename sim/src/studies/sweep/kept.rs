@@ -13,10 +13,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A run with violations to keep.
 struct Showing {
-    /// The index of its cell.
     cell: usize,
     seed: Seed,
-    /// The ids of its kept violations.
     ids: Vec<String>,
 }
 
@@ -43,7 +41,6 @@ pub fn kept<E: From<FailedRun> + Send>(
     shown.into_iter().collect()
 }
 
-/// The kept runs of a cell, without repetition.
 fn showing(cell_place: usize, cell: &Cell) -> impl Iterator<Item = Showing> {
     let limit = usize::try_from(cell.violations_max).unwrap_or(usize::MAX);
     let mut ids: BTreeMap<Seed, Vec<String>> = BTreeMap::new();

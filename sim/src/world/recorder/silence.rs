@@ -25,7 +25,6 @@ struct Waiter {
     sent_last: SimTime,
 }
 
-/// A thread that waited and sent nothing.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct Silence {
     pub(super) node: Node,
@@ -78,7 +77,6 @@ impl Waiting {
         self.is_long(since_us, now).then_some(Silence { node, since_us, bound_us })
     }
 
-    /// All waiting threads, with the start of their wait.
     pub(super) fn since_when(&self) -> Vec<(Node, SimTime)> {
         self.threads.iter().map(|one| (one.node, one.began)).collect()
     }

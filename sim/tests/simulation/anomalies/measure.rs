@@ -9,11 +9,8 @@ use std::ops::Range;
 use std::rc::Rc;
 
 pub(crate) struct Shown {
-    /// Every kind of violation.
     pub(crate) kinds: Vec<Kind>,
-    /// The cause of each.
     pub(crate) causes: Vec<Cause>,
-    /// `true` if the run exercised the lock.
     pub(crate) exercised: bool,
 }
 

@@ -25,9 +25,7 @@ pub(crate) struct Progress {
     pub(crate) idle_us: u64,
     /// The longest such stretch.
     pub(crate) idle_us_max: u64,
-    /// Successful acquires.
     pub(crate) granted: u64,
-    /// Failed acquires.
     pub(crate) missed: u64,
     /// Attempts with a grant by at least one server.
     pub(crate) attempts: u64,

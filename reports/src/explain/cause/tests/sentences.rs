@@ -11,7 +11,6 @@ fn said(timeline: &Timeline<'_>, finding: &Finding) -> String {
     Cause::ALL.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// A finding without a second acquisition.
 fn of_waiting(kind: Kind) -> Finding {
     let (at, duration, processes) = (SimTime(0), Micros::ZERO, Vec::new());
     Finding { kind, at, duration, processes, what: String::new(), witness: vec![0], clash: None }

@@ -10,14 +10,11 @@ pub(super) enum Op {
     Leave(Node, usize),
     /// The lock frees itself from any holder.
     Expire,
-    /// A token is issued.
     Issue,
 }
 
-/// The result of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Ret {
-    /// It took effect.
     Done,
     /// It had no effect: the lock does not allow it now.
     Refused,
@@ -30,7 +27,6 @@ pub(super) struct Mutex {
     taken: bool,
 }
 
-/// Free or owned; only the owner leaves.
 #[derive(Clone, Default, Debug)]
 pub(super) struct OwnerAware {
     owner: Option<Node>,

@@ -113,13 +113,11 @@ struct Process {
     threads: u32,
     /// The operation number and the call of an open acquire.
     acquiring: Option<(u64, At)>,
-    /// Its open sections, each with the thread, the call and the return of its acquire.
     sections: Vec<(Thread, At, At)>,
     /// Its pending release: the number, and the index of its span.
     releasing: Option<(u64, Option<usize>)>,
 }
 
-/// Reads events in their order.
 #[derive(Default)]
 struct Reader {
     processes: BTreeMap<Node, Process>,

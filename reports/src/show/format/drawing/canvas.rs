@@ -7,10 +7,8 @@ use fencepost_faults::Node;
 use maud::Render;
 use std::fmt::{Display, Write};
 
-/// The style of every picture, alone and in pages.
 pub(crate) const STYLE: &str = include_str!("picture.css");
 
-/// A canvas for a window of time.
 pub(crate) struct Canvas {
     pub(crate) out: String,
     /// The left edge of the window, in true microseconds.
@@ -21,27 +19,22 @@ pub(crate) struct Canvas {
     pub(crate) left: f64,
     /// Its right edge, in pixels.
     pub(crate) right: f64,
-    /// The part of the run to draw.
     pub(crate) extent: Extent,
     /// The node of the current lane, so that a script can hide it.
     pub(crate) lane: Option<Node>,
 }
 
-/// The part of a run to draw.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
     /// All of it: a script can move the window.
     Run,
-    /// Only the window.
     Window,
 }
 
 /// A span of time on a canvas, and its vertical extent.
 #[derive(Clone, Copy)]
 pub(crate) struct Area {
-    /// Its start.
     pub(crate) from: u64,
-    /// Its end.
     pub(crate) to: u64,
     /// Its upper edge, in pixels.
     pub(crate) y: i32,
@@ -64,7 +57,6 @@ impl Canvas {
         self.extent == Extent::Run || (from <= self.to && to >= self.from)
     }
 
-    /// The attribute with the lane's name.
     fn lane(&self) -> String {
         self.lane.map_or(String::new(), |node| format!(" data-node=\"{node}\""))
     }
@@ -121,7 +113,6 @@ impl Canvas {
         ));
     }
 
-    /// A slanted line from one instant and height to another.
     pub(crate) fn slant(
         &mut self,
         from: (u64, i32),
@@ -144,7 +135,6 @@ impl Canvas {
         ));
     }
 
-    /// A line through points.
     pub(crate) fn line(&mut self, points: &[(u64, i32)], class: &str) {
         let data: Vec<String> = points.iter().map(|(at, y)| format!("{at},{y}")).collect();
         let drawn: Vec<String> =

@@ -50,7 +50,6 @@ pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "</svg>")
 }
 
-/// The locks and the faults of a sweep, without repetition, in the requested order.
 pub(crate) fn axes(sweep: &Sweep) -> (Vec<&str>, Vec<&str>) {
     let (mut rows, mut columns): (Vec<&str>, Vec<&str>) = (Vec::new(), Vec::new());
     for cell in &sweep.cells {

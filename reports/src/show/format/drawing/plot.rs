@@ -8,24 +8,19 @@ const LEFT: f64 = 70.0;
 const RIGHT: f64 = 880.0;
 const TOP: f64 = 84.0;
 const BOTTOM: f64 = 366.0;
-/// The approximate number of ticks on an axis.
 const TICKS: f64 = 6.0;
 
 pub(crate) struct Plot {
     pub(crate) title: String,
     pub(crate) subtitle: String,
-    /// The horizontal axis.
     pub(crate) x: Axis,
-    /// The vertical axis.
     pub(crate) y: Axis,
-    /// The range of the vertical axis.
     pub(crate) span: Span,
     pub(crate) series: Vec<Series>,
     pub(crate) marks: Vec<Mark>,
     pub(crate) bands: Vec<Band>,
 }
 
-/// The range of a vertical axis.
 #[derive(Clone, Copy)]
 pub(crate) enum Span {
     /// From 0 to 1, linear.
@@ -44,7 +39,6 @@ pub(crate) struct Axis {
 pub(crate) struct Series {
     /// The name; empty for a single series.
     pub(crate) name: String,
-    /// From left to right.
     pub(crate) points: Vec<Point>,
     /// `true` if a line joins them.
     pub(crate) is_joined: bool,
@@ -185,7 +179,6 @@ impl Scale {
         BOTTOM - height.clamp(0.0, 1.0) * (BOTTOM - TOP)
     }
 
-    /// Round values of the vertical axis.
     fn ticks(&self) -> Vec<f64> {
         match self.span {
             Span::Shares => ticks(0.0, 1.0),

@@ -10,11 +10,8 @@ use crate::summary::report::{Report, RunReport};
 use crate::summary::sweep::Sweep;
 use std::io::{self, Write};
 
-/// The width of the picture, in pixels.
 const WIDTH: i32 = 1_200;
-/// The height of the title above each picture.
 const TITLE_HEIGHT: i32 = 72;
-/// The height of the legend below.
 const LEGEND_HEIGHT: i32 = 52;
 /// More messages than this turn a picture grey.
 pub(crate) const MESSAGES_MAX: usize = 1_500;

@@ -171,7 +171,6 @@ fn write_violation(
     writeln!(out, "\n```sh\n{}\n```", report.replay)
 }
 
-/// Writes the diagnosis.
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(boundary) = &report.boundary {
         let amount = |value| rerun::amount(boundary, value);

@@ -6,7 +6,6 @@ use crate::show::format::text::comparison::{
 };
 use crate::summary::sweep::{Anomaly, Comparison, Pair};
 
-/// The comparison under its own title.
 pub(crate) fn page(comparison: &Comparison) -> String {
     let (a, b) = (&comparison.a, &comparison.b);
     format!(
@@ -21,7 +20,6 @@ pub(crate) fn page(comparison: &Comparison) -> String {
     )
 }
 
-/// The table, and its explanation.
 pub(crate) fn markdown(comparison: &Comparison) -> String {
     let mut text = "| cell | A violated | 95 % | B violated | 95 % | p | difference | only in A | \
                     only in B |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n"

@@ -17,13 +17,11 @@ pub(crate) struct Operation<'h> {
 }
 
 impl Operation<'_> {
-    /// Returns whether the process knows the outcome.
     pub(crate) fn is_known(&self) -> bool {
         self.completed
             .is_some_and(|event| matches!(event.what, What::Ok { .. } | What::Fail { .. }))
     }
 
-    /// The action in one word.
     pub(crate) fn name(&self) -> &'static str {
         match self.action {
             Action::Acquire => "acquire",
@@ -36,7 +34,6 @@ impl Operation<'_> {
     }
 }
 
-/// Every operation in the order of invocation.
 pub(crate) fn all(history: &History) -> Vec<Operation<'_>> {
     let mut operations: Vec<Operation<'_>> = Vec::new();
     let mut by_number: BTreeMap<u64, usize> = BTreeMap::new();

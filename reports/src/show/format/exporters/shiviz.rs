@@ -84,7 +84,6 @@ fn threads_of(machine: Node, clocks: &BTreeMap<Node, Clock>) -> Vec<Node> {
     clocks.keys().filter(|node| node.machine() == machine && **node != machine).copied().collect()
 }
 
-/// The element-wise maximum of two clocks.
 fn join(clock: &mut Clock, other: Option<&Clock>) {
     for (node, ticks) in other.into_iter().flatten() {
         let own = clock.entry(*node).or_default();

@@ -30,7 +30,6 @@ pub(crate) fn html(comparison: &Comparison) -> String {
     page(&title, &body, &json)
 }
 
-/// The table, and its explanation.
 pub(crate) fn section(comparison: &Comparison) -> Markup {
     let names = [
         "cell",

@@ -11,7 +11,6 @@ use fencepost_faults::{FaultPlan, Micros, SimTime};
 use maud::{Markup, PreEscaped, html};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A duration, and its start.
 #[derive(Clone, Copy)]
 struct Took {
     from: SimTime,
@@ -30,7 +29,6 @@ struct Sort {
     took: Vec<Took>,
 }
 
-/// The plot and the tables; empty if the history was not recorded.
 pub(crate) fn of(run: &RunReport) -> Markup {
     let Some(history) = &run.history else { return Markup::default() };
     let timeline = Timeline::new(history);
@@ -143,7 +141,6 @@ fn row(name: &str, when: &str, took: &[Took]) -> Vec<String> {
     vec![name.to_owned(), when.to_owned(), counted, at_most(50), at_most(95), at_most(100)]
 }
 
-/// The phases that each kind of fault met.
 fn met(history: &History, plan: &FaultPlan) -> Markup {
     let mut met: BTreeMap<(String, String), u32> = BTreeMap::new();
     for pair in phases(history) {

@@ -12,11 +12,8 @@ const STYLE: &str = include_str!("page.css");
 /// The parts of a report in a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Fill {
-    /// The most messages to draw for each run.
     pub(crate) messages_max: usize,
-    /// The part of each run to draw.
     pub(crate) extent: Extent,
-    /// `true` if the embedded JSON holds the histories.
     pub(crate) histories: bool,
 }
 

@@ -9,7 +9,6 @@ use crate::show::picture::{Lane, Scene};
 use crate::summary::report::RunReport;
 use maud::{Markup, PreEscaped, html};
 
-/// The width of the picture until the script fits it to the page.
 const WIDTH: i32 = 1_320;
 
 /// The buttons that move a picture: action, name and symbol.
@@ -22,7 +21,6 @@ const BUTTONS: [(&str, &str, &str); 6] = [
     ("next", "Next event", "event ›"),
 ];
 
-/// The picture of a run, or the reason why there is none.
 pub(crate) fn of(run: &RunReport, index: usize, fill: Fill) -> Markup {
     // Without a violation there is no window to reduce the picture to.
     if fill.extent == Extent::Window && run.violations.is_empty() {

@@ -4,7 +4,6 @@ use super::layout::{counted, percent, thousands, wrapped};
 use crate::summary::sweep::{Anomaly, Comparison, Difference, Half, Pair, Setting};
 use std::fmt::Write;
 
-/// The subject, the table, and its explanation.
 pub(crate) fn text(comparison: &Comparison) -> String {
     let tool = &comparison.tool;
     let mut text = format!("{} {}, comparison\n", tool.name, tool.version);
@@ -45,7 +44,6 @@ pub(crate) fn table(comparison: &Comparison) -> String {
     text
 }
 
-/// The explanation of the table.
 pub(crate) fn reading(comparison: &Comparison) -> String {
     format!(
         "Rates are violated runs among those that exercised the lock, with Wilson's interval. p: \
@@ -89,7 +87,6 @@ pub(crate) fn interval(half: &Half) -> String {
     }
 }
 
-/// `overlap by split-brain in 12 runs`.
 pub(crate) fn anomaly(one: &Anomaly) -> String {
     format!("{} by {} in {}", one.kind, one.cause, counted(one.runs, "run"))
 }

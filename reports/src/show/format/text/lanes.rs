@@ -10,7 +10,6 @@ use fencepost_faults::Node;
 /// The columns, the first holder's first.
 pub(crate) struct Lanes {
     nodes: Vec<Node>,
-    /// The holders after the last drawn line.
     held: Vec<Node>,
     /// Those of them on a stopped machine.
     stopped: Vec<Node>,
@@ -18,10 +17,8 @@ pub(crate) struct Lanes {
     left_out: usize,
 }
 
-/// Hidden events between two lines.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Gap {
-    /// Their number.
     pub(crate) events: u64,
     /// The processes whose sections began among them, without repetition.
     pub(crate) sections: Vec<Node>,
@@ -33,7 +30,6 @@ pub(crate) struct Gap {
 const SILENT_MAX: u64 = 6;
 
 impl Lanes {
-    /// A column for each process among these, without repetition.
     pub(crate) fn new(nodes: &[Node]) -> Lanes {
         let mut lanes =
             Lanes { nodes: Vec::new(), held: Vec::new(), stopped: Vec::new(), left_out: 0 };
@@ -45,7 +41,6 @@ impl Lanes {
         lanes
     }
 
-    /// The first columns that fit.
     pub(crate) fn within(mut self, room: usize) -> Lanes {
         while self.width() > room && self.nodes.pop().is_some() {
             self.left_out += 1;
@@ -61,7 +56,6 @@ impl Lanes {
         }
     }
 
-    /// The total width of the columns.
     pub(crate) fn width(&self) -> usize {
         self.nodes.iter().map(|node| node.to_string().len() + 2).sum()
     }
@@ -144,7 +138,6 @@ fn mark(entry: &TimelineEntry, node: Node, held: bool) -> char {
     }
 }
 
-/// Returns whether this event begins a process's critical section, not nested in another.
 fn opens_a_section(entry: &TimelineEntry) -> bool {
     matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested
 }

@@ -6,11 +6,8 @@ use anstyle::{AnsiColor, Style};
 
 /// Less important text.
 pub(crate) const DIM: Style = Style::new().dimmed();
-/// Important text.
 pub(crate) const BOLD: Style = Style::new().bold();
-/// A violation.
 pub(crate) const RED: Style = AnsiColor::Red.on_default().bold();
-/// A success.
 pub(crate) const GREEN: Style = AnsiColor::Green.on_default().bold();
 /// Something unknown, or a warning.
 pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
@@ -18,7 +15,6 @@ pub(crate) const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 /// Prose is wrapped before this column.
 pub(crate) const WIDTH: usize = 100;
 
-/// The colour of a verdict, in addition to its word.
 pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
     match verdict {
         Verdict::Valid => GREEN,
@@ -27,7 +23,6 @@ pub(crate) fn verdict_style(verdict: &Verdict) -> Style {
     }
 }
 
-/// The colour of a severity, in addition to its word.
 pub(crate) fn severity_style(severity: Severity) -> Style {
     match severity {
         Severity::Harm => RED,
@@ -41,7 +36,6 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", thousands(count))
 }
 
-/// A number with commas between thousands.
 pub(crate) fn thousands(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::with_capacity(digits.len() + digits.len() / 3);
@@ -54,7 +48,6 @@ pub(crate) fn thousands(number: u64) -> String {
     text
 }
 
-/// A share as per cent.
 pub(crate) fn percent(share: f64) -> String {
     let points = share * 100.0;
     if points != 0.0 && points < 10.0 { format!("{points:.1} %") } else { format!("{points:.0} %") }

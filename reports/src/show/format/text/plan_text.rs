@@ -3,14 +3,12 @@
 use crate::summary::report::RunReport;
 use fencepost_faults::{Direction, Fault, FaultPlan, Impact, Micros, Node, TimedFault};
 
-/// The lengths of leases, holds and waits, if the seed drew them.
 pub(crate) fn lengths(run: &RunReport) -> Option<String> {
     let lengths: Vec<String> =
         run.lengths.iter().map(|(key, value)| format!("{key} {value}")).collect();
     (!lengths.is_empty()).then(|| lengths.join(", "))
 }
 
-/// The fault, without its start.
 pub(crate) fn fault(fault: &Fault) -> String {
     match fault {
         Fault::Pause { node, duration_us } => format!("{node} is paused for {duration_us}"),

@@ -55,7 +55,6 @@ impl Unknown {
     }
 }
 
-/// The number of other seeds that break the rule, without a safeguard and with each.
 fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String {
     let kind = name(lead);
     let without = unknown.count(first.broken_without, first.unknown_without);
@@ -84,7 +83,6 @@ fn with(remedy: &Remedy, effect: Effect, unknown: Unknown) -> String {
     }
 }
 
-/// The effect on the faults of this run.
 fn here(lead: &ViolationReport) -> String {
     let of = |what: OnThisPlan| {
         let of_it = lead.remedies.iter().filter(|one| one.on_this_plan == what);

@@ -26,7 +26,6 @@ pub(crate) fn on_this_plan(remedy: &Remedy) -> &'static str {
     }
 }
 
-/// The number of nearby plans that break the rule, with the safeguard and without it.
 pub(crate) fn nearby(remedy: &Remedy) -> String {
     let nearby = &remedy.nearby;
     match nearby.plans {
@@ -56,7 +55,6 @@ pub(crate) fn share(broken: u64, unknown: u64, seeds: u64) -> String {
     format!("{broken} of {seeds} ({low}-{high} %{unknown})")
 }
 
-/// A rate in whole per cent.
 fn percent(rate: f64) -> String {
     format!("{:.0}", rate * 100.0)
 }
@@ -66,7 +64,6 @@ pub(crate) fn without(cause: &ButFor) -> &'static str {
     if cause.violation_without_it { "it happens all the same" } else { "it does not happen" }
 }
 
-/// The size of the minimal plan's run, and whether the search for it finished.
 pub(crate) fn size(run: &MinimalRun) -> String {
     let counted = |count: u64, one: &str, many: &str| {
         format!("{count} {}", if count == 1 { one } else { many })
@@ -81,7 +78,6 @@ pub(crate) fn size(run: &MinimalRun) -> String {
     }
 }
 
-/// A magnitude with its unit.
 pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
     match (boundary.quantity.as_str(), value < 0) {
         ("rate_ppm", _) => format!("{value} ppm"),

@@ -7,7 +7,6 @@ fn compared(a: &Sweep, b: &Sweep) -> Comparison {
     Comparison::of(("old", a), ("new", b), samples::tool()).unwrap()
 }
 
-/// The sample sweep with only this lock.
 fn only_of(client: &str, from: u64, to: u64) -> Sweep {
     let mut sweep = samples::sweep(from, to);
     sweep.cells.retain(|cell| cell.client == client);

@@ -2,7 +2,6 @@
 
 use crate::operators::resp::{Call, Purpose, grant, number};
 
-/// Scripts without their owner check.
 pub(crate) const ANYBODY: [(&str, &str); 3] = [
     ("redis.call(\"get\",KEYS[1]) == ARGV[1]", "true"),
     ("redis.call(\"hexists\",KEYS[1],ARGV[3]) == 0", "false"),

@@ -38,7 +38,6 @@ impl Bent {
         }
     }
 
-    /// The time that it sees.
     pub(crate) fn now(&mut self, now: Now) -> Now {
         let Bent::Speed { begin, ten_thousandths } = self else { return now };
         let passed = now.monotonic.0.saturating_sub(begin.monotonic.0);
@@ -50,7 +49,6 @@ impl Bent {
         }
     }
 
-    /// Passes an input to the server.
     pub(crate) fn handle(
         &mut self,
         inner: &mut dyn Machine,

@@ -8,7 +8,6 @@ pub(crate) enum Rule {
     Asks(fn(&str, &mut Value) -> bool),
     /// Answers a call, by its path and body, without executing it.
     Unsent(fn(&str, &Value) -> Option<Value>),
-    /// Changes an answer, by the path of the call. Returns whether it changed.
     Hears(fn(&str, &mut Value) -> bool),
     /// Drops watch events of deletions.
     NoDeletions,

@@ -3,9 +3,7 @@
 use crate::operators::wire::{Exchange, Heard};
 
 pub(crate) enum Rule {
-    /// Changes the words of a command's first line; returns whether they changed.
     Words(fn(&mut Vec<String>) -> bool),
-    /// Answers a command without executing it.
     Unsent(fn(&[String]) -> Option<&'static str>),
     /// Replaces the answer to a command, by its first word.
     Heard(fn(&str, &str) -> Option<&'static str>),
@@ -15,7 +13,6 @@ pub(crate) enum Rule {
     OwnerIsMine,
 }
 
-/// The first line's words, and the rest.
 fn parts(bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
     let end = bytes.windows(2).position(|pair| pair == b"\r\n")?;
     let line = std::str::from_utf8(&bytes[..end]).ok()?;
@@ -23,7 +20,6 @@ fn parts(bytes: &[u8]) -> Option<(Vec<String>, &[u8])> {
     Some((words, &bytes[end..])).filter(|(words, _)| words.len() > 1)
 }
 
-/// The data block after a line, if there is one.
 fn block(rest: &[u8]) -> Option<&[u8]> {
     let end = rest.get(2..)?.windows(2).position(|pair| pair == b"\r\n")?;
     Some(&rest[2..2 + end])

@@ -4,9 +4,7 @@ use crate::operators::resp::{Call, Purpose, Scripts, bulk, grant, vote};
 use crate::operators::wire::{Exchange, Heard, Peer};
 
 pub(crate) enum Rule {
-    /// Changes the words of a client's command; returns whether they changed.
     Words(fn(&mut Call) -> bool),
-    /// Answers a client's command without executing it.
     Unsent(fn(&Call) -> Option<&'static str>),
     /// Replaces the reply to a client's command.
     Heard(fn(&Call, &[u8]) -> Option<&'static str>),
@@ -24,7 +22,6 @@ pub(crate) enum Rule {
     Silent(&'static str),
 }
 
-/// The owner value for all.
 const OWNER: &[u8] = b"the-same-owner";
 
 impl Rule {

@@ -44,7 +44,6 @@ fn done(xid: i32) -> Vec<u8> {
     body.concat()
 }
 
-/// Returns whether the bytes are one frame.
 fn is_whole(frame: &[u8]) -> bool {
     int(frame, 0).and_then(|length| usize::try_from(length).ok()) == Some(frame.len() - 4)
 }

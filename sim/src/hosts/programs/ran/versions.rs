@@ -17,7 +17,6 @@ const INTERPRETERS: &[&str] =
 /// Time limit for an interpreter's answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The versions of executed files, and of the packages of opened files.
 pub(super) fn versions(
     executed: &BTreeSet<PathBuf>,
     opened: &BTreeSet<PathBuf>,
@@ -95,7 +94,6 @@ fn of_go(bytes: &[u8]) -> Vec<(String, String)> {
     all
 }
 
-/// A length-prefixed text, and the rest.
 fn text(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = bytes.iter().position(|byte| byte & 0x80 == 0).filter(|end| *end < 5)?;
     let length =
@@ -120,7 +118,6 @@ fn of_python(opened: &BTreeSet<PathBuf>) -> Vec<(String, String)> {
     used.iter().flat_map(|(folder, tops)| of_site(folder, tops)).collect()
 }
 
-/// The name of a module from its file or folder.
 fn module(name: &str) -> String {
     name.split('.').next().unwrap_or(name).to_owned()
 }

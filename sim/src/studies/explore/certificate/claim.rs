@@ -154,7 +154,6 @@ fn failures(bounds: &Bounds) -> String {
     format!("; {who} for {least}{longest}")
 }
 
-/// The limits of the claim, in one sentence.
 pub(crate) fn not_covered(bounds: &Bounds) -> String {
     let faults = match bounds.faults {
         0 => "any fault".to_owned(),

@@ -8,7 +8,6 @@ use fencepost_faults::setting::Setting;
 use fencepost_faults::{Family, FaultPlan, Micros};
 use std::rc::Rc;
 
-/// The conditions of some runs.
 pub(crate) struct Base {
     /// Its name for people.
     pub(crate) name: String,
@@ -16,7 +15,6 @@ pub(crate) struct Base {
 }
 
 impl Bounds {
-    /// The run of a plan under the conditions of a base run.
     pub(crate) fn spec(&self, base: &Base, plan: FaultPlan) -> RunSpec {
         let is_calm = plan.faults.is_empty();
         let families = match self.delays {

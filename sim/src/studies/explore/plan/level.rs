@@ -32,7 +32,6 @@ impl Level {
         usize::from(self.faults) + usize::from(self.delays)
     }
 
-    /// The rest after one addition of this kind; `None` if there is none of it.
     pub(crate) fn without(self, kind: Added) -> Option<Level> {
         match kind {
             Added::Fault => {
@@ -76,7 +75,6 @@ impl fmt::Display for Level {
     }
 }
 
-/// Every level up to this one, in the order of the runs.
 pub(crate) fn up_to(most: Level) -> Vec<Level> {
     let of = |faults| (0..=most.delays).map(move |delays| Level { faults, delays });
     (0..=most.faults).flat_map(of).collect()

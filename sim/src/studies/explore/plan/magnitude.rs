@@ -57,7 +57,6 @@ fn between(bounds: &Bounds, from: SimTime, timers: BTreeSet<SimTime>) -> Vec<Sim
     ends.into_iter().filter(|end| *end > from && *end <= last).collect()
 }
 
-/// The instants half-way between neighbours.
 fn halves(
     from: SimTime,
     last: SimTime,

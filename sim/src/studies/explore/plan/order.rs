@@ -13,7 +13,6 @@ use fencepost_faults::{FaultPlan, Micros, Node, SimTime};
 use fencepost_reports::sha256;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Every direction of every link on which messages are delayed.
 pub(crate) fn links(setting: &Setting) -> Vec<(Node, Node)> {
     let clients = setting.clients();
     let servers = [setting.servers(), setting.sentinels()].concat();

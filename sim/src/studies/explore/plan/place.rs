@@ -27,7 +27,6 @@ pub struct Planned {
     pub plan: FaultPlan,
 }
 
-/// The plans with one more fault, and the pruned ones.
 #[derive(Default)]
 pub(crate) struct Placed {
     pub(crate) plans: Vec<FaultPlan>,
@@ -40,17 +39,14 @@ pub(crate) struct Placed {
 }
 
 impl Placed {
-    /// The plans that could be extended.
     pub(crate) fn candidates(&self) -> impl Iterator<Item = &FaultPlan> {
         self.plans.iter().chain(&self.alike)
     }
 
-    /// The number of plans to extend.
     pub(crate) fn count_roots(&self) -> usize {
         self.plans.len() + self.alike.len() - self.dead_ends.len()
     }
 
-    /// The plans to extend.
     pub(crate) fn roots(&self) -> impl Iterator<Item = &FaultPlan> {
         let plans = self.candidates().enumerate();
         plans.filter(|(number, _)| !self.dead_ends.contains(number)).map(|(_, plan)| plan)
@@ -65,12 +61,10 @@ struct Choices {
     alike: Vec<Fault>,
 }
 
-/// Every site of the bounds.
 pub(crate) fn all_sites(bounds: &Bounds) -> Vec<Site> {
     bounds.families.chosen().flat_map(|family| sites_of(bounds, family)).collect()
 }
 
-/// Every site of a family.
 pub(crate) fn sites_of(bounds: &Bounds, family: Family) -> Vec<Site> {
     let scenario = &bounds.scenario;
     let setting = scenario.setting(scenario.topology(bounds.client, &bounds.families));
@@ -153,7 +147,6 @@ impl Origin<'_> {
         kept
     }
 
-    /// The faults that may begin at an instant.
     fn choices(&self, site: &Site, at: SimTime) -> Result<Choices, EngineError> {
         let (bounds, quantum) = (self.bounds, self.bounds.scenario.timing.quantum.0);
         let faults = match site.measure(&bounds.scenario, bounds.longest.0) {
@@ -213,7 +206,6 @@ impl Origin<'_> {
         self.bounds.rules.contains(&Rule::Idle) && is_idle(timed, self.scout)
     }
 
-    /// The plan with this fault, unless it collides with another.
     fn possible(&self, timed: TimedFault) -> Option<FaultPlan> {
         let plan = self.with(timed);
         let is_possible = self.bounds.spec(self.base, plan.clone()).validate();

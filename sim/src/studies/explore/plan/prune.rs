@@ -20,7 +20,6 @@ pub struct Pruned {
 /// Replies of a busy server may be late by this much before their command counts as over.
 const SERVICE_MAX: Micros = Micros::from_millis(100);
 
-/// Returns whether a fault added to the scouted run would have no effect.
 pub(crate) fn is_idle(timed: &TimedFault, scout: &Scout) -> bool {
     let (from, to) = (timed.at_us, timed.at_us + timed.fault.duration().unwrap_or_default());
     match &timed.fault {

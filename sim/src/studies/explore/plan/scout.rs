@@ -13,15 +13,11 @@ use std::collections::BTreeSet;
 pub(crate) struct Scout {
     /// The turns of each machine, up to the last event of the history before the probe begins.
     pub(crate) turns: Vec<(SimTime, Node)>,
-    /// Every message, in order of sending.
     pub(crate) messages: Vec<Message>,
     /// The times and links at which a message was held up, or retried.
     pub(crate) held_up: Vec<(SimTime, (Node, Node))>,
-    /// The times of the history's events.
     pub(crate) told: BTreeSet<SimTime>,
-    /// The times at which a process's timer was due.
     pub(crate) timers: BTreeSet<(SimTime, Node)>,
-    /// The ends of leases, as servers and locks state them.
     pub(crate) leases: BTreeSet<SimTime>,
 }
 
@@ -48,7 +44,6 @@ impl Scout {
         self.held_up.iter().filter(|(_, link)| links.contains(link)).map(|(at, _)| *at)
     }
 
-    /// The times at which a timer of this process was due.
     pub(crate) fn timers_of(&self, process: Node) -> impl Iterator<Item = SimTime> {
         self.timers.iter().filter(move |(_, node)| *node == process).map(|(at, _)| *at)
     }

@@ -9,13 +9,10 @@ use fencepost_faults::Family;
 use fencepost_faults::family::away_at_least;
 use fencepost_faults::setting::Topology;
 
-/// The most faults in a plan.
 const FAULTS_MAX: u8 = 2;
 
-/// The most delayed messages in a plan.
 const DELAYS_MAX: u8 = 2;
 
-/// The most faults and delayed messages in a plan together.
 const DEPTH_MAX: usize = 3;
 
 /// The enumerable families. The others draw from ranges that no timer divides into classes (rates
@@ -169,7 +166,6 @@ fn valid() -> String {
     valid_but(Family::None)
 }
 
-/// All valid families except one.
 fn valid_but(one: Family) -> String {
     let others = FAMILIES.iter().filter(|family| **family != one);
     others.map(|family| family.name()).collect::<Vec<_>>().join(", ")

@@ -64,7 +64,6 @@ impl Exploration<'_> {
         self.bases.len() * self.sites(kind).len()
     }
 
-    /// Finds the first delays that are not to be extended.
     fn find_dead_ends(&mut self, stop: &Stop) -> Result<(), FailedPlan> {
         if self.bounds.most().depth() < 2 || !self.bounds.rules.contains(&Rule::Order) {
             return Ok(());
@@ -106,7 +105,6 @@ impl Exploration<'_> {
         Ok(())
     }
 
-    /// The sites for a kind of addition.
     pub(crate) fn sites(&self, kind: Added) -> &[Site] {
         &self.sites[kind as usize]
     }

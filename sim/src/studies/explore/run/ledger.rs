@@ -115,7 +115,6 @@ impl Ledger {
         })
     }
 
-    /// Returns whether a unit was run.
     pub(crate) fn has(&self, level: Level, unit: usize) -> bool {
         self.part(level, unit).is_some_and(|place| match &self.parts[place].2 {
             Part::Whole(_) => true,
@@ -148,7 +147,6 @@ impl Ledger {
         is_new
     }
 
-    /// Counts the runs of an entry.
     pub(crate) fn add(&mut self, sum: &Sum) {
         self.sum.absorb(sum);
     }
@@ -197,7 +195,6 @@ fn cut(units: Range<usize>, parts: usize) -> Vec<Range<usize>> {
     (0..parts).map(|part| edge(part)..edge(part + 1)).collect()
 }
 
-/// The slice of these units.
 pub(crate) fn slice<'u>(
     level: Level,
     range: Range<usize>,

@@ -53,7 +53,6 @@ impl Sum {
         self.leave_out(other.pruned);
     }
 
-    /// Adds pruned plans.
     pub(crate) fn leave_out(&mut self, pruned: Pruned) {
         self.pruned.places_in_gaps += pruned.places_in_gaps;
         self.pruned.idle += pruned.idle;

@@ -47,13 +47,11 @@ struct Found {
 
 /// Plans that add one fault or delay to some others.
 struct Sample {
-    /// The generated ones.
     plans: Vec<Planned>,
     /// The approximate number over all of the others.
     about: u128,
     /// Further extended plans, equivalent to generated ones.
     alike: usize,
-    /// The time to generate them.
     placing_us: Option<u64>,
 }
 

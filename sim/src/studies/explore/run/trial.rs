@@ -7,10 +7,8 @@ use fencepost_faults::{FaultPlan, Node};
 use fencepost_reports::{Action, History, Verdict, What, digest, judge};
 use std::collections::BTreeSet;
 
-/// The result of a run.
 pub(crate) struct Trial {
     pub(crate) verdict: Verdict,
-    /// `true` if a fault of the plan was injected.
     pub(crate) fired: bool,
     /// `true` if at least two processes acquired the lock, without the probe.
     pub(crate) contended: bool,

@@ -51,7 +51,6 @@ pub struct Exploration<'b> {
     pub(crate) bounds: &'b Bounds,
     pub(crate) jobs: usize,
     pub(crate) bases: Vec<Base>,
-    /// Possible additions, by [`Added`].
     pub(crate) sites: [Vec<Site>; 2],
     /// The run of each base without a fault, computed on demand.
     pub(crate) calm: Vec<OnceLock<Scout>>,
@@ -82,14 +81,12 @@ pub struct FailedPlan {
     pub error: EngineError,
 }
 
-/// The result of a unit.
 #[derive(Default)]
 struct Done {
     sum: Sum,
     /// The digests of its histories with their verdicts, and at the end the digest of those.
     digest: String,
     found: Option<Planned>,
-    /// `true` if it was stopped before its end.
     is_cut: bool,
 }
 
@@ -286,7 +283,6 @@ impl<'b> Exploration<'b> {
         Ok(())
     }
 
-    /// Runs plans until one breaks a rule.
     fn run_placed(
         &self,
         base: usize,
@@ -313,7 +309,6 @@ impl<'b> Exploration<'b> {
             .map_err(|error| FailedPlan { planned: planned(base, plan), error })
     }
 
-    /// The run of a base without a fault.
     pub(crate) fn calm(&self, base: usize) -> Result<&Scout, FailedPlan> {
         if let Some(scout) = self.calm[base].get() {
             return Ok(scout);

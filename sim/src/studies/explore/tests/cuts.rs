@@ -36,7 +36,6 @@ fn cut(site: &Site, from: SimTime, to: SimTime) -> FaultPlan {
     FaultPlan::new(vec![TimedFault { id: 1, at_us: from, fault }])
 }
 
-/// The first and the last instants of the classes of a site: its starts and ends.
 fn classes(origin: &Origin<'_>, site: &Site) -> Vec<[SimTime; 3]> {
     let placed = origin.place(site).expect("it runs");
     let span = |plan: &FaultPlan| {

@@ -10,7 +10,6 @@ use world::{Lock, Mistake, Trouble};
 /// A cell that a model and the explorer both decide.
 struct Cell {
     lock: Lock,
-    /// `true` if two processes can be in their critical sections at the same time.
     is_broken: bool,
     /// The model's number of states up to renaming of servers and processes; `None` for a broken
     /// one, because the search ends at the violation.
@@ -60,7 +59,6 @@ fn checked(lock: &Lock) -> (bool, usize) {
     (checker.discovery("one at a time").is_some(), checker.unique_state_count())
 }
 
-/// The explorer's bounds for the same cell.
 fn bounds_of_cell(cell: &Cell) -> Bounds {
     let client = if cell.lock.servers == 1 { "single-node" } else { "redlock" };
     let faults = u8::from(cell.lock.trouble.is_some());

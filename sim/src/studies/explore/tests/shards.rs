@@ -188,7 +188,6 @@ fn a_checkpoint_of_something_else_is_refused() {
     }
 }
 
-/// The number of violated runs.
 #[derive(Default)]
 struct Violated(AtomicU64);
 

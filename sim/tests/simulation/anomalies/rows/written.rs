@@ -10,13 +10,11 @@ use fencepost_reports::{Cause, Kind};
 
 /// One anomaly with its own plan.
 pub(crate) struct Written {
-    /// The protocol.
     pub(crate) id: &'static str,
     /// The lock and its scenario.
     pub(crate) flawed: Case,
     /// The same without the mistake.
     pub(crate) twin: Case,
-    /// The plan.
     pub(crate) plan: fn() -> FaultPlan,
     /// The families of its faults.
     pub(crate) families: &'static str,
@@ -24,7 +22,6 @@ pub(crate) struct Written {
     pub(crate) about: &'static str,
     /// The kinds of violations: the flawed lock shows at least one of them, the twin none.
     pub(crate) kinds: &'static [Kind],
-    /// The cause.
     pub(crate) cause: Cause,
     /// The number of seeds from 0 in which the test searches.
     pub(crate) seeds: u64,

@@ -19,12 +19,10 @@ pub(super) enum Topic {
 pub(super) struct Slice {
     pub(super) node: Node,
     pub(super) topic: Topic,
-    /// Its start, in microseconds.
     pub(super) from: u64,
     /// Its end, not before its start.
     pub(super) to: u64,
     pub(super) name: String,
-    /// The arrow that begins or ends in it.
     pub(super) arrow: Option<Arrow>,
 }
 
@@ -111,12 +109,10 @@ impl Tracks {
         self.names.iter().map(|(track, name)| (*track, name.as_str()))
     }
 
-    /// The track of each slice.
     pub(super) fn of_slices(&self) -> impl Iterator<Item = usize> {
         self.of_slices.iter().copied()
     }
 
-    /// The track of a node's events.
     pub(super) fn main(&self, node: Node) -> usize {
         self.first(node, 0)
     }

@@ -9,50 +9,40 @@
 
 use stateright::{Model, Property};
 
-/// The length of a lease.
 const LEASE: u8 = 4;
-/// The length of a critical section.
 const HOLD: u8 = 1;
 /// The longest pause: longer than a lease.
 const PAUSE_MAX: u8 = 6;
 /// The downtime of a server that returns late.
 const AWAY: u8 = LEASE + 1;
 
-/// A fault that may happen once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trouble {
     /// A process pauses for up to [`PAUSE_MAX`] ticks.
     Pause,
-    /// A process crashes for good.
     Crash,
     /// A server restarts without its data.
     Forget,
-    /// The same, and it returns only after a lease.
     ForgetLate,
     /// A reply is lost: its process sees a broken connection.
     LoseReply,
 }
 
-/// A mistake in the lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Mistake {
     None,
     /// One server less than a majority is enough.
     Quorum,
-    /// The key is deleted without an owner check.
     Delete,
     /// The key is set without a check for an owner.
     Set,
 }
 
-/// A lock, and its possible faults.
 #[derive(Clone, Debug)]
 pub(super) struct Lock {
     pub(super) processes: usize,
     pub(super) servers: usize,
-    /// The most attempts of a process.
     pub(super) attempts: u8,
-    /// The fault that may happen, at most once.
     pub(super) trouble: Option<Trouble>,
     pub(super) mistake: Mistake,
 }
@@ -65,7 +55,6 @@ pub(super) struct State {
     servers: Vec<Server>,
     /// Messages in transit, with their longest remaining time.
     messages: Vec<(Message, u8)>,
-    /// `true` while the fault may still happen.
     has_trouble: bool,
 }
 
@@ -80,12 +69,20 @@ struct Process {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 enum Phase {
     /// Asks next, not before `wait`, and no later than `within`.
-    Idle { wait: u8, within: u8 },
+    Idle {
+        wait: u8,
+        within: u8,
+    },
     /// Asked `since` ticks ago.
-    Asking { since: u8, granted: u8, denied: u8 },
+    Asking {
+        since: u8,
+        granted: u8,
+        denied: u8,
+    },
     /// In its critical section for `left` ticks.
-    Inside { left: u8 },
-    /// Done, or dead.
+    Inside {
+        left: u8,
+    },
     Done,
 }
 
@@ -93,7 +90,6 @@ enum Phase {
 struct Server {
     /// The attempt and process with the key, and its remaining life.
     key: Option<(u8, u8, u8)>,
-    /// Its remaining downtime.
     away: u8,
 }
 
@@ -136,7 +132,6 @@ impl Lock {
 }
 
 impl State {
-    /// Returns whether a process has something to do now.
     fn is_due(&self, process: usize) -> bool {
         let Process { phase, paused, .. } = self.processes[process];
         paused.is_none()
@@ -158,7 +153,6 @@ impl State {
         }
     }
 
-    /// Returns whether time can pass: nothing is overdue.
     fn can_tick(&self) -> bool {
         let is_late = |(message, left): &(Message, u8)| *left == 0 && self.can_arrive(message);
         let can_wait = |process: &Process| match process.phase {
