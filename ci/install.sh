@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the servers and tools that the tests need and this machine lacks, from Debian's packages.
-#   ci/install.sh servers|browser|fuzzing...
+# Installs the servers and tools that the tests need and this machine lacks, from Debian's packages
+# and from crates.io.
+#   ci/install.sh servers|browser|fuzzing|deny...
 set -euo pipefail
 
 # want TEST NAME PACKAGE...: installs the packages unless TEST succeeds. The package list may be
@@ -51,5 +52,7 @@ browser() {
   want has_browser 'chromium, node (18 or newer) and npm' "${missing[@]}"
 }
 fuzzing() { want has_fuzzing_compilers 'a C and a C++ compiler' gcc g++; }
+# Builds for some minutes.
+deny() { are_in_path cargo-deny || cargo install --locked --debug --no-default-features cargo-deny@0.20.2; }
 
 for group in "$@"; do "$group"; done

@@ -14,7 +14,15 @@ check() {
   nice -n 15 "$@" || { failed=1; echo "FAILED: $*"; }
 }
 echo "on $(git rev-parse --short HEAD), $(date -u +%FT%TZ), $seconds s for each fuzz target"
-check ci/install.sh servers browser fuzzing
+check ci/install.sh servers browser fuzzing deny
+
+check cargo deny --locked check bans licenses sources
+# The database of advisories is a git repository.
+if git ls-remote -q https://github.com/RustSec/advisory-db >/dev/null 2>&1; then
+  check cargo deny --locked check advisories
+else
+  echo "advisories were not checked: their database cannot be reached"
+fi
 
 # Two tests are left out: one fails on purpose, run by another; one takes minutes.
 export FENCEPOST_REAL_REDIS=1 FENCEPOST_REAL_MEMCACHED=1 FENCEPOST_REAL_POSTGRESQL=1

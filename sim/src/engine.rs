@@ -43,6 +43,13 @@ pub enum EngineError {
     /// The engines differ: the sequence of the first event that is not the same in both.
     #[error("the engines do not tell the same history: event {0} is the first that differs")]
     Differ(u64),
+    /// A program ran differently in the second of two runs: the sequence of the first event that
+    /// differs.
+    #[error(
+        "the program is not reproducible: event {0} differs between two runs. Does something \
+         outside change, such as a file in a folder that it reads?"
+    )]
+    ProgramDiffers(u64),
     /// The time budget was used up in the middle of the run.
     #[error("the time budget was used up before the run was over")]
     OutOfTime,

@@ -235,3 +235,17 @@ fn ci_is_told_of_a_program_that_is_broken_and_of_one_that_fails() {
     );
     assert_eq!(held.status, 0, "{}", held.stderr);
 }
+
+#[test]
+fn a_sweep_says_that_a_program_is_not_reproducible() {
+    let Some(folder) = compiled() else { return };
+    let remembers =
+        "echo x >>starts; for start in $(cat starts); do sleep 0.01; done; exec ./worker";
+    fs::write(folder.path().join("worker.sh"), remembers).unwrap();
+    let common = ["sweep", "--seeds", "0..3", "--fault", "pause", "--no-shrink", "--quiet"];
+    let refused =
+        fencepost_in(folder.path(), &[&common[..], &["--program", "sh worker.sh"]].concat());
+    assert_eq!(refused.status, 2, "{}", refused.stdout);
+    let said = "the program is not reproducible: event 0 differs between two runs";
+    assert!(refused.stderr.contains(said), "{}", refused.stderr);
+}

@@ -1,0 +1,158 @@
+"""The plugin, run by pytest in a folder of its own. FENCEPOST names the program."""
+
+import os
+import textwrap
+from fnmatch import fnmatch
+
+import pytest
+
+pytest_plugins = ["pytester"]
+
+LOCK = """
+    import pytest
+
+    class SafeUnlessPaused:
+        def __init__(self, world):
+            self.redis, self.key, self.owner = world.redis, world.key, str(world.process)
+            self.ttl_ms = int(world.ttl * 1000)
+
+        def acquire(self):
+            return self.redis.set(self.key, self.owner, nx=True, px=self.ttl_ms)
+
+        def release(self):
+            return self.redis.delete(self.key) == 1
+"""
+
+
+@pytest.fixture
+def run_tests(pytester):
+    """Runs the source of a test module with the program under test."""
+
+    def run(source, *options):
+        pytester.makepyfile(textwrap.dedent(LOCK) + textwrap.dedent(source))
+        program = os.environ.get("FENCEPOST", "fencepost")
+        return pytester.runpytest("--rootdir", pytester.path, "--fencepost", program, *options)
+
+    return run
+
+
+def test_a_lock_passes_without_faults(run_tests):
+    result = run_tests(
+        """
+        @pytest.mark.fencepost(faults="none", seeds=1, cycles=2)
+        def test_lock(world):
+            with world.section(SafeUnlessPaused(world)):
+                pass
+        """
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_a_failure_shows_the_violation_and_its_page(run_tests, pytester):
+    result = run_tests(
+        """
+        class NoLock:
+            def acquire(self):
+                return True
+
+            def release(self):
+                return True
+
+        @pytest.mark.fencepost(faults="none", seeds=1, cycles=2)
+        def test_lock(world):
+            world.redis.get(world.key)
+            with world.section(NoLock()):
+                pass
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*the lock is not safe: none: 1 violated*", "*BOTH*", "page *.html"])
+    page = next(pytester.path.glob(".pytest_cache/d/fencepost/*/*.html"))
+    assert "<!DOCTYPE html>" in page.read_text()
+
+
+def test_a_known_flaw_is_expected(run_tests):
+    source = """
+        @pytest.mark.fencepost(faults="pause", seeds="0..4", expect="violated")
+        def test_lock(world):
+            with world.section(SafeUnlessPaused(world)):
+                pass
+        """
+    run_tests(source).assert_outcomes(passed=1)
+
+
+def test_parameters_and_methods_reach_the_processes(run_tests):
+    result = run_tests(
+        """
+        class TestLock:
+            @pytest.mark.parametrize("key", ["a", "b"])
+            @pytest.mark.fencepost(faults="none", seeds=1, cycles=1, options=["--lock-key", "lock:x"])
+            def test_lock(self, world, key):
+                assert key in "ab"
+                world.key = "lock:x"
+                with world.section(SafeUnlessPaused(world)):
+                    pass
+        """
+    )
+    result.assert_outcomes(passed=2)
+
+
+def test_a_body_that_fails_names_its_error(run_tests):
+    result = run_tests(
+        """
+        @pytest.mark.fencepost(faults="none", seeds=1)
+        def test_lock(world):
+            raise RuntimeError("no such table")
+        """
+    )
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*no run exercised the lock*", "*RuntimeError: no such table*"])
+
+
+@pytest.mark.parametrize(
+    ("mark", "message"),
+    [
+        ("seeds='many'", "seeds 'many': expected a number such as 20, or a range 0..20"),
+        ("expect='fine'", "expect 'fine': expected one of safe, violated"),
+        ("fault='pause'", "argument 'fault': expected one of faults, seeds, *"),
+        ("faults='pauze'", "*did you mean 'pause'*"),
+    ],
+)
+def test_a_wrong_mark_is_an_error_in_one_line(run_tests, mark, message):
+    result = run_tests(
+        f"""
+        @pytest.mark.fencepost({mark})
+        def test_lock(world):
+            pass
+        """
+    )
+    assert result.ret != 0
+    lines = result.outlines + result.errlines
+    assert any(fnmatch(line, f"*{message}*") for line in lines)
+
+
+def test_other_fixtures_are_refused(run_tests):
+    result = run_tests(
+        """
+        @pytest.mark.fencepost()
+        def test_lock(world, tmp_path):
+            pass
+        """
+    )
+    result.stderr.fnmatch_lines(["*fixture 'tmp_path'*takes only 'world'*"])
+
+
+def test_the_world_needs_the_mark(run_tests):
+    result = run_tests("def test_lock(world): pass")
+    result.stderr.fnmatch_lines(["*'world' needs the mark pytest.mark.fencepost*"])
+
+
+def test_a_missing_program_is_named(run_tests):
+    source = """
+        @pytest.mark.fencepost()
+        def test_lock(world):
+            pass
+        """
+    result = run_tests(source, "--fencepost", "/nowhere/fencepost")
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*fencepost '/nowhere/fencepost': program not found*"])
