@@ -45,6 +45,7 @@ for certificate in docs/data/certificates/*.json; do
   check "$FENCEPOST" explore --check "$certificate" --quiet
 done
 check ci/sources.py
+check ci/which-lock.py
 reports=$(mktemp -d)
 for seed in $(shuf -i 1-1000000000 -n 4); do
   for fault in failover restart eviction clock-jump partition lost-reply operator pause all; do

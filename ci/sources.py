@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes the last column of docs/sources.md again.
+"""Makes the last column of docs/sources.md and docs/spring-integration.md again.
 
-Each row of its tables names the options of a sweep over the seeds 0..100; the column counts the
+Each row of their tables names the options of a sweep over the seeds 0..100; the column counts the
 runs that broke each rule. Without options the script only compares, and exits with 1 if a row
-differs; with --write it writes the file. FENCEPOST names the program.
+differs; with --write it writes the files. FENCEPOST names the program.
 """
 import json
 import os
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-PAGE = ROOT / "docs" / "sources.md"
+PAGES = [ROOT / "docs" / "sources.md", ROOT / "docs" / "spring-integration.md"]
 PROGRAM = os.environ.get("FENCEPOST", ROOT / "target" / "debug" / "fencepost")
 ROW = re.compile(r"^(\| .* \| `(--client [^`]*)` \|)(.*)\|$")
 
@@ -33,20 +33,23 @@ def found(options):
     return ", ".join(f"{kind} {count}" for kind, count in kinds) + f" of {runs}"
 
 
+def again(page):
+    """The lines of a page with the last column made again."""
+    rows = ((line, ROW.match(line)) for line in page.read_text().splitlines())
+    return [f"{row[1]} {found(row[2])} |" if row else line for line, row in rows]
+
+
 def main():
-    old = PAGE.read_text()
-    lines = []
-    for line in old.splitlines():
-        row = ROW.match(line)
-        lines.append(f"{row[1]} {found(row[2])} |" if row else line)
-    new = "\n".join(lines) + "\n"
-    if sys.argv[1:] == ["--write"]:
-        PAGE.write_text(new)
-        return
-    changed = [pair for pair in zip(old.splitlines(), lines) if pair[0] != pair[1]]
-    for was, now in changed:
-        print(f"- {was}\n+ {now}")
-    sys.exit(1 if changed else 0)
+    changed = False
+    for page in PAGES:
+        lines = again(page)
+        for was, now in zip(page.read_text().splitlines(), lines):
+            if was != now:
+                changed = True
+                print(f"- {was}\n+ {now}")
+        if sys.argv[1:] == ["--write"]:
+            page.write_text("\n".join(lines) + "\n")
+    sys.exit(1 if changed and sys.argv[1:] != ["--write"] else 0)
 
 
 if __name__ == "__main__":

@@ -31,6 +31,8 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("Matrix, every figure", "docs/data/matrix.json.html"),
             ("Availability", "docs/availability.html"),
             ("Protocols", "docs/protocols.html"),
+            ("Which lock", "docs/which-lock.html"),
+            ("Spring Integration", "docs/spring-integration.html"),
             ("Claims of the sources", "docs/sources.html"),
             ("Anomalies", "docs/anomalies.html"),
             ("Boundaries", "docs/boundaries.html"),

@@ -1,0 +1,187 @@
+#!/usr/bin/env python3
+"""Makes docs/which-lock.md from docs/data/matrix.json and one run of each lock.
+
+Without options the script only compares, and exits with 1 if the page differs; with --write it
+writes the page. FENCEPOST names the program.
+"""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import textwrap
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs" / "which-lock.md"
+PROGRAM = os.environ.get("FENCEPOST", ROOT / "target" / "debug" / "fencepost")
+CYCLES = 20
+
+GROUPS = {
+    "holder delayed": ("pause", "suspend", "storage-delay"),
+    "client dies": ("client-crash",),
+    "network": ("partition", "lost-reply", "lost-request", "latency", "slow-server"),
+    "clocks": ("clock-drift", "clock-jump"),
+    "restart": ("restart",),
+    "failover": ("failover", "replication-lag"),
+    "eviction": ("eviction",),
+    "operator": ("operator",),
+}
+BELIEF = {"overlap", "foreign-release", "wrong-answer"}
+HARM = {"stale-write", "lost-update"}
+LIVENESS = {"stuck", "starved", "deadlock", "fenced-out", "held-forever"}
+NEEDS = {
+    "redis": "one Redis",
+    "memcached": "one memcached",
+    "zookeeper": "three ZooKeeper servers",
+    "postgresql": "one PostgreSQL",
+    "mysql": "one MySQL",
+    "etcd": "three etcd members",
+    "chubby": "a cell of five replicas",
+}
+INDEPENDENT = ("redlock", "node-redlock", "redsync", "redisson-redlock")
+
+
+def matrix():
+    """The cells of the matrix by lock and fault."""
+    data = json.loads((ROOT / "docs" / "data" / "matrix.json").read_text())
+    return {(cell["client"], cell["fault"]): cell for cell in data["cells"]}
+
+
+def answer(*options):
+    done = subprocess.run([PROGRAM, *options, "--format", "json"], capture_output=True, text=True)
+    if done.returncode not in (0, 1, 3):
+        sys.exit(done.stderr.strip())
+    return json.loads(done.stdout)
+
+
+def locks():
+    """The locks of each coordinator with what 20 cycles of one process cost, without faults."""
+    run = ["run", "--seed", "1", "--fault", "none", "--client", "all", "--processes", "1"]
+    run += ["--cycles", str(CYCLES), "--engine", "fast", "--no-shrink", "--coordinator"]
+    return {
+        coordinator["name"]: answer(*run, coordinator["name"])["runs"]
+        for coordinator in answer("list", "coordinators")
+    }
+
+
+def share(cell, kinds):
+    """The percentage of the exercised runs that broke the rule broken most often. None if no run
+    exercised the lock, or if the lock does not have the fault."""
+    broken = max((cell["kinds"].get(kind, 0) for kind in kinds), default=0)
+    return 100 * broken / cell["exercised"] if cell["exercised"] else None
+
+
+def worst(cells, lock, faults, kinds):
+    """The highest share over several fault families, or None if no run exercised the lock."""
+    shares = [share(cells[lock, fault], kinds) for fault in faults if (lock, fault) in cells]
+    return max((one for one in shares if one is not None), default=None)
+
+
+def number(value):
+    if value is None:
+        return "?"
+    return "·" if value == 0 else f"{value:.0f}"
+
+
+def row(cells, run, coordinator):
+    lock = run["client"]
+    numbers = [
+        "/".join(number(worst(cells, lock, faults, kinds)) for kinds in (BELIEF, HARM, LIVENESS))
+        for faults in GROUPS.values()
+    ]
+    linked = [one if one in ("·/·/·", "?/?/?") else f"[{one}](matrix.md#{lock})" for one in numbers]
+    needs = "independent Redis" if lock.startswith(INDEPENDENT) else NEEDS[coordinator]
+    cost = [f"{run['messages'] / (CYCLES + 1):.0f}", f"{run['latency_us']['acquire']['p50'] / 1000:.1f}"]
+    return "| " + " | ".join([f"[{lock}](protocols.md)", *linked, *cost, needs]) + " |"
+
+
+def advice(cells):
+    """Forty lines at most. Every number is a cell of the matrix; a claim that no longer holds ends
+    the script."""
+
+    def percent(lock, faults, kinds):
+        value = worst(cells, lock, faults.split(","), kinds)
+        return "none" if value == 0 else f"{value:.0f} %"
+
+    def quiet(lock, faults, kinds=BELIEF | HARM | LIVENESS):
+        for fault in faults.split(","):
+            if (lock, fault) in cells and share(cells[lock, fault], kinds):
+                sys.exit(f"{lock} under {fault} is no longer quiet: correct the text of {__file__}")
+        return ", ".join(f"`{fault}`" for fault in faults.split(","))
+
+    network = "latency,partition,lost-reply,client-crash"
+    for lock in ("curator-fencing", "etcd-mutex-fencing"):
+        quiet(lock, ",".join(fault for group in GROUPS.values() for fault in group), HARM)
+    text = f"""- **One Redis is enough** if the lock only saves work, or if the storage checks a token.
+  `single-node` is quiet under {quiet("single-node", network)}. It fails when Redis loses the key:
+  {percent("single-node", "restart", HARM)} of the runs with restarts (no persistence), {percent("single-node", "failover", HARM)} with failovers and
+  {percent("single-node", "eviction", HARM)} with evictions end in harm. With `--persistence aof-always` restarts are quiet
+  ([protocols](protocols.md#quiet-over-10000-seeds)).
+- **Redlock adds** protection against the loss of a single server: it is quiet under
+  {quiet("redlock", "failover")} and {quiet("redlock", "partition")}. **It does not add** protection against a delayed holder
+  ({percent("redlock", "suspend", HARM)} harm under `suspend`, {percent("single-node", "suspend", HARM)} for `single-node`), clock jumps ({percent("redlock", "clock-jump", HARM)}), restarts
+  without a delay ({percent("redlock", "restart", HARM)}) or evictions ({percent("redlock", "eviction", HARM)}). Restart its servers only after a ttl.
+- **A watchdog** covers work that takes longer than the lease, not a paused process: `watchdog` harms in
+  {percent("watchdog", "pause", HARM)} of the runs with pauses, as `single-node` does ({percent("single-node", "pause", HARM)}).
+- **Pay for ZooKeeper or etcd** if the lock must survive the loss of servers: `curator-mutex` is quiet
+  under {quiet("curator-mutex", "restart,failover,clock-jump")}, and `etcd-mutex` under {quiet("etcd-mutex", "restart,failover,clock-jump")}.
+  A delayed holder still overlaps the next one ({percent("curator-mutex", "pause", BELIEF)} and {percent("etcd-mutex", "pause", BELIEF)} under `pause`).
+- **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
+  under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). A clock
+  step breaks each by the clock that it reads: `shedlock-db-time` by the database's ({percent("shedlock-db-time", "clock-jump", HARM)}),
+  `jdbc-7` by a client's ({percent("jdbc-7", "clock-jump", HARM)}). Locks of a
+  session (`pg-advisory`, `mysql-get-lock`) end with the connection while the holder still works:
+  {percent("pg-advisory", "restart", HARM)} and {percent("mysql-get-lock", "restart", HARM)} harm under `restart`.
+- **A token that the storage checks settles it.** Under `pause`, `suspend` and `storage-delay` two
+  processes still believe that they hold `fencing` ({percent("fencing", "pause,suspend,storage-delay", BELIEF)}), `curator-fencing` ({percent("curator-fencing", "pause,suspend", BELIEF)}) or
+  `etcd-mutex-fencing` ({percent("etcd-mutex-fencing", "pause,suspend", BELIEF)}), and the storage is never harmed
+  ({quiet("fencing", "pause,suspend,storage-delay", HARM)} for `fencing`). The counter must be durable: with a counter in one Redis, tokens go
+  back and harm returns under restarts ({percent("fencing", "restart", HARM)}) and failovers ({percent("fencing", "failover", HARM)}). The czxid of ZooKeeper and the
+  revision of etcd are durable: `curator-fencing` and `etcd-mutex-fencing` show no harm in any column.
+- **If the storage cannot check a token**, no lock here prevents harm by a delayed holder. Keep critical sections
+  much shorter than the lease, stop before the lease ends, or make the guarded operation idempotent
+  or conditional (compare-and-set), which makes the storage check after all."""
+    bullets = (" ".join(bullet.split()) for bullet in text.split("\n- "))
+    joined = ("- " + bullet.removeprefix("- ") for bullet in bullets)
+    return "\n".join(textwrap.fill(one, 100, subsequent_indent="  ", break_on_hyphens=False) for one in joined)
+
+
+def page():
+    cells, by_coordinator = matrix(), locks()
+    header = ["lock", *GROUPS, "messages", "ms", "needs"]
+    lines = [
+        "# Which lock should I use?",
+        "",
+        "Made by `ci/which-lock.py --write` from [the matrix](matrix.md).",
+        "",
+        advice(cells),
+        "",
+        "## Every lock",
+        "",
+        "A cell is *belief/harm/liveness*: the highest percentage of runs, over the fault families of the",
+        "column, in which two processes held the lock or the lock gave a wrong answer (belief), the guarded",
+        "data was damaged (harm), or a process waited for ever (liveness). A point means none, a question",
+        "mark that no run exercised the lock. Cells link to the matrix, which has the families one by one.",
+        "The last columns are the cost of one cycle of one process without faults: messages (acquire, guarded",
+        "work, release, renewals) and the median time to acquire in ms, with 0.2 ms to 2 ms per message.",
+        "",
+    ]
+    for coordinator, runs in by_coordinator.items():
+        lines += [f"### {coordinator}", "", "| " + " | ".join(header) + " |"]
+        lines.append("| --- " + "| --- " * len(GROUPS) + "| ---: | ---: | --- |")
+        lines += [row(cells, run, coordinator) for run in runs] + [""]
+    groups = (f"{group}: {', '.join(faults)}" for group, faults in GROUPS.items())
+    return "\n".join(lines) + "\nThe columns: " + "; ".join(groups) + ".\n"
+
+
+def main():
+    new = page()
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(new)
+        return
+    if not PAGE.exists() or PAGE.read_text() != new:
+        sys.exit(f"{PAGE.relative_to(ROOT)} differs: run ci/which-lock.py --write")
+
+
+if __name__ == "__main__":
+    main()
