@@ -1,8 +1,8 @@
-//! The commands, one file for each family, and the table of them all.
+//! The commands, one file per family, and their table.
 //!
-//! In: a `Call` of a server, with arguments whose number is right. Out: a reply, changes of keys
-//! through the room `keys`, and what is propagated of them. No room below names one of these: a
-//! server is given the [`table`].
+//! In: a `Call` of a server, with a valid number of arguments. Out: a reply, changes of keys
+//! through the module `keys`, and their propagation. No lower module names one of these: a server
+//! is given the [`table`].
 
 mod blocking;
 mod client;
@@ -41,7 +41,7 @@ mod transaction;
 use crate::state::server::{Command, Table};
 use std::sync::LazyLock;
 
-/// Every family. A new one is a new file and a line here.
+/// All families. A new one is a new file and a line here.
 static FAMILIES: &[&[Command]] = &[
     connection::COMMANDS,
     client::COMMANDS,
@@ -79,7 +79,6 @@ static FAMILIES: &[&[Command]] = &[
 static TABLE: LazyLock<Table> =
     LazyLock::new(|| Table::new(FAMILIES.iter().flat_map(|family| family.iter())));
 
-/// All commands by their names, for servers to be given.
 pub(crate) fn table() -> &'static Table {
     &TABLE
 }

@@ -1,7 +1,7 @@
-//! How commands reach keys, and who hears of a change.
+//! Access to keys, and notifications of changes.
 //!
-//! In: a key, and what is to become of it. Out: the changed keyspace, and everybody told: those who
-//! watch, track, listen and wait, the judge, and replicas and the append-only file (`propagation`).
+//! In: a key and its change. Out: the changed keyspace, with notifications to watching, subscribed
+//! and blocked clients, the judge, replicas and the append-only file (`propagation`).
 
 pub(crate) mod access;
 pub(crate) mod eviction;

@@ -1,7 +1,7 @@
-//! What a server remembers, each part by itself and then the server that has them all.
+//! A server's state: its parts, and the server that owns them.
 //!
-//! The parts know nothing of the server; [`server`] has the rest of a recursive type with it: a
-//! server is given a table of commands, whose code takes a call of a server.
+//! The parts do not depend on the server. [`server`] contains a recursive type: a server has a
+//! table of commands, whose code takes a call of a server.
 
 pub(crate) mod blocking;
 pub(crate) mod busy;

@@ -1,18 +1,18 @@
-//! Programs over the whole library of scripts, made of bytes.
+//! Programs that use the whole script library, encoded in bytes.
 
 use arbitrary::Unstructured;
 use std::fmt::Write;
 
-/// What programs may do.
+/// What programs may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// Anything, however long it takes or much it needs.
+    /// Anything, including slow and memory-hungry functions.
     Anything,
-    /// What a real server answers soon, with the same words whatever its memory looks like.
+    /// Only what a real server answers quickly and independently of its memory layout.
     Comparable,
 }
 
-/// Shows a value with all that is in it, and says where an error arose.
+/// Shows a value with its contents, or the place of an error.
 const PRELUDE: &str = "local seen = {} local show show = function(v, d) \
     if type(v) == 'number' then return string.format('%.14g', v) end \
     if type(v) == 'string' then return string.format('%q', v) end \
@@ -223,7 +223,7 @@ const LIBRARY: &[&str] = &[
     "math.modf",
     "math.abs",
 ];
-/// What needs much, tells of memory, or counts on what ran before.
+/// Functions that need much memory, reveal addresses, or depend on earlier scripts.
 const WILD: &[&str] = &[
     "string.rep",
     "string.dump",
@@ -265,12 +265,12 @@ const COMMANDS: &[&str] = &[
     "'ECHO', 1e17",
 ];
 
-/// A program of these bytes, which may do anything.
+/// Decodes a program that may use anything.
 pub fn program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Anything }.program()
 }
 
-/// A program of these bytes that a real server can be given too.
+/// Decodes a program that a real server can run too.
 pub fn comparable_program(bytes: &mut Unstructured<'_>) -> String {
     Author { bytes, reach: Reach::Comparable }.program()
 }
@@ -294,7 +294,7 @@ impl Author<'_, '_> {
         text + "seen[#seen + 1] = show(v, 0) return seen"
     }
 
-    /// A number below another; the least where no bytes are left.
+    /// Returns a number below `bound`; 0 at the end of the bytes.
     fn below(&mut self, bound: usize) -> usize {
         self.bytes.choose_index(bound).unwrap_or(0)
     }

@@ -1,5 +1,5 @@
-//! What clients have asked for and wait for: agreement on a change, the certainty that a read is
-//! not stale, the word of the leader about a lease (`etcdserver/v3_server.go`).
+//! Pending calls of clients: they wait for agreement on a change, for a read index, or for the
+//! leader's answer about a lease (`etcdserver/v3_server.go`).
 
 mod about;
 mod leases;
@@ -17,7 +17,6 @@ use crate::state::{Command, Outcome};
 use fencepost_machine::ConnectionId;
 
 impl Etcd {
-    /// Begins a call that a client has made.
     pub(crate) fn begin(&mut self, connection: ConnectionId, call: Call) {
         if let Err(refusal) = check::call(&call) {
             return self.reply(connection, Err(refusal));
@@ -54,12 +53,11 @@ impl Etcd {
         self.pend(Some(connection), task);
     }
 
-    /// A lease is to be kept alive, as one of a stream.
     pub(crate) fn begin_renewal(&mut self, connection: ConnectionId, id: i64) {
         self.pend(Some(connection), Task::Lease(Lease::renewal(id)));
     }
 
-    /// Begins to wait. Returns the number of the call.
+    /// Registers a call and returns its number.
     pub(crate) fn pend(&mut self, connection: Option<ConnectionId>, task: Task) -> u64 {
         let (call, started_ms) = (self.calls.next_id(), self.now_ms());
         let has_end = !matches!(task, Task::Lock(_));
@@ -75,7 +73,7 @@ impl Etcd {
         call
     }
 
-    /// From now on the call has its time anew.
+    /// Restarts the call's timeout.
     pub(crate) fn restart(&mut self, call: u64) {
         let (started_ms, limit_ms) = (self.now_ms(), self.config.request_ms());
         if let Some(pending) = self.calls.pending.get_mut(&call) {
@@ -83,7 +81,7 @@ impl Etcd {
         }
     }
 
-    /// The call waits for others, however long that takes.
+    /// Removes the call's timeout, because it waits for other clients.
     pub(crate) fn wait_for_ever(&mut self, call: u64) {
         if let Some(pending) = self.calls.pending.get_mut(&call) {
             pending.deadline_ms = None;
@@ -100,12 +98,12 @@ impl Etcd {
         *is_proposed = self.raft.propose(proposal);
     }
 
-    /// Has a change made as part of a call that is more than that.
+    /// Proposes a change as one step of a call.
     pub(crate) fn propose_for(&mut self, call: u64, command: Command) -> bool {
         self.raft.propose(Proposal { origin: self.config.me, id: call, command })
     }
 
-    /// Begins to make sure that what is read is not stale. Reads wait together.
+    /// Requests a read index, shared by all waiting reads.
     pub(crate) fn read(&mut self, call: u64) {
         self.calls.waiting_reads.insert(call);
         self.begin_reading();
@@ -122,14 +120,14 @@ impl Etcd {
         self.raft.read(self.config.me, id);
     }
 
-    /// Asks again about reads: somebody may lead now who can tell.
+    /// Repeats the requests for a read index, after a change of leader.
     pub(crate) fn ask_again(&mut self) {
         if let Some(Reading { id, index: None, .. }) = self.calls.reading {
             self.raft.read(self.config.me, id);
         }
     }
 
-    /// Answers the reads that can be answered now; true if there were any.
+    /// Answers the reads that are confirmed. Returns whether there were any.
     pub(crate) fn finish_reads(&mut self) -> bool {
         let readable = std::mem::take(&mut self.raft.readable);
         let Some(reading) = &mut self.calls.reading else { return false };
@@ -170,7 +168,7 @@ impl Etcd {
         self.begin_reading();
     }
 
-    /// A call is answered, unless it goes on with what came of its last step.
+    /// Answers a call, or continues it with the result of its last step.
     pub(crate) fn finish(&mut self, call: u64, outcome: Result<Outcome, Refusal>) {
         match self.calls.pending.get(&call) {
             None => {}
@@ -182,7 +180,6 @@ impl Etcd {
         }
     }
 
-    /// A call is over.
     pub(crate) fn conclude(&mut self, call: u64, told: Result<String, Refusal>) {
         let Some(pending) = self.calls.pending.remove(&call) else { return };
         let Some(connection) = pending.connection else { return };
@@ -192,7 +189,7 @@ impl Etcd {
         }
     }
 
-    /// A connection is gone, and with it whoever waited for an answer.
+    /// Drops the calls of a closed connection.
     pub(crate) fn abandon(&mut self, connection: ConnectionId) {
         let calls = self.calls.pending.iter_mut();
         let calls = calls.filter(|(_, pending)| pending.connection == Some(connection));
@@ -204,7 +201,7 @@ impl Etcd {
         abandoned.into_iter().for_each(|call| self.give_up_lock(call));
     }
 
-    /// Somebody else leads, or nobody.
+    /// Handles a change of leader, or its loss.
     pub(crate) fn leader_changed(&mut self) {
         if self.raft.leader == 0 {
             return;
@@ -225,7 +222,6 @@ impl Etcd {
         }
     }
 
-    /// What is due by the clock.
     pub(crate) fn wake_calls(&mut self) {
         let now_ms = self.now_ms();
         if let Some(reading) = &mut self.calls.reading
@@ -251,7 +247,7 @@ impl Etcd {
         again.into_iter().for_each(|call| self.ask_lease(call));
     }
 
-    /// Why a call was not answered in time (`parseProposeCtxErr`).
+    /// The reason for a timeout (`parseProposeCtxErr`).
     fn why_late(&self, call: u64) -> Refusal {
         let Some(pending) = self.calls.pending.get(&call) else { return Refusal::Timeout };
         let (started_ms, leader) = (pending.started_ms, self.raft.leader);
@@ -276,7 +272,7 @@ impl Etcd {
         if is_lost { Refusal::TimeoutConnectionLost } else { Refusal::Timeout }
     }
 
-    /// Keys have changed: who waits in the server for a lock may be next.
+    /// Wakes lock calls that waited for one of these keys.
     pub(crate) fn look_at_locks(&mut self, events: &[Event]) {
         let deleted = events.iter().filter(|event| !event.is_put);
         for event in deleted {

@@ -1,19 +1,18 @@
-//! What a request must be, whatever the keys are (`api/v3rpc/key.go`).
+//! Checks of requests that do not depend on the keys (`api/v3rpc/key.go`).
 
 use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};
 use std::collections::BTreeSet;
 
-/// How many operations a transaction may have (`--max-txn-ops`).
+/// Maximum number of operations in a transaction (`--max-txn-ops`).
 const OPS_MAX: usize = 128;
-/// How long a proposal may be (`--max-request-bytes`).
+/// Maximum length of a proposal (`--max-request-bytes`).
 const REQUEST_MAX: usize = 1_572_864;
-/// How long a message may be: the same and what gRPC adds.
+/// Maximum length of a message: the same plus gRPC's overhead.
 const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
-/// What a proposal has besides the request: its header.
+/// Length of a proposal's header.
 const PROPOSAL_EXTRA: usize = 16;
 
-/// Refuses a request that can never be carried out.
 pub(crate) fn call(call: &Call) -> Result<(), Refusal> {
     let size = size(call);
     if size > MESSAGE_MAX {
@@ -68,7 +67,7 @@ fn txn(txn: &Txn) -> Result<(), Refusal> {
     })
 }
 
-/// A branch must not write a key twice, nor put what it deletes.
+/// A branch may not write a key twice, nor put a key that it deletes.
 fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     let deletes = |key: &[u8]| {
         ops.iter().any(|op| match op {
@@ -90,7 +89,7 @@ fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// How long a request is on the wire of gRPC: exact for what can be long.
+/// The length of a request in gRPC's encoding; exact for everything that can be long.
 fn size(call: &Call) -> usize {
     match call {
         Call::Range(range) => field(&range.key) + field(&range.range_end),

@@ -1,5 +1,5 @@
-//! Connections: what arrives on them, and what is answered. A connection serves one request at a
-//! time; a watch has it for as long as it lives.
+//! Connections of clients. A connection serves one request at a time; a watch occupies it for its
+//! whole life.
 
 use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};
@@ -14,7 +14,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// How much may wait for a client that does not read before its connection is given up.
+/// Unsent bytes at which a client's connection is closed.
 const UNSENT_MAX: usize = 64 << 20;
 
 impl Etcd {
@@ -30,7 +30,7 @@ impl Etcd {
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         match open.doing {
-            // What a client says while it is told of changes is not listened to.
+            // A watching client's input is ignored.
             Doing::Watching(..) => return,
             Doing::Nothing if open.input.is_empty() && bytes.starts_with(GREETING) => {
                 open.doing = Doing::Peer;
@@ -68,7 +68,6 @@ impl Etcd {
         self.closed(connection);
     }
 
-    /// A connection is gone. What was asked on it is not answered.
     pub(crate) fn closed(&mut self, connection: ConnectionId) {
         self.connections.remove(&connection);
         self.ready.remove(&connection);
@@ -95,7 +94,6 @@ impl Etcd {
         !self.ready.is_empty()
     }
 
-    /// Serves the first whole request that waits.
     pub(crate) fn serve_next(&mut self) {
         while let Some(connection) = self.ready.pop_first() {
             if self.serve(connection) {
@@ -104,7 +102,7 @@ impl Etcd {
         }
     }
 
-    /// Serves the next request of a connection; false if none is whole.
+    /// Serves the next request of a connection. Returns `false` if none is complete.
     fn serve(&mut self, connection: ConnectionId) -> bool {
         let Some(open) = self.connections.get_mut(&connection) else { return false };
         if !matches!(open.doing, Doing::Nothing) || open.input.is_empty() {
@@ -200,7 +198,7 @@ impl Etcd {
         }
     }
 
-    /// The gateway cannot read the request.
+    /// Replies to a request that the gateway cannot parse.
     fn refuse(&mut self, connection: ConnectionId, text: &str) {
         self.answer(connection, 400, Payload::Json(refusal::body(text, 3)));
     }
@@ -214,7 +212,7 @@ impl Etcd {
         self.answer(connection, status, Payload::Sniffed(text.to_owned()));
     }
 
-    /// What came of a call is said on its connection.
+    /// Sends the result of a call.
     pub(crate) fn reply(&mut self, connection: ConnectionId, told: Result<String, Refusal>) {
         match told {
             Ok(body) => self.answer(connection, 200, Payload::Json(body)),
@@ -240,7 +238,7 @@ impl Etcd {
         self.rest(connection, style, has_input);
     }
 
-    /// A request is done with.
+    /// Ends a request.
     fn rest(&mut self, connection: ConnectionId, style: Style, has_input: bool) {
         if style.closes {
             self.hang_up(connection);
@@ -270,7 +268,7 @@ impl Etcd {
         self.say_items(connection, &said);
     }
 
-    /// Sends items of a stream, behind its head if they are the first.
+    /// Sends items of a stream, preceded by its head if they are the first.
     fn say_items(&mut self, connection: ConnectionId, items: &[String]) {
         let wall = self.now.wall;
         let Some(open) = self.connections.get_mut(&connection) else { return };
@@ -290,7 +288,6 @@ impl Etcd {
         self.send(connection, text.into());
     }
 
-    /// Keys have changed: whoever watches them is told.
     pub(crate) fn notify_watchers(&mut self, events: &[Event]) {
         let (who, store) = (self.who(), &self.state.store);
         let mut said = Vec::new();
@@ -316,7 +313,7 @@ impl Etcd {
         self.keep_next_alive(connection);
     }
 
-    /// Goes on with the next lease of a stream, or ends it.
+    /// Renews the next lease of a stream, or ends the stream.
     fn keep_next_alive(&mut self, connection: ConnectionId) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         let Doing::KeepingAlive(stream, wanted) = &mut open.doing else { return };
@@ -344,7 +341,6 @@ impl Etcd {
         }
     }
 
-    /// A lease of a stream was kept alive, or not.
     pub(crate) fn kept_alive(&mut self, connection: ConnectionId, told: Result<String, Refusal>) {
         match told {
             Ok(item) => {

@@ -1,9 +1,8 @@
-//! etcd 3.4.23 as a pure state machine: its JSON gateway over HTTP/1.1, its keys with all their
-//! revisions, leases and watches, and a cluster that agrees on every change by raft.
+//! etcd 3.4.23 as a pure state machine: JSON gateway over HTTP/1.1, keys with all revisions,
+//! leases, watches, and a cluster that agrees on every change with raft.
 //!
-//! Follow a request from `clients` (HTTP) through `calls` (what it waits for) and `raft`
-//! (agreement) to `state` (what comes of it), and back into its connection. What is not modelled is
-//! listed in docs/fidelity.md.
+//! A request passes through `clients` (HTTP), `calls` (waiting), `raft` (agreement) and `state`
+//! (its effects) and back to its connection. docs/fidelity.md lists what is not modelled.
 //!
 //! Entry points: [`Config`] and [`Etcd`], a [`Machine`](fencepost_machine::Machine). The crate has
 //! no features.

@@ -1,33 +1,29 @@
-//! A call of the server-side lock, and how far it has come.
+//! Progress of a call of the server-side lock.
 
 use crate::refusal::Refusal;
 use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};
 use bytes::Bytes;
 
-/// The ttl of the lease of a caller who has none, in seconds (`defaultSessionTTL`).
+/// Ttl in seconds of the lease for a caller without one (`defaultSessionTTL`).
 pub(crate) const TTL: i64 = 60;
 
-/// How far a lock has come.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
-    /// A lease is granted.
     Granting,
-    /// The key is written.
     Entering,
-    /// Who is in front is looked for.
+    /// Looking for earlier contenders.
     Looking,
-    /// Waits until this key is deleted.
+    /// Waiting for this key to be deleted.
     Waiting(Bytes),
-    /// Everybody in front is gone: the key is looked for.
+    /// All earlier keys are gone; checking its own key.
     Checking,
-    /// The key is deleted because the call failed.
+    /// Deleting its key because the call failed.
     Leaving(Refusal),
-    /// The key is deleted because the caller wants that.
+    /// Deleting its key on request.
     Unlocking,
 }
 
-/// A call of the server-side lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Locking {
     pub(crate) prefix: String,
@@ -35,13 +31,13 @@ pub(crate) struct Locking {
     pub(crate) key: Bytes,
     pub(crate) revision: i64,
     pub(crate) stage: Stage,
-    /// The change that has to be made, if nobody led when it was proposed.
+    /// The next change, while there is no leader to propose it to.
     pub(crate) unproposed: Option<Command>,
 }
 
 impl Locking {
     pub(crate) fn new(name: &[u8], lease: i64) -> Locking {
-        // Keys are bytes; the names of locks that are not UTF-8 are read as Latin-1 here.
+        // Keys are bytes; lock names that are not UTF-8 are read as Latin-1 here.
         let name = match std::str::from_utf8(name) {
             Ok(name) => name.to_owned(),
             Err(_) => name.iter().copied().map(char::from).collect(),
@@ -54,7 +50,6 @@ impl Locking {
         Locking { key, stage: Stage::Unlocking, ..Locking::new(b"", 0) }
     }
 
-    /// What it reads next.
     pub(crate) fn wanted(&self) -> Option<Range> {
         let below = || Range {
             range_end: after_prefix(&self.prefix),
@@ -80,7 +75,7 @@ impl Locking {
         self.key = format!("{}{}", self.prefix, hex(self.lease)).into();
         self.stage = Stage::Entering;
         let key = self.key.clone();
-        // Equal to no revision: the key is not there.
+        // Equal to no revision: the key does not exist.
         let compare = Compare { target: 1, key: key.clone(), ..Compare::default() };
         let put = Put { key: key.clone(), lease: self.lease, ..Put::default() };
         // `WithFirstCreate`.
@@ -98,7 +93,7 @@ impl Locking {
         })
     }
 
-    /// Its key is in; returns whether it has the lock.
+    /// Handles the creation of its key. Returns whether it holds the lock.
     pub(crate) fn entered(&mut self, outcome: &Outcome) -> bool {
         let Outcome::Txn { revision, is_success, outcomes } = outcome else { return false };
         let first = |at: usize| match outcomes.get(at) {
@@ -114,7 +109,7 @@ impl Locking {
     }
 }
 
-/// The end of all keys that begin with a prefix, whose last character is a slash.
+/// End of the range of keys with a prefix that ends with a slash.
 pub(crate) fn after_prefix(prefix: &str) -> Bytes {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix)).into()
 }

@@ -1,4 +1,4 @@
-//! The keys, with every revision that they had. None is compacted.
+//! The keys with all their revisions. None is compacted.
 
 use crate::refusal::Refusal;
 use crate::request::Range;
@@ -6,7 +6,6 @@ use bytes::Bytes;
 use std::collections::BTreeMap;
 use std::ops::Bound;
 
-/// A key as one revision left it.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct KeyValue {
     pub(crate) key: Bytes,
@@ -17,29 +16,28 @@ pub(crate) struct KeyValue {
     pub(crate) lease: i64,
 }
 
-/// A change of one key: of a deletion the key and the revision alone are set.
+/// A change of one key. A deletion only sets the key and the revision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) is_put: bool,
     pub(crate) kv: KeyValue,
 }
 
-/// What was found.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) kvs: Vec<KeyValue>,
-    /// How many keys there are, whatever the limit.
+    /// Number of matching keys, regardless of the limit.
     pub(crate) count: i64,
     pub(crate) more: bool,
-    /// The revision that was the latest.
+    /// The latest revision at that time.
     pub(crate) revision: i64,
 }
 
-/// Some or all keys.
+/// A range of keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
-    /// Nothing means the key alone, a zero byte all from the key on.
+    /// Empty for a single key; a zero byte for all keys from `key` on.
     pub(crate) end: Bytes,
 }
 
@@ -57,7 +55,7 @@ impl Span {
         match self.end.as_ref() {
             [] => (start.clone(), start),
             [0] => (start, Bound::Unbounded),
-            // An empty span must not end before it begins.
+            // An empty range must not end before it starts.
             end if end <= self.key.as_ref() => (start, Bound::Excluded(self.key.clone())),
             _ => (start, Bound::Excluded(self.end.clone())),
         }
@@ -67,17 +65,16 @@ impl Span {
 /// A key's states by revision; `None` where it was deleted.
 type Versions = Vec<(i64, Option<KeyValue>)>;
 
-/// The keys and their history.
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     keys: BTreeMap<Bytes, Versions>,
-    /// The keys that there are now: those that were deleted stay above.
+    /// Existing keys only.
     live: BTreeMap<Bytes, KeyValue>,
-    /// What each revision changed.
+    /// Changes by revision.
     history: Vec<(i64, Vec<Event>)>,
-    /// The latest revision that is complete.
+    /// The latest complete revision.
     revision: i64,
-    /// What the transaction under way has changed.
+    /// Changes of the current transaction.
     changes: Vec<Event>,
 }
 
@@ -92,12 +89,11 @@ impl Store {
         }
     }
 
-    /// The latest revision.
     pub(crate) fn revision(&self) -> i64 {
         self.revision
     }
 
-    /// The revision that the transaction under way sees.
+    /// The revision that the current transaction sees.
     fn seen(&self) -> i64 {
         self.revision + i64::from(!self.changes.is_empty())
     }
@@ -106,17 +102,14 @@ impl Store {
         state_at(self.keys.get(key)?, revision)
     }
 
-    /// A key as it is now.
     pub(crate) fn current(&self, key: &[u8]) -> Option<&KeyValue> {
         self.live.get(key)
     }
 
-    /// All keys of a span as they are now.
     pub(crate) fn all<'s>(&'s self, span: &Span) -> impl Iterator<Item = &'s KeyValue> + use<'s> {
         self.live.range(span.bounds()).map(|(_, kv)| kv)
     }
 
-    /// Whether a revision can be read.
     pub(crate) fn check_revision(&self, revision: i64) -> Result<(), Refusal> {
         if revision > self.seen() { Err(Refusal::FutureRevision) } else { Ok(()) }
     }
@@ -160,7 +153,7 @@ impl Store {
         Ok(Found { kvs: kvs.into_iter().map(shown).collect(), count, more, revision: latest })
     }
 
-    /// Writes a key as part of the transaction under way; returns its revision.
+    /// Puts a key in the current transaction. Returns its revision.
     pub(crate) fn put(&mut self, key: &Bytes, value: Bytes, lease: i64) -> i64 {
         let revision = self.revision + 1;
         let before = self.current(key);
@@ -178,7 +171,7 @@ impl Store {
         revision
     }
 
-    /// Deletes the keys of a span as part of the transaction under way; returns what they were.
+    /// Deletes a range in the current transaction. Returns the deleted values.
     pub(crate) fn delete(&mut self, span: &Span) -> Vec<KeyValue> {
         let revision = self.revision + 1;
         let deleted: Vec<KeyValue> = self.all(span).cloned().collect();
@@ -192,12 +185,12 @@ impl Store {
         deleted
     }
 
-    /// The revision of what was written so far, or the latest if nothing was.
+    /// The revision written so far, or else the latest one.
     pub(crate) fn written(&self) -> i64 {
         self.seen()
     }
 
-    /// Ends the transaction under way; returns what it has changed.
+    /// Ends the current transaction. Returns its changes.
     pub(crate) fn commit(&mut self) -> Vec<Event> {
         let changes = std::mem::take(&mut self.changes);
         if !changes.is_empty() {
@@ -207,7 +200,7 @@ impl Store {
         changes
     }
 
-    /// What changed at a revision and later.
+    /// The changes from a revision on.
     pub(crate) fn since(&self, revision: i64) -> impl Iterator<Item = &Event> {
         let start = self.history.partition_point(|(at, _)| *at < revision);
         self.history[start..].iter().flat_map(|(_, events)| events)
@@ -219,7 +212,7 @@ fn state_at(versions: &Versions, revision: i64) -> Option<&KeyValue> {
     versions.get(after.checked_sub(1)?)?.1.as_ref()
 }
 
-/// Sorts as wanted: by the key if nothing is said, by anything else upwards.
+/// Sorts by key unless another target is given, which sorts in ascending order by default.
 fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
     match wanted.sort_target {
         1 => kvs.sort_by_key(|kv| kv.version),
@@ -229,7 +222,7 @@ fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
         _ => {}
     }
     if wanted.sort_order == 2 {
-        // Those that are equal stay in their order.
+        // Equal ones keep their order.
         kvs.reverse();
         let same = |one: &&KeyValue, other: &&KeyValue| match wanted.sort_target {
             1 => one.version == other.version,

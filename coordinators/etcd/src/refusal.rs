@@ -1,10 +1,9 @@
-//! Why a call fails, with the text of etcd, the code of gRPC, and the status that the gateway makes
-//! of it (`api/v3rpc/rpctypes/error.go`; grpc-gateway's `HTTPStatusFromCode`).
+//! Errors of calls, with etcd's text, gRPC's code, and the gateway's HTTP status
+//! (`api/v3rpc/rpctypes/error.go`; grpc-gateway's `HTTPStatusFromCode`).
 
 use crate::reply::quote;
 use serde::{Deserialize, Serialize};
 
-/// Why a call fails.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Refusal {
     EmptyKey,
@@ -18,17 +17,17 @@ pub(crate) enum Refusal {
     LeaseExists,
     LeaseTtlTooLarge,
     RequestTooLarge,
-    /// A message of so many bytes is longer than gRPC takes.
+    /// A message of this many bytes exceeds gRPC's limit.
     MessageTooLarge(usize),
     NoLeader,
     LeaderChanged,
     Timeout,
     TimeoutLeaderFailed,
     TimeoutConnectionLost,
-    /// Nobody led for as long as the call may take, so that it was never proposed.
+    /// There was no leader for the whole timeout, so the change was never proposed.
     DeadlineExceeded,
     SessionExpired,
-    /// Of the server-side lock: the code of what its own client was told is lost on the way.
+    /// An error inside the server-side lock: the code from its internal client is lost.
     Unknown(Box<Refusal>),
 }
 
@@ -98,7 +97,7 @@ impl Refusal {
         }
     }
 
-    /// What a stream ends with.
+    /// The end of a stream.
     pub(crate) fn stream_item(&self) -> String {
         let (code, status, text) = (self.code(), self.status(), quote(&self.text()));
         let reason = crate::http::reason(status);
@@ -108,13 +107,12 @@ impl Refusal {
         )
     }
 
-    /// The body of the answer.
     pub(crate) fn body(&self) -> String {
         body(&self.text(), self.code())
     }
 }
 
-/// The body of an answer that is an error.
+/// The body of an error response.
 pub(crate) fn body(text: &str, code: u16) -> String {
     let text = quote(text);
     format!("{{\"error\":{text},\"message\":{text},\"code\":{code}}}")

@@ -1,5 +1,5 @@
-//! What the gateway answers, in JSON: the fields of a message in the order in which the protocol
-//! declares them, those that are zero left out, numbers of 64 bits in quotes.
+//! The gateway's JSON: a message's fields in the order of the protocol's declaration, zero values
+//! omitted, 64-bit numbers in quotes.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};
@@ -8,14 +8,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
 
-/// Writes a string as Go does: what could end a script in a page is escaped, too.
+/// Quotes a string as Go does, which also escapes whatever could end a script in HTML.
 pub(crate) fn quote(text: &str) -> String {
     let plain = serde_json::to_string(text).unwrap_or_default();
     let plain = plain.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
     plain.replace("\\b", "\\u0008").replace("\\f", "\\u000c")
 }
 
-/// Writes a message field by field.
 pub(crate) struct Message(String);
 
 impl Message {
@@ -88,7 +87,7 @@ impl Message {
     }
 }
 
-/// Who answers, and in which term of raft.
+/// The responding member and its raft term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
     pub(crate) member: u8,
@@ -104,7 +103,6 @@ impl Who {
             .number("raft_term", self.term)
     }
 
-    /// The whole answer to a call.
     pub(crate) fn outcome(self, outcome: &Outcome) -> String {
         let header = self.header(outcome.revision());
         fill(Message::new().message("header", header), outcome).end()
@@ -146,7 +144,6 @@ fn fill(message: Message, outcome: &Outcome) -> Message {
     }
 }
 
-/// The answer to an operation in a transaction.
 fn response(outcome: &Outcome) -> String {
     let name = match outcome {
         Outcome::Range(_) => "response_range",
@@ -158,7 +155,7 @@ fn response(outcome: &Outcome) -> String {
     Message::new().message(name, fill(Message::new().message("header", header), outcome)).end()
 }
 
-/// A change, as a watcher is told of it.
+/// A change in a watch response.
 pub(crate) fn event(event: &Event, before: Option<&KeyValue>) -> String {
     let message = Message::new();
     let message = if event.is_put { message } else { message.text("type", "DELETE") };
@@ -169,7 +166,6 @@ pub(crate) fn event(event: &Event, before: Option<&KeyValue>) -> String {
     }
 }
 
-/// An item of a stream.
 pub(crate) fn result(message: Message) -> String {
     Message::new().message("result", message).end()
 }

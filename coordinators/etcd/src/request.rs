@@ -1,4 +1,4 @@
-//! What clients ask for, read from the gateway's JSON. The same shapes are what the log holds.
+//! Requests of clients, parsed from the gateway's JSON. The log stores them in the same structure.
 
 mod json;
 
@@ -7,7 +7,7 @@ use json::{bytes, choice, int, nullable};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A message, or why it cannot be read.
+/// The error is the reason a message cannot be parsed.
 pub(crate) type Read<T> = Result<T, String>;
 
 /// `RangeRequest`.
@@ -43,7 +43,6 @@ pub(crate) struct Range {
 }
 
 impl Range {
-    /// A read of one key.
     pub(crate) fn of(key: Bytes) -> Range {
         Range { key, ..Range::default() }
     }
@@ -79,7 +78,7 @@ pub(crate) struct DeleteRange {
     pub(crate) prev_kv: bool,
 }
 
-/// `Compare`: of the values that it may name, the target says which one counts.
+/// `Compare`; the target selects which of its values counts.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Compare {
@@ -103,7 +102,7 @@ pub(crate) struct Compare {
     pub(crate) lease: i64,
 }
 
-/// `RequestOp`. Transactions within transactions are not known.
+/// `RequestOp`, without nested transactions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
     #[serde(rename = "request_range", alias = "requestRange")]
@@ -128,12 +127,12 @@ impl Txn {
         self.success.iter().chain(&self.failure)
     }
 
-    /// Whether it changes nothing, whichever way it goes.
+    /// Returns whether neither branch changes anything.
     pub(crate) fn is_read_only(&self) -> bool {
         self.ops().all(|op| matches!(op, Op::Range(_)))
     }
 
-    /// Whether all that it reads may be stale.
+    /// Returns whether all its reads may be stale.
     pub(crate) fn is_serializable(&self) -> bool {
         self.ops().all(|op| matches!(op, Op::Range(range) if range.serializable))
     }
@@ -169,7 +168,7 @@ pub(crate) struct WatchCancel {
     pub(crate) watch_id: i64,
 }
 
-/// A request that names a lease, and what a grant or a question says besides.
+/// Any request about a lease, with the fields of grants and lookups.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct LeaseRequest {
@@ -193,7 +192,7 @@ struct LockRequest {
     key: Bytes,
 }
 
-/// What a client can call that answers once.
+/// A unary call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
     Range(Range),
@@ -211,7 +210,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// What the path below `/v3` and the body ask for; none if there is no such call.
+    /// Parses the path below `/v3` and the body; `None` if there is no such call.
     pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
             "/kv/range" => first(body).map(Call::Range),
@@ -239,19 +238,19 @@ impl Call {
     }
 }
 
-/// The first value of a body; what follows it is not looked at. An empty body is an empty message.
+/// Parses the first value of a body and ignores the rest. An empty body is an empty message.
 fn first<T: Default + DeserializeOwned>(body: &[u8]) -> Read<T> {
     let first = serde_json::Deserializer::from_slice(body).into_iter().next();
     let message: Option<Option<T>> = first.transpose().map_err(|error| error.to_string())?;
     Ok(message.flatten().unwrap_or_default())
 }
 
-/// The requests of a watch, in the order in which they stand in its body.
+/// Parses the requests in a watch's body, in order.
 pub(crate) fn watches(body: &[u8]) -> impl Iterator<Item = Read<Watch>> {
     stream(body)
 }
 
-/// The leases that a stream wants kept alive.
+/// Parses the leases in a keep-alive stream's body.
 pub(crate) fn keep_alives(body: &[u8]) -> impl Iterator<Item = Read<i64>> {
     stream(body).map(|read| read.map(|LeaseRequest { id, .. }| id))
 }

@@ -1,4 +1,4 @@
-//! The server as a machine: which input goes where, what is applied, and when it wants to be woken.
+//! The server as a machine: dispatches inputs, applies the log and sets the timer.
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -17,11 +17,11 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// How much later than asked for the server may be woken before it counts as having stood still.
+/// A wake-up that is later than this means that the server was paused.
 const LATE_MS: u64 = 100;
 
-/// An etcd server: alone, or a member of a cluster. The driver sends [`Input::Timer`] when it
-/// boots. A restart is a new server with what the disk held.
+/// An etcd server: standalone or a member of a cluster. The driver sends [`Input::Timer`] when it
+/// boots. To restart it, create a new server from the disk.
 #[derive(Debug)]
 pub struct Etcd {
     pub(crate) config: Config,
@@ -31,20 +31,20 @@ pub struct Etcd {
     pub(crate) raft: Raft,
     wal: Wal,
     check: Check,
-    /// How much of the log has been applied.
+    /// Number of applied log entries.
     pub(crate) applied: u64,
-    /// Messages that wait until what they tell of is on the disk.
+    /// Messages that wait for a disk sync.
     held: VecDeque<(u64, Message)>,
     pub(crate) peers: Peers,
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
-    /// The connections whose bytes have not been looked at yet.
+    /// Connections with unprocessed bytes.
     pub(crate) ready: BTreeSet<ConnectionId>,
     pub(crate) calls: Calls,
     pub(crate) heads: Heads,
-    /// Who led when it was last looked at, and since when.
+    /// The leader when last checked.
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// The leases that end are looked for at this distance from here.
+    /// Checks for expired leases happen at multiples of the period from here.
     booted_us: u64,
     has_booted: bool,
     /// When the driver will wake the server, in microseconds.
@@ -52,7 +52,7 @@ pub struct Etcd {
 }
 
 impl Etcd {
-    /// A server that is about to boot with what its disk holds.
+    /// A server about to boot from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Etcd {
         let files = journal::open(disk);
         let (hard, log) = wal::load(&files.log);
@@ -103,7 +103,7 @@ impl Etcd {
 
     fn boot(&mut self) {
         self.has_booted = true;
-        // What was known to be committed is applied without being told to anybody.
+        // Committed entries are applied without replies.
         while let Some(command) = self.next_committed() {
             self.state.apply(&command.command, 0);
         }
@@ -150,7 +150,6 @@ impl Etcd {
         }
     }
 
-    /// Another member has said something.
     pub(crate) fn heard(&mut self, message: Message) {
         let now_ms = self.now_ms();
         self.peers.heard(message.from, now_ms);
@@ -181,14 +180,13 @@ impl Etcd {
         self.wake_calls();
     }
 
-    /// When to look for leases that have ended: they are looked for twice a second.
+    /// The next check for expired leases, twice a second.
     fn look_due(&self) -> Option<u64> {
         let ended = self.state.lessor.next_due()?;
         let looks = ended.saturating_sub(self.booted_us).div_ceil(lessor::LOOK_US);
         Some(self.booted_us + looks * lessor::LOOK_US)
     }
 
-    /// Writes, says and applies what has come of an input, until nothing more does.
     fn settle(&mut self) {
         for _ in 0..1_000 {
             self.wal.write(&mut self.raft, &mut self.out.list);
@@ -210,7 +208,7 @@ impl Etcd {
         }
     }
 
-    /// Sends what raft wants to say. Only a leader's word may go out before it is on its own disk.
+    /// Sends raft's messages. Only a leader may send before its own disk has synced.
     fn say(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {
@@ -226,7 +224,7 @@ impl Etcd {
         }
     }
 
-    /// Who leads may have changed.
+    /// Handles a possible change of leader.
     fn notice_leader(&mut self) {
         if !self.raft.is_leader() {
             self.state.lessor.demote();
@@ -294,7 +292,7 @@ impl Etcd {
         }
         self.armed = due;
         if let Some(due) = due {
-            // A clock that has passed it already is waited for no longer than it can show.
+            // If the deadline has passed already, wake up in a microsecond.
             let micros = due.saturating_sub(self.now.monotonic.0).max(1);
             self.out.list.push(Output::WakeAfter { micros });
         }
@@ -319,13 +317,13 @@ impl Machine for Etcd {
         std::mem::swap(&mut self.out, out);
     }
 
-    /// It knows its leader, as `/health` says.
+    /// As in `/health`: it knows its leader.
     fn is_ready(&self) -> bool {
         self.raft.leader != 0
     }
 
-    /// A lease may end, and somebody be told of it, for as long as there is one; a call that waits
-    /// for others is refused in the end.
+    /// Any lease may expire and trigger a watch event; a call that waits for others eventually
+    /// times out.
     fn will_send(&self) -> bool {
         !self.state.lessor.is_empty() || self.calls.next_due().is_some()
     }

@@ -1,4 +1,4 @@
-//! What all members come to have alike by applying the same log: keys and leases
+//! The state that all members share by applying the same log: keys and leases
 //! (`etcdserver/apply.go`).
 
 use crate::lessor::Lessor;
@@ -8,10 +8,9 @@ use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-/// What the log holds.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Command {
-    /// A new leader begins its term.
+    /// A new leader starts its term.
     Nothing,
     Put(Put),
     DeleteRange(DeleteRange),
@@ -23,7 +22,7 @@ pub(crate) enum Command {
     LeaseRevoke(i64),
 }
 
-/// What came of a request.
+/// Result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Range(Found),
@@ -35,7 +34,7 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The revision in the header of the answer.
+    /// The revision in the response header.
     pub(crate) fn revision(&self) -> i64 {
         match self {
             Outcome::Range(found) => found.revision,
@@ -48,14 +47,13 @@ impl Outcome {
     }
 }
 
-/// Keys and leases.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
     pub(crate) store: Store,
     pub(crate) lessor: Lessor,
 }
 
-/// What became of a command, and which keys it changed.
+/// Result of a command, and the changed keys.
 pub(crate) struct Applied {
     pub(crate) outcome: Result<Outcome, Refusal>,
     pub(crate) events: Vec<Event>,
@@ -133,7 +131,7 @@ impl State {
         Ok(Outcome::Header { revision: self.store.written() })
     }
 
-    /// A transaction: which way it goes is decided before it changes anything.
+    /// Executes a transaction, whose branch is chosen before it changes anything.
     pub(crate) fn txn(&mut self, txn: &Txn) -> Result<Outcome, Refusal> {
         let is_success = txn.compare.iter().all(|compare| self.holds(compare));
         let branch = if is_success { &txn.success } else { &txn.failure };
@@ -157,7 +155,7 @@ impl State {
         let span = Span { key: compare.key.clone(), end: compare.range_end.clone() };
         let mut found = self.store.all(&span).peekable();
         if found.peek().is_none() {
-            // A value that is not there is like no other.
+            // A missing value equals no other.
             return compare.target != 3 && compares(compare, &KeyValue::default());
         }
         found.all(|kv| compares(compare, kv))

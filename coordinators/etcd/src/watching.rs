@@ -1,7 +1,7 @@
-//! Watches: who on a stream is told of which changes (`api/v3rpc/watch.go`,
-//! `mvcc/watchable_store.go`).
+//! Watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`).
 //!
-//! A watch from the past is told at once of everything since; the real server takes up to 100 ms.
+//! A watch from a past revision gets all later changes immediately; the real server takes up to 100
+//! ms.
 
 use crate::mvcc::{Event, Span, Store};
 use crate::reply::{self, Message, Who};
@@ -9,18 +9,17 @@ use crate::request::{Watch, WatchCancel, WatchCreate};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// How many watches a stream may have. The real server sets no bound.
+/// Maximum number of watches of a stream. The real server has no limit.
 const WATCHERS_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]
 struct Watcher {
     span: Span,
     prev_kv: bool,
-    /// The first revision that it has not been told of.
+    /// The first revision that it was not notified of.
     next: i64,
 }
 
-/// The watches of one stream.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watching {
     watchers: BTreeMap<i64, Watcher>,
@@ -32,7 +31,7 @@ impl Watching {
         self.watchers.is_empty()
     }
 
-    /// Carries out a request; returns what is said about it.
+    /// Executes a request. Returns the responses.
     pub(crate) fn serve(&mut self, watch: Watch, store: &Store, who: Who) -> Vec<String> {
         let header = who.header(store.revision());
         match watch {
@@ -68,7 +67,7 @@ impl Watching {
         said
     }
 
-    /// The number of a new watch.
+    /// Returns the id for a new watch.
     fn place(&mut self, span: &Span) -> Result<i64, &'static str> {
         let end: &[u8] = &span.end;
         if !matches!(end, [] | [0]) && span.key.as_ref() >= end {
@@ -81,7 +80,7 @@ impl Watching {
         Ok(self.next_id - 1)
     }
 
-    /// Tells a watch of everything since its start.
+    /// Notifies a watch of everything since its start.
     fn catch_up(&mut self, id: i64, store: &Store, who: Who) -> Option<String> {
         let watcher = self.watchers.get_mut(&id)?;
         if watcher.next > store.revision() {
@@ -92,7 +91,6 @@ impl Watching {
         told.map(|events| item(id, events, store, who))
     }
 
-    /// Something has changed.
     pub(crate) fn changed(&mut self, events: &[Event], store: &Store, who: Who) -> Vec<String> {
         let mut said = Vec::new();
         for (id, watcher) in &mut self.watchers {

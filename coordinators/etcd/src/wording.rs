@@ -1,12 +1,10 @@
-//! What the bytes of a connection mean, for pictures: requests with their JSON, the keys in it in
-//! plain characters.
+//! Renders HTTP messages for pictures: requests with their JSON, and keys decoded.
 
 use crate::peers::GREETING;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use fencepost_machine::wording::Speaker;
 
-/// Puts the bytes of one message into words.
 pub(crate) fn etcd(_: Speaker, bytes: &[u8]) -> String {
     if bytes.starts_with(GREETING) || bytes.first() == Some(&0) {
         return member(bytes);
@@ -15,14 +13,13 @@ pub(crate) fn etcd(_: Speaker, bytes: &[u8]) -> String {
     let (head, body) = text.split_once("\r\n\r\n").unwrap_or(("", &text));
     let first = head.lines().next().unwrap_or_default();
     let first = first.trim_end_matches(" HTTP/1.1").trim_start_matches("HTTP/1.1 ");
-    // The lengths of chunks are of no interest.
+    // The lengths of chunks are omitted.
     let lines = body.lines().filter(|line| line.starts_with('{')).map(plain);
     let lines: Vec<String> = lines.collect();
     let words = [first.to_owned(), lines.join(" | ")];
     words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
-/// What a member says to another.
 fn member(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes.get(4..).unwrap_or_default());
     let body = text.split_once("\"body\":").map_or("", |(_, body)| body);
@@ -32,7 +29,7 @@ fn member(bytes: &[u8]) -> String {
     format!("raft {name}").trim_end().to_owned()
 }
 
-/// JSON with its headers left out and its base64 read.
+/// Removes headers from JSON and decodes base64.
 fn plain(json: &str) -> String {
     let mut words = String::new();
     let mut rest = json;
@@ -45,7 +42,7 @@ fn plain(json: &str) -> String {
     words + rest
 }
 
-/// A string as people read it: what is base64 of plain characters is read.
+/// Decodes a string that is base64 of printable characters.
 fn readable(text: &str) -> String {
     let decoded = if text.len() >= 8 { STANDARD.decode(text).ok() } else { None };
     let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());

@@ -1,4 +1,4 @@
-//! From names to things: expressions whose columns are looked up and whose types are known.
+//! Binding: resolves names and types of expressions.
 
 mod functions;
 mod operators;
@@ -10,17 +10,16 @@ use crate::sql::ast::{Expression, Item, Node, Operator};
 use crate::store::table::Definition;
 use crate::types::{Type, Value};
 
-/// Where names are looked up.
 pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
-    /// Whether `excluded` may be named.
+    /// `excluded` is allowed.
     pub(crate) has_excluded: bool,
-    /// The types of the parameters, as far as they are known.
+    /// Parameter types, as far as known.
     pub(crate) parameters: Vec<Option<Type>>,
-    /// What is counted; `None` where that is not allowed.
+    /// Arguments of COUNT; `None` where it is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
-    /// The first column outside of a count.
+    /// The first column outside of COUNT, and its position.
     loose_column: Option<(String, usize)>,
 }
 
@@ -34,7 +33,6 @@ impl<'t> Binder<'t> {
         Binder { table, alias, has_excluded: false, parameters, counts, loose_column }
     }
 
-    /// The name under which the table is known.
     fn table_name(&self) -> &str {
         let name = self.table.map_or("", |table| table.name.as_str());
         self.alias.as_deref().unwrap_or(name)
@@ -121,7 +119,7 @@ impl<'t> Binder<'t> {
         Ok(Typed { bound, kind: own.columns[index].kind, position })
     }
 
-    /// A condition. Errors: 42804 if it is no boolean.
+    /// Errors: 42804 if it is not boolean.
     pub(crate) fn boolean(&mut self, expression: &Expression, clause: &str) -> Outcome<Bound> {
         let typed = self.bind(expression)?;
         let (kind, position) = (typed.kind, typed.position);
@@ -143,7 +141,6 @@ impl<'t> Binder<'t> {
         self.operation(operator, left, right, position)
     }
 
-    /// What is selected or returned.
     pub(crate) fn outputs(&mut self, items: &[Item]) -> Outcome<Vec<Output>> {
         let mut outputs = Vec::new();
         for item in items {
@@ -167,7 +164,7 @@ impl<'t> Binder<'t> {
         Ok(outputs)
     }
 
-    /// The first column that was named outside of a count, and where.
+    /// The first column outside of COUNT, and its position.
     pub(crate) fn loose_column(&self) -> Option<(String, usize)> {
         self.loose_column.clone()
     }
@@ -200,7 +197,7 @@ impl<'t> Binder<'t> {
         Ok(table.columns.iter().enumerate().map(of).collect())
     }
 
-    /// The types of all parameters. Errors: 42P18.
+    /// Returns all parameter types. Errors: 42P18.
     pub(crate) fn settled(&self) -> Outcome<Vec<Type>> {
         let settle = |(index, kind): (usize, &Option<Type>)| {
             let number = index + 1;
@@ -213,7 +210,7 @@ impl<'t> Binder<'t> {
     }
 }
 
-/// An integer takes the smallest type that it fits, from four bytes on.
+/// An integer constant has the smallest type that fits, from four bytes on.
 fn whole(digits: &str, position: usize) -> Typed {
     let (bound, kind) = match digits.parse::<i64>() {
         Ok(number) if i32::try_from(number).is_ok() => (Value::Integer(number), Type::Int4),
@@ -223,7 +220,7 @@ fn whole(digits: &str, position: usize) -> Typed {
     Typed { bound: Bound::Constant(bound), kind, position }
 }
 
-/// The name of a column of a result that was given none.
+/// The default name of a result's column.
 fn name_of(expression: &Expression) -> String {
     match &expression.node {
         Node::Column { name, .. } => name.clone(),
@@ -242,7 +239,7 @@ fn name_of(expression: &Expression) -> String {
     }
 }
 
-/// Whether an expression has a name of its own, which a cast keeps.
+/// Returns whether an expression has its own name, which a cast keeps.
 fn has_name(expression: &Expression) -> bool {
     match &expression.node {
         Node::Column { .. } | Node::Call { .. } | Node::Keyword(_) => true,

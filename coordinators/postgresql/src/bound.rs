@@ -1,17 +1,16 @@
-//! Expressions whose names are looked up and whose types are known.
+//! Bound expressions, with resolved names and types.
 
 use crate::span::Span;
 use crate::sql::ast::Operator;
 use crate::types::{Type, Value};
 
-/// An expression that can be worked out.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Bound {
     Constant(Value),
     /// Counted from 0.
     Parameter(usize),
     Column(usize),
-    /// A column of the row that was to be inserted.
+    /// A column of the row that conflicted.
     Excluded(usize),
     Negate(Box<Bound>, Type),
     Not(Box<Bound>),
@@ -25,14 +24,13 @@ pub(crate) enum Bound {
         to: Type,
         is_cast: bool,
     },
-    /// Without the blanks at its end.
+    /// Without trailing spaces.
     Trim(Box<Bound>),
     Call(Function, Vec<Bound>),
-    /// A number of rows.
+    /// Index of a COUNT.
     Count(usize),
 }
 
-/// An expression and its type.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Typed {
     pub(crate) bound: Bound,
@@ -40,20 +38,18 @@ pub(crate) struct Typed {
     pub(crate) position: usize,
 }
 
-/// A column of a result.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Output {
     pub(crate) label: String,
     pub(crate) bound: Bound,
     pub(crate) kind: Type,
-    /// The table and the number of the column in it, if it is one.
+    /// Table and column number, if it is a table's column.
     pub(crate) origin: Option<(u32, i16)>,
 }
 
-/// A function, once it is known which is meant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Function {
-    /// When the transaction began.
+    /// The transaction's start.
     Now,
     StatementTimestamp,
     ClockTimestamp,
@@ -77,7 +73,7 @@ pub(crate) enum Function {
 }
 
 impl Function {
-    /// Whether it returns the same for all rows of a statement, and does nothing else.
+    /// Returns whether it has the same result for all rows of a statement and no side effects.
     pub(crate) fn is_stable(self) -> bool {
         matches!(
             self,
@@ -98,6 +94,6 @@ impl Function {
 pub(crate) struct Advisory {
     pub(crate) is_shared: bool,
     pub(crate) span: Span,
-    /// Whether it answers at once.
+    /// It never waits.
     pub(crate) tries: bool,
 }

@@ -1,4 +1,4 @@
-//! Types and values: what they are called, how they are read, written and compared.
+//! Types and their values.
 
 mod interval;
 mod timestamp;
@@ -10,7 +10,6 @@ pub(crate) use value::{Value, compare};
 
 use crate::error::{Outcome, SqlError};
 
-/// A type of a column, a parameter or an expression.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Type {
     Boolean,
@@ -21,24 +20,23 @@ pub(crate) enum Type {
     Numeric,
     Float8,
     Text,
-    /// With the greatest number of characters.
     Varchar(Option<u32>),
-    /// Padded to a number of characters; blanks at the end mean nothing.
+    /// Padded to this length; trailing spaces are ignored.
     Bpchar(u32),
     Name,
     Timestamp,
     Timestamptz,
     Interval,
     Void,
-    /// A string constant or a parameter that takes the type of what is around it.
+    /// A string constant or a parameter whose type depends on the context.
     Unknown,
 }
 
-/// The longest length of a character type.
+/// Maximum length of a character type.
 const LENGTH_MAX: u32 = 10_485_760;
 
 impl Type {
-    /// A type by one of its names. Errors: 42704, 22023.
+    /// Errors: 42704, 22023.
     pub(crate) fn named(name: &str, length: Option<u32>) -> Outcome<Type> {
         let checked = |kind: &str| match length {
             Some(0) => {
@@ -75,13 +73,13 @@ impl Type {
         })
     }
 
-    /// Whether a word is the name of a type that constants are written with.
+    /// Returns whether constants can be written with this type name.
     pub(crate) fn is_name(word: &str) -> bool {
         ["interval", "timestamp", "timestamptz", "text", "varchar", "bool", "boolean", "int4"]
             .contains(&word)
     }
 
-    /// As a client asks for it; `None` for one that is not known here.
+    /// `None` for a type that is not modelled.
     pub(crate) fn of_oid(oid: u32) -> Option<Type> {
         Some(match oid {
             16 => Type::Boolean,
@@ -122,7 +120,7 @@ impl Type {
         }
     }
 
-    /// How many bytes a value takes in the server, as clients are told; -1 for any number.
+    /// Size as reported to clients; -1 for variable.
     pub(crate) fn size(self) -> i16 {
         match self {
             Type::Boolean => 1,
@@ -136,7 +134,7 @@ impl Type {
         }
     }
 
-    /// The length as clients are told it.
+    /// Type modifier as reported to clients.
     pub(crate) fn modifier(self) -> i32 {
         match self {
             Type::Varchar(Some(length)) | Type::Bpchar(length @ 1..) => length as i32 + 4,
@@ -144,7 +142,7 @@ impl Type {
         }
     }
 
-    /// As errors name it, with its length.
+    /// The name in errors, with its length.
     pub(crate) fn full_name(self) -> String {
         match self {
             Type::Varchar(Some(length)) => format!("character varying({length})"),
@@ -153,7 +151,7 @@ impl Type {
         }
     }
 
-    /// The name that a column gets which is cast to it.
+    /// The name of a column that is cast to this type.
     pub(crate) fn short_name(self) -> &'static str {
         match self {
             Type::Boolean => "bool",

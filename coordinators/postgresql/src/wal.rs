@@ -1,5 +1,5 @@
-//! The log of what was committed, in a format of our own: groups of records, one for each commit.
-//! A group whose end is missing was never committed.
+//! The log of commits, in our own format: groups of records, one for each commit. A group without
+//! its end was never committed.
 
 use crate::bind::Binder;
 use crate::error::Outcome;
@@ -13,7 +13,6 @@ use fencepost_machine::journal;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Something that a commit did.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Record {
     Table { id: TableId, name: String, columns: Vec<Field>, indexes: Vec<Index> },
@@ -22,7 +21,6 @@ pub(crate) enum Record {
     Remove(TableId, VersionId),
 }
 
-/// A column as the log has it.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Field {
     name: String,
@@ -31,7 +29,7 @@ pub(crate) struct Field {
     default: Option<String>,
 }
 
-/// What a row has that was read from the log: it was committed before all that runs now.
+/// Rows in the log were committed before every running transaction.
 const BEFORE: (Xid, u32) = (Xid(2), 0);
 
 impl Record {
@@ -146,7 +144,6 @@ fn put_record(out: &mut BytesMut, record: &Record) {
     }
 }
 
-/// What a commit appends to the log.
 pub(crate) fn group(records: &[Record]) -> Bytes {
     let mut body = BytesMut::new();
     body.put_u32(records.len() as u32);
@@ -154,7 +151,7 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
-/// Reads the log. Each reader says `None` for what is not whole.
+/// Parses the log. Each method returns `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {
@@ -253,28 +250,26 @@ impl Reader {
     }
 }
 
-/// The commits of a part of the log.
 pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// What one commit did.
+/// Parses one commit.
 ///
 /// # Panics
 ///
-/// If no server has written it: its checksum says that one has.
+/// If it is malformed, which its checksum rules out.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }
 
-/// Builds the tables of these commits.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Heap {
     let mut heap = Heap::new();
     groups.into_iter().flat_map(commit).for_each(|record| redo(&mut heap, record));
     heap
 }
 
-/// Does what a record says, as before all that runs now.
+/// Applies a record as committed before every running transaction.
 pub(crate) fn redo(heap: &mut Heap, record: Record) {
     match record {
         Record::Table { id, name, columns, indexes } => {
@@ -311,7 +306,7 @@ fn column_of(field: Field) -> Outcome<Column> {
     Ok(column)
 }
 
-/// The whole of the tables as one group, for a log that has grown.
+/// Encodes all tables as one group, to replace a long log.
 pub(crate) fn checkpoint(heap: &Heap) -> Bytes {
     let mut records = Vec::new();
     for table in heap.tables() {

@@ -1,4 +1,4 @@
-//! One command that nothing forbids, executed and propagated.
+//! Executes and propagates one admitted command.
 
 use crate::protocol::args::Args;
 use crate::protocol::reply::Reply;
@@ -6,7 +6,7 @@ use crate::state::client_key::ClientKey;
 use crate::state::server::{Call, Command, Effect, Server};
 
 impl Server {
-    /// Executes a command that nothing forbids, and notes its effect. This is `call` in server.c.
+    /// `call` in server.c.
     pub(crate) fn execute(
         &mut self,
         key: ClientKey,

@@ -1,4 +1,4 @@
-//! Which command the arguments name, and the errors if it is none.
+//! Looks up the command named by the arguments.
 
 use crate::config::RedisVersion;
 use crate::protocol::args::Args;
@@ -6,7 +6,6 @@ use crate::protocol::error::CommandError;
 use crate::state::server::{Call, Command, Server};
 
 impl Server {
-    /// As [`Server::known_command`], and remembers it.
     pub(crate) fn find_command(&mut self, args: Args<'_>) -> Option<&'static Command> {
         self.commands.find_recent(args.get(0)).or_else(|| {
             let command = self.known_command(args)?;
@@ -15,7 +14,6 @@ impl Server {
         })
     }
 
-    /// As [`Server::resolve`], and remembers it.
     pub(crate) fn find_whole_command(
         &mut self,
         args: Args<'_>,
@@ -26,7 +24,6 @@ impl Server {
         }
     }
 
-    /// The command that the arguments name, if there are as many as it wants.
     pub(crate) fn resolve(&self, args: Args<'_>) -> Result<&'static Command, CommandError> {
         let command = self.known_command(args).ok_or_else(|| {
             match self.commands.table().find(args.get(0)) {
@@ -37,7 +34,7 @@ impl Server {
         if command.accepts(args.len()) { Ok(command) } else { Err(wrong_arity(command)) }
     }
 
-    /// The command that the arguments name, if this version knows it.
+    /// Looks up a command that this version has.
     pub(crate) fn known_command(&self, args: Args<'_>) -> Option<&'static Command> {
         let is_known = |command: &&'static Command| command.since <= self.config.version;
         let command = self.commands.table().find(args.get(0)).filter(is_known)?;
@@ -71,7 +68,7 @@ impl Server {
     }
 }
 
-/// What C prints of a string with `%.*s`: up to the first NUL byte, and no more than `length`.
+/// C's `%.*s`: up to the first NUL byte, and at most `length` bytes.
 fn c_string(text: &[u8], length: usize) -> &[u8] {
     let text = &text[..text.len().min(length)];
     text.split(|byte| *byte == 0).next().unwrap_or_default()
@@ -85,15 +82,13 @@ fn unknown_subcommand(args: Args<'_>) -> CommandError {
     )
 }
 
-/// The error for a subcommand that exists, with arguments that do not fit. This is
-/// `addReplySubcommandSyntaxError`.
+/// `addReplySubcommandSyntaxError`: the error for a subcommand whose arguments do not fit.
 pub(crate) fn unknown_form(call: &Call<'_>) -> CommandError {
     let container = call.arg(0).to_ascii_uppercase();
     let text = b"ERR unknown subcommand or wrong number of arguments for '";
     CommandError::text([text, call.arg(1), b"'. Try ", &*container, b" HELP."].concat())
 }
 
-/// The error for a command that got too few or too many arguments.
 pub(crate) fn wrong_arity(command: &Command) -> CommandError {
     CommandError::text(format!("ERR wrong number of arguments for '{}' command", command.full_name))
 }

@@ -1,4 +1,4 @@
-//! How clients come and go.
+//! Opening and closing of client connections.
 
 use crate::protocol::request::Limits;
 use crate::state::client_key::ClientKey;
@@ -7,7 +7,6 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, Output};
 
 impl Server {
-    /// A client connected.
     pub(crate) fn accept(&mut self, connection: ConnectionId, peer: &str) {
         self.statistics.connections_received += 1;
         if self.roster.connected_count() >= self.config.max_clients {
@@ -21,7 +20,7 @@ impl Server {
         self.client_mut(key).authenticated = !needs_password;
     }
 
-    /// Bytes arrived on a connection; those of connections that are closed already are nobody's.
+    /// Ignores bytes on a closed connection.
     #[inline(always)]
     pub(crate) fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(key) = self.roster.behind(connection) else { return };
@@ -37,7 +36,7 @@ impl Server {
         }
     }
 
-    /// Reads on in what a client sent, and queues it if a complete command is there.
+    /// Parses a client's bytes, and queues it if a command is complete.
     pub(crate) fn look_for_command(&mut self, key: ClientKey) {
         let limits = self.limits_of(key);
         let client = self.client_mut(key);
@@ -59,7 +58,7 @@ impl Server {
         Limits { unauthenticated, ..Limits::of(self.config.proto_max_bulk_len) }
     }
 
-    /// Closes a client's connection once what was sent before has left.
+    /// Closes a client's connection after everything already sent.
     pub(crate) fn close_after_replies(&mut self, key: ClientKey) {
         let client = self.client_mut(key);
         client.service.close();
@@ -69,8 +68,8 @@ impl Server {
         }
     }
 
-    /// Closes a client's connection at once. The client whose command is executed just now is
-    /// closed when that ends.
+    /// Closes a client's connection immediately, or after the current command if it is that
+    /// command's client.
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
         if self.turn.acting() == Some(key) {
             self.client_mut(key).service.close();
@@ -79,9 +78,8 @@ impl Server {
         }
     }
 
-    /// Ends this server: what was sent before still leaves, then every connection is closed. What a
-    /// script in the middle of which this happens has done so far goes nowhere, as if the process
-    /// had ended.
+    /// Stops this server: sends what is queued, then closes every connection. The effects of a
+    /// script that this interrupts are discarded, as if the process had ended.
     pub(crate) fn stop(&mut self) {
         self.life.end();
         let served = [self.turn.acting(), self.long_script.interrupted().map(|busy| busy.caller)];
@@ -95,14 +93,12 @@ impl Server {
         }
     }
 
-    /// The peer closed a connection.
     pub(crate) fn closed_by_peer(&mut self, connection: ConnectionId) {
         if let Some(key) = self.roster.behind(connection) {
             self.forget_client(key);
         }
     }
 
-    /// Removes every trace of a client.
     pub(crate) fn forget_client(&mut self, key: ClientKey) {
         let client = self.roster.remove(key);
         self.watches.forget(key, client.watching());

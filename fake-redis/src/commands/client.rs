@@ -1,4 +1,4 @@
-//! CLIENT: what clients may do about themselves and about each other.
+//! CLIENT.
 
 use super::connection::{BAD_NAME, is_valid_name};
 use crate::calls::lookup::unknown_form;
@@ -18,7 +18,6 @@ use std::fmt::Write;
 const PLAIN: Flags = Flags::NOSCRIPT.union(Flags::LOADING).union(Flags::STALE);
 const ADMIN: Flags = PLAIN.union(Flags::ADMIN);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "client",
     &[
@@ -85,8 +84,7 @@ fn info(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A client's line in CLIENT LIST, as `catClientInfoString` in networking.c. Sizes that have no
-/// meaning here are 0.
+/// `catClientInfoString` in networking.c: a line of CLIENT LIST. Sizes without meaning here are 0.
 fn describe(call: &Call<'_>, key: ClientKey) -> String {
     let server = &*call.server;
     let client = server.client(key);
@@ -146,7 +144,7 @@ fn flag_letters(client: &Client) -> String {
     if letters.is_empty() { String::from("N") } else { letters }
 }
 
-/// The kinds of client that CLIENT LIST TYPE and CLIENT KILL TYPE tell apart.
+/// The types of CLIENT LIST TYPE and CLIENT KILL TYPE.
 fn kind_of(client: &Client) -> &'static str {
     match client.role() {
         Role::Replica => "replica",
@@ -167,7 +165,6 @@ fn parse_kind(name: &[u8]) -> Result<&'static str, CommandError> {
     }
 }
 
-/// All connected clients in the order in which they came.
 fn connected(call: &Call<'_>) -> Vec<ClientKey> {
     let mut keys: Vec<ClientKey> = call.server.roster.connected().collect();
     keys.sort_by_key(|key| call.server.client(*key).id());
@@ -199,7 +196,6 @@ fn listed_ids(call: &Call<'_>, connected: &[ClientKey]) -> Result<Vec<ClientKey>
     Ok(keys)
 }
 
-/// Which clients CLIENT KILL means.
 #[derive(Default)]
 struct Filter<'a> {
     id: Option<u64>,
@@ -248,7 +244,7 @@ fn parse_filter<'a>(call: &Call<'a>) -> Result<Filter<'a>, CommandError> {
     Ok(filter)
 }
 
-/// This is the KILL of `clientCommand` in networking.c: an address alone, or options with values.
+/// KILL of `clientCommand` in networking.c: a single address, or options with values.
 fn kill(call: &mut Call<'_>) -> CommandResult {
     let is_old_form = call.args.len() == 3;
     if !is_old_form && !call.args.len().is_multiple_of(2) {
@@ -308,7 +304,7 @@ fn pause(call: &mut Call<'_>) -> CommandResult {
     if millis < 0 {
         return Err(crate::protocol::error::NOT_POSITIVE_TIMEOUT);
     }
-    // So far beyond all times the sum wraps around in a real server too: it is over already.
+    // An enormous sum wraps around in a real server too: the pause is over immediately.
     let until_ms = call.server.now_ms().wrapping_add(millis);
     call.server.pause_clients(scope, until_ms);
     call.reply.ok();
@@ -321,7 +317,7 @@ fn unpause(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// WAIT is not ended by this.
+/// Does not end WAIT.
 fn unblock(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() > 4 {
         return Err(unknown_form(call));

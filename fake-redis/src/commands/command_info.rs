@@ -1,5 +1,4 @@
-//! COMMAND: the table, for clients to read. Summaries for people are not kept: COMMAND DOCS knows
-//! names only.
+//! COMMAND. Summaries are not modelled: COMMAND DOCS only has names.
 
 use crate::protocol::error::{CommandError, CommandResult};
 use crate::protocol::reply::Reply;
@@ -8,7 +7,6 @@ use crate::state::server::{Call, Command, Table};
 
 const LOOK: Flags = Flags::LOADING.union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "command",
     &[
@@ -45,7 +43,7 @@ fn everything(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// A command by its name, or a subcommand by `container|name`.
+/// A command by name, or a subcommand by `container|name`.
 fn named(table: &Table, name: &[u8]) -> Option<&'static Command> {
     let mut parts = name.splitn(2, |byte| *byte == b'|');
     let command = table.find(parts.next()?)?;

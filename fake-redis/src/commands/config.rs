@@ -1,4 +1,4 @@
-//! CONFIG: reading and changing how the server is set up.
+//! CONFIG.
 
 use crate::config::parameters::Refusal;
 use crate::config::{NodeConfig, file};
@@ -11,7 +11,6 @@ use fencepost_machine::Output;
 
 const ADMIN: Flags = Flags::ADMIN.union(Flags::NOSCRIPT).union(Flags::LOADING).union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::container(
     "config",
     &[
@@ -36,7 +35,7 @@ fn get(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// All or nothing, as `configSetCommand` in config.c.
+/// `configSetCommand` in config.c: all or nothing.
 fn set(call: &mut Call<'_>) -> CommandResult {
     if !call.args.len().is_multiple_of(2) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'config|set' command"));
@@ -69,7 +68,7 @@ fn resetstat(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `rewriteConfig`: what was set stays set after a restart, and so does the role
+/// `rewriteConfig`: settings survive a restart, and so does the role
 /// (`rewriteConfigReplicaOfOption`).
 fn rewrite(call: &mut Call<'_>) -> CommandResult {
     let server = &mut *call.server;

@@ -1,4 +1,4 @@
-//! Commands about the connection itself.
+//! Commands about the connection.
 
 use crate::data::number::parse_integer;
 use crate::protocol::error::{
@@ -25,11 +25,9 @@ const HELLO_NEEDS_AUTH: CommandError = CommandError::fixed(
      option can be used to authenticate the client and select the RESP protocol version at the \
      same time",
 );
-/// The error for a client name with other than printable characters.
 pub(crate) const BAD_NAME: CommandError =
     CommandError::fixed("ERR Client names cannot contain spaces, newlines or special characters.");
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("ping", -1, Flags::FAST, Keys::NONE, ping),
     Command::new("echo", 2, Flags::FAST, Keys::NONE, echo),
@@ -63,7 +61,6 @@ fn echo(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The database that an argument names.
 pub(crate) fn database_number(call: &Call<'_>, argument: &[u8]) -> Result<usize, CommandError> {
     const NO_INT: CommandError = CommandError::fixed(
         "ERR value is out of range, value must between -2147483648 and 2147483647",
@@ -81,7 +78,7 @@ fn select(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Checks a password of the one user there is.
+/// Checks the password of the only user.
 fn authenticate(call: &mut Call<'_>, user: &[u8], password: &[u8]) -> CommandResult {
     let is_right = call.server.config.requirepass.as_ref().is_none_or(|right| right == password);
     if user != b"default" || !is_right {
@@ -102,7 +99,7 @@ fn auth(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Whether a name for a client is of printable characters only.
+/// Returns whether a client name has only printable characters.
 pub(crate) fn is_valid_name(name: &[u8]) -> bool {
     name.iter().all(u8::is_ascii_graphic)
 }
@@ -134,7 +131,7 @@ fn hello(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Reads AUTH and SETNAME; the name if one was given.
+/// Parses AUTH and SETNAME. Returns the name, if given.
 fn hello_options<'a>(call: &mut Call<'a>) -> Result<Option<&'a [u8]>, CommandError> {
     let (mut credentials, mut name, mut index) = (None, None, 2);
     while index < call.args.len() {
@@ -186,13 +183,13 @@ fn quit(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// What a browser sends is no Redis command, whoever made it send that.
+/// Closes the connection of a browser, whose request might look like commands.
 fn hang_up(call: &mut Call<'_>) -> CommandResult {
     call.client().service.close();
     Ok(())
 }
 
-/// Makes a client as it was when it connected. This is `resetCommand` in networking.c.
+/// `resetCommand` in networking.c: resets a client to its initial state.
 fn reset(call: &mut Call<'_>) -> CommandResult {
     let key = call.client;
     call.server.discard_transaction(key);

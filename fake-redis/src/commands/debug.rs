@@ -1,7 +1,7 @@
-//! DEBUG: what tests and operators do to a server. Must never be needed by an application.
+//! DEBUG: for tests and operators, never for applications.
 //!
-//! `DEBUG EVICT-VOLATILE` is ours: it evicts every key that has a time to live, as memory pressure
-//! would, and answers how many.
+//! `DEBUG EVICT-VOLATILE` is our own: it evicts every key with a time to live, as memory pressure
+//! would, and replies with their number.
 
 use crate::calls::lookup::unknown_form;
 use crate::data::number::parse_double;
@@ -17,7 +17,6 @@ const DEBUG: Flags = Flags::ADMIN
     .union(Flags::STALE)
     .union(Flags::PROTECTED);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[Command::new("debug", -2, DEBUG, Keys::NONE, debug)];
 
 fn debug(call: &mut Call<'_>) -> CommandResult {
@@ -35,7 +34,7 @@ fn debug(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The reply, and everything else, waits until the sleep is over.
+/// All replies wait until the sleep is over.
 fn sleep(call: &mut Call<'_>) -> CommandResult {
     let seconds =
         parse_double(call.arg(2)).filter(|seconds| seconds.is_finite()).ok_or(NOT_A_FLOAT)?;

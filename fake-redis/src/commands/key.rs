@@ -12,7 +12,6 @@ use crate::state::server::{Call, Command};
 const LOOK: Flags = Flags::READONLY.union(Flags::FAST);
 const CHANGE: Flags = Flags::WRITE.union(Flags::FAST);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("del", -2, Flags::WRITE, Keys::ALL, delete),
     Command::new("unlink", -2, CHANGE, Keys::ALL, delete),
@@ -65,8 +64,8 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// DELEX of 8.4: DEL of one key, if it holds this string or does not. Comparing digests is left
-/// out.
+/// DELEX of 8.4: DEL of one key if it holds, or does not hold, this string. Digests are not
+/// modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
@@ -86,7 +85,7 @@ fn delete_if(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Whether the condition of DELEX holds for the key at a position.
+/// Returns whether DELEX's condition is true.
 fn is_as_stated(call: &Call<'_>, position: usize) -> Result<bool, CommandError> {
     const NO_STRING: CommandError =
         CommandError::fixed("ERR Key should be of string type if conditions are specified");
@@ -131,8 +130,8 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// As `dbRandomKey` in db.c, an expired key is deleted and another one drawn; a replica, which must
-/// not, gives up in the end.
+/// `dbRandomKey` in db.c: deletes an expired key and draws another; a replica, which must not
+/// delete, eventually gives up.
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {
@@ -164,7 +163,7 @@ fn renamenx(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Renames if `may` allows it, given whether the new name is taken; whether it was done.
+/// Renames a key if `may` allows it, given whether the new name exists. Returns whether it did.
 fn rename_unless_taken(
     call: &mut Call<'_>,
     may: fn(bool) -> bool,
@@ -175,7 +174,7 @@ fn rename_unless_taken(
     if from == to || !may(target.is_some()) {
         return Ok(may(target.is_some()));
     }
-    // The source first: clients that track both hear of it first.
+    // The source first: clients that track both are notified of it first.
     let Some(entry) =
         call.server.find(db, from).and_then(|position| call.server.remove(db, position))
     else {
@@ -244,7 +243,7 @@ fn copy(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// The position of the key that OBJECT asks about, without using the key.
+/// The position of OBJECT's key, without counting as a use.
 fn object(call: &mut Call<'_>) -> Option<usize> {
     call.server.find(call.db, call.arg(2))
 }

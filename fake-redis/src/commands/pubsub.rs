@@ -19,7 +19,6 @@ const SPEAK: Flags = Flags::PUBSUB
     .union(Flags::MAY_REPLICATE);
 const LOOK: Flags = Flags::PUBSUB.union(Flags::LOADING).union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("subscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Channel)),
     Command::new("psubscribe", -2, LISTEN, Keys::NONE, |call| subscribe(call, Kind::Pattern)),
@@ -45,7 +44,7 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// The count in confirmations: channels and patterns together, shard channels apart.
+/// The count in confirmations: channels and patterns together, shard channels separately.
 fn count_of(server: &Server, key: ClientKey, kind: Kind) -> usize {
     let subscriptions = server.client(key).subscriptions();
     match kind {
@@ -102,7 +101,7 @@ fn unsubscribe(call: &mut Call<'_>, kind: Kind) -> CommandResult {
 }
 
 impl Server {
-    /// Ends everything that a client listens to, without telling it.
+    /// Ends all subscriptions of a client without notifying it.
     pub(crate) fn unsubscribe_all(&mut self, key: ClientKey) {
         let subscriptions = self.client_mut(key).unsubscribe_all();
         self.pubsub.forget(key, &subscriptions);
@@ -123,7 +122,7 @@ fn spublish(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Clients of replicas listen too; the append-only file does not.
+/// Propagates to replicas, which have subscribers too, but not to the append-only file.
 fn publish_to_replicas(call: &mut Call<'_>) {
     call.server.add_effect_of(call.db, Targets::REPLICAS, call.args.iter());
 }

@@ -16,7 +16,6 @@ const WRITING: Flags = RUN.union(Flags::MAY_REPLICATE);
 const READING: Flags = RUN.union(Flags::READONLY);
 const OTHER: Flags = Flags::NOSCRIPT.union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("eval", -3, WRITING, Keys::NONE, |call| eval(call, Access::Write)),
     Command::new("evalsha", -3, WRITING, Keys::NONE, |call| evalsha(call, Access::Write)),
@@ -33,14 +32,13 @@ pub(crate) static COMMANDS: &[Command] = &[
     ),
 ];
 
-/// What a script may do.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Access {
     Read,
     Write,
 }
 
-/// How many of the arguments are keys.
+/// Parses the number of keys.
 fn number_of_keys(call: &Call<'_>) -> Result<usize, CommandError> {
     let count = parse_integer(call.arg(2)).ok_or(NOT_AN_INTEGER)?;
     if count > call.args.len() as i64 - 3 {
@@ -56,7 +54,8 @@ fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
 }
 
 fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
-    // As in Redis, what cannot be a SHA-1 at all is refused before the number of keys is looked at.
+    // As in Redis, an argument that cannot be a SHA-1 is refused before the number of keys is
+    // parsed.
     let mut sha: Sha = call.arg(1).try_into().map_err(|_| NO_SCRIPT)?;
     sha.make_ascii_lowercase();
     let keys = number_of_keys(call)?;
@@ -89,8 +88,7 @@ fn flush(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Until 7.0 replicas and the append-only file were told which scripts were loaded by name, and
-/// that all were forgotten; what EVAL had taught a server they never were.
+/// Before 7.0, SCRIPT LOAD and SCRIPT FLUSH were propagated; scripts known from EVAL never were.
 fn propagate_before_7(call: &mut Call<'_>) {
     if call.server.config.version < RedisVersion::V7_0 {
         let parts: Vec<&[u8]> = call.args.iter().collect();
@@ -98,7 +96,7 @@ fn propagate_before_7(call: &mut Call<'_>) {
     }
 }
 
-/// This is `scriptKill` in script.c.
+/// `scriptKill` in script.c.
 fn kill(call: &mut Call<'_>) -> CommandResult {
     const SENT_BY_PRIMARY: &str = "UNKILLABLE The busy script was sent by a master instance in \
      the context of \

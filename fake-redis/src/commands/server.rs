@@ -1,4 +1,4 @@
-//! Commands about the whole server.
+//! Commands about the server.
 
 use super::connection::database_number;
 use crate::data::number::parse_integer;
@@ -9,7 +9,6 @@ use fencepost_machine::KeyChange;
 
 const ALWAYS: Flags = Flags::LOADING.union(Flags::STALE);
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] = &[
     Command::new("time", 1, ALWAYS.union(Flags::FAST), Keys::NONE, time),
     Command::new("dbsize", 1, Flags::READONLY.union(Flags::FAST), Keys::NONE, dbsize),
@@ -54,8 +53,7 @@ fn check_flush_options(call: &Call<'_>) -> CommandResult {
 fn flushdb(call: &mut Call<'_>) -> CommandResult {
     check_flush_options(call)?;
     call.server.empty_database(call.db, KeyChange::Flushed);
-    // Propagated even if there was nothing to flush, as Redis does since it cannot be sure of its
-    // replicas.
+    // Propagated even if there is nothing to flush: Redis cannot be sure of its replicas' data.
     call.server.changes.count();
     call.reply.ok();
     Ok(())

@@ -1,10 +1,10 @@
-//! Parameters of redis.conf that CONFIG keeps and shows although they change nothing here.
+//! Parameters of redis.conf that CONFIG stores and shows without effect.
 
 use crate::config::parameters::Refusal;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Names and defaults, as redis.conf of 7.0 has them.
+/// Names and defaults in redis.conf of 7.0.
 const DEFAULTS: &[(&str, &str)] = &[
     ("appendfilename", "appendonly.aof"),
     ("dbfilename", "dump.rdb"),
@@ -41,25 +41,21 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("lfu-log-factor", "10"),
 ];
 
-/// What only a server that was started with `enable-protected-configs` lets its clients set: where
-/// files are written.
+/// Paths of files, which clients can only set on a server with `enable-protected-configs`.
 const PROTECTED: &[&str] = &["dbfilename", "dir"];
 
-/// The parameters with their values.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Settings {
     values: IndexMap<&'static str, String, FxBuildHasher>,
 }
 
 impl Settings {
-    /// All names with their values.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         DEFAULTS
             .iter()
             .map(|(name, default)| (*name, self.values.get(name).map_or(*default, String::as_str)))
     }
 
-    /// Sets a parameter.
     pub(crate) fn set(&mut self, name: &str, value: &str) -> Result<(), Refusal> {
         let known = DEFAULTS.iter().find(|(known, _)| *known == name);
         let (known, _) = known.ok_or(Refusal::Unknown)?;

@@ -1,4 +1,4 @@
-//! One command after the other: choosing the client, executing, propagating, replying.
+//! Serves one command after another: selects the client, executes, propagates, replies.
 
 use crate::front::admission::Admission;
 use crate::protocol::args::{Args, ArgumentVector};
@@ -7,15 +7,15 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// The words by which a browser's request is known that somebody wants to be taken for commands:
-/// `securityWarningCommand`.
+/// `securityWarningCommand`: words that reveal a browser's request meant to be mistaken for
+/// commands.
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
 }
 
 impl Server {
-    /// Serves the next client that has a complete command: at most one command.
+    /// Serves at most one command, of the next client with a complete one.
     pub(crate) fn serve_next(&mut self) {
         while !self.life.is_asleep() {
             let Some(key) = self.roster.take_ready() else { return };
@@ -25,7 +25,7 @@ impl Server {
         }
     }
 
-    /// Serves the complete command of a client; false if it has to wait.
+    /// Serves a client's complete command. Returns `false` if it has to wait.
     fn serve(&mut self, key: ClientKey) -> bool {
         let now = self.clock.now();
         let client = self.client_mut(key);
@@ -52,8 +52,8 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outbox.count_command();
         self.statistics.commands += 1;
-        // In the middle of a script that is not over, nothing of it leaves, and nobody who waits
-        // for it is served.
+        // During a script none of its effects is propagated, and no client that waits for them is
+        // served.
         if self.long_script.interrupted().is_none() {
             self.flush_effects();
             self.note_write_offset(key);
@@ -63,7 +63,7 @@ impl Server {
             return self.abort_client(key);
         }
         if self.life.is_over() {
-            // A script that SHUTDOWN ended has no answer but the end of the connection.
+            // A script that SHUTDOWN has stopped gets no reply; its connection closes.
             reply.truncate(0);
         }
         self.send_reply(key, reply);
@@ -72,14 +72,15 @@ impl Server {
         if client.service.is_closing() {
             self.close_after_replies(key);
         } else if client.reader.pending() > 0 && !client.service.is_blocked() {
-            // As Redis, which serves all that it read of one client before it turns to the next.
+            // As in Redis, which executes all that it has read of a client before it serves the
+            // next.
             self.look_for_command(key);
             self.roster.prefer(key);
         }
     }
 
-    /// Admits and executes, queues or refuses one command; false if it has to wait. This is
-    /// `processCommand` in server.c.
+    /// `processCommand` in server.c: executes, queues or refuses a command. Returns `false` if it
+    /// has to wait.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -100,8 +101,7 @@ impl Server {
         true
     }
 
-    /// Writes why a command is not executed; a transaction that it was meant for is spoilt. This is
-    /// `rejectCommand` in server.c.
+    /// `rejectCommand` in server.c: replies with an error, and aborts an open transaction.
     fn refuse(&mut self, key: ClientKey, args: Args<'_>, error: &CommandError, reply: &mut Reply) {
         let is_exec = args.is(0, "exec");
         if is_exec {
@@ -119,16 +119,17 @@ impl Server {
         }
     }
 
-    /// Applies one command of the primary's stream: nothing refuses it, and keys that are expired
-    /// here are alive to it.
+    /// Applies one command of the primary's stream: it is never refused, and sees expired keys as
+    /// alive.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }
 
-    /// Applies one command of the append-only file; set `loading` around it.
+    /// Applies one command of the append-only file, with `loading` set.
     ///
     /// # Errors
-    /// If there is no such command, or not with so many arguments.
+    ///
+    /// If there is no such command, or not with this many arguments.
     pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) -> Result<(), CommandError> {
         let arguments = ArgumentVector::of(args.iter().copied());
         self.find_whole_command(arguments.as_args())?;
@@ -136,7 +137,6 @@ impl Server {
         Ok(())
     }
 
-    /// Executes a command typed at the server's console.
     pub(crate) fn apply_from_operator(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::OPERATOR, args);
     }

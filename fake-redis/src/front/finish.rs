@@ -1,18 +1,17 @@
-//! What leaves a server at the end of an input, and in which order.
+//! Outputs at the end of an input, in order.
 
 use crate::state::server::Server;
 use fencepost_machine::Output;
 
 impl Server {
-    /// Ends what was done in the middle of a script: that promises nothing which would have to be
-    /// written first.
+    /// Ends an interlude in a script: its replies need nothing to be written first.
     pub(crate) fn finish_interlude(&mut self) {
         self.release_sends();
         self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
     }
 
-    /// Ends an input: writes the append-only file, then lets the messages go unless something holds
-    /// them back.
+    /// Ends an input: writes the append-only file, then releases the messages unless they must
+    /// wait.
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();
         self.flush_replication();

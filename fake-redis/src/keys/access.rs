@@ -1,5 +1,4 @@
-//! How commands reach keys: expiry is decided here, and every change is told to watchers and to the
-//! judge.
+//! Access to keys: expiry is decided here, and every change is reported to WATCH and to the judge.
 
 use crate::config::events::EventClass;
 use crate::data::keyspace::Entry;
@@ -10,14 +9,14 @@ use crate::state::timers::Timer;
 use fencepost_machine::KeyChange;
 
 impl Server {
-    /// Whether a time of expiry that a command sets means to delete at once: not on a replica, nor
-    /// while data is loaded (`checkAlreadyExpired` in expire.c).
+    /// `checkAlreadyExpired` in expire.c: returns whether setting this expiry deletes the key
+    /// immediately, which it never does on a replica or during loading.
     pub(crate) fn is_past_deadline(&self, at_ms: i64) -> bool {
         at_ms <= self.now_ms() && !self.life.is_loading() && !self.is_replica()
     }
 
-    /// The position of a key that is alive. An expired one is deleted by a primary and masked by a
-    /// replica; the primary's stream meets it as if it were alive (`expireIfNeeded` in db.c).
+    /// `expireIfNeeded` in db.c: the position of a live key. A primary deletes an expired key, a
+    /// replica hides it, and the primary's stream sees it as alive.
     pub(crate) fn find(&mut self, db: usize, key: &[u8]) -> Option<usize> {
         let database = self.keyspace.database(db);
         let position = database.find(key)?;
@@ -34,7 +33,7 @@ impl Server {
         None
     }
 
-    /// The entry of a key that is alive, for reading: counts as a use, and as a hit or a miss.
+    /// The entry of a live key, for reading: counts as a use, and as a hit or a miss.
     pub(crate) fn read(&mut self, db: usize, key: &[u8]) -> Option<&Entry> {
         match self.find(db, key) {
             Some(position) => {
@@ -48,7 +47,7 @@ impl Server {
         }
     }
 
-    /// The entry at a position, marked as used just now.
+    /// Marks an entry as used now.
     pub(crate) fn use_at(&mut self, db: usize, position: usize) -> Option<&Entry> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -57,7 +56,7 @@ impl Server {
         Some(entry)
     }
 
-    /// The value at a position, to be changed in place; call [`Server::changed`] afterwards.
+    /// The value at a position, to change in place; call [`Server::changed`] afterwards.
     pub(crate) fn value_mut(&mut self, db: usize, position: usize) -> Option<&mut Value> {
         let now_ms = self.now_ms();
         let entry = self.keyspace.database_mut(db).at_mut(position)?;
@@ -65,7 +64,7 @@ impl Server {
         Some(&mut entry.value)
     }
 
-    /// Puts a value at a key, with a new time of expiry or none.
+    /// Stores a value with this expiry or none.
     pub(crate) fn store(
         &mut self,
         db: usize,
@@ -85,8 +84,7 @@ impl Server {
         }
     }
 
-    /// Puts a string at a key, in the memory of the string that was there if there was one at
-    /// `position`.
+    /// Stores a string, reusing the memory of the string at `position` if there is one.
     pub(crate) fn store_string(
         &mut self,
         db: usize,
@@ -110,13 +108,12 @@ impl Server {
         self.changed(db, position, key);
     }
 
-    /// Tells everybody that the value of a key was changed in place.
     pub(crate) fn changed(&mut self, db: usize, position: usize, key: &[u8]) {
         self.keyspace.database_mut(db).account(position);
         self.after_change(db, position, key, KeyChange::Granted);
     }
 
-    /// Sets or takes away a key's time of expiry, and nothing else.
+    /// Changes only a key's expiry.
     pub(crate) fn set_expiry(
         &mut self,
         db: usize,
@@ -136,12 +133,11 @@ impl Server {
         self.tap_entry(db, position, change);
     }
 
-    /// Removes a key because a command said so.
     pub(crate) fn remove(&mut self, db: usize, position: usize) -> Option<Entry> {
         self.remove_as(db, position, KeyChange::Removed)
     }
 
-    /// Removes a key for any reason; propagating that is the caller's.
+    /// Removes a key for any reason, without propagation.
     pub(crate) fn remove_as(
         &mut self,
         db: usize,
@@ -155,20 +151,20 @@ impl Server {
         Some(entry)
     }
 
-    /// Deletes a key whose time is up, as a primary does.
+    /// Deletes an expired key on a primary.
     pub(crate) fn expire(&mut self, db: usize, position: usize) {
         let Some((key, _)) = self.keyspace.database(db).at(position) else { return };
         let key: Box<[u8]> = key.into();
         let unsaved_before = self.changes.unsaved();
         self.remove_as(db, position, KeyChange::Expired);
-        // The expiry is not the running command's change: it propagates as a DEL of its own.
+        // The expiry does not count as the command's change: it propagates as a separate DEL.
         self.changes.count_back_to(unsaved_before);
         self.statistics.expired_keys += 1;
         self.add_effect(db, &[b"DEL", &key]);
         self.notify(EventClass::Expired, "expired", db, &key);
     }
 
-    /// Empties a database; returns how many keys it had.
+    /// Empties a database. Returns the number of keys.
     pub(crate) fn empty_database(&mut self, db: usize, change: KeyChange) -> usize {
         let keys = self.keyspace.database_mut(db).take_all();
         let count = keys.len();
@@ -179,14 +175,14 @@ impl Server {
         count
     }
 
-    /// Throws all data away, as a full resynchronisation does before it loads the primary's.
+    /// Discards all data, as a full resynchronization does before loading the primary's.
     pub(crate) fn discard_all(&mut self) {
         for db in 0..self.keyspace.databases() {
             self.empty_database(db, KeyChange::Discarded);
         }
     }
 
-    /// Puts back a key out of a snapshot.
+    /// Restores a key from a snapshot.
     pub(crate) fn restore(
         &mut self,
         db: usize,
@@ -199,7 +195,7 @@ impl Server {
         self.tap_entry(db, position, KeyChange::Restored);
     }
 
-    /// Asks to be woken for the first look at which a key with this time of expiry will be gone.
+    /// Wakes the server at the first cron run after this expiry.
     pub(crate) fn note_expiry(&mut self, expires_at_ms: Option<i64>) {
         let Some(expires_at_ms) = expires_at_ms else { return };
         if !self.config.active_expire {

@@ -1,11 +1,10 @@
-//! When keys expire by themselves.
+//! Active expiry.
 
 use crate::config::events::EventClass;
 use crate::state::server::Server;
 
 impl Server {
-    /// Deletes the keys that have expired, as a primary does ten times a second if nobody asks for
-    /// them.
+    /// Deletes expired keys, as a primary does ten times a second.
     pub(crate) fn delete_expired(&mut self) {
         if self.is_replica() || self.life.is_loading() || !self.config.active_expire {
             return;
@@ -20,7 +19,7 @@ impl Server {
     }
 
     fn delete_expired_in(&mut self, db: usize) {
-        // Backwards, since the last key takes the place of a removed one.
+        // Backwards, since the last key takes a removed key's position.
         for position in (0..self.database(db).len()).rev() {
             if self.database(db).volatile_len() == 0 {
                 return;
@@ -31,14 +30,14 @@ impl Server {
         }
     }
 
-    /// Asks to be woken when the first of all keys expires.
+    /// Wakes the server when the first key expires.
     pub(crate) fn schedule_expiry(&mut self) {
         let volatile = self.keyspace.iter().filter_map(|(_, _, entry)| entry.expires_at_ms());
         let first = volatile.min().map(|at| at.max(self.now_ms()));
         self.note_expiry(first);
     }
 
-    /// Whether keys will expire, and clients may hear of that.
+    /// Returns whether an expiry may notify a client.
     pub(crate) fn reports_expiry(&self) -> bool {
         self.config.events().has(EventClass::Expired)
             && self.keyspace.iter().any(|(_, _, entry)| entry.expires_at_ms().is_some())

@@ -1,7 +1,7 @@
-//! The libraries that Redis gives scripts besides Lua's own: cjson, cmsgpack and bit.
+//! Redis's additional libraries for scripts: cjson, cmsgpack and bit.
 //!
-//! They accept, answer and complain of what the C sources in deps/lua/src of Redis 7.0.15 do:
-//! lua_cjson.c, lua_cmsgpack.c, lua_bit.c.
+//! Accepted arguments, results and errors are those of the C sources in deps/lua/src of Redis
+//! 7.0.15: lua_cjson.c, lua_cmsgpack.c, lua_bit.c.
 
 mod bit;
 mod json;
@@ -16,11 +16,9 @@ use super::host::{Arguments, Native, Result, string, table};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// How deep data may nest on its way in or out, whatever a script sets: what cjson allows unless
-/// told otherwise, and a thread has stack for.
+/// Maximum nesting of data, whatever a script sets: cjson's default, which fits a thread's stack.
 const DEPTH_MAX: usize = 1_000;
 
-/// The library that the argument names.
 pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {
     let name = call.string(1)?;
     let mut vm = call.vm();
@@ -31,7 +29,6 @@ pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {
     })
 }
 
-/// A table of functions and texts.
 fn of(vm: &mut Vm, functions: &[(&str, Native)], notes: &[(&str, &str)]) -> Value {
     let mut pairs = Vec::new();
     for (name, function) in functions {

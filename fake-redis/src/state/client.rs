@@ -1,4 +1,4 @@
-//! One client of a server: what is remembered of a connection between its commands.
+//! One client: its state between commands.
 
 mod service;
 mod transaction;
@@ -13,73 +13,63 @@ use crate::state::subscription::{Kind, Subscriptions};
 use crate::state::unread::Unread;
 use fencepost_machine::{ConnectionId, WallTime};
 
-/// What kind of client it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Role {
-    /// An application's, on a connection.
     Normal,
-    /// A replica's, on a connection, after PSYNC: it is sent the stream and no replies.
+    /// A replica's connection after PSYNC: it gets the stream and no replies.
     Replica,
-    /// A fixed one of [`ClientKey`]: scripts.
+    /// Fixed: runs scripts.
     Script,
-    /// A fixed one of [`ClientKey`]: the primary's stream.
+    /// Fixed: applies the primary's stream.
     Primary,
-    /// A fixed one of [`ClientKey`]: the append-only file.
+    /// Fixed: applies the append-only file.
     Disk,
-    /// A fixed one of [`ClientKey`]: the console.
+    /// Fixed: the console.
     Operator,
 }
 
 impl Role {
-    /// Whether its commands were accepted elsewhere already: they are never refused, and meet
-    /// expired keys as if they were alive.
+    /// Returns whether its commands were already accepted elsewhere: they are never refused, and
+    /// see expired keys as alive.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
 }
 
-/// Which replies are sent: CLIENT REPLY.
+/// CLIENT REPLY.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) enum ReplyMode {
-    /// All.
     #[default]
     On,
-    /// None.
     Off,
-    /// All but that of this command and of the next one.
+    /// Skips the replies of this command and the next.
     SkipNext,
-    /// All but this one.
+    /// Skips this command's reply.
     Skip,
 }
 
-/// A key that WATCH named.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Watch {
-    /// In which database.
     pub(crate) db: usize,
-    /// The key.
     pub(crate) key: Box<[u8]>,
-    /// Whether it had expired already, so that its expiry is no change.
+    /// It had already expired, so its expiry is no change.
     pub(crate) was_expired: bool,
 }
 
-/// One client. Who it is never changes, but that it may become a replica. What it watches and listens
-/// to stands a second time in the tables of `Watches` and `PubSub`, which one place each of `keys`
-/// and `commands` changes with it. Open is what a command may set as it
-/// likes: a name, a database, a protocol; and what keeps invariants of its own.
+/// One client. Its identity never changes, except that it may become a replica. Its watches and
+/// subscriptions are also in the tables `Watches` and `PubSub`; one place each in `keys` and
+/// `commands` keeps both in step. Fields without invariants, such as name, database and protocol,
+/// are public.
 #[derive(Debug)]
 pub(crate) struct Client {
     id: u64,
     connection: Option<ConnectionId>,
     role: Role,
     peer: String,
-    /// Bytes that are not served yet.
     pub(crate) reader: RequestReader,
-    /// Its selected database.
     pub(crate) db: usize,
-    /// Its protocol version.
     pub(crate) protocol: Protocol,
-    /// Whether it gave the password, or needs none.
+    /// It has authenticated, or needs no password.
     pub(crate) authenticated: bool,
     /// CLIENT SETNAME.
     pub(crate) name: Vec<u8>,
@@ -88,15 +78,12 @@ pub(crate) struct Client {
     /// CLIENT SETINFO LIB-VER.
     pub(crate) lib_ver: Vec<u8>,
     reply_mode: ReplyMode,
-    /// MULTI.
     pub(crate) transaction: Transaction,
     watching: Vec<Watch>,
     subscriptions: Subscriptions,
     /// CLIENT NO-EVICT.
     pub(crate) no_evict: bool,
-    /// What keeps it from being served.
     pub(crate) service: Service,
-    /// What was sent to it and waits.
     pub(crate) output: Unread,
     connected_at: WallTime,
     active_at: WallTime,
@@ -105,7 +92,7 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    /// A fixed client, in database 0 and speaking RESP2.
+    /// A fixed client, with database 0 and RESP2.
     pub(crate) fn fixed(role: Role, now: WallTime) -> Self {
         Client {
             id: 0,
@@ -133,7 +120,7 @@ impl Client {
         }
     }
 
-    /// A new client on a connection that comes from this address, `host:port`.
+    /// A client on a new connection; `peer` is `host:port`.
     pub(crate) fn of_connection(
         id: u64,
         connection: ConnectionId,
@@ -144,35 +131,33 @@ impl Client {
         Client { id, connection, peer, ..Client::fixed(Role::Normal, now) }
     }
 
-    /// Its number as CLIENT ID tells it: grows with every connection, never used twice.
+    /// CLIENT ID: increases with every connection and is never reused.
     #[inline]
     pub(crate) fn id(&self) -> u64 {
         self.id
     }
 
-    /// Its connection; `None` for the fixed ones of [`ClientKey`].
+    /// `None` for the fixed ones of [`ClientKey`].
     #[inline]
     pub(crate) fn connection(&self) -> Option<ConnectionId> {
         self.connection
     }
 
-    /// What kind it is.
     #[inline]
     pub(crate) fn role(&self) -> Role {
         self.role
     }
 
-    /// Its address as `host:port`.
+    /// `host:port`.
     pub(crate) fn peer(&self) -> &str {
         &self.peer
     }
 
-    /// It is a replica's from now on.
     pub(crate) fn become_replica(&mut self) {
         self.role = Role::Replica;
     }
 
-    /// As it was when it connected, its transaction and subscriptions aside.
+    /// Resets everything except its transaction and subscriptions.
     pub(crate) fn reset(&mut self, authenticated: bool) {
         self.db = 0;
         self.protocol = Protocol::Resp2;
@@ -182,20 +167,19 @@ impl Client {
         self.authenticated = authenticated;
     }
 
-    /// Which replies are sent.
     #[inline]
     pub(crate) fn reply_mode(&self) -> ReplyMode {
         self.reply_mode
     }
 
-    /// CLIENT REPLY. Who is told nothing already cannot skip a reply.
+    /// CLIENT REPLY. SKIP has no effect after OFF.
     pub(crate) fn set_reply_mode(&mut self, mode: ReplyMode) {
         if !(mode == ReplyMode::SkipNext && self.reply_mode == ReplyMode::Off) {
             self.reply_mode = mode;
         }
     }
 
-    /// A command has ended: what was to be skipped is skipped.
+    /// Ends a command, and with it the effect of CLIENT REPLY SKIP.
     #[inline]
     pub(crate) fn end_command(&mut self) {
         self.reply_mode = match self.reply_mode {
@@ -205,39 +189,36 @@ impl Client {
         };
     }
 
-    /// WATCH: the keys.
     pub(crate) fn watching(&self) -> &[Watch] {
         &self.watching
     }
 
-    /// It watches one more key.
     pub(crate) fn watch(&mut self, watch: Watch) {
         self.watching.push(watch);
     }
 
-    /// It watches nothing any more. Returns what it did.
+    /// Removes and returns its watches.
     pub(crate) fn unwatch(&mut self) -> Vec<Watch> {
         self.transaction.forget_overtaken();
         std::mem::take(&mut self.watching)
     }
 
-    /// SUBSCRIBE and the like.
     #[inline]
     pub(crate) fn subscriptions(&self) -> &Subscriptions {
         &self.subscriptions
     }
 
-    /// It listens to one name more; false if it did already.
+    /// Returns `false` if it was subscribed already.
     pub(crate) fn subscribe(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.subscriptions.add(kind, name)
     }
 
-    /// It no longer listens to a name; false if it did not.
+    /// Returns `false` if it was not subscribed.
     pub(crate) fn unsubscribe(&mut self, kind: Kind, name: &[u8]) -> bool {
         self.subscriptions.remove(kind, name)
     }
 
-    /// It listens to nothing any more. Returns what it did listen to.
+    /// Removes and returns its subscriptions.
     pub(crate) fn unsubscribe_all(&mut self) -> Subscriptions {
         std::mem::take(&mut self.subscriptions)
     }
@@ -247,19 +228,17 @@ impl Client {
         self.write_offset
     }
 
-    /// It wrote, and the stream is that long now.
     #[inline]
     pub(crate) fn wrote(&mut self, offset: u64) {
         self.write_offset = offset;
     }
 
-    /// Whether only subscribing commands are allowed: it listens, and RESP2 cannot tell messages
+    /// Returns whether it may only run subscription commands: in RESP2, messages cannot be told
     /// from replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }
 
-    /// When it connected.
     pub(crate) fn connected_at(&self) -> WallTime {
         self.connected_at
     }
@@ -269,23 +248,21 @@ impl Client {
         self.active_at
     }
 
-    /// A command of it is looked at.
     pub(crate) fn act(&mut self, now: WallTime) {
         self.active_at = now;
     }
 
-    /// What it last sent that was executed.
+    /// The last command that was executed.
     pub(crate) fn last_command(&self) -> Option<&'static CommandInfo> {
         self.last_command
     }
 
-    /// A command of it is executed.
     pub(crate) fn execute(&mut self, command: &'static CommandInfo) {
         self.last_command = Some(command);
     }
 
-    /// Whether its last command changed what it listens to: the answer to that is a message rather
-    /// than a reply.
+    /// Returns whether its last command changed its subscriptions: the reply to that is a push
+    /// message.
     pub(crate) fn was_subscribing(&self) -> bool {
         self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
     }

@@ -1,6 +1,6 @@
-//! One server: all its parts, and what its table of commands and a call of one of them are.
+//! One server with all its parts, its command table, and calls of commands.
 //!
-//! What a server does is in the rooms above, each with methods of [`Server`] of its own.
+//! The modules above implement its behaviour, each as methods of [`Server`].
 
 mod call;
 mod command;
@@ -42,16 +42,15 @@ use crate::state::watches::Watches;
 use fencepost_machine::{Attendant, WallTime};
 use std::rc::Rc;
 
-/// What a client that waits wants done as soon as it can be. Writes the reply; false if it still
-/// cannot.
+/// Retries a blocked client's command. Writes the reply; returns `false` if it is still blocked.
 pub(crate) type Attempt = Box<dyn Fn(&mut Call<'_>) -> Result<bool, CommandError>>;
 
-/// How others are looked after while a script runs.
+/// How to serve other clients during a script.
 #[derive(Clone)]
 pub(crate) struct Attendance {
-    /// Who has the clock and the sockets.
+    /// Has the clock and the sockets.
     pub(crate) attendant: Rc<dyn Attendant>,
-    /// Has the attendant look after the others; what became of the script meanwhile.
+    /// Lets the attendant serve the other clients. Returns the script's state after that.
     pub(crate) attend: fn(&mut Server, &dyn Attendant, Busy) -> Busy,
 }
 
@@ -61,57 +60,40 @@ impl std::fmt::Debug for Attendance {
     }
 }
 
-/// One server. No file outside this room assigns one of its parts. Clients, replication and
-/// the disk are data that the rooms about them change; the other parts change by their own
-/// methods alone, which keep what is true of them.
+/// One server. No file outside this module assigns its parts. The modules about clients,
+/// replication and the disk change those parts' data; all other parts only change through their own
+/// methods, which keep their invariants.
 #[derive(Debug)]
 pub(crate) struct Server {
-    /// How it is set up.
     pub(crate) config: Configuration,
-    /// The wall clock.
     pub(crate) clock: Clock,
-    /// How far it is between its start and its end.
     pub(crate) life: Life,
-    /// What it wants of its driver.
     pub(crate) outbox: Outbox,
-    /// The clients.
     pub(crate) roster: Roster,
-    /// Whose command is executed.
+    /// The command being executed.
     pub(crate) turn: Turn,
-    /// A script that runs for long, and who looks after others meanwhile.
+    /// A long script, and the attendant meanwhile.
     pub(crate) long_script: LongScript<Attendance>,
-    /// CLIENT PAUSE.
     pub(crate) pause: Pause,
-    /// The data.
     pub(crate) keyspace: Keyspace,
-    /// What was changed and is not propagated or saved yet.
+    /// Changes not propagated or saved yet.
     pub(crate) changes: Changes,
-    /// Which clients listen to what.
     pub(crate) pubsub: PubSub,
-    /// Which clients watch what.
     pub(crate) watches: Watches,
-    /// Which clients wait for which keys.
     pub(crate) blocking: Blocking<Attempt>,
-    /// The commands that it knows.
     pub(crate) commands: Commands,
-    /// The scripts that are known by their SHA-1.
+    /// Known scripts by SHA-1.
     pub(crate) scripts: ScriptCache,
-    /// Counters for INFO.
     pub(crate) statistics: Statistics,
-    /// When to be woken.
     pub(crate) timers: Timers,
-    /// The only source of randomness.
     pub(crate) random: Random,
-    /// Replicas, or the primary.
     pub(crate) replication: Replication,
-    /// What the disk holds.
     pub(crate) persistence: PersistenceState,
-    /// Memory that is not in use.
     pub(crate) spares: Spares,
 }
 
 impl Server {
-    /// A server without data that is about to start.
+    /// A server without data, about to start.
     pub(crate) fn new(config: NodeConfig, table: &'static Table, seed: u64, now: WallTime) -> Self {
         let mut random = Random::new(seed);
         let run_id = random.hexadecimal(40);
@@ -141,22 +123,19 @@ impl Server {
         }
     }
 
-    /// A client that is there.
     pub(crate) fn client(&self, key: ClientKey) -> &Client {
         self.roster.client(key)
     }
 
-    /// A client that is there, to be changed.
     pub(crate) fn client_mut(&mut self, key: ClientKey) -> &mut Client {
         self.roster.client_mut(key)
     }
 
-    /// A database.
     pub(crate) fn database(&self, db: usize) -> &Database {
         self.keyspace.database(db)
     }
 
-    /// The string at the position of a key, empty if there is no key.
+    /// The string at a position, empty without a key.
     pub(crate) fn string_at(
         &self,
         db: usize,
@@ -169,23 +148,20 @@ impl Server {
         }
     }
 
-    /// Whether an entry's time is up: if and only if now is later (`keyIsExpired` in db.c). While
-    /// data is loaded, nothing expires.
+    /// `keyIsExpired` in db.c: expired if now is strictly later. Nothing expires during loading.
     pub(crate) fn is_expired(&self, entry: &Entry) -> bool {
         entry.expires_at_ms().is_some_and(|at| self.now_ms() > at) && !self.life.is_loading()
     }
 
-    /// Whether it follows a primary.
     pub(crate) fn is_replica(&self) -> bool {
         self.replication.is_replica()
     }
 
-    /// The wall clock in milliseconds.
     pub(crate) fn now_ms(&self) -> i64 {
         self.clock.ms()
     }
 
-    /// Whether CLIENT PAUSE or a failover is in force: then nothing expires or is evicted either.
+    /// CLIENT PAUSE or a failover is active: nothing expires or is evicted.
     pub(crate) fn is_paused(&self) -> bool {
         self.pause.scope().is_some() || self.replication.is_failing_over()
     }

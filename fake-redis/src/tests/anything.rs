@@ -1,11 +1,11 @@
-//! No command takes a server down, whatever its arguments are.
+//! No command crashes the server, whatever its arguments.
 
 use crate::commands;
 use crate::testing::Bench;
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-/// Every command and subcommand, by the words that a client sends.
+/// Every command and subcommand, as words.
 fn names() -> Vec<Vec<&'static str>> {
     let plain = commands::table().all().map(|command| vec![command.name]);
     let contained = commands::table().all().flat_map(|container| {
@@ -14,7 +14,7 @@ fn names() -> Vec<Vec<&'static str>> {
     plain.chain(contained).collect()
 }
 
-/// Numbers at the edges, options, keys of each type, and anything.
+/// Edge-case numbers, options, keys of each type, and arbitrary bytes.
 fn argument() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "",
@@ -91,7 +91,7 @@ proptest! {
             bench.words(client, &words);
             bench.pass(millis);
         }
-        // The third client sent nothing and may only wait for what the others began.
+        // The third client has sent nothing; it may only be blocked by the others' commands.
         bench.node.server_mut().end_pause();
         bench.node.server_mut().life.wake();
         bench.node.server_mut().config.set([(&b"requirepass"[..], &b""[..])].into_iter()).unwrap();

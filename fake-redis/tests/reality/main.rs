@@ -1,7 +1,7 @@
-//! fake-redis against reality: what redis-server, redis-sentinel, redis-cli and redis-benchmark do
-//! with it and without it.
+//! fake-redis compared with, and connected to, real programs: redis-server, redis-sentinel,
+//! redis-cli and redis-benchmark.
 //!
-//! Runs if the programs are found; `FENCEPOST_REAL_REDIS=1` demands them.
+//! Skipped without these programs unless `FENCEPOST_REAL_REDIS=1`.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 

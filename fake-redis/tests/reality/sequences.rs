@@ -1,9 +1,8 @@
-//! Random command sequences: commands of all families as templates, and the words that stand in
-//! them.
+//! Random command sequences from templates of all families.
 
 use proptest::prelude::*;
 
-/// Words of commands; a word in braces stands for one of the alternatives of `alternatives`.
+/// Words of commands; a word in braces selects an alternative of `alternatives`.
 const TEMPLATES: &[&str] = &[
     "SET {s} {v}",
     "SET {s} {v} {setopt} {setopt}",
@@ -216,7 +215,7 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
         "l" => &["l1", "l1", "l1", "l2", "l2", "z1"],
         "t" => &["t1", "t1", "t1", "t2", "t2", "l1"],
         "z" => &["z1", "z1", "z1", "z2", "z2", "t1"],
-        // Sorted sets whose scores are all the same.
+        // Sorted sets with equal scores.
         "y" => &["y1", "y1", "y2"],
         "any" => &["s1", "s2", "h1", "h2", "l1", "l2", "t1", "t2", "z1", "z2", "missing"],
         "v" => &[
@@ -371,7 +370,7 @@ fn alternatives(kind: &str) -> &'static [&'static str] {
     }
 }
 
-/// The words of a command: a template, and which alternative is taken where.
+/// Fills a template with the chosen alternatives.
 fn words(template: &str, choices: &[u16], mangle: u8) -> Vec<String> {
     let mut choices = choices.iter().cycle();
     let mut words: Vec<String> = Vec::new();
@@ -393,7 +392,7 @@ fn words(template: &str, choices: &[u16], mangle: u8) -> Vec<String> {
     words
 }
 
-/// A sequence of up to 80 commands, each its words.
+/// Up to 80 commands as words.
 pub(crate) fn sequence() -> impl Strategy<Value = Vec<Vec<String>>> {
     let command = (0..TEMPLATES.len(), proptest::collection::vec(any::<u16>(), 9), 0_u8..24)
         .prop_map(|(template, choices, mangle)| words(TEMPLATES[template], &choices, mangle));

@@ -1,5 +1,5 @@
-//! Any commands with any arguments, while time passes: the server does not panic and serves a
-//! newcomer afterwards.
+//! Arbitrary commands with arbitrary arguments and elapsed time: the server does not panic, and
+//! then serves a new client.
 //!
 //! Twin in `cargo test`: fake-redis/src/tests/anything.rs.
 
@@ -170,7 +170,6 @@ fn request(step: &Step) -> Vec<u8> {
     bytes
 }
 
-/// Runs one input.
 pub(super) fn run(input: &[u8]) {
     typed(input, check_input);
 }
@@ -198,7 +197,7 @@ fn check_input(steps: Vec<Step>) {
         );
         out.clear();
     }
-    // A month later every pause and sleep is over.
+    // After a month every pause and sleep is over.
     now.0 += 2_600_000_000_000;
     node.handle(Input::Timer, Now::unstepped(now), &mut out);
     node.handle(

@@ -1,7 +1,7 @@
-//! Leases are kept alive, and looked at, without the log: the leader alone knows when they end.
+//! Renewal and lookup of leases, which bypass the log: only the leader tracks expiry.
 //!
-//! A member that does not lead asks the one that does. A renewal of a lease that has ended is
-//! answered once the lease is revoked.
+//! Other members ask the leader. The renewal of an expired lease is answered once the lease is
+//! revoked.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};
@@ -12,7 +12,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 impl Etcd {
-    /// Asks about a lease: oneself if one leads, else who does.
+    /// Answers a call about a lease on the leader, or asks the leader.
     pub(super) fn ask_lease(&mut self, call: u64) {
         let ask_again_ms = self.now_ms() + LEASE_RETRY_MS;
         let (leader, me) = (self.raft.leader, self.config.me);
@@ -32,8 +32,7 @@ impl Etcd {
         }
     }
 
-    /// Keeps a lease alive, or looks how long it lives. Nothing is told of one that has ended until
-    /// it is revoked.
+    /// Renews or looks up a lease. Does not answer about an expired one until it is revoked.
     fn look_at_lease(
         &mut self,
         (id, renews): (i64, bool),
@@ -57,7 +56,6 @@ impl Etcd {
         }
     }
 
-    /// Another member asks about a lease.
     pub(crate) fn lease_asked(&mut self, from: u8, call: u64, lease: (i64, bool)) {
         let told = if self.raft.is_leader() {
             self.look_at_lease(lease, call, Some(from))
@@ -74,7 +72,6 @@ impl Etcd {
         self.raft.outbox.push(PeerMessage { from: self.config.me, to, term: 0, body });
     }
 
-    /// A lease was revoked.
     pub(crate) fn lease_gone(&mut self, id: i64) {
         let ended = std::mem::take(&mut self.calls.ended);
         let (gone, left) = ended.into_iter().partition(|(lease, ..)| *lease == id);
@@ -87,7 +84,6 @@ impl Etcd {
         }
     }
 
-    /// The leader has told of a lease.
     pub(crate) fn lease_told(&mut self, call: u64, told: LeaseTold) {
         let Some(Pending { task: Task::Lease(lease), .. }) = self.calls.pending.get(&call) else {
             return;

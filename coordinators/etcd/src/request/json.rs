@@ -1,5 +1,5 @@
-//! How the gateway writes values in JSON: bytes in base64, numbers of 64 bits in quotes, and null
-//! for what is left out. The log writes bytes as lists, and numbers plainly.
+//! The gateway's JSON values: bytes in base64, 64-bit numbers in quotes, null for omitted values.
+//! The log stores bytes as lists and plain numbers.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -39,7 +39,7 @@ where
     Option::<T>::deserialize(from).map(Option::unwrap_or_default)
 }
 
-/// Members of enumerations, as a name or as a number.
+/// Enumeration members, by name or by number.
 pub(super) mod choice {
     use super::Written;
     use serde::de::{Deserialize, Deserializer, Error};

@@ -1,5 +1,5 @@
-//! Whatever bytes come, in whatever pieces, a server neither panics nor grows without bound, and
-//! serves others.
+//! Arbitrary bytes in arbitrary pieces: a server neither panics nor grows without bound, and keeps
+//! serving other clients.
 
 use super::world::World;
 use crate::Etcd;
@@ -24,7 +24,7 @@ const WHOLE: &[&str] = &[
     "\0etcd-peer\n\u{1}",
 ];
 
-/// A message with some bytes of it changed.
+/// A message with some changed bytes.
 fn nearly_sound() -> impl Strategy<Value = Vec<u8>> {
     let edits = vec((any::<prop::sample::Index>(), any::<u8>()), 0..4);
     (prop::sample::select(WHOLE), edits).prop_map(|(text, edits)| {

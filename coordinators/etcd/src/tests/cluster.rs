@@ -1,4 +1,4 @@
-//! Three members: who leads, what survives, and what leases and reads do meanwhile.
+//! Three members: elections, durability, leases and reads.
 
 use super::world::World;
 use crate::config::Config;
@@ -8,7 +8,7 @@ const PUT: (&str, &str) = ("kv/put", "{\"key\":\"YQ==\",\"value\":\"MQ==\"}");
 const GET: (&str, &str) = ("kv/range", "{\"key\":\"YQ==\"}");
 const STALE_GET: (&str, &str) = ("kv/range", "{\"key\":\"YQ==\",\"serializable\":true}");
 
-/// Three members that have a leader.
+/// Three members with a leader.
 fn three() -> (World, usize) {
     let mut world = World::of(3, Config::default());
     let leader = elected(&mut world, 3);
@@ -16,7 +16,7 @@ fn three() -> (World, usize) {
     (world, leader)
 }
 
-/// The member that so many agree to follow, as soon as there is one.
+/// Waits until `followers` members follow the same leader.
 fn elected(world: &mut World, followers: usize) -> usize {
     for _ in 0..100 {
         world.run(100);

@@ -1,5 +1,5 @@
-//! Three real members beside three of ours: calls at any of them, a leader that stands still, a
-//! member that is left alone, and what is answered meanwhile.
+//! Three real members compared with three of ours: calls to any of them, a paused leader, an
+//! isolated member, and the responses meanwhile.
 
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
@@ -9,48 +9,44 @@ use crate::{Config, Etcd};
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// How often a leader is heard of, and after how long it is given up at the earliest.
+/// Heartbeat interval, and minimum election timeout.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) heartbeat_ms: u64,
     pub(crate) election_ms: u64,
 }
 
-/// For elections that are wanted, and no others: half a second was once too short for members that
-/// waited for a processor.
+/// For tests with intended elections only: half a second was too short for members that waited for
+/// a processor.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
-/// For none, however busy the computer is.
+/// For tests without elections, however busy the machine is.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
-/// How long a request may take: five seconds and two election timeouts.
+/// Timeout of a request: five seconds and two election timeouts.
 const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;
-/// Longer than anything takes that is answered at all.
+/// Longer than any response takes.
 const PATIENCE_MS: u64 = 30_000;
-/// How many random sequences are tried.
 const CASES: u64 = 60;
 
-/// Three members.
 pub(crate) trait Cluster {
     type Call;
-    /// Sends bytes to a member on a new connection.
     fn send(&mut self, at: usize, bytes: &[u8]) -> Self::Call;
-    /// What has been answered once that is enough, or after so long.
+    /// Returns the bytes received once they are enough, or after `ms`.
     fn hear(&mut self, call: &mut Self::Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8>;
     fn now_ms(&self) -> u64;
     fn pass(&mut self, ms: u64);
     fn kill(&mut self, at: usize);
     fn start_again(&mut self, at: usize);
-    /// A member stands still from now on.
     fn stop(&mut self, at: usize);
     fn go_on(&mut self, at: usize);
 
-    /// The answer to a call; empty if there is none for a long time.
+    /// Returns the response; empty if there is none for a long time.
     fn ask(&mut self, at: usize, bytes: &[u8]) -> Vec<u8> {
         let mut call = self.send(at, bytes);
         self.hear(&mut call, is_whole, PATIENCE_MS)
     }
 
-    /// The member that all of these follow, as soon as there is one among them.
+    /// Waits for a leader among these members that all of them follow.
     fn leader(&mut self, of: &[usize]) -> usize {
         for _ in 0..600 {
             let status = |cluster: &mut Self, at: usize| {
@@ -83,7 +79,6 @@ pub(crate) fn is_whole(said: &[u8]) -> bool {
     whole(said).is_some()
 }
 
-/// Ours, and what its clients were told.
 struct Ours {
     world: World,
     heard: BTreeMap<ConnectionId, Vec<u8>>,
@@ -146,13 +141,13 @@ impl Cluster for Ours {
     }
 }
 
-/// Members by what they are: the leader, and the others.
+/// Members by role: the leader, and the others.
 fn roles(leader: usize) -> [usize; 3] {
     [leader, (leader + 1) % 3, (leader + 2) % 3]
 }
 
 const PUT: &str = "{\"key\":\"YQ==\",\"value\":\"MQ==\"}";
-/// A write that changes nothing: whether one is made whose answer never came is left to chance.
+/// A write without effect: whether a write without a response is executed depends on timing.
 const WRITE: &str = "{\"compare\":[{\"key\":\"YQ==\",\"target\":\"VERSION\",\"version\":99}],\
     \"success\":[{\"request_put\":{\"key\":\"YQ==\"}}]}";
 const GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\"}";
@@ -160,18 +155,18 @@ const OLD_GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\",\"serializable\"
 
 const LEADER_FAILED: &str = ", possibly due to previous leader failure";
 
-/// What is said, call by call, and how long that took where it took long.
+/// Transcript of calls, with the duration of slow ones.
 struct Script<'c, C: Cluster> {
     cluster: &'c mut C,
     plain: Plain,
     log: Vec<String>,
-    /// What took as long as a request may take.
+    /// Calls that took the full timeout.
     late: Vec<(String, u64)>,
 }
 
 impl<C: Cluster> Script<'_, C> {
     fn note(&mut self, what: &str, said: &[u8]) {
-        // How long an election took decides whether this is added.
+        // Whether this is added depends on the duration of an election.
         let shown = self.plain.show(said).replace(LEADER_FAILED, "");
         let is_size = |line: &&str| usize::from_str_radix(line, 16).is_ok();
         let shown = shown.lines().filter(|line| !is_size(line)).collect::<Vec<_>>().join("\n");
@@ -183,7 +178,7 @@ impl<C: Cluster> Script<'_, C> {
         self.note(what, &said);
     }
 
-    /// Calls that are under way at the same time: what each is answered, in this order.
+    /// Sends calls concurrently. Records their responses in this order.
     fn ask_together(&mut self, calls: &[(&str, usize, &str, &str)]) {
         let began = self.cluster.now_ms();
         let mut open: Vec<C::Call> = Vec::new();
@@ -204,7 +199,7 @@ impl<C: Cluster> Script<'_, C> {
     }
 }
 
-/// A leader that stands still and is replaced; then a member that is left alone.
+/// A leader is paused and replaced; then a member is isolated.
 fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let [_, first, second] = roles(cluster.leader(&[0, 1, 2]));
     let (plain, log, late) = (Plain::default(), Vec::new(), Vec::new());
@@ -216,10 +211,9 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let bound = "{\"key\":\"Yw==\",\"lease\":7}";
     script.ask("a key of the lease", second, "kv/put", bound);
     script.ask("a read before", first, "kv/range", GET);
-    // The lease would end before the write below does, had its new leader not given it all its time
-    // again.
+    // The lease would end before the write below does, if the new leader had not extended it.
     script.cluster.pass(2_500);
-    // Asked as late as can be: the wrong member would be stopped, had they elected another.
+    // Checked as late as possible: after another election the wrong member would be stopped.
     let [leader, first, second] = roles(script.cluster.leader(&[0, 1, 2]));
     script.cluster.stop(leader);
     let calls = [
@@ -237,7 +231,7 @@ fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     script.cluster.leader(&[leader, first, second]);
     script.ask("a read of the old leader", leader, "kv/range", GET);
     script.ask("a write at the old leader", leader, "kv/put", PUT);
-    // Without a majority.
+    // No majority is left.
     script.cluster.kill(leader);
     let last = script.cluster.leader(&[first, second]);
     let lone = first + second - last;
@@ -270,14 +264,13 @@ fn a_cluster_in_trouble_answers_as_a_real_one() {
     let different: Vec<_> = pairs.filter(|(ours, theirs)| ours != theirs).collect();
     assert!(different.is_empty(), "ours, theirs: {different:#?}");
     assert_eq!(ours.len(), theirs.len());
-    // A real server may be late, and never early.
+    // A real server may be late, but never early.
     for ((what, ours), (_, theirs)) in our_times.iter().zip(&their_times) {
         assert!((REQUEST_MS..REQUEST_MS + 200).contains(ours), "{what}: {ours} ms");
         assert!(*theirs >= REQUEST_MS - 100, "{what}: {theirs} ms");
     }
 }
 
-/// A real cluster and ours, whose members are known by their roles.
 struct Both {
     real: RealCluster,
     ours: Ours,
@@ -288,18 +281,19 @@ struct Both {
 }
 
 impl Both {
-    /// Waits until a member has everything.
+    /// Waits until a member has caught up.
     fn level(&mut self, [theirs, own]: [usize; 2]) {
         let bytes = post("/v3/kv/range", "{\"key\":\"YQ==\",\"count_only\":true}");
         drop((self.real.ask(theirs, &bytes), self.ours.ask(own, &bytes)));
     }
 
-    /// One call at each, at members of the same role; what both answered.
+    /// Sends a call to members of the same role. Returns the common response.
     fn ask(&mut self, dice: &mut Dice, bytes: &[u8]) -> String {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These have all that was there when they began; others may tell of an older revision.
+        // These are certain to see everything from before they began; others may report an older
+        // revision.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()
             .any(|path| text.contains(path) && !text.contains("serializable"));
@@ -332,7 +326,7 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         for call in clean() {
             pair.ask(&mut dice, &call);
         }
-        // Of a follower that has everything.
+        // A follower that has caught up.
         let watcher = 1 + dice.roll(2) as usize;
         let [theirs, own] = pair.members.map(|members| members[watcher]);
         pair.level([theirs, own]);
@@ -342,7 +336,7 @@ fn random_calls_at_any_member_are_answered_as_by_a_real_cluster() {
         pair.ours.hear(&mut watches.1, are_watching, PATIENCE_MS);
         for _ in 0..dice.roll(14) {
             let bytes = call(&mut dice, latest);
-            // After a transaction that one member refuses for a revision the members differ.
+            // Members differ after a transaction that one of them refuses because of a revision.
             if String::from_utf8_lossy(&bytes).contains("\"revision\":\"") {
                 continue;
             }

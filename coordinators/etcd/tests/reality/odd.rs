@@ -1,11 +1,11 @@
-//! Requests that are not what they should be, and those that are rare.
+//! Invalid and rare requests.
 
 use super::fake::Fake;
 use super::http::{Plain, Server, post};
 use super::real::{Real, read, rest};
 use std::io::Write;
 
-/// Bodies that are no requests, or odd ones.
+/// Bodies that are invalid or unusual.
 const BODIES: [&str; 36] = [
     "",
     " \n",
@@ -45,7 +45,7 @@ const BODIES: [&str; 36] = [
     "{\"key\":\"YQ==\",\"prevKv\":true}",
 ];
 
-/// Numbers where one of 64 bits is wanted.
+/// Values where a 64-bit number is expected.
 const NUMBERS: [&str; 10] = [
     "1.5",
     "\"1.5\"",
@@ -59,8 +59,7 @@ const NUMBERS: [&str; 10] = [
     "null",
 ];
 
-/// Whole requests, with how many answers they get; none means that the connection is closed or
-/// nothing comes.
+/// Complete requests with their number of responses; zero if the connection closes or stays silent.
 fn requests() -> Vec<(Vec<u8>, usize)> {
     let post_of = |headers: &str, body: &str| {
         format!("POST /v3/kv/range HTTP/1.1\r\nHost: a\r\n{headers}\r\n{body}").into_bytes()
@@ -143,7 +142,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Go has words of its own for what is no JSON: there the status alone is compared.
+/// Go has its own messages for invalid JSON, so only the status is compared there.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")
@@ -187,7 +186,7 @@ fn a_request_may_come_in_any_pieces() {
     }
 }
 
-/// Watches that begin in the past, that are wrong, and that are cancelled.
+/// Watches from past revisions, invalid watches, and canceled watches.
 #[test]
 fn watches_from_the_past_are_told_what_the_real_server_tells() {
     let Some(mut real) = Real::start() else { return };
@@ -218,8 +217,8 @@ fn watches_from_the_past_are_told_what_the_real_server_tells() {
     }
 }
 
-/// Etcd issue 11456: whoever waits for the server's lock gets it, even if its lease, and its key
-/// with it, has gone meanwhile. The same if it gives up before: then its key goes, too.
+/// etcd issue 11456: a waiter gets the server's lock even if its lease, and so its key, has expired
+/// meanwhile. Also tests a waiter that gives up first: its key is deleted too.
 #[test]
 fn a_lock_is_granted_after_its_own_lease_has_ended_as_by_the_real_server() {
     let Some(mut real) = Real::start() else { return };

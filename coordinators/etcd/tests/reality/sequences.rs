@@ -1,4 +1,4 @@
-//! Random sequences of calls, with a watch of everything beside them.
+//! Random sequences of calls, with a watch on all keys.
 
 use super::fake::Fake;
 use super::http::{Plain, Server, items, post};
@@ -126,7 +126,6 @@ fn txn(dice: &mut Dice, latest: u64) -> String {
     format!("{{\"compare\":[{compares}],\"success\":[{success}],\"failure\":[{failure}]}}")
 }
 
-/// A call that comes somewhere in a sequence.
 pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
     let lease = lease(dice);
     let (path, body) = match dice.roll(20) {
@@ -142,19 +141,19 @@ pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
         _ if dice.chance(50) => {
             ("/v3/lock/unlock", format!("{{\"key\":\"{}\"}}", dice.pick(&KEYS)))
         }
-        // Of one lease, so that nobody waits.
+        // All with one lease, so that none waits.
         _ => ("/v3/lock/lock", "{\"name\":\"bQ==\",\"lease\":\"71\"}".to_owned()),
     };
     post(path, &body)
 }
 
-/// The latest revision that an answer speaks of.
+/// The latest revision in a response.
 pub(crate) fn revision_of(answer: &str) -> Option<u64> {
     let (_, rest) = answer.split_once("\"revision\":\"")?;
     rest.split('"').next()?.parse().ok()
 }
 
-/// What begins a sequence: no keys, and none of its leases.
+/// Starts a sequence: deletes all keys and its leases.
 pub(crate) fn clean() -> Vec<Vec<u8>> {
     let mut calls = vec![post("/v3/kv/deleterange", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}")];
     calls
@@ -165,7 +164,7 @@ pub(crate) fn clean() -> Vec<Vec<u8>> {
 pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
     {\"create_request\":{\"key\":\"YQ==\"}}";
-/// Put last: the watch has told of everything once it has told of this.
+/// Put last: once the watch reports this, it has reported everything.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
 pub(crate) fn number(name: &str, default: u64) -> u64 {
@@ -199,7 +198,7 @@ fn random_calls_are_answered_and_watched_as_by_the_real_server() {
         let (theirs, ours) = (of_real.show(&real.ask(&last)), of_fake.show(&fake.ask(&last)));
         assert_eq!(ours, theirs, "case {case}");
         seen.extend(read(&mut stream, |said| String::from_utf8_lossy(said).contains("enp6")));
-        // Which of two watches is told first of a change is left to chance.
+        // The order of notifications between two watches depends on timing.
         let show = |plain: &mut Plain, said: &[u8]| {
             let items = items(said);
             let items = items.iter().map(|item| plain.show(item.as_bytes()));

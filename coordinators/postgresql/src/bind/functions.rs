@@ -1,4 +1,4 @@
-//! The functions that can be called.
+//! Functions.
 
 use super::Binder;
 use super::values::base;
@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::sql::ast::Expression;
 use crate::types::{Type, Value};
 
-/// Functions whose arguments have one type each, and what they return.
+/// Functions with one signature, and their result types.
 const PLAIN: &[(&str, Function, &[Type], Type)] = &[
     ("now", Function::Now, &[], Type::Timestamptz),
     ("transaction_timestamp", Function::Now, &[], Type::Timestamptz),
@@ -26,7 +26,6 @@ const PLAIN: &[(&str, Function, &[Type], Type)] = &[
     ("pg_promote", Function::Promote, &[], Type::Boolean),
 ];
 
-/// The advisory function of a name, and what it returns.
 fn advisory(name: &str) -> Option<(Function, Type)> {
     let unshared = name.strip_suffix("_shared").unwrap_or(name);
     let is_shared = unshared != name;
@@ -95,7 +94,7 @@ impl Binder<'_> {
         Ok(Typed { bound: Bound::Call(*function, bound), kind: *kind, position })
     }
 
-    /// The arguments as a function wants them; `None` if they are none of its.
+    /// Converts the arguments; `None` if they do not match.
     fn arguments(&mut self, typed: Vec<Typed>, wanted: &[Type]) -> Outcome<Option<Vec<Bound>>> {
         let suits = |(typed, wanted): (&Typed, &Type)| match (typed.kind, *wanted) {
             (Type::Unknown, _) => true,
@@ -157,7 +156,7 @@ impl Binder<'_> {
         Ok(Typed { bound: Bound::Call(Function::Case, bound), kind, position })
     }
 
-    /// Values that are to have one type, and that type.
+    /// Converts values to a common type.
     fn alike(&mut self, typed: Vec<Typed>, what: &str) -> Outcome<(Vec<Bound>, Type)> {
         let known = typed.iter().map(|typed| typed.kind).find(|kind| *kind != Type::Unknown);
         let first = known.unwrap_or(Type::Text);

@@ -1,4 +1,4 @@
-//! Which operator is meant, and what its sides are turned into.
+//! Operator resolution, and conversion of operands.
 
 use super::Binder;
 use crate::bound::{Bound, Typed};
@@ -78,7 +78,7 @@ impl Binder<'_> {
     ) -> Outcome<Typed> {
         use Operator::{Add, Multiply, Subtract};
         let (one, other) = (left.kind, right.kind);
-        // An unknown side is taken to be as the other, if there is such an operator.
+        // An unknown operand gets the other's type, if there is such an operator.
         let (one, other) = match (one, other) {
             (Type::Unknown, Type::Unknown) => {
                 let symbol = operator.symbol();
@@ -116,7 +116,8 @@ impl Binder<'_> {
         let kind = typed.kind;
         match (&typed.bound, kind) {
             (Bound::Constant(Value::Decimal(text)), Type::Numeric) => {
-                // The least number of eight bytes is written as the negative of one too large.
+                // The minimum of eight bytes is written as the negative of a number that is too
+                // large.
                 let bound = match format!("-{text}").parse() {
                     Ok(number) if !text.contains(['.', 'e']) => {
                         return Ok(Typed {

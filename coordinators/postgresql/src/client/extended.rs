@@ -1,5 +1,5 @@
-//! The extended query: statements are parsed, bound to values and carried out by messages of their
-//! own, and one transaction lasts until Sync.
+//! The extended query protocol: separate messages parse, bind and execute statements, and one
+//! transaction lasts until Sync.
 
 use super::query::check_failed;
 use super::{Client, Job, Portal};
@@ -102,7 +102,7 @@ impl Client {
             shown.push(body.short()?);
         }
         body.end()?;
-        // Never carried out.
+        // Never executed.
         let nothing = sql::ast::Statement::Deallocate(None);
         let none = || Rc::new(Parsed { statement: nothing, parameters: 0 });
         let parsed = prepared.statement.clone().unwrap_or_else(none);
@@ -254,7 +254,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends so many rows of a portal at most (0 for all), and says how many it were.
+    /// Sends at most `most` rows of a portal (0 for all). Returns their number.
     fn send_rows(&mut self, portal: &mut Portal, most: usize) -> Outcome<usize> {
         let Some(planned) = portal.run.planned.clone() else { return Ok(0) };
         let Some(outputs) = &planned.outputs else { return Ok(0) };
@@ -281,7 +281,6 @@ fn no_portal(name: &str) -> SqlError {
     SqlError::new("34000", format!("portal \"{name}\" does not exist"))
 }
 
-/// The values of a Bind message.
 fn values(body: &mut Body, formats: &[u16], types: &[Type]) -> Outcome<Vec<(Value, Type)>> {
     let mut values = Vec::new();
     for (index, kind) in types.iter().enumerate() {

@@ -1,5 +1,5 @@
-//! The simple query: statements in one text, of which each is answered, and all of which are one
-//! transaction unless they say otherwise.
+//! The simple query protocol: several statements in one text. Each gets its own reply; all are one
+//! transaction unless they contain transaction statements.
 
 use super::{Client, Job};
 use crate::core::Core;
@@ -12,18 +12,17 @@ use crate::wire::{self, Body};
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// A query that is being carried out.
 #[derive(Debug)]
 pub(super) struct Query {
     statements: VecDeque<Rc<Parsed>>,
     run: Option<Run>,
-    /// Whether the client has been told of the columns.
+    /// The column descriptions have been sent.
     has_columns: bool,
-    /// What the present statement came to, while its commit is waited for.
+    /// The result of the current statement while its commit is pending.
     done: Option<Done>,
 }
 
-/// Refuses what a failed transaction cannot do.
+/// Refuses statements that a failed transaction does not allow.
 pub(super) fn check_failed(session: &Session, statement: &Statement) -> Result<(), SqlError> {
     let has_failed = session.transaction.as_ref().is_some_and(|open| open.has_failed);
     let ends = matches!(
@@ -59,7 +58,6 @@ impl Client {
         self.advance(core);
     }
 
-    /// Carries out what is left of a query.
     pub(super) fn go_on(&mut self, core: &mut Core, query: &mut Query) -> Result<(), Stop> {
         while let Some(statement) = query.statements.front().cloned() {
             if query.done.is_none() {
@@ -108,13 +106,13 @@ impl Client {
         Ok(())
     }
 
-    /// From now on the time of a statement runs.
+    /// Starts the statement timeout.
     pub(super) fn start_clock(&mut self, core: &Core) {
         let span = self.session.settings.span("statement_timeout");
         self.timers.statement = span.map(|span| core.now.monotonic.0 + span);
     }
 
-    /// Says what the rows are made of, once they are known.
+    /// Sends column descriptions once they are known.
     fn show_columns(&mut self, query: &mut Query) {
         let planned = query.run.as_ref().and_then(|run| run.planned.as_ref());
         let outputs = planned.and_then(|planned| planned.outputs.as_deref());
@@ -124,14 +122,13 @@ impl Client {
         }
     }
 
-    /// Sends the rows that were found, and before the first of them what they are made of.
     fn show_rows(&mut self, query: &mut Query) {
         self.show_columns(query);
         let Some(run) = &mut query.run else { return };
         let Some(planned) = run.planned.clone() else { return };
         let Some(outputs) = &planned.outputs else { return };
         for row in run.rows.drain(..) {
-            // Text is possible for every type.
+            // Every type has a text form.
             let _ = wire::data_row(&mut self.out, &row, outputs, &[]);
         }
     }

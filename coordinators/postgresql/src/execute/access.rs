@@ -1,34 +1,31 @@
-//! Which rows a server touches to find those that are asked for: those of one key if the filter
-//! names it whole, otherwise all of the table.
+//! The access path of a statement: an index lookup if the filter fixes a whole key, otherwise a
+//! scan of the table.
 //!
-//! PostgreSQL remembers what a serializable transaction touched, so that its choice is seen. This
-//! is what its planner chooses for a table without statistics, for the statements that lock tables
-//! get: it knows more ways, through parts of a key and ranges.
+//! PostgreSQL records what a serializable transaction reads, so its choice is observable. This
+//! models the planner's choices for a table without statistics and for statements on lock tables;
+//! the real one also uses parts of a key and ranges.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;
 use crate::store::table::Definition;
 
-/// How the rows of a table are found.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Access {
-    /// There can be none.
+    /// No row can match.
     Nothing,
-    /// All are looked at.
+    /// Scan of the whole table.
     Sequential,
     Index(Search),
 }
 
-/// What is looked for in an index.
+/// An index lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Search {
-    /// The number of the index.
     pub(super) index: usize,
-    /// What the key has to be.
+    /// The values of the key.
     pub(super) conditions: Vec<Bound>,
 }
 
-/// How the rows of a table are found that pass a filter.
 pub(super) fn access(table: &Definition, filter: Option<&Bound>) -> Access {
     let mut parts = Vec::new();
     filter.into_iter().for_each(|filter| split(filter, &mut parts));
@@ -47,7 +44,7 @@ pub(super) fn access(table: &Definition, filter: Option<&Bound>) -> Access {
     Access::Sequential
 }
 
-/// The parts of a filter that must all be true.
+/// Splits a filter at AND.
 fn split<'b>(filter: &'b Bound, parts: &mut Vec<&'b Bound>) {
     match filter {
         Bound::Logic(Operator::And, own) => own.iter().for_each(|part| split(part, parts)),
@@ -56,7 +53,7 @@ fn split<'b>(filter: &'b Bound, parts: &mut Vec<&'b Bound>) {
     }
 }
 
-/// Whether a planner sees that a part of a filter is true of no row.
+/// Returns whether a planner sees that this part matches no row.
 fn is_never(part: &Bound) -> bool {
     let is_null = |bound: &Bound| matches!(bound, Bound::Constant(value) if value.is_null());
     match part {
@@ -66,7 +63,7 @@ fn is_never(part: &Bound) -> bool {
     }
 }
 
-/// The column that a side of a comparison is.
+/// Returns the column if the operand is one.
 fn column_of(bound: &Bound) -> Option<usize> {
     match bound {
         Bound::Column(column) => Some(*column),
@@ -75,7 +72,6 @@ fn column_of(bound: &Bound) -> Option<usize> {
     }
 }
 
-/// Whether something is the same for all rows.
 fn is_fixed(bound: &Bound) -> bool {
     match bound {
         Bound::Constant(_) | Bound::Parameter(_) => true,
@@ -93,7 +89,7 @@ fn is_fixed(bound: &Bound) -> bool {
     }
 }
 
-/// The column that a part of a filter pins down to one value.
+/// Returns the column that this part fixes to one value.
 fn pinned(part: &Bound) -> Option<usize> {
     match part {
         Bound::Compare(Operator::Equal, left, right) => match (column_of(left), column_of(right)) {

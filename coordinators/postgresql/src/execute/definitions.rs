@@ -1,4 +1,4 @@
-//! Tables: made and dropped, as part of a transaction.
+//! Creates and drops tables, within transactions.
 
 use super::{Done, Execution, Stop};
 use crate::bind::Binder;
@@ -127,7 +127,7 @@ impl Execution<'_> {
     }
 }
 
-/// What another transaction says that made a table of the same name first.
+/// The error after another transaction has created a table of the same name first.
 fn type_exists(name: &str) -> SqlError {
     let constraint = "pg_type_typname_nsp_index";
     let message = format!("duplicate key value violates unique constraint \"{constraint}\"");

@@ -1,4 +1,4 @@
-//! Working out expressions. NULL is the unknown of three-valued logic.
+//! Evaluates expressions with three-valued logic, where NULL is unknown.
 
 use super::{Execution, Stop};
 use crate::bound::{Bound, Function};
@@ -7,7 +7,6 @@ use crate::sql::ast::Operator;
 use crate::types::{Interval, Type, Value, compare};
 use std::cmp::Ordering;
 
-/// What columns stand for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Row<'v> {
     pub(super) own: &'v [Value],
@@ -76,8 +75,8 @@ impl Execution<'_> {
         })
     }
 
-    /// Works out the parts of an expression that are constant, as a planner does: what is wrong
-    /// with them is found before any row is.
+    /// Evaluates constant subexpressions as a planner does: their errors are reported before any
+    /// row is found.
     pub(super) fn check_constants(&mut self, bound: &Bound) -> Result<bool, Stop> {
         let parts: Vec<&Bound> = match bound {
             Bound::Constant(_) | Bound::Parameter(_) => return Ok(true),
@@ -105,7 +104,6 @@ impl Execution<'_> {
         Ok(is_constant)
     }
 
-    /// Whether a row passes a filter.
     pub(super) fn passes(&mut self, filter: Option<&Bound>, row: Row<'_>) -> Result<bool, Stop> {
         match filter {
             Some(filter) => Ok(self.evaluate(filter, row)? == Value::Boolean(true)),
@@ -211,7 +209,7 @@ fn converted(value: Value, from: Type, to: Type, is_cast: bool) -> Outcome<Value
         }
         (Value::Time(_), to) if to.is_time() => Ok(value),
         (Value::Text(text), to) if to.is_text() => {
-            // A padded text loses its blanks when it becomes a plain one.
+            // A padded text loses its trailing spaces when converted to another type.
             let is_padded = matches!(from, Type::Bpchar(_)) && !matches!(to, Type::Bpchar(_));
             let text = if is_padded { text.trim_end_matches(' ') } else { text };
             Value::Text(text.to_owned()).fitted(to, is_cast)

@@ -1,4 +1,4 @@
-//! The functions that act or look at the server.
+//! Functions with side effects or about the server.
 
 use super::{Execution, Stop};
 use crate::bound::Function;
@@ -12,7 +12,8 @@ use crate::store::transaction::Undo;
 use crate::types::Value;
 
 impl Execution<'_> {
-    /// Calls a function. One that acts is called once, however often its statement is gone through.
+    /// Calls a function. One with side effects is called once, even if its statement is executed
+    /// again.
     pub(super) fn call(&mut self, function: Function, values: &[Value]) -> Result<Value, Stop> {
         let began = self.session.transaction.as_ref().map_or(self.run.began, |open| open.began);
         match function {
@@ -145,7 +146,7 @@ impl Execution<'_> {
     }
 }
 
-/// The lock of one number, or of two.
+/// The lock named by one number, or by two.
 fn tag_of(values: &[Value]) -> Option<Tag> {
     match values {
         [Value::Integer(key)] => Some(Tag::Advisory(*key)),
@@ -156,7 +157,7 @@ fn tag_of(values: &[Value]) -> Option<Tag> {
     }
 }
 
-/// Seconds with a point, in microseconds.
+/// Parses seconds with decimals into microseconds.
 fn micros_of(text: &str) -> i64 {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let seconds: i64 = whole.parse().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! INSERT, and what it does when a row with the same key is there.
+//! INSERT and ON CONFLICT.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;
@@ -15,15 +15,14 @@ use crate::store::transaction::Undo;
 use crate::store::{TableId, VersionId, Xid};
 use crate::types::Value;
 
-/// A version that all indexes know.
+/// A version entered into all indexes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entered {
     pub(super) version: VersionId,
 }
 
-/// What stands in the way of a key.
 enum Rival {
-    /// A transaction whose end decides.
+    /// A running transaction, whose end decides.
     Running(Xid),
     Live(VersionId),
 }
@@ -96,7 +95,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Makes a version of a row that no index knows yet.
+    /// Creates a version without index entries.
     pub(super) fn add_version(&mut self, table: TableId, values: Vec<Value>) -> VersionId {
         let xid = self.own_xid();
         let command = self.session.transaction.as_ref().map_or(0, |open| open.command);
@@ -107,7 +106,7 @@ impl Execution<'_> {
         version
     }
 
-    /// What has the key of an index already.
+    /// Returns the version or transaction that already has the key in an index.
     fn rival(
         &self,
         table: &Definition,
@@ -132,7 +131,7 @@ impl Execution<'_> {
         })
     }
 
-    /// Enters a version into the indexes that do not know it. Errors: 23505.
+    /// Enters a version into the indexes that lack it. Errors: 23505.
     pub(super) fn enter_indexes(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let values = self.values(table, version);
         loop {
@@ -146,7 +145,7 @@ impl Execution<'_> {
                 Some(Rival::Running(xid)) => return Err(self.await_end(xid)),
                 Some(Rival::Live(_)) => {
                     let error = duplicate(definition, known, &values);
-                    // A conflict that the other key would hide is told first.
+                    // Report a serialization conflict before the duplicate key that would hide it.
                     self.check_readers(&leaf)?;
                     return Err(error.into());
                 }
@@ -159,8 +158,8 @@ impl Execution<'_> {
         }
     }
 
-    /// Looks for rows with the same key before inserting; whether the row is still to be inserted,
-    /// or has replaced one.
+    /// Handles existing rows with the same key. Returns whether the row must still be inserted;
+    /// otherwise one was replaced or left.
     fn make_way(
         &mut self,
         table: TableId,
@@ -208,7 +207,6 @@ impl Execution<'_> {
         }
     }
 
-    /// Whether the present statement made a version.
     fn is_own_work(&self, table: TableId, version: VersionId) -> bool {
         let Some(transaction) = &self.session.transaction else { return false };
         let made = self.core.heap.version(table, version).map(|version| version.made);

@@ -1,5 +1,5 @@
-//! What a serializable transaction touches when it looks for rows: it is remembered, and whoever
-//! has changed it without that being seen has to come after.
+//! Reads of serializable transactions: they are recorded, and a concurrent writer whose change is
+//! not visible must follow the reader.
 
 use super::access::{Access, Search, access};
 use super::evaluate::Row;
@@ -11,14 +11,14 @@ use crate::store::snapshot::Snapshot;
 use crate::store::{TableId, VersionId};
 use std::collections::VecDeque;
 
-/// Whether a version is seen, and who made or ended it without that being seen.
+/// Whether a version is visible, and which concurrent transaction created or ended it.
 struct Sight {
     is_visible: bool,
     writer: Option<(crate::store::Xid, bool)>,
 }
 
 impl Execution<'_> {
-    /// The transaction, if what it reads matters.
+    /// The transaction, if its reads must be recorded.
     fn tracked(&mut self) -> Option<Tracked> {
         let open = self.session.transaction.as_mut()?;
         let id = open.tracked?;
@@ -30,9 +30,8 @@ impl Execution<'_> {
         Some(id)
     }
 
-    /// The rows of a table that are seen and may pass a filter, in the order in which they are
-    /// found. A serializable transaction touches them, and what leads to them, as far as that is
-    /// done before the first of them is found.
+    /// Returns the visible rows that may pass a filter, in the order found. Records the reads of a
+    /// serializable transaction that happen before the first row is found.
     pub(super) fn look_up(
         &mut self,
         table: TableId,
@@ -67,14 +66,14 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The later version of the same key that an index leads to over a version.
+    /// The next version of the same key, reached from an index through this one.
     fn follower(&self, table: TableId, version: VersionId) -> Option<VersionId> {
         let heap = &self.core.heap;
         let next = heap.version(table, version)?.ended?.next?;
         (heap.version(table, next)?.follows == Some(version)).then_some(next)
     }
 
-    /// The version that is seen, of one and the later ones of its key.
+    /// The visible version among one and its successors.
     fn seen_from(&self, table: TableId, root: VersionId) -> Option<VersionId> {
         let snapshot = self.run.snapshot.as_ref()?;
         let is_seen = |id: &VersionId| {
@@ -84,7 +83,7 @@ impl Execution<'_> {
         std::iter::successors(Some(root), |id| self.follower(table, *id)).find(is_seen)
     }
 
-    /// Goes on touching what an index leads to: up to a version that is seen, or all.
+    /// Records further reads through an index: up to a visible version, or all.
     pub(super) fn touch_until(
         &mut self,
         table: TableId,
@@ -100,7 +99,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The versions that an index has, in its order, of which each may have later ones.
+    /// The versions in an index, in its order; each may have successors.
     fn roots(&mut self, table: TableId, search: &Search) -> Result<VecDeque<VersionId>, Stop> {
         let Some(definition) = self.core.heap.get(table) else { return Ok(VecDeque::new()) };
         let is_root = |version: &crate::store::table::Version| {
@@ -124,7 +123,7 @@ impl Execution<'_> {
         Ok(found)
     }
 
-    /// Touches a version and the later ones of the same key, up to one that is seen.
+    /// Records reads of a version and its successors, up to a visible one.
     fn touch_chain(
         &mut self,
         id: Tracked,
@@ -142,8 +141,8 @@ impl Execution<'_> {
         Ok(None)
     }
 
-    /// Whoever has changed a version without that being seen comes after. Whether the version is
-    /// seen.
+    /// Records a conflict with a concurrent writer of the version. Returns whether the version is
+    /// visible.
     fn touch_version(
         &mut self,
         id: Tracked,
@@ -160,8 +159,8 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// Whoever does nothing because of a row has read that row, as in PostgreSQL 15.20 (15.18 did
-    /// not count that as a read). Errors: 40001.
+    /// Records the read of the row that makes ON CONFLICT DO NOTHING skip its own, as in PostgreSQL
+    /// 15.20 (15.18 did not count it as a read). Errors: 40001.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
         let Some(id) = tracked else { return Ok(()) };
@@ -171,7 +170,8 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Whoever changes a version later comes after its reader. One's own need not be remembered.
+    /// Records the read of a version, unless it is the transaction's own: later writers must
+    /// follow.
     fn note_read(&mut self, id: Tracked, table: TableId, version: VersionId) {
         let made = self.core.heap.version(table, version).map(|version| version.made.0);
         if made.is_some() && made != self.session.xid() {
@@ -191,7 +191,7 @@ impl Execution<'_> {
         Some(Sight { is_visible, writer: writer.map(|xid| (xid, !snapshot.includes(xid))) })
     }
 
-    /// The transaction writes something: whoever has read it comes before. Errors: 40001.
+    /// Records conflicts with the readers of what the transaction writes. Errors: 40001.
     pub(super) fn check_readers(&mut self, targets: &[Target]) -> Result<(), Stop> {
         let Some(open) = &self.session.transaction else { return Ok(()) };
         let Some(id) = open.tracked else { return Ok(()) };
@@ -199,7 +199,8 @@ impl Execution<'_> {
         checked.map_err(|reason| SqlError::from(reason).into())
     }
 
-    /// The transaction replaces or deletes a version. Errors: 40001.
+    /// Records conflicts with the readers of a version that the transaction replaces or deletes.
+    /// Errors: 40001.
     pub(super) fn check_change(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let all = [Target::Row(table, version), Target::Page(table), Target::Table(table)];
         self.check_readers(&all)

@@ -1,5 +1,5 @@
-//! The beginning and the end of transactions. A commit is written to the log, and is done once the
-//! disk has it; until then everybody else sees the transaction as running.
+//! Start and end of transactions. A commit is written to the log and takes effect once the log is
+//! on disk; until then the transaction counts as running.
 
 use super::Stop;
 use crate::core::Core;
@@ -14,7 +14,6 @@ use crate::wal::{self, Record};
 use bytes::Bytes;
 use std::collections::BTreeSet;
 
-/// Begins a transaction, unless there is one.
 pub(crate) fn ensure(core: &Core, session: &mut Session) {
     if session.transaction.is_some() {
         return;
@@ -45,7 +44,6 @@ impl Transaction {
         self.read_only = modes.read_only.unwrap_or(self.read_only);
     }
 
-    /// What a commit writes to the log.
     fn records(&self, core: &Core) -> Vec<Record> {
         let mut records = Vec::new();
         let mut written: BTreeSet<(TableId, VersionId)> = BTreeSet::new();
@@ -73,8 +71,7 @@ impl Transaction {
     }
 }
 
-/// Commits the transaction of a session, if there is one. Errors: 40001, after which it is rolled
-/// back.
+/// Commits the session's transaction, if there is one. Errors: 40001, which rolls it back.
 pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop> {
     let Some(transaction) = &mut session.transaction else { return Ok(()) };
     if transaction.flushing.is_none() {
@@ -103,7 +100,7 @@ pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop>
     Ok(())
 }
 
-/// What a commit has done is seen from now on.
+/// Makes a commit visible.
 fn finish(core: &mut Core, session: &mut Session) {
     let Some(transaction) = session.transaction.take() else { return };
     let tables: BTreeSet<TableId> = transaction.undo.iter().filter_map(Undo::table).collect();
@@ -140,8 +137,7 @@ fn finish(core: &mut Core, session: &mut Session) {
     core.locks.release_all(session.backend, Span::Transaction);
 }
 
-/// Takes back all that the transaction of a session did. A block stays, and is failed, until its
-/// end is said.
+/// Undoes the session's transaction. A failed block stays failed until COMMIT or ROLLBACK.
 pub(crate) fn fail(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     if !transaction.is_block {
@@ -153,7 +149,6 @@ pub(crate) fn fail(core: &mut Core, session: &mut Session) {
     }
 }
 
-/// Ends the transaction of a session without a trace.
 pub(crate) fn rollback(core: &mut Core, session: &mut Session) {
     release(core, session);
     if let Some(transaction) = session.transaction.take() {
@@ -161,7 +156,7 @@ pub(crate) fn rollback(core: &mut Core, session: &mut Session) {
     }
 }
 
-/// Takes everything back, and lets go of every lock of the transaction.
+/// Undoes everything and releases all locks of the transaction.
 fn release(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     let backend = session.backend;

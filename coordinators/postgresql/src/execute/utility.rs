@@ -1,4 +1,4 @@
-//! Statements that need no plan: transactions, settings, locks of tables.
+//! Statements without a plan: transactions, settings, table locks.
 
 use super::{Done, Execution, Stop, transactions};
 use crate::error::{Severity, SqlError};
@@ -10,7 +10,7 @@ fn done(tag: &str) -> Result<Done, Stop> {
 }
 
 impl Execution<'_> {
-    /// Carries out a statement that needs no plan; `None` for those that do.
+    /// Executes a statement without a plan; `None` for one that needs a plan.
     pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
         if statement.takes_snapshot() {
             self.refuse_serializable()?;
@@ -84,7 +84,7 @@ impl Execution<'_> {
         done(tag)
     }
 
-    /// Errors: 25001 if the transaction has looked at something already.
+    /// Errors: 25001 if the transaction has already read something.
     fn set_modes(&mut self, modes: Modes) -> Result<(), Stop> {
         let is_in_recovery = self.core.is_in_recovery;
         if is_in_recovery && modes.isolation == Some(Isolation::Serializable) {

@@ -1,9 +1,8 @@
-//! Statements and expressions as they were written. Names are not looked up yet.
+//! Syntax tree, with unresolved names.
 
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 
-/// A statement.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Statement {
     Select(Select),
@@ -23,7 +22,7 @@ pub(crate) enum Statement {
 }
 
 impl Statement {
-    /// Whether it needs no plan and yet takes the snapshot of its transaction.
+    /// Returns whether it needs no plan, but takes its transaction's snapshot.
     pub(crate) fn takes_snapshot(&self) -> bool {
         matches!(
             self,
@@ -32,14 +31,13 @@ impl Statement {
     }
 }
 
-/// A name, and where it stands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Named {
     pub(crate) name: String,
     pub(crate) position: usize,
 }
 
-/// The modes of a table lock, from the weakest to the strongest.
+/// Modes of table locks, from weakest to strongest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum LockMode {
     AccessShare,
@@ -50,7 +48,6 @@ pub(crate) enum LockMode {
     AccessExclusive,
 }
 
-/// What governs a transaction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TransactionStatement {
     Begin(Modes, &'static str),
@@ -62,17 +59,16 @@ pub(crate) enum TransactionStatement {
     SetSession(Modes),
 }
 
-/// How far a transaction is kept apart from others.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Isolation {
-    /// `READ UNCOMMITTED` is the same, but shown as what was asked for.
+    /// Equals READ COMMITTED, but is displayed as requested.
     ReadUncommitted,
     ReadCommitted,
     RepeatableRead,
     Serializable,
 }
 
-/// What a transaction is asked to be; what is not said stays as it is.
+/// Transaction modes; `None` keeps the current value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Modes {
     pub(crate) isolation: Option<Isolation>,
@@ -82,13 +78,13 @@ pub(crate) struct Modes {
 /// `SET name = value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Set {
-    /// Only until the transaction ends.
+    /// `SET LOCAL`.
     pub(crate) is_local: bool,
-    /// `None` for all of them.
+    /// `None` for all.
     pub(crate) name: Option<String>,
     /// `None` for the default.
     pub(crate) value: Option<String>,
-    /// Whether it was written as `RESET`.
+    /// It was written as `RESET`.
     pub(crate) is_reset: bool,
 }
 
@@ -132,10 +128,9 @@ pub(crate) struct Select {
     pub(crate) locking: Option<Locking>,
 }
 
-/// A part of what is selected or returned.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Item {
-    /// `*`, or that of a table.
+    /// `*`, or `table.*`.
     All {
         table: Option<String>,
         position: usize,
@@ -152,14 +147,13 @@ pub(crate) struct Order {
     pub(crate) is_descending: bool,
 }
 
-/// `FOR UPDATE` and its kind.
+/// `FOR UPDATE` and its variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Locking {
     pub(crate) strength: Strength,
     pub(crate) policy: Policy,
 }
 
-/// How strongly a row is locked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Strength {
     KeyShare,
@@ -168,7 +162,6 @@ pub(crate) enum Strength {
     Update,
 }
 
-/// What is done if another has the row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Policy {
     Wait,
@@ -180,7 +173,7 @@ pub(crate) enum Policy {
 pub(crate) struct Insert {
     pub(crate) table: Source,
     pub(crate) columns: Option<Vec<Named>>,
-    /// One list for each row; `None` for `DEFAULT VALUES`.
+    /// One list per row; `None` for `DEFAULT VALUES`.
     pub(crate) rows: Vec<Option<Vec<Expression>>>,
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) returning: Vec<Item>,
@@ -188,7 +181,7 @@ pub(crate) struct Insert {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct OnConflict {
-    /// The columns of the key; none for any.
+    /// Columns of the key; `None` for any key.
     pub(crate) columns: Option<Vec<Named>>,
     /// `ON CONFLICT ON CONSTRAINT`.
     pub(crate) constraint: Option<Named>,
@@ -218,12 +211,12 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// The deepest expression. Everything that descends into one (binding, evaluation, drop) recurses
-/// once or a few times per level; `tests/depth.rs` measures that the deepest one fits the stack.
-/// The real server gets to about 3,000 before `max_stack_depth` stops it.
+/// Maximum depth of an expression. Everything that descends (binding, evaluation, drop) recurses
+/// once or a few times per level; `tests/depth.rs` verifies that the deepest one fits the stack.
+/// The real server reaches about 3,000 before `max_stack_depth` stops it.
 const DEPTH_MAX: u32 = 500;
 
-/// An expression and where it begins, or where its operator is. None is deeper than [`DEPTH_MAX`].
+/// An expression, no deeper than [`DEPTH_MAX`], with the position of its start or its operator.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Expression {
     pub(crate) node: Node,
@@ -232,7 +225,7 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Errors: 54001 if it would be too deep.
+    /// Errors: 54001 if it is too deep.
     pub(crate) fn new(node: Node, position: usize) -> Outcome<Expression> {
         let depth = 1 + node.deepest_part();
         match depth > DEPTH_MAX {
@@ -254,11 +247,11 @@ pub(crate) enum Node {
         table: Option<String>,
         name: String,
     },
-    /// `DEFAULT`, as a value to be stored.
+    /// `DEFAULT` as a value to store.
     Default,
     Negate(Box<Expression>),
     Not(Box<Expression>),
-    /// All parts of `a AND b AND c`, or of an OR.
+    /// All operands of `a AND b AND c`, or of OR.
     Logic {
         operator: Operator,
         parts: Vec<Expression>,
@@ -286,7 +279,7 @@ pub(crate) enum Node {
         arguments: Vec<Expression>,
         star: bool,
     },
-    /// A function that is written without brackets.
+    /// A function written without brackets.
     Keyword(&'static str),
 }
 
@@ -318,7 +311,6 @@ impl Node {
     }
 }
 
-/// The operators of two sides.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Operator {
     Or,

@@ -1,4 +1,4 @@
-//! Statements that govern transactions and settings.
+//! Parses statements about transactions and settings.
 
 use super::Parser;
 use super::ast::{Isolation, Modes, Set, Statement, TransactionStatement};
@@ -36,7 +36,7 @@ impl Parser {
         }
     }
 
-    /// `AND NO CHAIN`, which changes nothing.
+    /// `AND NO CHAIN`, which has no effect.
     fn no_chain(&mut self) -> Outcome<()> {
         if !self.take_word("and") {
             return Ok(());

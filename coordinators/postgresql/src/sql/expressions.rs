@@ -1,4 +1,4 @@
-//! Expressions, by climbing precedence.
+//! Parses expressions by precedence climbing.
 
 use super::ast::{Expression, Node, Operator};
 use super::token::Kind;
@@ -6,14 +6,14 @@ use super::{Parser, RESERVED};
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 
-/// The parser recurses for brackets, and refuses deeper ones.
+/// Maximum nesting of brackets, for which the parser recurses.
 const BRACKETS_MAX: usize = 200;
 
-/// Functions that are written without brackets.
+/// Functions written without brackets.
 const KEYWORDS: &[&str] =
     &["current_timestamp", "localtimestamp", "current_user", "session_user", "user"];
 
-/// How tightly an operator binds, from the loosest.
+/// Precedence of operators, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Power {
     Or,
@@ -29,14 +29,12 @@ enum Power {
 }
 
 impl Power {
-    /// Whether it may be applied to the result of an operator that binds like `last`. Comparisons do
-    /// not chain.
+    /// Returns whether it may follow an operator of precedence `last`. Comparisons do not chain.
     fn follows(self, last: Power) -> bool {
         self < last || self == last && self != Power::Comparison
     }
 }
 
-/// What can follow an operand.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Infix {
     Binary(Operator),
@@ -89,12 +87,12 @@ impl Parser {
         expression
     }
 
-    /// A default, which ends at `NOT NULL`.
+    /// Parses a default, which ends at `NOT NULL`.
     pub(super) fn default_expression(&mut self) -> Outcome<Expression> {
         self.climb(Some(Power::Comparison))
     }
 
-    /// An operand and the operators after it that bind more tightly than `floor`.
+    /// Parses an operand and the following operators of higher precedence than `floor`.
     fn climb(&mut self, floor: Option<Power>) -> Outcome<Expression> {
         let mut left = self.operand(floor)?;
         let mut last = None;
@@ -110,7 +108,6 @@ impl Parser {
         Ok(left)
     }
 
-    /// The operator that comes next.
     fn infix(&self) -> Outcome<Option<Infix>> {
         let refused = |what| Err(SqlError::unsupported(what).at(self.position()));
         let Some(token) = self.peek() else { return Ok(None) };
@@ -137,7 +134,7 @@ impl Parser {
         }))
     }
 
-    /// An operator with its left side and whatever is on its right.
+    /// Parses the right operand of an operator.
     fn extended(&mut self, left: Expression, infix: Infix) -> Outcome<Expression> {
         let position = self.position();
         self.pass(infix);
@@ -170,7 +167,6 @@ impl Parser {
         Expression::new(node, position)
     }
 
-    /// Takes the words of an operator.
     fn pass(&mut self, infix: Infix) {
         self.at += match infix {
             Infix::Zone => 3,
@@ -179,7 +175,7 @@ impl Parser {
         };
     }
 
-    /// What an operator is applied to, with the prefixes before it.
+    /// Parses an operand with its prefix operators.
     fn operand(&mut self, floor: Option<Power>) -> Outcome<Expression> {
         if self.is_word("not") && floor.is_none_or(|floor| floor < Power::Not) {
             return self.negation();
@@ -315,7 +311,6 @@ impl Parser {
         Expression::new(node, position).map(Some)
     }
 
-    /// A column or a call, whose name was read.
     fn named(&mut self, name: String, position: usize) -> Outcome<Expression> {
         if self.take_symbol("(") {
             return self.call(name, position);
@@ -339,7 +334,6 @@ impl Parser {
         Expression::new(Node::Call { name, arguments, star }, position)
     }
 
-    /// The name of a type, with its length.
     pub(super) fn type_name(&mut self) -> Outcome<Type> {
         let position = self.position();
         let name = self.label()?;

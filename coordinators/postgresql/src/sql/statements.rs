@@ -1,4 +1,4 @@
-//! Statements: which one it is, and those that read and write rows.
+//! Parses statements: their type, and those that read and write rows.
 
 use super::Parser;
 use super::ast::{
@@ -8,7 +8,7 @@ use super::ast::{
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 
-/// Words that begin a statement which PostgreSQL knows and this server does not.
+/// First words of PostgreSQL statements that are not modelled.
 const KNOWN: &[&str] = &[
     "alter",
     "analyze",
@@ -76,13 +76,12 @@ impl Parser {
         }
     }
 
-    /// Refuses a statement that is none of ours, with its first words.
     fn unknown(&self) -> SqlError {
         let words = self.tokens[self.at..].iter().take(2).map(|token| token.raw.to_uppercase());
         SqlError::unsupported(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// A name that may be qualified by the schema `public`.
+    /// A name with the optional schema `public`.
     pub(super) fn table_name(&mut self) -> Outcome<Named> {
         let position = self.position();
         let mut name = self.name()?;
@@ -280,7 +279,6 @@ impl Parser {
 }
 
 impl super::ast::Expression {
-    /// Whether it is the word `DEFAULT`.
     pub(crate) fn is_default(&self) -> bool {
         self.node == Node::Default
     }

@@ -1,11 +1,11 @@
-//! Statements that define tables.
+//! Parses statements that define tables.
 
 use super::Parser;
 use super::ast::{ColumnDefinition, CreateTable, Expression, Key, Named, Statement};
 use crate::error::{Outcome, SqlError};
 
 impl Parser {
-    /// `CREATE` and `DROP` of what there is here; `None`, and nothing taken, for others.
+    /// Parses the modelled forms of `CREATE` and `DROP`; `None`, with nothing consumed, for others.
     pub(super) fn definition(&mut self) -> Outcome<Option<Statement>> {
         if self.take_words(&["create", "table"]) {
             return self.create_table().map(Some);
@@ -62,7 +62,7 @@ impl Parser {
         Ok(column)
     }
 
-    /// One constraint of a column; whether there was one.
+    /// Parses one constraint of a column. Returns whether there was one.
     fn column_constraint(
         &mut self,
         named: &Named,

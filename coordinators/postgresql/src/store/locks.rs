@@ -1,34 +1,30 @@
-//! Locks of tables, of rows that are waited for, of transactions, and advisory locks: who has them,
-//! who waits in which order, and who waits for each other.
+//! Locks on tables, rows and transactions, and advisory locks: holders, queues and deadlocks.
 //!
 //! Source: src/backend/storage/lmgr/README, and the rules of `ProcSleep`, `ProcLockWakeup` and
-//! `DeadLockCheck` there. Not modelled: a deadlock that a new order of a queue would resolve is
-//! reported.
+//! `DeadLockCheck` there. Not modelled: the real server may resolve a deadlock by reordering a
+//! queue; this one reports it.
 
 use super::{Backend, TableId, VersionId, Xid};
 use crate::span::Span;
 use crate::sql::ast::LockMode;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What can be locked.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Tag {
     Table(TableId),
-    /// The turn to wait for a row.
+    /// Orders the waiters for a row.
     Row(TableId, VersionId),
-    /// Had by the transaction until it ends; to wait for it is to ask for a share.
+    /// Held by the transaction until it ends; waiters request a share lock.
     Transaction(Xid),
     /// By one number.
     Advisory(i64),
-    /// By two.
+    /// By two numbers.
     AdvisoryPair(i32, i32),
 }
 
-/// What a request came to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Granted,
-    /// In the queue.
     Waits,
 }
 
@@ -53,16 +49,15 @@ struct Lock {
     queue: Vec<Waiter>,
 }
 
-/// Every lock that somebody has or waits for.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Locks {
     locks: BTreeMap<Tag, Lock>,
     waits: BTreeMap<Backend, Tag>,
-    /// Who has been granted what they waited for, and has not been told.
+    /// Backends that were granted a lock and not resumed yet.
     pub(crate) woken: Vec<Backend>,
 }
 
-/// Somebody who waits, in a circle of such.
+/// A waiting backend in a deadlock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Link {
     pub(crate) waiter: Backend,
@@ -72,7 +67,6 @@ pub(crate) struct Link {
 }
 
 impl LockMode {
-    /// Whether two backends cannot have them both.
     pub(crate) fn conflicts(self, other: LockMode) -> bool {
         use LockMode::{AccessExclusive, AccessShare, Exclusive, RowExclusive, RowShare, Share};
         let least = match self {
@@ -99,7 +93,7 @@ impl LockMode {
 }
 
 impl Lock {
-    /// Whether what others have forbids this.
+    /// Returns whether another backend holds a conflicting mode.
     fn is_taken(&self, backend: Backend, mode: LockMode) -> bool {
         self.granted.iter().any(|grant| grant.backend != backend && grant.mode.conflicts(mode))
     }
@@ -116,8 +110,8 @@ impl Lock {
         }
     }
 
-    /// Where a new waiter has to stand, and whether there it need not wait: who has a lock already
-    /// goes before those who wait for that.
+    /// Returns the position for a new waiter, and whether it can be granted there: a backend that
+    /// already holds the lock queues before those that wait for it.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -134,7 +128,7 @@ impl Lock {
 }
 
 impl Locks {
-    /// Whether a request would be granted at once.
+    /// Returns whether a request would be granted immediately.
     pub(crate) fn is_free(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
         let Some(lock) = self.locks.get(&tag) else { return true };
         let has_it = lock.granted.iter().any(|own| own.backend == backend && own.mode == mode);
@@ -142,7 +136,7 @@ impl Locks {
         has_it || (!is_waited_for && !lock.is_taken(backend, mode)) || lock.place(backend, mode).1
     }
 
-    /// Asks for a lock, and waits in the queue if it cannot be had.
+    /// Requests a lock, and queues if it conflicts.
     pub(crate) fn acquire(
         &mut self,
         backend: Backend,
@@ -168,18 +162,16 @@ impl Locks {
         })
     }
 
-    /// Who has a lock in a mode that nobody else can have meanwhile.
+    /// Returns the holder of a lock in an exclusive mode.
     pub(crate) fn holder(&self, tag: Tag, mode: LockMode) -> Option<Backend> {
         let lock = self.locks.get(&tag)?;
         lock.granted.iter().find(|own| own.mode == mode).map(|own| own.backend)
     }
 
-    /// What a backend waits for.
     pub(crate) fn wait_of(&self, backend: Backend) -> Option<Tag> {
         self.waits.get(&backend).copied()
     }
 
-    /// Takes a backend out of the queue in which it waits.
     pub(crate) fn give_up(&mut self, backend: Backend) {
         let Some(tag) = self.waits.remove(&backend) else { return };
         if let Some(lock) = self.locks.get_mut(&tag) {
@@ -188,7 +180,7 @@ impl Locks {
         self.wake(tag);
     }
 
-    /// Gives a lock back, once; whether the backend had it for that span.
+    /// Releases a lock once. Returns whether the backend held it with that span.
     pub(crate) fn release(
         &mut self,
         backend: Backend,
@@ -212,7 +204,6 @@ impl Locks {
         true
     }
 
-    /// Gives back all that a backend has for a span.
     pub(crate) fn release_all(&mut self, backend: Backend, span: Span) {
         let tags: Vec<Tag> = self.locks.keys().copied().collect();
         for tag in tags {
@@ -231,7 +222,7 @@ impl Locks {
         }
     }
 
-    /// The advisory locks that a backend has for its session.
+    /// Returns the backend's session-level advisory locks.
     pub(crate) fn advisory_of(&self, backend: Backend) -> Vec<(Tag, LockMode)> {
         let is_advisory = |tag: &Tag| matches!(tag, Tag::Advisory(_) | Tag::AdvisoryPair(..));
         let of = self.locks.iter().filter(|(tag, _)| is_advisory(tag));
@@ -242,7 +233,7 @@ impl Locks {
         .collect()
     }
 
-    /// Grants what can be granted now, in the order of the queue.
+    /// Grants waiting requests in queue order.
     fn wake(&mut self, tag: Tag) {
         let Some(lock) = self.locks.get_mut(&tag) else { return };
         let mut ahead: Vec<LockMode> = Vec::new();
@@ -253,7 +244,7 @@ impl Locks {
                 lock.queue.push(waiter);
                 continue;
             }
-            // A share of a transaction that has ended is given back at once.
+            // A share lock on an ended transaction is released immediately.
             if !matches!(tag, Tag::Transaction(_)) {
                 lock.grant(waiter.backend, waiter.mode, waiter.span);
             }
@@ -265,7 +256,8 @@ impl Locks {
         }
     }
 
-    /// For whom a backend waits: who has what it wants, and who wants it before.
+    /// Returns the backends that this one waits for: holders of conflicting locks, and earlier
+    /// waiters.
     fn blockers(&self, backend: Backend) -> Vec<Link> {
         let Some(tag) = self.wait_of(backend) else { return Vec::new() };
         let Some(lock) = self.locks.get(&tag) else { return Vec::new() };
@@ -282,7 +274,7 @@ impl Locks {
             .collect()
     }
 
-    /// The circle of those who wait for each other that a backend is in, beginning with it.
+    /// Returns the cycle of waiting backends through this one, starting with it.
     pub(crate) fn circle(&self, backend: Backend) -> Option<Vec<Link>> {
         let mut seen = BTreeSet::from([backend]);
         self.path(backend, backend, &mut seen)

@@ -1,4 +1,4 @@
-//! What a table is made of.
+//! Tables and row versions.
 
 use super::snapshot::Snapshot;
 use super::{TableId, VersionId, Xid};
@@ -14,7 +14,7 @@ pub(crate) struct Column {
     pub(crate) kind: Type,
     pub(crate) not_null: bool,
     pub(crate) default: Option<Rc<Bound>>,
-    /// The text of the default, to be written to the log.
+    /// The default's text, for the log.
     pub(crate) default_text: Option<String>,
 }
 
@@ -25,44 +25,43 @@ pub(crate) struct Index {
     pub(crate) is_primary: bool,
 }
 
-/// A table and its rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Definition {
     pub(crate) id: TableId,
     pub(crate) name: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) indexes: Vec<Index>,
-    /// Who creates it, until that is committed.
+    /// The transaction that creates it, until it commits.
     pub(crate) creator: Option<Xid>,
-    /// Who drops it, until that is committed.
+    /// The transaction that drops it, until it commits.
     pub(crate) dropper: Option<Xid>,
     pub(crate) versions: BTreeMap<VersionId, Version>,
 }
 
-/// A version of a row.
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) values: Rc<Vec<Value>>,
-    /// Who made it, and in which statement.
+    /// The transaction that created it, and its statement.
     pub(crate) made: (Xid, u32),
     pub(crate) ended: Option<Ended>,
-    /// How many of the indexes know it.
+    /// Number of indexes that contain it.
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
-    /// The version that it replaced, if no key changed: the indexes lead to it over that one.
+    /// The version it replaced, if no key changed: indexes lead to it through that one.
     pub(crate) follows: Option<VersionId>,
-    /// The first version of the same key, where the indexes lead to: decides the order of rows.
+    /// The first version of the same key, to which the indexes lead; it determines the order of
+    /// rows.
     pub(crate) place: VersionId,
 }
 
-/// How a version came to its end.
+/// The end of a version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ended {
     pub(crate) by: Xid,
     pub(crate) command: u32,
-    /// The version that replaced it; `None` if it was deleted.
+    /// Its replacement; `None` if deleted.
     pub(crate) next: Option<VersionId>,
-    /// How strongly that locks the row while its transaction runs.
+    /// The row lock this implies while its transaction runs.
     pub(crate) strength: Strength,
 }
 
@@ -78,7 +77,6 @@ impl Definition {
         self.columns.iter().position(|column| column.name == name)
     }
 
-    /// The values of an index's columns.
     pub(crate) fn key(index: &Index, values: &[Value]) -> Vec<Value> {
         index.columns.iter().map(|column| values[*column].clone()).collect()
     }

@@ -1,4 +1,4 @@
-//! Transactions: what each sees, what it has done and would take back.
+//! Transactions: snapshot, changes and undo.
 
 use super::heap::Heap;
 use super::locks::{Locks, Tag};
@@ -9,7 +9,6 @@ use crate::settings::Settings;
 use crate::span::Span;
 use crate::sql::ast::{Isolation, LockMode, Strength};
 
-/// Something that is taken back if the transaction is.
 #[derive(Clone, Debug)]
 pub(crate) enum Undo {
     Inserted(TableId, VersionId),
@@ -21,38 +20,36 @@ pub(crate) enum Undo {
     Took(Tag, LockMode),
 }
 
-/// A transaction of a session.
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
-    /// From the first write.
+    /// Set at the first write.
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
-    /// Whether BEGIN was said.
+    /// Started with BEGIN.
     pub(crate) is_block: bool,
     pub(crate) has_failed: bool,
-    /// The wall clock at its start: what `now()` says.
+    /// Wall clock at its start: `now()`.
     pub(crate) began: i64,
     pub(crate) command: u32,
-    /// Whether a statement of it has looked at data.
+    /// A statement has read data.
     pub(crate) has_looked: bool,
-    /// Of REPEATABLE READ and SERIALIZABLE.
+    /// For REPEATABLE READ and SERIALIZABLE.
     pub(crate) snapshot: Option<Snapshot>,
-    /// Of SERIALIZABLE, from its snapshot on.
+    /// For SERIALIZABLE, from its snapshot on.
     pub(crate) tracked: Option<Tracked>,
     pub(crate) undo: Vec<Undo>,
-    /// What the settings are once it has ended well, where `SET LOCAL` differs.
+    /// The settings after a commit, where `SET LOCAL` differs.
     pub(crate) settings_after: Option<Settings>,
-    /// What they are if it ends badly.
+    /// The settings after a rollback.
     pub(crate) settings_before: Settings,
     /// The sync that its commit waits for.
     pub(crate) flushing: Option<u64>,
-    /// Up to where a standby must have the log before its commit is answered; 0 for none.
+    /// Log position that a standby must confirm before the commit's reply; 0 for none.
     pub(crate) standby: u64,
 }
 
 impl Transaction {
-    /// Takes back what was done.
     pub(crate) fn take_back(&mut self, heap: &mut Heap, locks: &mut Locks, backend: Backend) {
         while let Some(done) = self.undo.pop() {
             match done {

@@ -1,11 +1,10 @@
-//! Whatever bytes arrive, in whatever pieces.
+//! Arbitrary bytes in arbitrary pieces.
 
 use super::world::{World, message, query, startup};
 use crate::{Config, Postgresql};
 use fencepost_machine::Now;
 use proptest::prelude::*;
 
-/// All that a new server sends in answer to these pieces.
 fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     let mut world = World::new();
     let id = world.connect();
@@ -15,7 +14,7 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     world.take(id)
 }
 
-/// Bytes that are often almost messages, and statements that are often almost right.
+/// Bytes that often resemble messages, and statements that are often almost valid.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "SELECT",

@@ -1,15 +1,15 @@
-//! Expressions of any depth: a result, or the error of the real server, and never a dead server.
+//! Expressions of any depth get a result or the real server's error, and never crash the server.
 
 use super::world::World;
 
 const TOO_DEEP: &str = "ERROR 54001: stack depth limit exceeded";
-/// Half of what a thread has unless it asks for more.
+/// Half of a thread's default stack.
 const STACK_BYTES: usize = 1 << 20;
-/// Statements of the nightly test, and of the one that runs always.
+/// Number of statements in the nightly test.
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
 
-/// A way to make an expression one level deeper. `{}` is the expression so far.
+/// A way to nest an expression one level deeper; `{}` is the inner expression.
 #[derive(Clone, Copy)]
 struct Level {
     start: &'static str,
@@ -47,7 +47,7 @@ const DEEPER: &[Level] = &[
     level("1", "1 + (", ")"),
 ];
 
-/// Lists of any length, which deepen nothing.
+/// Lists of any length, which do not deepen it.
 const WIDER: &[Level] = &[
     level("true", "", " or true"),
     level("true", "", " is not null and true is not null or false is null"),
@@ -61,7 +61,6 @@ fn deep(level: Level, depth: usize) -> String {
     format!("{}{start}{}", before.repeat(depth), after.repeat(depth))
 }
 
-/// What a server on a small stack says to these statements.
 fn answers(statements: Vec<String>) -> Vec<String> {
     let ask = move || {
         let mut world = World::new();
@@ -72,7 +71,6 @@ fn answers(statements: Vec<String>) -> Vec<String> {
     thread.expect("a thread").join().expect("the server lives")
 }
 
-/// Everywhere that an expression can be.
 fn statements(expression: &str) -> Vec<String> {
     vec![
         format!("SELECT {expression} FROM t"),
@@ -109,7 +107,6 @@ fn the_deepest_expressions_fit_the_stack() {
     }
 }
 
-/// Statements that deepen level by level, each level drawn.
 fn drawn(statements: u32) {
     let mut state = 1_u64;
     let mut draw = move |below: usize| {
@@ -122,7 +119,7 @@ fn drawn(statements: u32) {
         let mut expression = "k".to_owned();
         for _ in 0..number * 1_000 / statements as usize {
             let level = DEEPER[draw(DEEPER.len())];
-            // Not every operator may follow every other.
+            // Some operators cannot follow each other.
             let (open, close) = if draw(2) == 0 { ("(", ")") } else { ("", "") };
             expression = format!("{open}{}{expression}{}{close}", level.before, level.after);
         }

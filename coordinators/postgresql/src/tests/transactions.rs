@@ -1,4 +1,4 @@
-//! Transactions that meet, connections that end, servers that start anew.
+//! Concurrent transactions, closed connections, restarts.
 
 use super::world::{World, query};
 

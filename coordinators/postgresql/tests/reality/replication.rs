@@ -1,5 +1,5 @@
-//! A primary and its standby, real ones and ours: what a standby answers, what a commit waits for,
-//! and what is left after a promotion.
+//! A primary and its standby, real ones and ours: replies of a standby, waits of commits, and data
+//! after a promotion.
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
@@ -8,12 +8,12 @@ use fencepost_machine::{ConnectionId, Input};
 use fencepost_postgresql::{Config, Replication};
 use fencepost_testing::signal;
 
-/// The connection of the standby at our primary.
+/// The standby's connection at our primary.
 const LINK: u32 = 1_000_000;
-/// How often something of the real ones is asked for that takes its time.
+/// Maximum number of polls of the real servers.
 const PATIENCE: u32 = 500;
 
-/// What a standby is asked. Most of it is refused.
+/// Statements for a standby, which refuses most of them.
 const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t",
     "INSERT INTO t VALUES (5, 5)",
@@ -42,20 +42,18 @@ const AT_A_STANDBY: &[&str] = &[
     "BEGIN ISOLATION LEVEL REPEATABLE READ; SELECT v FROM t; COMMIT",
 ];
 
-/// A real server and ours.
 struct Pair {
     real: Real,
     fake: Fake,
 }
 
-/// A session with both.
 struct Session {
     real: Connection,
     fake: u32,
 }
 
 impl Pair {
-    /// Both greet in the same words.
+    /// Opens a session with both. Asserts equal greetings.
     fn session(&mut self) -> Session {
         let session = Session { real: self.real.session(), fake: self.fake.session() };
         let welcome = self.fake.answer(session.fake).unwrap();
@@ -68,7 +66,7 @@ impl Pair {
         self.fake.send(session.fake, &query(sql));
     }
 
-    /// Both have answered, in the same words.
+    /// Asserts that both have sent the same reply.
     fn answered(&mut self, session: &mut Session, what: &str) {
         let own = self.fake.answer(session.fake).unwrap_or_default();
         assert_eq!(shown(&session.real.read()), shown(&own), "{what}");
@@ -80,7 +78,6 @@ impl Pair {
     }
 }
 
-/// Both primaries with both standbys.
 struct World {
     primary: Pair,
     standby: Pair,
@@ -107,7 +104,6 @@ impl World {
         Some(world)
     }
 
-    /// Opens the connection that our standby asks for.
     fn connect(&mut self) {
         self.link = self.standby.fake.asked.pop().expect("the standby connects");
         let accepted = Input::Accepted { connection: ConnectionId(LINK), peer: "standby:50000" };
@@ -116,7 +112,6 @@ impl World {
         self.pass();
     }
 
-    /// Passes on what ours have said to each other.
     fn pass(&mut self) {
         loop {
             let to_primary = self.standby.fake.take(self.link.0);
@@ -130,7 +125,7 @@ impl World {
         }
     }
 
-    /// Waits until the observer at the real primary, or another session, gets this answer.
+    /// Waits until the observer at the real primary, or another session, gets this reply.
     fn until(session: &mut Connection, sql: &str, wanted: &str) {
         for _ in 0..PATIENCE {
             if session.value(sql) == wanted {
@@ -141,7 +136,7 @@ impl World {
         panic!("{sql}: {wanted} was waited for, and {} came", session.value(sql));
     }
 
-    /// Whether commits of the real primary wait for its standby.
+    /// Sets whether commits of the real primary wait for its standby.
     fn synchronous(&mut self, names: &str) {
         let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'");
         self.observer.ask(&query(&set));
@@ -150,7 +145,6 @@ impl World {
         World::until(&mut self.observer, "SELECT sync_state FROM pg_stat_replication", wanted);
     }
 
-    /// The process that sends the log.
     fn sender(&mut self) -> u32 {
         let sender = "SELECT pid FROM pg_stat_activity WHERE backend_type = 'walsender'";
         self.observer.value(sender).parse().unwrap()
@@ -174,7 +168,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
         world.standby.ask(&mut reader, sql);
     }
 
-    // A commit that was answered is at a synchronous standby, and is read there in a moment.
+    // An acknowledged commit is on a synchronous standby, and visible there a moment later.
     world.synchronous("*");
     let (mut writer, mut other) = (world.primary.session(), world.primary.session());
     world.primary.send(&mut writer, "UPDATE t SET v = 2");
@@ -183,8 +177,8 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     World::until(&mut reader.real, "SELECT v FROM t", "2");
     world.standby.ask(&mut reader, "SELECT v FROM t");
 
-    // While the standby gets nothing, a commit waits, and others do not see it; who cancels the
-    // wait, or ends the session, does not take it back.
+    // While the standby gets nothing, a commit waits and is invisible to others. Canceling the
+    // wait, or terminating the session, does not roll it back.
     let sender = world.sender();
     signal(sender, "STOP");
     world.primary.send(&mut writer, "UPDATE t SET v = 3");
@@ -206,8 +200,8 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     world.primary.answered(&mut writer, "a wait whose session was ended");
     world.primary.ask(&mut other, "SELECT v FROM t");
 
-    // Once the standby is asynchronous, a commit is answered that it never gets. An advisory lock
-    // it gets never.
+    // With an asynchronous standby, a commit is acknowledged that the standby never gets. It never
+    // gets advisory locks.
     signal(sender, "CONT");
     world.pass();
     world.synchronous("");
@@ -230,10 +224,9 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     standby.session();
 }
 
-/// The process id of a session of ours.
+/// The process id of our session.
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
-    // It waits: the ids are given in the order in which sessions come, and another session tells
-    // its own.
+    // It is waiting, so derive its id from another session's: ids are assigned in order.
     let probe = fake.connect();
     fake.send(probe, &startup());
     let welcome = fake.answer(probe).unwrap();

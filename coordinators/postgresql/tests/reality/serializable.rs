@@ -1,18 +1,17 @@
-//! Statements of SERIALIZABLE transactions, with some of other isolation levels among them: what is
-//! read, in which pieces, and who is cancelled when and why.
+//! Statements of SERIALIZABLE transactions, mixed with other isolation levels: recorded reads, and
+//! which transaction is canceled when and why.
 
 use super::sequences::run;
 use super::statements::pick;
 use proptest::prelude::*;
 
-/// How many sequences are tried.
 const CASES: u32 = 1_000;
 
 fn key() -> impl Strategy<Value = String> {
     pick(&["1", "1", "2", "2", "3", "4"])
 }
 
-/// Conditions that find rows by an index, and others.
+/// Conditions with and without an index.
 fn filter() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => key().prop_map(|k| format!("k = {k}")),
@@ -56,7 +55,7 @@ fn change() -> impl Strategy<Value = String> {
     ]
 }
 
-/// As Spring's lock table is used.
+/// As Spring uses its lock table.
 fn lock_table() -> impl Strategy<Value = String> {
     let client = || pick(&["'c1'", "'c2'"]);
     let key = || pick(&["'a'", "'a'", "'b'"]);
@@ -106,7 +105,7 @@ fn statement() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Transactions that begin together, read, write and commit: as they most often meet.
+/// Transactions that start together, read, write and commit: the most common conflict.
 fn script() -> impl Strategy<Value = Vec<(usize, String)>> {
     let begin = |index| (index, "BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned());
     let step = prop_oneof![4 => select(), 4 => change(), 1 => control(), 1 => lock_table()];
@@ -120,8 +119,8 @@ fn script() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// The cases that are known by name, and one for each reason to cancel a transaction: those that
-/// the tests of the crate have, and a transaction that is cancelled by others before it writes.
+/// Known cases, at least one for each reason to cancel a transaction: those of the crate's tests,
+/// and a transaction canceled by others before it writes.
 const KNOWN: &[&str] = &[
     "0: count; 1: count; 0: UPDATE t SET v = 0 WHERE k = 1; 1: UPDATE t SET v = 0 WHERE k = 2; \
      0: COMMIT; 1: COMMIT",
@@ -157,8 +156,8 @@ fn known() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// Short transactions over three rows, of which each mostly changes its own, so that they seldom
-/// wait for each other: most of what they do are conflicts.
+/// Short transactions over three rows that mostly change different ones, so they rarely wait, and
+/// mostly conflict.
 fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
     let key = || pick(&["1", "2", "3"]);
     let step = prop_oneof![

@@ -1,8 +1,8 @@
-//! What the libraries answer and complain of, against what redis-server 7.0.15 did.
+//! Results and errors of the libraries, compared with those of redis-server 7.0.15.
 
 use crate::testing::{Bench, readable};
 
-/// As answers.txt shows it: in ASCII, with line breaks as `|`.
+/// A result as in answers.txt: in ASCII, with line breaks as `|`.
 fn answer(bench: &mut Bench, script: &str) -> String {
     let reply = bench.words(0, &[b"EVAL", script.as_bytes(), b"0"]);
     let reply = reply.strip_suffix(b"\r\n").unwrap_or(&reply);

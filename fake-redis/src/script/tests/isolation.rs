@@ -1,5 +1,5 @@
-//! Nothing that a script can reach survives it, and nothing that it sees depends on what ran before
-//! on its thread.
+//! Nothing that a script can reach outlives it, and nothing that it sees depends on earlier scripts
+//! of its thread.
 
 use super::{check_eval, eval};
 use crate::script::host::{Result, native, string, text_of};
@@ -9,7 +9,7 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
 /// Everything that scripts can reach, as one text, with whether it is read-only. KEYS and ARGV are
-/// set anew for every run.
+/// new in every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"
         local is_open, seen, lines = ..., {}, {}
@@ -42,7 +42,7 @@ fn fingerprint() -> String {
     String::from_utf8(text.unwrap().unwrap()).unwrap()
 }
 
-/// What a chunk of Lua returns in the world of scripts.
+/// Runs a chunk of Lua in the environment of scripts.
 fn run(vm: &mut Vm, chunk: &str, arguments: &[Value]) -> Result<Value> {
     let chunk = vm.load(chunk.as_bytes(), b"=test").unwrap();
     Ok(vm.call_value(Value::Closure(chunk), arguments)?[0])
@@ -61,7 +61,7 @@ fn whatever_scripts_can_reach_is_read_only() {
     }
 }
 
-/// Ways to write to a table, which is `t`.
+/// Ways to write to a table `t`.
 const WRITES: [&str; 12] = [
     "t.leak = 1",
     "t[1] = 1",
@@ -77,7 +77,7 @@ const WRITES: [&str; 12] = [
     "for k in next, t do rawset(t, k, 1) end",
 ];
 
-/// Ways to a table that is shared.
+/// Ways to reach a shared table.
 const WAYS: [&str; 20] = [
     "_G",
     "_G._G",
@@ -110,7 +110,7 @@ fn scripts_cannot_change_what_later_scripts_see() {
         for write in WRITES {
             let attempt = format!("local t = {way} {write}");
             let answer = eval(&mut bench, &attempt);
-            // What is refused is refused in the words of Redis. Nothing is in some of the tables.
+            // Every refusal has Redis's text. Some of the tables are empty.
             let is_refused = answer.contains("Attempt to modify a readonly table");
             assert!(
                 is_refused || answer == "$-1" || answer.contains("bad argument"),
@@ -185,8 +185,8 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-/// What a script can see of the machine below it: addresses, the heap, and the order of a table
-/// whose keys have nothing but addresses.
+/// Expressions that could reveal the machine below: addresses, the heap, and the order of keys that
+/// differ only in address.
 const TELLTALES: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",

@@ -1,12 +1,12 @@
-//! Conflicts from a reader to a writer, and whom a dangerous structure of two of them cancels.
+//! Read-write conflicts, and the transaction canceled in a dangerous structure of two of them.
 
 use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// A transaction reads a row that another has written without that being seen. `is_concurrent`
-    /// tells whether the other is not in the snapshot. Errors: the reason for which the reader is
-    /// cancelled.
+    /// Handles the read of a row whose change by another transaction is not visible.
+    /// `is_concurrent` is true if the other is not in the snapshot. Errors: the reason to cancel
+    /// the reader.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -18,7 +18,8 @@ impl Serializable {
         if reader == writer || other.is_doomed {
             return Ok(());
         }
-        // A read-only transaction comes first if nobody was before the writer that it sees.
+        // A read-only transaction comes first if the writer that it sees has no conflict with an
+        // earlier commit.
         let comes_first = own.is_read_only
             && other.committed.is_some()
             && other.earliest_out.is_none_or(|earliest| own.began < earliest);
@@ -28,9 +29,8 @@ impl Serializable {
         self.flag(reader, writer, reader)
     }
 
-    /// A transaction writes something: whoever has read it comes before. `forgets` tells whether
-    /// what it has read itself need not be remembered any more. Errors: the reason for which it is
-    /// cancelled.
+    /// Handles a write: earlier readers precede it. `forgets` is true if its own read need not be
+    /// recorded any more. Errors: the reason to cancel it.
     pub(crate) fn conflict_in(
         &mut self,
         writer: Tracked,
@@ -53,14 +53,14 @@ impl Serializable {
         Ok(())
     }
 
-    /// Whether what a transaction has read matters to one that writes it.
+    /// Returns whether a transaction's read conflicts with the writer.
     fn matters(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(other), Some(own)) = (self.get(reader), self.get(writer)) else { return false };
         let overlaps = other.committed.is_none() || own.xmin < other.finished_before;
         reader != writer && !other.is_doomed && overlaps && !other.outs.contains(&writer)
     }
 
-    /// Notes a conflict, of which one side is the transaction that runs.
+    /// Records a conflict in which `own` is the running transaction.
     fn flag(&mut self, reader: Tracked, writer: Tracked, own: Tracked) -> Result<(), Reason> {
         if self.is_dangerous(reader, writer) {
             let Some(pivot) = self.all.get_mut(&writer) else { return Ok(()) };
@@ -81,8 +81,8 @@ impl Serializable {
         Ok(())
     }
 
-    /// Whether a conflict from a reader to a writer completes a structure that may be part of a
-    /// circle: two conflicts in a row, of which the last writer was committed first.
+    /// Returns whether a conflict completes a dangerous structure: two consecutive conflicts, of
+    /// which the last writer committed first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
             return false;
@@ -93,7 +93,7 @@ impl Serializable {
         let entries = |ids: &[Tracked]| -> Vec<&Entry> {
             ids.iter().filter_map(|id| self.get(*id)).collect()
         };
-        // The writer is in the middle.
+        // The writer is the pivot.
         let is_out = |third: &&Entry| {
             let by =
                 |moment: Option<Moment>| moment.is_none_or(|moment| third.prepared <= Some(moment));
@@ -105,7 +105,7 @@ impl Serializable {
         if entries(&second.outs).iter().any(is_out) {
             return true;
         }
-        // The reader is in the middle.
+        // The reader is the pivot.
         let Some(prepared) = second.prepared else { return false };
         let is_in = |before: &&Entry| {
             !before.is_doomed
@@ -115,8 +115,8 @@ impl Serializable {
         !first.is_read_only && entries(&first.ins).iter().any(is_in)
     }
 
-    /// A transaction is about to commit: no other can cancel it from now on. Errors: the reason for
-    /// which it is cancelled.
+    /// Prepares a commit, after which no other transaction can cancel it. Errors: the reason to
+    /// cancel it.
     pub(crate) fn prepare(&mut self, id: Tracked) -> Result<(), Reason> {
         self.check_doomed(id, Reason::DuringCommit)?;
         let near: Vec<Tracked> = self.get(id).map(|entry| entry.ins.clone()).unwrap_or_default();

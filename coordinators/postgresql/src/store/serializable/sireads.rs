@@ -1,25 +1,24 @@
-//! What was read, in the pieces in which it is remembered: a row, all rows of the page, a whole
-//! table, and the leaf of an index, which stands for the rows that are not there.
+//! Recorded reads, by granularity: a row, all rows of the page, a whole table, and an index leaf,
+//! which covers missing rows.
 
 use super::{Serializable, Tracked};
 use crate::store::{TableId, VersionId};
 
-/// A piece of data that was read.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Target {
     Row(TableId, VersionId),
-    /// The page that has all rows of a table; not the rows that will be there.
+    /// The page with all rows of a table, without future rows.
     Page(TableId),
     Table(TableId),
     /// All keys of an index, by its number in the table: they are on one page.
     Leaf(TableId, usize),
 }
 
-/// How many rows of a page are remembered one by one (`max_pred_locks_per_page`).
+/// Maximum number of rows of a page that are recorded separately (`max_pred_locks_per_page`).
 const ROWS_MAX: usize = 2;
 
 impl Target {
-    /// What includes it, from the finest.
+    /// The targets that contain it, from the finest on.
     fn around(self) -> &'static [fn(TableId) -> Target] {
         match self {
             Target::Row(..) => &[Target::Page, Target::Table],
@@ -39,7 +38,6 @@ impl Target {
 }
 
 impl Serializable {
-    /// Remembers that a transaction reads something.
     pub(crate) fn read(&mut self, id: Tracked, target: Target) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let table = target.table();
@@ -61,7 +59,6 @@ impl Serializable {
         }
     }
 
-    /// The rows of a table that are remembered one by one.
     fn rows(&self, id: Tracked, table: TableId) -> Vec<Target> {
         let sireads = self.get(id).into_iter().flat_map(|entry| &entry.sireads);
         let is_row = |target: &&Target| matches!(target, Target::Row(of, _) if *of == table);
@@ -86,7 +83,7 @@ impl Serializable {
         all.into_iter().for_each(|target| self.forget_read(id, target));
     }
 
-    /// Who has read something, in the order in which they did.
+    /// The readers of a target, in order.
     pub(super) fn readers_of(&self, target: Target) -> Vec<Tracked> {
         self.readers.get(&target).cloned().unwrap_or_default()
     }
