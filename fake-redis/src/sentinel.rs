@@ -51,16 +51,14 @@ pub struct SentinelConfig {
     pub master: Address,
     /// Number of Sentinels that must see the primary down for it to be objectively down.
     pub quorum: usize,
-    /// Silence in milliseconds after which an instance is subjectively down
-    /// (`down-after-milliseconds`).
+    /// Silence in milliseconds before an instance is subjectively down (`down-after-milliseconds`).
     pub down_after_ms: i64,
     /// Time limit in milliseconds of each failover step; the next attempt waits for twice as long
     /// (`failover-timeout`).
     pub failover_timeout_ms: i64,
     /// Number of replicas reconfigured at the same time (`parallel-syncs`).
     pub parallel_syncs: usize,
-    /// Replicas found before a restart (`sentinel known-replica`); others are found by asking the
-    /// primary.
+    /// Replicas known before a restart (`sentinel known-replica`); the primary lists others.
     pub known_replicas: Vec<Address>,
 }
 

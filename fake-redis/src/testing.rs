@@ -130,8 +130,7 @@ impl Bench {
         readable(&std::mem::take(&mut self.sent[client as usize]))
     }
 
-    /// The commands propagated since the last call, one per line, preceded by the database unless
-    /// it is 0.
+    /// Commands propagated since the last call, one per line, with a database other than 0.
     pub(crate) fn propagated(&mut self) -> String {
         let propagated = self.node.take_propagated();
         let mut text = Vec::new();
@@ -175,8 +174,7 @@ pub(crate) fn check(script: &[(&str, &str)]) {
     check_on(&mut bench, script);
 }
 
-/// [`check`] on an existing server. A line `+100` advances time by 100 ms, `1>GET k` sends as
-/// client 1.
+/// [`check`] on an existing server. `+100` waits 100 ms, `1>GET k` sends as client 1.
 #[track_caller]
 pub(crate) fn check_on(bench: &mut Bench, script: &[(&str, &str)]) {
     for (line, expected) in script {

@@ -1,5 +1,4 @@
-//! A tiny discrete-event world for tests: machines on hosts, connections with a fixed latency,
-//! crashes, partitions and stepped clocks.
+//! A tiny world for tests: machines on hosts, latency, crashes, partitions, stepped clocks.
 
 use crate::config::NodeConfig;
 use crate::front::node::Node;
@@ -18,7 +17,6 @@ const EPOCH_US: i64 = 1_700_000_000_000_000;
 /// Maximum number of events in a test, to detect a livelock.
 const EVENTS_MAX: u64 = 5_000_000;
 
-/// A host, and the id by which it knows the connection.
 type End = (String, ConnectionId);
 
 #[derive(Debug)]
@@ -99,7 +97,6 @@ impl World {
         WallTime(self.wall_time().0 + self.hosts.get(host).map_or(0, |host| host.clock_us))
     }
 
-    /// Starts a machine on a new or crashed host.
     pub(crate) fn start(&mut self, host: &str, machine: impl Machine + 'static) {
         let old = self.hosts.remove(host);
         let (clock_us, generation) =
@@ -119,7 +116,6 @@ impl World {
         self.input(host, Input::Timer);
     }
 
-    /// Starts a server from the host's disk; its configuration gets the host's name.
     pub(crate) fn start_node(&mut self, host: &str, config: NodeConfig) {
         let config = NodeConfig { host: host.to_owned(), tap_prefix: Some(Bytes::new()), ..config };
         let seed = self.happened + host.bytes().map(u64::from).sum::<u64>();
@@ -158,7 +154,6 @@ impl World {
         self.cuts.insert((from.to_owned(), to.to_owned()));
     }
 
-    /// Holds back messages between two hosts until [`World::heal`].
     pub(crate) fn cut(&mut self, one: &str, other: &str) {
         self.cuts.insert((one.to_owned(), other.to_owned()));
         self.cuts.insert((other.to_owned(), one.to_owned()));
@@ -171,7 +166,6 @@ impl World {
         others.iter().for_each(|other| self.cut(host, other));
     }
 
-    /// Ends all partitions; the messages held back arrive now.
     pub(crate) fn heal(&mut self) {
         self.cuts.clear();
         for (_, held) in std::mem::take(&mut self.held) {
@@ -249,13 +243,11 @@ impl World {
         }
     }
 
-    /// [`World::call`] on a new connection.
     pub(crate) fn ask(&mut self, host: &str, words: &[&str]) -> BytesFrame {
         let client = self.connect(host);
         self.call(client, words)
     }
 
-    /// [`World::ask`] with the reply as text.
     pub(crate) fn ask_text(&mut self, host: &str, words: &[&str]) -> String {
         text(&self.ask(host, words))
     }

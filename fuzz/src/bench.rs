@@ -97,8 +97,7 @@ impl<M: Machine> Bench<M> {
         answers.flat_map(|(_, bytes)| bytes.clone()).collect()
     }
 
-    /// Sends an input. Every requested connection opens immediately, and every write is synced
-    /// immediately.
+    /// Sends an input. Requested connections open, and writes are synced, immediately.
     pub fn input(&mut self, input: Input<'_>) {
         let mut out = Outputs::default();
         self.machine.handle(input, Now::unstepped(self.now), &mut out);

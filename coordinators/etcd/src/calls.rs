@@ -1,5 +1,5 @@
-//! Pending calls of clients: they wait for agreement on a change, for a read index, or for the
-//! leader's answer about a lease (`etcdserver/v3_server.go`).
+//! Pending calls: waiting for agreement, a read index or a lease answer
+//! (`etcdserver/v3_server.go`).
 
 mod about;
 mod leases;

@@ -1,5 +1,4 @@
-//! Connections of clients. A connection serves one request at a time; a watch occupies it for its
-//! whole life.
+//! Client connections. Each serves one request at a time; a watch occupies it for its whole life.
 
 use crate::connection::{Connection, Doing, Stream};
 use crate::http::{self, Body, Parsed, Payload, Request, Style};

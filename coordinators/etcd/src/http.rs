@@ -1,5 +1,4 @@
-//! HTTP/1.1 as spoken by the gateway: parses requests and encodes responses. Texts and header order
-//! are those of Go's server.
+//! HTTP/1.1 as spoken by the gateway. Texts and header order are those of Go's server.
 
 use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
@@ -33,7 +32,6 @@ pub(crate) enum Body {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Style {
-    /// The client supports HTTP/1.1 and chunks.
     chunks: bool,
     pub(crate) closes: bool,
     head_only: bool,
@@ -51,7 +49,6 @@ pub(crate) enum Parsed {
 }
 
 pub(crate) enum Payload {
-    /// JSON of known length.
     Json(String),
     /// JSON of a call that failed behind the gateway, sent in chunks.
     Failure(String),
@@ -70,7 +67,6 @@ fn refused(status: &str) -> Parsed {
     Parsed::Refused(format!("HTTP/1.1 {status}\r\n{head}\r\n\r\n{status}").into())
 }
 
-/// Returns whether a connection's first line is HTTP/1; `None` if undecided.
 pub(crate) fn is_http(input: &[u8]) -> Option<bool> {
     let Some(end) = input.iter().position(|byte| *byte == b'\n') else {
         return (input.len() >= LINE_MAX).then_some(false);
@@ -82,7 +78,6 @@ pub(crate) fn is_http(input: &[u8]) -> Option<bool> {
     Some(end < LINE_MAX && version.strip_prefix("HTTP/1.").is_some_and(is_minor))
 }
 
-/// Takes the first request from the received bytes. `told` is true if 100 Continue was sent.
 pub(crate) fn parse(input: &mut BytesMut, told: bool) -> Parsed {
     let mut headers = [httparse::EMPTY_HEADER; HEADERS_MAX];
     let mut head = httparse::Request::new(&mut headers);
@@ -191,8 +186,7 @@ impl About {
     }
 }
 
-/// Returns the body of a chunked request and its encoded length; `Err` holds the bytes before an
-/// invalid chunk.
+/// Returns a chunked body and its encoded length; `Err` holds the bytes before an invalid chunk.
 #[expect(clippy::type_complexity, reason = "none for a body that is not whole")]
 fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
     let (mut body, mut at) = (Vec::new(), 0);

@@ -22,7 +22,6 @@ pub(crate) struct Lease {
     /// In seconds.
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
-    /// Expiry by the leader's monotonic clock.
     expiry_us: Option<u64>,
     /// When to revoke it: at its expiry, and again later.
     revoke_us: u64,
@@ -31,7 +30,6 @@ pub(crate) struct Lease {
 #[derive(Clone, Debug)]
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
-    /// The lease of each key.
     items: BTreeMap<Bytes, i64>,
     /// Minimum ttl, in seconds.
     ttl_min: i64,
@@ -82,7 +80,6 @@ impl Lessor {
         Ok(ttl)
     }
 
-    /// Removes a lease. Returns its keys, for deletion.
     pub(crate) fn revoke(&mut self, id: i64) -> Result<BTreeSet<Bytes>, Refusal> {
         let lease = self.leases.remove(&id).ok_or(Refusal::LeaseNotFound)?;
         for key in &lease.keys {
@@ -107,8 +104,7 @@ impl Lessor {
         }
     }
 
-    /// Renews a lease. `Ok` is its ttl; `Err(true)` means that it has expired but is not revoked
-    /// yet.
+    /// `Ok` is the lease's ttl; `Err(true)` means that it has expired but is not revoked yet.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {

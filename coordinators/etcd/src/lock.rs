@@ -121,7 +121,6 @@ impl Etcd {
         self.conclude(call, Ok(text));
     }
 
-    /// Fails a call and deletes its key if it was created.
     fn lock_failed(&mut self, call: u64, refusal: Refusal) {
         let Some(locking) = self.locking(call) else { return };
         let refusal = Refusal::Unknown(Box::new(refusal));

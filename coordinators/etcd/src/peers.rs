@@ -32,7 +32,6 @@ impl Peers {
         Peers { links: BTreeMap::new(), next: u32::MAX, heard: BTreeMap::new() }
     }
 
-    /// Sends a message if the connection is open; otherwise connects.
     pub(crate) fn say(&mut self, config: &Config, message: &Message, out: &mut Vec<Output>) {
         if !self.links.contains_key(&message.to) {
             let to = config.others().find(|member| member.id == message.to);
@@ -92,7 +91,6 @@ fn frame(message: &Message) -> Bytes {
     bytes.freeze()
 }
 
-/// Takes the next message; `Err` if it is malformed.
 pub(crate) fn take(input: &mut BytesMut) -> Result<Option<Message>, ()> {
     let Some(length) = input.first_chunk::<4>() else { return Ok(None) };
     let length = u32::from_be_bytes(*length) as usize;

@@ -45,8 +45,7 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals of expired leases that wait for the revocation, with the member that asked if not
-    /// this one.
+    /// Renewals that wait for an expired lease's revocation, with the member that asked.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 

@@ -1,5 +1,4 @@
-//! The gateway's JSON: a message's fields in the order of the protocol's declaration, zero values
-//! omitted, 64-bit numbers in quotes.
+//! The gateway's JSON: fields in declaration order, zero values omitted, 64-bit numbers in quotes.
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};

@@ -322,8 +322,7 @@ impl Machine for Etcd {
         self.raft.leader != 0
     }
 
-    /// Any lease may expire and trigger a watch event; a call that waits for others eventually
-    /// times out.
+    /// Any lease may expire and trigger a watch event; a waiting call eventually times out.
     fn will_send(&self) -> bool {
         !self.state.lessor.is_empty() || self.calls.next_due().is_some()
     }

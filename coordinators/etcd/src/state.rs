@@ -1,5 +1,4 @@
-//! The state that all members share by applying the same log: keys and leases
-//! (`etcdserver/apply.go`).
+//! The state that all members share by applying the log: keys and leases (`etcdserver/apply.go`).
 
 use crate::lessor::Lessor;
 use crate::mvcc::{Event, Found, KeyValue, Span, Store};

@@ -23,7 +23,6 @@ struct Head {
 pub(crate) struct Heads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
-    /// The connection that created each contender's key, while it is open.
     asked: BTreeMap<Bytes, ConnectionId>,
 }
 
@@ -46,7 +45,6 @@ impl Heads {
         lock.starts_with(prefix).then(|| lock.to_owned())
     }
 
-    /// Records that a client has written a key.
     pub(crate) fn asked(&mut self, key: &Bytes, by: Option<ConnectionId>) {
         if self.lock_of(key).is_some() {
             match by {

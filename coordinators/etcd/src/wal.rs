@@ -18,15 +18,10 @@ pub(crate) struct Wal {
     /// Number of the last write that must be durable before it is announced.
     written: u64,
     synced: u64,
-    /// The pending sync: the write and the entry that it covers.
     syncing: Option<(u64, u64)>,
 }
 
-/// Restores the state from disk.
-///
-/// # Panics
-///
-/// If a record is malformed, which its checksum rules out.
+/// Panics if a record is malformed, which its checksum rules out.
 pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
     for record in records {
@@ -84,8 +79,6 @@ impl Wal {
         }
     }
 
-    /// Handles the end of a sync: returns the last durable entry, and syncs what was written
-    /// meanwhile.
     pub(crate) fn disk_synced(&mut self, last: u64, out: &mut Vec<Output>) -> u64 {
         let Some((written, index)) = self.syncing.take() else { return 0 };
         self.synced = written;

@@ -4,8 +4,7 @@ use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Size of an item besides its key and value, in bytes: header with the cas number, end of the key,
-/// end of the line.
+/// Bytes of an item besides key and value: header with cas number, end of the key, line end.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -15,9 +14,7 @@ pub(crate) struct Item {
     pub(crate) expiry: Expiry,
     /// Unique among all changes since the server started.
     pub(crate) cas: u64,
-    /// Clock reading when it was stored.
     stored_at: u64,
-    /// Rank in the order of use.
     used: u64,
 }
 
@@ -91,7 +88,6 @@ impl Cache {
         Some(item)
     }
 
-    /// Stores an item. Returns the items evicted for it.
     pub(crate) fn store(
         &mut self,
         key: &[u8],
@@ -125,7 +121,6 @@ impl Cache {
         }
     }
 
-    /// Replaces the value without changing the item's rank or age.
     pub(crate) fn overwrite(&mut self, key: &[u8], value: Bytes) {
         let cas = self.next_cas();
         if let Some(item) = self.items.get_mut(key) {

@@ -10,8 +10,7 @@ use fencepost_machine::Now;
 /// Interval between readings, in microseconds.
 pub(crate) const TICK_US: u64 = 1_000_000;
 
-/// The first reading, so that no item looks as old as the server (`ITEM_UPDATE_INTERVAL` plus two
-/// seconds).
+/// The first reading: `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
 const AT_START: u64 = 62;
 
 /// Longer expiries are absolute times (`REALTIME_MAXDELTA`: 30 days).
@@ -31,9 +30,7 @@ pub(crate) struct Clock {
     /// The wall clock, in whole seconds, at reading zero.
     started: i64,
     pub(crate) shows: u64,
-    /// The monotonic clock at the last reading.
     read_us: u64,
-    /// The wall clock minus the monotonic clock now.
     ahead_us: i64,
 }
 
@@ -49,7 +46,6 @@ impl Clock {
         }
     }
 
-    /// Advances to `now` without a reading.
     pub(crate) fn goes_on(&mut self, now: Now) {
         self.ahead_us = ahead(now);
     }

@@ -33,8 +33,7 @@ pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }
 
-/// `safe_strtoull`: 64 bits. A negative number wraps around and is accepted if the result is below
-/// 2^63.
+/// `safe_strtoull`: negative numbers wrap around and are accepted if the result is below 2^63.
 pub(crate) fn unsigned(text: &[u8]) -> Option<u64> {
     let (negative, value) = parse(text)?;
     let value = u64::try_from(value).ok()?;

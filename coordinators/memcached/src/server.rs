@@ -44,7 +44,6 @@ pub struct Memcached {
     pub(crate) counts: Counts,
 }
 
-/// Counters printed by `stats`.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counts {
     pub(crate) gets: u64,
@@ -152,8 +151,7 @@ impl Memcached {
         }
     }
 
-    /// Executes one command of a connection, if one is complete. A line and its data block are one
-    /// command.
+    /// Executes one complete command of a connection. A line and its data block are one command.
     fn serve(&mut self, id: ConnectionId) {
         while let Some(request) = self.connections.get_mut(&id).and_then(Connection::next) {
             self.acting = Some(id);

@@ -16,9 +16,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// Number of sequences, of about 30 commands each.
 const CASES: u32 = 3_000;
-/// Ends every sequence: no other command has the same reply.
 const LAST: &[u8] = b"version\r\n";
 const LAST_REPLY: &[u8] = b"VERSION 1.6.18\r\n";
 
@@ -28,7 +26,6 @@ struct Real {
 }
 
 impl Real {
-    /// Starts a server; `None` if memcached is missing and not required.
     fn start() -> Option<Real> {
         let port = free_port();
         // Without `no_modern`, a background thread holds references to recently read items, and

@@ -1,5 +1,4 @@
-//! One client: its packets arrive, its statements run one by one and may wait in the middle.
-//! Meanwhile nothing more of the client is read.
+//! One client. Its statements run one by one and may wait; meanwhile no more packets are read.
 
 mod commands;
 mod login;

@@ -46,8 +46,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Queues a session for a lock. A deadlock refuses one session; returns `false` if it is this
-    /// one.
+    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {
@@ -79,8 +78,8 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Selects the session with the fewest refusals, and among those the one nearest to the session
-    /// that closed the cycle.
+    /// Selects the session with the fewest refusals, then the nearest to the one that closed the
+    /// cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)

@@ -1,5 +1,4 @@
-//! Executes expressions one operation at a time, so that a statement can stop, wait for a lock, and
-//! resume.
+//! Executes expressions operation by operation, so that a statement can wait for a lock.
 
 use crate::error::{Outcome, SqlError};
 use crate::execute::later;
@@ -79,8 +78,7 @@ impl Run {
         Ok(())
     }
 
-    /// Runs until done or until an operation has to wait. A killed session does not wait. Errors:
-    /// 1059, 1213.
+    /// Runs until done or waiting. A killed session does not wait. Errors: 1059, 1213.
     pub(crate) fn go_on(
         &mut self,
         session: &mut Session,

@@ -1,5 +1,4 @@
-//! Instants: microseconds since the Unix epoch with a number of decimals. The session's time zone
-//! is UTC.
+//! Instants: microseconds since the Unix epoch, with a number of decimals, in UTC.
 
 use fencepost_machine::calendar::{date_of, days_from, days_in};
 

@@ -143,8 +143,7 @@ impl Integer {
     }
 }
 
-/// Parses seconds since the Unix epoch, with optional decimals; zero and the default select the
-/// clock.
+/// Parses seconds since the Unix epoch; zero and the default select the clock.
 fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
     let micros = match value {
         None => 0,

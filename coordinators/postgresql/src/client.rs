@@ -1,5 +1,4 @@
-//! One client: its messages arrive, its statements run one by one and may wait in the middle.
-//! Meanwhile nothing more of the client is read.
+//! One client. Its statements run one by one and may wait; meanwhile no more messages are read.
 
 mod extended;
 mod query;
@@ -29,8 +28,7 @@ pub(crate) struct Client {
     portals: BTreeMap<String, Portal>,
     /// After an error, messages are skipped until the next Sync.
     is_skipping: bool,
-    /// The peer has closed the connection, which the session notices when it reads the next
-    /// message.
+    /// The peer has closed the connection; noticed at the next read.
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
     pub(crate) commands: u32,
@@ -52,7 +50,6 @@ enum Job {
     Sync,
 }
 
-/// Timeouts, by the monotonic clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Timers {
     pub(crate) statement: Option<u64>,

@@ -25,13 +25,10 @@ pub(crate) struct Core {
     pub(crate) wants: Vec<Output>,
     pub(crate) committed_last: Option<ConnectionId>,
     pub(crate) clients_max: usize,
-    /// Commits wait for the disk.
     pub(crate) syncs: bool,
-    /// Numbers of requested and finished syncs.
     pub(crate) asked_syncs: u64,
     pub(crate) done_syncs: u64,
     pub(crate) log: Log,
-    /// Commits wait for a standby.
     pub(crate) is_synchronous: bool,
     pub(crate) confirmed: u64,
     /// The server is a standby and read-only.
@@ -46,7 +43,6 @@ pub(crate) enum Signal {
 }
 
 impl Core {
-    /// Appends to the log. Returns the sync to wait for, if commits wait.
     pub(crate) fn write(&mut self, bytes: Bytes) -> Option<u64> {
         self.log.append(&bytes);
         self.wants.push(Output::DiskAppend { bytes });

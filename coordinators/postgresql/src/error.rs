@@ -4,9 +4,7 @@
 pub(crate) enum Severity {
     Warning,
     Notice,
-    /// Aborts the statement and its transaction.
     Error,
-    /// Closes the connection.
     Fatal,
 }
 

@@ -34,7 +34,6 @@ use std::rc::Rc;
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Stop {
     Wait,
-    /// Until this time of the monotonic clock.
     Sleep(u64),
     Flush(u64),
     Standby(u64),
@@ -99,7 +98,6 @@ impl Run {
         }
     }
 
-    /// Returns whether column descriptions are sent before the first row is found.
     pub(crate) fn streams(&self) -> bool {
         matches!(self.statement.statement, Statement::Select(_))
     }
@@ -180,8 +178,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Takes the snapshot of a REPEATABLE READ or SERIALIZABLE transaction at its first statement,
-    /// even if that statement waits for a table.
+    /// Takes a REPEATABLE READ or SERIALIZABLE snapshot even if the first statement waits.
     pub(super) fn fix_snapshot(&mut self) {
         let Some(open) = &mut self.session.transaction else { return };
         if open.isolation < Isolation::RepeatableRead || open.snapshot.is_some() {

@@ -27,7 +27,6 @@ pub(crate) struct Session {
     pub(crate) notices: Vec<SqlError>,
 }
 
-/// A prepared statement; `None` is an empty query.
 #[derive(Clone, Debug)]
 pub(crate) struct Prepared {
     pub(crate) statement: Option<Rc<Parsed>>,

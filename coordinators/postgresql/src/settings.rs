@@ -10,7 +10,6 @@ pub(crate) struct Settings {
     spans: BTreeMap<&'static str, u64>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
-    /// Settings without effect.
     texts: BTreeMap<&'static str, String>,
 }
 
@@ -102,8 +101,7 @@ impl Settings {
         self.spans.get(name).copied().filter(|span| *span > 0).map(|span| span * 1_000)
     }
 
-    /// Returns whether commits wait for a synchronous standby, if there is one
-    /// (`synchronous_commit`).
+    /// Returns whether commits wait for a synchronous standby (`synchronous_commit`).
     pub(crate) fn waits_for_standby(&self) -> bool {
         self.texts.get("synchronous_commit").is_none_or(|value| value != "local")
     }

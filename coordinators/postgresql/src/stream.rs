@@ -109,7 +109,6 @@ impl Sender {
         Sender { sent: None, heard_at: now }
     }
 
-    /// When the standby is disconnected if it stays silent.
     pub(crate) fn ends_at(&self) -> Option<u64> {
         self.sent.map(|_| self.heard_at + SILENCE_US)
     }

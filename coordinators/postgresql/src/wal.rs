@@ -1,5 +1,4 @@
-//! The log of commits, in our own format: groups of records, one for each commit. A group without
-//! its end was never committed.
+//! The log: in our own format, one group of records per commit. A group without end is dropped.
 
 use crate::bind::Binder;
 use crate::error::Outcome;
@@ -254,11 +253,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Parses one commit.
-///
-/// # Panics
-///
-/// If it is malformed, which its checksum rules out.
+/// Panics if the commit is malformed, which its checksum rules out.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }

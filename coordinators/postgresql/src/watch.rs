@@ -80,7 +80,6 @@ struct Holder {
 pub(crate) struct Watching {
     watch: Watch,
     seen: Vec<Option<Holder>>,
-    /// The last version seen of each table's row, held or not.
     versions: Vec<Option<VersionId>>,
     is_primary: bool,
 }

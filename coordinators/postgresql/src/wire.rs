@@ -1,5 +1,4 @@
-//! The frontend/backend protocol 3.0: parses clients' messages with all their errors, and encodes
-//! replies.
+//! The frontend/backend protocol 3.0: parses messages with all their errors, encodes replies.
 
 use crate::bound::Output;
 use crate::error::{Outcome, SqlError};
@@ -11,7 +10,6 @@ use bytes::{BufMut, Bytes, BytesMut};
 const SMALL_MAX: usize = 10_000;
 /// Maximum length of any message.
 const LARGE_MAX: usize = 0x3fff_ffff;
-/// Maximum length of the first message.
 const STARTUP_MAX: usize = 10_000;
 
 pub(crate) enum Startup {
@@ -67,7 +65,6 @@ pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     Frame::Message(kind, message.slice(5..))
 }
 
-/// Returns whether [`frame`] would return something other than `More`.
 pub(crate) fn has_frame(input: &[u8]) -> bool {
     let Some(kind) = input.first() else { return false };
     let Some(max) = longest(*kind) else { return true };

@@ -72,8 +72,7 @@ impl ZooKeeper {
         self.config.has_room(clients().count(), of_its_host)
     }
 
-    /// Closes the oldest connection that has not sent anything yet, if there are more of them than
-    /// of clients allowed.
+    /// Closes the oldest silent connection if there are more of these than clients allowed.
     pub(crate) fn bound_strangers(&mut self) {
         let connections = self.connections.iter();
         let strangers = connections.filter(|(_, open)| matches!(open.party, Party::Unknown));

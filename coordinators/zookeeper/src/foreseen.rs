@@ -1,5 +1,4 @@
-//! The tree as it will be after all proposals are committed. Requests are checked against this, not
-//! against the committed tree.
+//! The tree after all proposals, against which requests are checked.
 
 use crate::acl::Acl;
 use crate::code::Refusal;

@@ -1,5 +1,4 @@
-//! Turns a request into a transaction: the leader checks it against the state after all earlier
-//! proposals.
+//! Turns requests into transactions, checked against the state after all earlier proposals.
 
 use crate::acl::{self, Acl, Permission};
 use crate::code::{Operation, Refusal};
@@ -71,8 +70,7 @@ impl Preparation<'_> {
             Operation::SetAcl => self.set_acl(&mut reader),
             Operation::Multi => self.multi(&mut reader),
             Operation::Reconfig => Err(Refusal::ReconfigDisabled),
-            // The real server reads the path from the frame's header, which never holds a valid
-            // one.
+            // The real server reads the path from the frame's header, where it is never valid.
             Operation::DeleteContainer => Err(Refusal::BadArguments),
             _ => {
                 let part = read_part(operation, &mut reader)?;

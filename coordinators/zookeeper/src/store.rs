@@ -41,8 +41,7 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// Loads the disk. Every logged transaction counts, as in the real server; an incomplete one at
-    /// the end does not.
+    /// Loads the disk. As in the real server, every complete logged transaction counts.
     pub(crate) fn load(files: &Files) -> Store {
         let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
         let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
@@ -93,8 +92,7 @@ impl Store {
         self.log.push(transaction);
     }
 
-    /// Starts to sync the log, unless a sync is pending: the next one then covers what was written
-    /// meanwhile.
+    /// Syncs the log, unless a sync is pending: the next one then covers later writes.
     pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
         let last = self.last_logged();
         if self.syncing.is_empty() && self.synced < last {

@@ -1,5 +1,4 @@
-//! The tree of nodes and the open sessions: equal on all members that have applied the same
-//! transactions.
+//! The tree of nodes and the open sessions: equal on members that applied the same transactions.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};

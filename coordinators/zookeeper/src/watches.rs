@@ -1,5 +1,4 @@
-//! Watches. A watch belongs to a connection and ends with it; the client sets it again when it
-//! reconnects.
+//! Watches. They belong to a connection; a reconnected client sets them again.
 
 use crate::path;
 use crate::tree::Happening;
@@ -64,8 +63,7 @@ impl Watches {
         was_there
     }
 
-    /// Returns whether any connection watches the node. The real server does not check which one
-    /// either.
+    /// Like the real server, does not check which connection watches.
     pub(crate) fn any(&self, of: Of, path: &str) -> bool {
         match of {
             Of::Data => self.data.contains_key(path),

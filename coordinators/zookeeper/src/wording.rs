@@ -6,8 +6,7 @@ use crate::jute::{Read, Reader};
 use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
-/// Renders messages: `create /lock-`, `reply 3: NoNode`, `event deleted /lock`. ` | ` separates
-/// several.
+/// Renders `create /lock-`, `reply 3: NoNode`, `event deleted /lock`, separated by ` | `.
 pub(crate) fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     let (mut reader, mut words) = (Reader::new(bytes), Vec::new());
     if bytes.starts_with(PEER_GREETING) {

@@ -17,8 +17,7 @@ const WORDS: [&[u8; 4]; 18] = [
     b"srst", b"stat", b"wchc", b"wchp", b"wchs", b"mntr", b"isro", b"hash",
 ];
 
-/// Answers a word; `None` if there is no such word. Like the real server, answers only `srvr` by
-/// default.
+/// `None` if there is no such word. Like the real server, answers only `srvr` by default.
 pub(crate) fn answer(word: &[u8], about: About) -> Option<String> {
     let word = WORDS.iter().find(|known| known.as_slice() == word)?;
     if *word != b"srvr" {

@@ -14,8 +14,7 @@ use crate::state::timers::Timer;
 use fencepost_machine::WallTime;
 
 impl Call<'_> {
-    /// Attempts the command now or blocks the client. In a transaction or a script it times out
-    /// immediately instead.
+    /// Attempts the command or blocks. In a transaction or a script it times out immediately.
     pub(crate) fn block(&mut self, wait: Wait<Attempt>) -> Result<(), CommandError> {
         if (wait.attempt)(self)? {
             return Ok(());
@@ -47,8 +46,6 @@ impl Server {
         }
     }
 
-    /// Returns the first client from `from` on that waits for this key, if the key has what it
-    /// wants.
     fn next_blocked(&self, db: usize, key: &[u8], from: usize) -> Option<usize> {
         let held = match self.database(db).get(key).map(|entry| &entry.value)? {
             Value::List(_) => Wanted::List,
@@ -87,7 +84,6 @@ impl Server {
         is_done
     }
 
-    /// Answers clients that timed out; runs when [`Timer::BlockedClient`] is due.
     pub(crate) fn end_blocked(&mut self) {
         let now = self.now_ms();
         while let Some(index) = self.blocking.first_over(now) {

@@ -68,8 +68,7 @@ impl Server {
         }
     }
 
-    /// Closes a client's connection immediately, or after the current command if it is that
-    /// command's client.
+    /// Closes a connection immediately, or after the client's current command.
     pub(crate) fn disconnect(&mut self, key: ClientKey) {
         if self.turn.acting() == Some(key) {
             self.client_mut(key).service.close();

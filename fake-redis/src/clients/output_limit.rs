@@ -1,5 +1,4 @@
-//! Limits on unsent output: `client-output-buffer-limit` (`checkClientOutputBufferLimits` in
-//! networking.c).
+//! `client-output-buffer-limit` (`checkClientOutputBufferLimits` in networking.c).
 
 use crate::config::{OutputLimit, OutputLimits};
 use crate::state::client::{Client, Role};
@@ -8,8 +7,7 @@ use crate::state::server::Server;
 use crate::state::timers::Timer;
 use fencepost_machine::{ConnectionId, Output, WallTime};
 
-/// A client's limit. A replica's is at least the backlog size, since it may have to be sent the
-/// backlog.
+/// A replica's limit is at least the backlog size, since it may have to be sent the backlog.
 fn limit_of(client: &Client, limits: &OutputLimits, backlog_size: usize) -> OutputLimit {
     let mut limit = match client.role() {
         Role::Replica => limits.replica,
@@ -30,7 +28,6 @@ impl Server {
         }
     }
 
-    /// Checks all clients with unsent output; runs when [`Timer::OutputLimit`] is due.
     pub(crate) fn check_output_limits(&mut self) {
         let mut waiting: Vec<ClientKey> = self.roster.connected().collect();
         waiting.retain(|key| self.client(*key).output.bytes > 0);

@@ -26,8 +26,7 @@ impl Server {
         self.timers.set(Timer::Replication, next.map(WallTime));
     }
 
-    /// After a command, records the offset that a client's WAIT refers to: from 7.2 on that of its
-    /// own writes, before that of all writes.
+    /// Records the offset for WAIT: from 7.2 on that of the client's writes, before of all writes.
     pub(crate) fn note_write_offset(&mut self, key: ClientKey) {
         let offset = self.replication.offset();
         let wrote = offset != self.turn.offset_before();

@@ -34,8 +34,7 @@ impl Server {
         self.persistence.synced_offset().is_some_and(|synced| synced >= offset)
     }
 
-    /// Blocks a client until the goal is reached or the timeout is over. Asks the replicas for an
-    /// acknowledgement immediately.
+    /// Blocks a client until the goal or the timeout, and asks replicas for acknowledgements.
     pub(crate) fn wait_until(&mut self, key: ClientKey, goal: Goal, timeout_ms: i64) {
         let offset = self.client(key).write_offset();
         let until_ms = (timeout_ms > 0).then(|| self.now_ms().saturating_add(timeout_ms));
@@ -67,7 +66,6 @@ impl Server {
         }
     }
 
-    /// Answers clients that timed out; runs when [`Timer::BlockedClient`] is due.
     pub(crate) fn end_waits(&mut self) {
         let now = self.now_ms();
         let is_over = |waiting: &Waiting| waiting.until_ms.is_some_and(|until| until <= now);

@@ -68,8 +68,7 @@ fn resetstat(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `rewriteConfig`: settings survive a restart, and so does the role
-/// (`rewriteConfigReplicaOfOption`).
+/// `rewriteConfig`: settings and role survive a restart (`rewriteConfigReplicaOfOption`).
 fn rewrite(call: &mut Call<'_>) -> CommandResult {
     let server = &mut *call.server;
     if !server.config.has_config_file {

@@ -18,8 +18,7 @@ pub(super) static COMMANDS: &[Command] = &[Command::new(
 const NOT_A_REPLICA: CommandError =
     CommandError::fixed("ERR FAILOVER target HOST and PORT is not a replica.");
 
-/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`. Replies immediately;
-/// INFO reports the progress.
+/// `FAILOVER [TO host port [FORCE]] [TIMEOUT milliseconds]`, `FAILOVER ABORT`.
 fn failover(call: &mut Call<'_>) -> CommandResult {
     if call.args.len() == 2 && call.args.is(1, "abort") {
         return abort(call);

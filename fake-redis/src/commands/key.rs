@@ -64,8 +64,7 @@ fn delete(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// DELEX of 8.4: DEL of one key if it holds, or does not hold, this string. Digests are not
-/// modelled.
+/// DELEX of 8.4: DEL of one key if it holds, or not, this string. Digests are not modelled.
 fn delete_if(call: &mut Call<'_>) -> CommandResult {
     if !matches!(call.args.len(), 2 | 4) {
         return Err(CommandError::fixed("ERR wrong number of arguments for 'delex' command"));
@@ -130,8 +129,7 @@ fn keys(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `dbRandomKey` in db.c: deletes an expired key and draws another; a replica, which must not
-/// delete, eventually gives up.
+/// `dbRandomKey` in db.c: deletes an expired key and draws again; a replica gives up instead.
 fn randomkey(call: &mut Call<'_>) -> CommandResult {
     const TRIES_MAX: usize = 100;
     for _ in 0..TRIES_MAX {

@@ -115,7 +115,6 @@ fn llen(call: &mut Call<'_>) -> CommandResult {
     Ok(())
 }
 
-/// Converts an index to a position; negative ones count from the end.
 fn position(index: i64, length: usize) -> Option<usize> {
     let index = if index < 0 { index.checked_add(length as i64)? } else { index };
     usize::try_from(index).ok().filter(|index| *index < length)
@@ -306,8 +305,7 @@ pub(super) struct Route {
     pub(super) to: End,
 }
 
-/// Moves an element between lists, which may be the same; `None` if there is none. Both must be
-/// lists.
+/// Moves an element between lists, or within one; `None` if there is none. Both must be lists.
 pub(super) fn shift(
     call: &mut Call<'_>,
     (source, target): (&[u8], &[u8]),
@@ -372,8 +370,7 @@ pub(super) struct Several<'a> {
     pub(super) count: usize,
 }
 
-/// `lmpopGenericCommand`: parses from the number of keys at `first` on; `parse_end` parses the
-/// names of the ends.
+/// `lmpopGenericCommand`: parses from the number of keys at `first` on.
 pub(super) fn parse_several<'a>(
     call: &Call<'a>,
     first: usize,

@@ -97,8 +97,7 @@ fn attach(call: &mut Call<'_>, request: SyncRequest<'_>) -> CommandResult {
     Ok(())
 }
 
-/// `REPLCONF option value ...`: a replica's introduction and acknowledgements. ACK and GETACK have
-/// no reply.
+/// `REPLCONF option value ...`: a replica's data and ACKs. ACK and GETACK have no reply.
 fn replconf(call: &mut Call<'_>) -> CommandResult {
     if call.args.len().is_multiple_of(2) {
         return Err(error::SYNTAX);
@@ -154,8 +153,7 @@ fn offset_of(text: &[u8]) -> Option<u64> {
     u64::try_from(parse_integer(text)?).ok()
 }
 
-/// `WAIT replicas timeout`: replies with the number of replicas that acknowledged this connection's
-/// writes. Does not block in a transaction.
+/// `WAIT replicas timeout`: replies with the number of replicas. Does not block in MULTI.
 fn wait(call: &mut Call<'_>) -> CommandResult {
     if call.server.is_replica() {
         return Err(WAIT_ON_REPLICA);

@@ -54,8 +54,7 @@ fn eval(call: &mut Call<'_>, access: Access) -> CommandResult {
 }
 
 fn evalsha(call: &mut Call<'_>, access: Access) -> CommandResult {
-    // As in Redis, an argument that cannot be a SHA-1 is refused before the number of keys is
-    // parsed.
+    // As in Redis, an invalid SHA-1 is refused before the number of keys is parsed.
     let mut sha: Sha = call.arg(1).try_into().map_err(|_| NO_SCRIPT)?;
     sha.make_ascii_lowercase();
     let keys = number_of_keys(call)?;

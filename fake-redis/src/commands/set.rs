@@ -22,7 +22,6 @@ impl Expiry<'_> {
         if let Expiry::At(_, anchor, _) = self { anchor } else { Anchor::Epoch }
     }
 
-    /// Returns whether this may follow an earlier option: none, or the same one.
     fn may_follow(self, before: Expiry<'_>) -> bool {
         match (before, self) {
             (Expiry::Unstated, _) => true,
@@ -51,8 +50,7 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Returns whether this may follow an earlier condition: none, or the same one; one with a
-    /// value must be alone.
+    /// Whether this may follow: no condition, or the same one; one with a value must be alone.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),
@@ -93,8 +91,7 @@ enum Word {
     IfNe,
 }
 
-/// `parseExtendedStringArgumentsOrReply` in t_string.c: refuses contradictions, accepts
-/// repetitions.
+/// `parseExtendedStringArgumentsOrReply` in t_string.c: allows repetitions, not contradictions.
 #[inline(always)]
 fn parse_options<'a>(
     args: Args<'a>,
@@ -179,8 +176,7 @@ impl Word {
     }
 }
 
-/// Packs a word into a number, unique up to case among words of letters; 0 for words longer than
-/// every option.
+/// A number unique to a word up to case; 0 for words longer than every option.
 const fn packed(word: &[u8]) -> u64 {
     // The bit that distinguishes a letter's cases; setting it makes no other byte a letter.
     const CASE: u8 = 0x20;
@@ -291,8 +287,7 @@ pub(super) fn holds(
     Ok(position.is_some() && text == wanted)
 }
 
-/// Propagates SET without GET and conditions, which concern only the client (`setGenericCommand` in
-/// t_string.c).
+/// Propagates SET without GET and conditions (`setGenericCommand` in t_string.c).
 fn state_plainly(call: &mut Call<'_>) {
     let mut parts: Vec<&[u8]> = call.args.up_to(3).iter().collect();
     let mut rest = call.args.from(3).iter();

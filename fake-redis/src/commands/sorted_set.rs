@@ -1,5 +1,4 @@
-//! Commands for sorted sets that add, remove and read members (t_zset.c); ranges are in
-//! `sorted_set_range`.
+//! Commands for members of sorted sets (t_zset.c); ranges are in `sorted_set_range`.
 
 use super::collection::{edit, edit_existing, peek, read};
 use super::list::{Several, parse_several, positive_count};

@@ -147,7 +147,6 @@ struct Options {
     with_scores: bool,
 }
 
-/// Parses options from `first` on. A command whose name implies an option does not accept it.
 fn parse_options(
     call: &Call<'_>,
     first: usize,

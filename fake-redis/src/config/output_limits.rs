@@ -10,8 +10,7 @@ pub(crate) fn show(limits: &OutputLimits) -> String {
     shown.join(" ")
 }
 
-/// Parses repeated `class hard soft seconds`; other classes keep their limits. All or nothing
-/// (`setConfigOutputBufferLimitOption` in config.c).
+/// Parses `class hard soft seconds`, all or nothing (`setConfigOutputBufferLimitOption`, config.c).
 pub(crate) fn parse(mut limits: OutputLimits, value: &str) -> Result<OutputLimits, &'static str> {
     let words: Vec<&str> = value.split(' ').filter(|word| !word.is_empty()).collect();
     if !words.len().is_multiple_of(4) {

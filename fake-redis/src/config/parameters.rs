@@ -21,7 +21,6 @@ impl Refusal {
 pub(crate) enum Change {
     Never,
     Switch(fn(&mut NodeConfig, bool)),
-    /// An integer with its bounds.
     Count(i64, i64, fn(&mut NodeConfig, u32)),
     /// Bytes with a minimum; accepts `kb`, `mb` and `gb`.
     Memory(u64, fn(&mut NodeConfig, u64)),

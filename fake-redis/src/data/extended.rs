@@ -81,7 +81,6 @@ impl Natural {
         self.0.get((index / 32) as usize).is_some_and(|part| part >> (index % 32) & 1 == 1)
     }
 
-    /// The top 128 bits at most, the number of lower bits, and whether any of those is set.
     fn top(&self) -> (u128, u32, bool) {
         let cut = self.bits().saturating_sub(128);
         let value = (cut..self.bits())
@@ -200,8 +199,7 @@ fn read_decimal(text: &[u8]) -> Option<(Natural, i64)> {
     seen_digit.then_some((natural, exponent))
 }
 
-/// `natural * 10^exponent`; `None` if it overflows or underflows, which `strtold` calls a range
-/// error.
+/// `natural * 10^exponent`; `None` on overflow or underflow, `strtold`'s range error.
 fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<Extended> {
     if natural.bits() == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -226,10 +224,8 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// Returns whether a long double would round this to zero, which `getLongDoubleFromObject`
-    /// refuses.
+    /// Whether a long double would round this to zero, which `getLongDoubleFromObject` refuses.
     fn underflows(self) -> bool {
-        /// Exponent of the smallest positive long double.
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;
         self.mantissa != 0 && top < LEAST - 1

@@ -51,8 +51,7 @@ fn match_one(pattern: &[u8], byte: u8) -> Option<usize> {
     }
 }
 
-/// Matches one byte against a class after its `[`. Returns the length including the `]`. An
-/// unclosed class ends with the pattern.
+/// Matches a class after its `[`, unclosed up to the pattern's end. Returns the class's length.
 fn match_class(class: &[u8], byte: u8) -> Option<usize> {
     let negated = class.first() == Some(&b'^');
     let mut at = usize::from(negated);

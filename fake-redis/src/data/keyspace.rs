@@ -4,8 +4,7 @@ use crate::data::value::Value;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// Estimated cost of an entry besides the bytes of key and value: about that of Redis's dictionary
-/// entry and object.
+/// Estimated size of Redis's dictionary entry and object, without key and value.
 const ENTRY_OVERHEAD: usize = 72;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -31,8 +30,7 @@ impl Entry {
 
 type Entries = IndexMap<Box<[u8]>, Entry, FxBuildHasher>;
 
-/// A numbered database with a deterministic order: insertion order, except that the last key takes
-/// a removed key's position.
+/// A numbered database in insertion order; the last key takes a removed key's position.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Database {
     entries: Entries,
@@ -41,7 +39,6 @@ pub(crate) struct Database {
 }
 
 impl Database {
-    /// Includes expired keys.
     pub(crate) fn len(&self) -> usize {
         self.entries.len()
     }

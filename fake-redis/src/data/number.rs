@@ -122,8 +122,7 @@ pub(crate) fn parse_cursor(text: &[u8]) -> Option<u64> {
     Some(if is_negative { value.wrapping_neg() } else { value })
 }
 
-/// Parses a hexadecimal double such as `0x1.8p3`, as `strtod` does. Digits beyond a double's
-/// precision are not rounded correctly.
+/// Parses `0x1.8p3`, as `strtod`. Digits beyond a double's precision are not rounded correctly.
 fn parse_hexadecimal(text: &str) -> Option<f64> {
     let (sign, rest) = match text.strip_prefix('-') {
         Some(rest) => (-1.0, rest),
@@ -145,8 +144,7 @@ fn parse_hexadecimal(text: &str) -> Option<f64> {
     Some(sign * value * 2.0_f64.powi(shift))
 }
 
-/// Parses the double at the start of a text, as `strtod` without leading spaces. Returns it with
-/// its length.
+/// Parses a double at the start, as `strtod` without leading spaces. Returns its length too.
 pub(crate) fn leading_double(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(matches!(text.first(), Some(b'+' | b'-')));
     let rest = &text[sign..];

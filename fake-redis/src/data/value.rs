@@ -17,8 +17,7 @@ const LISTED_FIELDS_MAX: usize = 512;
 /// `hash-max-listpack-value`: hashes with longer fields or values are no longer lists.
 const LISTED_VALUE_LENGTH_MAX: usize = 64;
 
-/// A key's value. Collections are boxed, so that moving an entry is cheap. A collection in a
-/// keyspace is never empty.
+/// Collections are boxed, so that moving an entry is cheap, and never empty in a keyspace.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Value {
     String(Vec<u8>),
@@ -67,8 +66,7 @@ impl Value {
     }
 }
 
-/// A hash: in insertion order while small, like Redis's listpacks; beyond, in a deterministic
-/// order.
+/// In insertion order while small, like Redis's listpacks; beyond, in a deterministic order.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Hash {
     fields: IndexMap<Box<[u8]>, Vec<u8>, FxBuildHasher>,
@@ -99,7 +97,6 @@ impl Hash {
         self.fields.iter().map(|(field, value)| (&**field, value.as_slice()))
     }
 
-    /// Returns whether the field is new.
     pub(crate) fn set(&mut self, field: &[u8], value: &[u8]) -> bool {
         self.table |=
             field.len() > LISTED_VALUE_LENGTH_MAX || value.len() > LISTED_VALUE_LENGTH_MAX;
@@ -116,7 +113,6 @@ impl Hash {
         true
     }
 
-    /// Returns whether the field existed.
     pub(crate) fn remove(&mut self, field: &[u8]) -> bool {
         let removed = if self.table {
             self.fields.swap_remove(field)

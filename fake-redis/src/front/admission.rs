@@ -143,7 +143,6 @@ fn is_allowed_while_listening(command: &Command) -> bool {
     name.ends_with("subscribe") || matches!(name, "ping" | "quit" | "reset")
 }
 
-/// Commands that control a transaction and are never queued.
 fn is_transaction_control(command: &Command) -> bool {
     matches!(command.full_name, "exec" | "discard" | "multi" | "watch" | "quit" | "reset")
 }

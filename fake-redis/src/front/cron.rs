@@ -4,7 +4,6 @@ use crate::state::server::Server;
 use crate::state::timers::Timer;
 
 impl Server {
-    /// Handles the driver's timer. The first one is the boot.
     pub(crate) fn timer(&mut self) {
         self.timers.woken();
         if self.life.boot() {
@@ -51,7 +50,6 @@ impl Server {
         }
     }
 
-    /// Returns whether a postponed or blocked client will time out.
     pub(crate) fn answers_later(&self) -> bool {
         [Timer::BlockedClient, Timer::PauseEnd, Timer::SleepEnd]
             .into_iter()

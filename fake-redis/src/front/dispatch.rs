@@ -7,8 +7,7 @@ use crate::protocol::reply::Reply;
 use crate::state::client_key::ClientKey;
 use crate::state::server::Server;
 
-/// `securityWarningCommand`: words that reveal a browser's request meant to be mistaken for
-/// commands.
+/// `securityWarningCommand`: words of an HTTP request that is meant to be taken for commands.
 fn is_http(name: &[u8]) -> bool {
     matches!(name.len(), 4 | 5)
         && (name.eq_ignore_ascii_case(b"post") || name.eq_ignore_ascii_case(b"host:"))
@@ -52,8 +51,7 @@ impl Server {
     fn finish_command(&mut self, key: ClientKey, reply: &mut Reply) {
         self.outbox.count_command();
         self.statistics.commands += 1;
-        // During a script none of its effects is propagated, and no client that waits for them is
-        // served.
+        // During a script, its effects are not propagated and wake no client.
         if self.long_script.interrupted().is_none() {
             self.flush_effects();
             self.note_write_offset(key);
@@ -72,15 +70,13 @@ impl Server {
         if client.service.is_closing() {
             self.close_after_replies(key);
         } else if client.reader.pending() > 0 && !client.service.is_blocked() {
-            // As in Redis, which executes all that it has read of a client before it serves the
-            // next.
+            // As in Redis, all that was read of a client is executed before the next client.
             self.look_for_command(key);
             self.roster.prefer(key);
         }
     }
 
-    /// `processCommand` in server.c: executes, queues or refuses a command. Returns `false` if it
-    /// has to wait.
+    /// `processCommand` in server.c. Returns `false` if the command has to wait.
     pub(crate) fn process(&mut self, key: ClientKey, args: Args<'_>, reply: &mut Reply) -> bool {
         if is_http(args.get(0)) {
             self.client_mut(key).service.abort();
@@ -119,17 +115,12 @@ impl Server {
         }
     }
 
-    /// Applies one command of the primary's stream: it is never refused, and sees expired keys as
-    /// alive.
+    /// Applies the primary's stream: never refused, and expired keys are alive.
     pub(crate) fn apply_replicated(&mut self, args: &[&[u8]]) {
         self.apply(ClientKey::PRIMARY, args);
     }
 
-    /// Applies one command of the append-only file, with `loading` set.
-    ///
-    /// # Errors
-    ///
-    /// If there is no such command, or not with this many arguments.
+    /// Applies a command of the append-only file, with `loading` set.
     pub(crate) fn apply_from_disk(&mut self, args: &[&[u8]]) -> Result<(), CommandError> {
         let arguments = ArgumentVector::of(args.iter().copied());
         self.find_whole_command(arguments.as_args())?;

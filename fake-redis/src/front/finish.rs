@@ -10,8 +10,7 @@ impl Server {
         self.outbox.say_more(self.roster.has_ready() && !self.life.is_asleep());
     }
 
-    /// Ends an input: writes the append-only file, then releases the messages unless they must
-    /// wait.
+    /// Writes the append-only file, then releases the messages unless they must wait.
     pub(crate) fn finish_input(&mut self) {
         self.flush_append_only();
         self.flush_replication();

@@ -20,8 +20,7 @@ impl Server {
         }
     }
 
-    /// Handles the end of a connection that this server opened. A link that was in use is reopened
-    /// immediately, any other by the cron.
+    /// A link that was in use is reopened immediately, any other connection by the cron.
     pub(crate) fn outgoing_closed(&mut self, connection: ConnectionId) {
         if !self.replication.is_link(connection) {
             return;
@@ -33,8 +32,7 @@ impl Server {
         }
     }
 
-    /// Handles bytes on a connection that this server opened. Returns `false` if replication does
-    /// not use it.
+    /// Returns `false` if replication does not use this connection.
     pub(crate) fn outgoing_received(&mut self, connection: ConnectionId, bytes: &[u8]) -> bool {
         if !self.replication.is_link(connection) {
             return false;
@@ -44,7 +42,6 @@ impl Server {
         true
     }
 
-    /// Continues to read the primary's stream, unless the server sleeps.
     pub(crate) fn read_link(&mut self) {
         if self.life.is_asleep() {
             return;
@@ -60,8 +57,7 @@ impl Server {
         }
     }
 
-    /// Applies the complete commands received from the primary. The offset advances past a
-    /// transaction once it is complete, as in `commandProcessed`.
+    /// Applies complete commands; the offset advances per transaction, as in `commandProcessed`.
     fn read_stream(&mut self) {
         self.replication.take_up();
         while self.replication.is_link_up() {

@@ -83,16 +83,14 @@ impl Server {
             }
             self.attend_loading(&mut pace, reader.position())?;
         }
-        // With an append-only file, the snapshot is only its beginning, so its position does not
-        // describe the whole.
+        // With an append-only file, a snapshot is only its beginning: its position is meaningless.
         if let Some(origin) = reader.origin().filter(|_| !self.persistence.wants_stream()) {
             self.resume_history(&origin);
         }
         Ok(())
     }
 
-    /// Executes the commands of the append-only file, except a truncated command or transaction at
-    /// its end.
+    /// Executes the append-only file, except a truncated command or transaction at its end.
     fn load_append_only(&mut self, file: &[u8]) -> Result<(), Halt> {
         let (mut reader, mut pace) = (LogReader::new(file), Pace::default());
         let mut words = Vec::new();

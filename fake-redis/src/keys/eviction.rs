@@ -6,12 +6,10 @@ use crate::data::keyspace::Entry;
 use crate::state::server::Server;
 use fencepost_machine::KeyChange;
 
-/// Number of keys to sample, as `maxmemory-samples`, and some more because there is no pool of
-/// candidates.
+/// As `maxmemory-samples`, and more because there is no pool of candidates.
 const SAMPLES: usize = 16;
 
-/// Memory of a server without keys: small, so that Redis's own tests can fill the memory with a
-/// limit of one byte.
+/// Memory of an empty server: small, because Redis's own tests set a limit of one byte.
 const BASE_MEMORY: usize = 2;
 
 impl Server {

@@ -8,8 +8,7 @@ use crate::state::server::{Command, Server};
 use bytes::Bytes;
 
 impl Server {
-    /// Shows a command to the monitors. Administrative commands are not shown, as in `call` in
-    /// server.c.
+    /// Administrative commands are not shown, as in `call` in server.c.
     pub(crate) fn show_to_monitors(&mut self, key: ClientKey, command: &Command, args: Args<'_>) {
         if self.roster.monitors().is_empty()
             || self.life.is_loading()

@@ -11,8 +11,7 @@ impl Server {
             && (cfg!(test) || self.replication.wants_stream() || self.persistence.wants_stream())
     }
 
-    /// Records a command with the effect of what was just done. It is propagated when the current
-    /// command ends.
+    /// Records an equivalent command, to be propagated when the current one ends.
     pub(crate) fn add_effect(&mut self, db: usize, parts: &[&[u8]]) {
         self.add_effect_of(db, self.changes.targets(), parts.iter().copied());
     }
@@ -28,8 +27,7 @@ impl Server {
         }
     }
 
-    /// Propagates the recorded effects, within MULTI and EXEC if there are several, as
-    /// `propagatePendingCommands` does.
+    /// Propagates effects, several within MULTI and EXEC, as `propagatePendingCommands` does.
     #[inline]
     pub(crate) fn flush_effects(&mut self) {
         if self.changes.waiting() > 0 {

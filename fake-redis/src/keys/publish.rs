@@ -7,8 +7,7 @@ use crate::state::server::Server;
 use crate::state::subscription::Kind;
 
 impl Server {
-    /// Sends a message to a channel's subscribers. Returns their number. `pubsubPublishMessage` in
-    /// pubsub.c.
+    /// `pubsubPublishMessage` in pubsub.c. Returns the number of receivers.
     pub(crate) fn publish(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners = self.pubsub.of(Kind::Channel).get(channel).cloned().unwrap_or_default();
         self.deliver(&listeners, &[b"message", channel, message]);
@@ -27,7 +26,6 @@ impl Server {
         receivers
     }
 
-    /// Sends a message to a shard channel's subscribers. Returns their number.
     pub(crate) fn publish_to_shard(&mut self, channel: &[u8], message: &[u8]) -> usize {
         let listeners =
             self.pubsub.of(Kind::ShardChannel).get(channel).cloned().unwrap_or_default();

@@ -15,7 +15,6 @@ impl Server {
         }
     }
 
-    /// Sends a command's reply, unless CLIENT REPLY suppresses it.
     pub(crate) fn send_reply(&mut self, key: ClientKey, reply: &mut Reply) {
         let client = self.client(key);
         match client.connection() {
@@ -29,8 +28,7 @@ impl Server {
         }
     }
 
-    /// Sends a push message, such as a published one. CLIENT REPLY does not suppress it
-    /// (`CLIENT_PUSHING`).
+    /// Sends a push message, which CLIENT REPLY does not suppress (`CLIENT_PUSHING`).
     pub(crate) fn push_to(&mut self, key: ClientKey, bytes: Bytes) {
         let client = self.client(key);
         if let Some(connection) = client.connection() {

@@ -48,8 +48,7 @@ impl Server {
     }
 }
 
-/// Renders a value: a string as it is, a hash as `field=value`, a sorted set as `member=score`;
-/// elements are separated by spaces.
+/// Renders a hash as `field=value`, a sorted set as `member=score`, separated by spaces.
 fn rendered(value: &Value) -> Bytes {
     match value {
         Value::String(text) => Bytes::copy_from_slice(text),

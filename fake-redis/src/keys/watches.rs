@@ -19,7 +19,6 @@ impl Server {
         self.watches.forget(client, &watching);
     }
 
-    /// Marks the transactions of clients that watch the key as failed.
     pub(crate) fn touch_watched(&mut self, db: usize, key: &[u8]) {
         for client in self.watches.watchers(db, key) {
             self.roster.client_mut(*client).transaction.overtake();

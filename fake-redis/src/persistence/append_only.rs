@@ -1,5 +1,4 @@
-//! The append-only file: effects as commands, and syncs (aof.c, `feedAppendOnlyFile`,
-//! `flushAppendOnlyFile`).
+//! The append-only file and its syncs (aof.c, `feedAppendOnlyFile`, `flushAppendOnlyFile`).
 
 use crate::config::{Fsync, Persistence};
 use crate::state::server::Server;
@@ -43,8 +42,7 @@ impl Server {
         until.is_some()
     }
 
-    /// BGREWRITEAOF, done immediately: writes all data as a snapshot and starts an empty
-    /// append-only file.
+    /// BGREWRITEAOF, done immediately: a snapshot and an empty append-only file.
     fn write_anew(&mut self) {
         let snapshot = self.snapshot();
         self.persistence.replaced(snapshot.len(), self.replication.offset());

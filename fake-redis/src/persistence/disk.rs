@@ -9,8 +9,7 @@ impl Server {
         self.persistence.find(image);
     }
 
-    /// Releases this input's messages; with `appendfsync always` only after the disk has synced the
-    /// data they acknowledge.
+    /// Releases messages; with `appendfsync always` after the sync of what they acknowledge.
     pub(crate) fn release_sends(&mut self) {
         if self.persistence.awaits_sync() {
             self.persistence.hold(self.outbox.hold());

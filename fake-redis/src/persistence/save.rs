@@ -22,8 +22,7 @@ impl Server {
         self.persistence.last_save()
     }
 
-    /// Wakes up when a save point with enough changes is older than its seconds, as in
-    /// `serverCron`.
+    /// Wakes up when a save point with enough changes is old enough, as in `serverCron`.
     pub(crate) fn schedule_save(&mut self) {
         if self.persistence.mode() != Persistence::Rdb || self.changes.unsaved() == 0 {
             return;

@@ -19,7 +19,6 @@ const ALWAYS: Persistence = Persistence::Aof { fsync: Fsync::Always };
 const EVERY_SECOND: Persistence = Persistence::Aof { fsync: Fsync::EverySec };
 const NEVER: Persistence = Persistence::Aof { fsync: Fsync::No };
 
-/// Returns whether a key survives: SET, a pause, this kind of crash, a restart.
 fn survives(persistence: Persistence, wait_ms: u64, end: impl Fn(&mut World)) -> bool {
     let (mut world, config) = world(persistence);
     assert_eq!(world.ask_text("redis-1", &["SET", "k", "v"]), "OK");
@@ -66,8 +65,6 @@ fn with_fsync_every_second_the_first_write_of_a_second_is_synced_at_once_and_lat
     assert_eq!(survivors(900), "1 2", "the next second has begun, and serverCron has looked");
 }
 
-/// Returns whether a key survives a crash `wait_ms` after SET if a sync, which takes `sync_ms`,
-/// began just before.
 fn survives_behind_a_sync(sync_ms: u64, wait_ms: u64) -> bool {
     let (mut world, config) = world(EVERY_SECOND);
     world.sync_us = sync_ms * 1_000;

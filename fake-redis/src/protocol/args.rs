@@ -1,5 +1,4 @@
-//! Arguments of a command without an allocation each: one byte buffer with the span of each
-//! argument.
+//! Arguments of a command: one byte buffer with the span of each argument.
 
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {
@@ -19,7 +18,6 @@ impl<'a> Args<'a> {
         Args { bytes, spans }
     }
 
-    /// Includes the command's name.
     pub(crate) fn len(self) -> usize {
         self.spans.len()
     }
@@ -50,7 +48,6 @@ impl<'a> Args<'a> {
         self.spans.chunks_exact(2).map(move |pair| (part(bytes, &pair[0]), part(bytes, &pair[1])))
     }
 
-    /// Returns whether an argument is `word`, in any case.
     pub(crate) fn is(self, index: usize, word: &str) -> bool {
         self.get(index).eq_ignore_ascii_case(word.as_bytes())
     }

@@ -37,8 +37,7 @@ fn read_word(mut rest: &[u8]) -> Option<(Vec<u8>, &[u8])> {
     Some((word, rest))
 }
 
-/// Parses from an opening quote to the end of the word. A closing quote must be followed by a space
-/// or the end.
+/// Parses from an opening quote to the end of the word, which must follow the closing quote.
 fn quoted(mut word: Vec<u8>, mut rest: &[u8], quote: u8) -> Option<(Vec<u8>, &[u8])> {
     loop {
         let (&byte, after) = rest.split_first()?;

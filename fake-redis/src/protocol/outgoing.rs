@@ -11,8 +11,7 @@ use redis_protocol::resp2::{decode::decode_bytes_mut, types::BytesFrame};
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// Assigns ids of outgoing connections, counting down from `u32::MAX` as [`Output::Connect`]
-/// requires.
+/// Counts down from `u32::MAX` as [`Output::Connect`] requires.
 #[derive(Debug)]
 pub(crate) struct OutgoingIds {
     next: u32,
@@ -62,14 +61,12 @@ impl<Expected> Outgoing<Expected> {
         self.open = true;
     }
 
-    /// Queues a command whose reply is returned with `expected`. It leaves at the next
-    /// [`Outgoing::flush`].
+    /// Queues a command; its reply returns with `expected`. Sent by [`Outgoing::flush`].
     pub(crate) fn command(&mut self, words: &[&[u8]], expected: Expected) {
         self.command_without_reply(words);
         self.expected.push_back(expected);
     }
 
-    /// Queues a command without a reply, such as `REPLCONF ACK`.
     pub(crate) fn command_without_reply(&mut self, words: &[&[u8]]) {
         encode_command(words, &mut self.unsent);
     }
@@ -78,7 +75,6 @@ impl<Expected> Outgoing<Expected> {
         self.expected.len()
     }
 
-    /// Takes the queued commands as one message, if the connection is open.
     pub(crate) fn take_message(&mut self) -> Option<Output> {
         let ready = self.open && !self.unsent.is_empty();
         ready.then(|| Output::Send { connection: self.id, bytes: self.unsent.split().freeze() })
@@ -94,8 +90,7 @@ impl<Expected> Outgoing<Expected> {
         self.received.extend_from_slice(bytes);
     }
 
-    /// Returns the next complete frame with its expectation, `None` for a frame that is no reply (a
-    /// published message).
+    /// The next complete frame; its expectation is `None` for a published message.
     pub(crate) fn next_reply(&mut self) -> Result<Option<(Option<Expected>, BytesFrame)>, NotResp> {
         if self.received.is_empty() {
             return Ok(None);
@@ -110,8 +105,7 @@ impl<Expected> Outgoing<Expected> {
         }
     }
 
-    /// Received bytes that are not decoded yet, for a stream that stops being RESP (the payload
-    /// after `PSYNC`).
+    /// Undecoded bytes, for a stream that stops being RESP (the payload after `PSYNC`).
     pub(crate) fn undecoded(&mut self) -> &mut BytesMut {
         &mut self.received
     }
@@ -158,8 +152,7 @@ fn take_plain(received: &mut BytesMut) -> Option<BytesFrame> {
     }
 }
 
-/// Returns the spans of an array of at most four bulk strings, and its encoded length, if it is
-/// complete.
+/// The spans and encoded length of a complete array of at most four bulk strings.
 fn bulk_spans(bytes: &[u8]) -> Option<([Option<Range<usize>>; 4], usize)> {
     let (mut spans, mut at) = ([const { None }; 4], 0);
     let count = exact_header(bytes, &mut at, b'*')?;

@@ -62,7 +62,6 @@ impl Reply {
         assert!(written.is_ok(), "the buffer grows as needed: {written:?}");
     }
 
-    /// `+OK`.
     pub(crate) fn ok(&mut self) {
         self.buffer.extend_from_slice(b"+OK\r\n");
     }

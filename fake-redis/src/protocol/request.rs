@@ -11,8 +11,7 @@ use crate::protocol::inline;
 
 /// Maximum length of a header or an inline command: `PROTO_INLINE_MAX_SIZE`.
 const LINE_LENGTH_MAX: usize = 64 * 1024;
-/// Processed bytes are removed once they exceed this and the bytes behind them, so each byte is
-/// moved at most once.
+/// Processed bytes are removed if they exceed this and the rest, so bytes move at most once.
 const SERVED_BYTES_MAX: usize = 32 * 1024;
 /// An empty buffer with a larger capacity is freed.
 const IDLE_CAPACITY_MAX: usize = 256 * 1024;
@@ -66,8 +65,7 @@ pub(crate) struct RequestReader {
     awaited: Option<usize>,
     bulk_length: Option<usize>,
     complete: bool,
-    /// Bytes of the current line already searched for its end, so that slow senders cost no more
-    /// than fast ones.
+    /// Bytes of the line already searched, so that slow senders cost no more than fast ones.
     searched: usize,
 }
 
@@ -85,11 +83,7 @@ impl RequestReader {
         self.complete
     }
 
-    /// Parses what has arrived. Returns whether a command is complete.
-    ///
-    /// # Errors
-    ///
-    /// The text of Redis's protocol error; the connection is unusable after it.
+    /// Returns whether a command is complete. After an error the connection is unusable.
     #[inline(always)]
     pub(crate) fn advance(&mut self, limits: Limits) -> Result<bool, ProtocolError> {
         if self.complete || self.finds_whole(limits) { Ok(true) } else { self.go_on(limits) }
@@ -167,8 +161,7 @@ impl RequestReader {
         }
     }
 
-    /// Returns the end of the line at `position`. Like C's `strchr`, the search stops at a NUL
-    /// byte.
+    /// The end of the line at `position`. Like C's `strchr`, stops at a NUL byte.
     fn find_line_end(&mut self, end: u8) -> Option<usize> {
         let from = self.position + self.searched;
         let found = self.buffer[from..].iter().position(|byte| *byte == end || *byte == 0);
@@ -185,8 +178,7 @@ impl RequestReader {
         }
     }
 
-    /// Returns a header's span without its type byte, once the line and the byte after its `\r`
-    /// have arrived.
+    /// A header's span without its type, once the line and the byte after `\r` have arrived.
     fn header(&mut self, too_big: &str, limits: Limits) -> Result<Option<Span>, ProtocolError> {
         let Some(end) = self.find_line_end(b'\r') else {
             return if self.pending() > LINE_LENGTH_MAX {
@@ -202,8 +194,7 @@ impl RequestReader {
         Ok(Some(Span { start: self.position as u32, end: end as u32 }))
     }
 
-    /// Checks that a request may extend to `end`. The buffer still holds a limited amount of
-    /// processed bytes before it.
+    /// The buffer still holds a limited amount of processed bytes before `end`.
     fn check_length(end: usize, limits: Limits) -> Result<(), ProtocolError> {
         match end > limits.request_length_max {
             true => Err(ProtocolError::of("too big request")),
@@ -317,8 +308,7 @@ impl RequestReader {
         self.complete = true;
     }
 
-    /// Removes processed bytes if there are enough. Only between commands, because it invalidates
-    /// spans.
+    /// Removes processed bytes. Only between commands, because it invalidates spans.
     fn forget_served(&mut self) {
         if self.position == self.buffer.len() {
             self.buffer.clear();

@@ -27,8 +27,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Reschedules the cron after the wall clock was stepped back and its deadline is now far
-    /// ahead: Redis runs it by the monotonic clock.
+    /// Reschedules the cron after a step back of the wall clock: Redis uses the monotonic clock.
     pub(crate) fn keep_replication_cron(&mut self) {
         if self.replication.runs_cron() {
             self.timers.limit(

@@ -10,8 +10,7 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Ten times a second: hands over if the replica has caught up, or if the timeout is over and
-    /// FORCE was given.
+    /// Ten times a second: hands over to a replica that caught up, or after a forced timeout.
     pub(crate) fn advance_failover(&mut self) {
         match self.replication.advance_failover(self.now_ms()) {
             Advance::Wait => {}
@@ -35,8 +34,7 @@ impl Server {
         }
     }
 
-    /// Handles `PSYNC id offset FAILOVER` from the primary. Returns `false` if the histories
-    /// differ.
+    /// Handles `PSYNC id offset FAILOVER`. Returns `false` if the histories differ.
     pub(crate) fn take_over(&mut self, id: &str) -> bool {
         let is_shared = id.eq_ignore_ascii_case(self.replication.history().id());
         if is_shared {

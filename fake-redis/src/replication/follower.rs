@@ -19,8 +19,7 @@ impl Server {
         self.link_lost();
     }
 
-    /// Handles a lost link. Applied data stays valid, so the primary may be asked to continue from
-    /// there (`replicationCacheMaster`).
+    /// Handles a lost link; the applied data allows to continue (`replicationCacheMaster`).
     pub(crate) fn link_lost(&mut self) {
         if self.replication.lose_link(self.clock.seconds()) {
             self.discard_transaction(ClientKey::PRIMARY);
@@ -41,8 +40,7 @@ impl Server {
         self.connect_to_primary();
     }
 
-    /// Acknowledges the applied offset and, from 7.2 on, the offset on disk if there is an
-    /// append-only file (`replicationSendAck`).
+    /// Sends the applied offset and, from 7.2 on, that on disk (`replicationSendAck`).
     pub(crate) fn acknowledge(&mut self) {
         let offset = self.replication.offset().to_string();
         let synced =

@@ -98,14 +98,13 @@ impl Server {
                 }
                 self.begin_streaming();
             }
-            // The primary cannot serve replicas now (`-NOMASTERLINK`, `-LOADING`), or the reply is
-            // invalid: the cron retries.
+            // The primary refuses now (`-NOMASTERLINK`, `-LOADING`) or is invalid: the cron
+            // retries.
             _ => self.drop_link(),
         }
     }
 }
 
-/// Returns whether this is an error other than one that requests a password.
 fn is_refusal(reply: &BytesFrame) -> bool {
     match reply {
         BytesFrame::Error(text) => !["NOAUTH", "NOPERM", "ERR operation not permitted"]

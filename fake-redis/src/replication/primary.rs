@@ -1,5 +1,4 @@
-//! The primary's side: PSYNC, the stream, acknowledgements (`syncCommand`,
-//! `replicationFeedSlaves`).
+//! The primary's side: PSYNC, stream, acknowledgements (`syncCommand`, `replicationFeedSlaves`).
 
 use crate::state::client_key::ClientKey;
 use crate::state::replication::{Introduction, Progress, Replica, SyncRequest};
@@ -12,8 +11,7 @@ impl Server {
         self.is_replica() && !self.replication.is_link_up()
     }
 
-    /// Makes a client a replica: sends the part of the stream that it misses if available, a
-    /// snapshot otherwise.
+    /// Sends a new replica the part of the stream it misses if available, else a snapshot.
     pub(crate) fn attach_replica(&mut self, key: ClientKey, request: SyncRequest<'_>) {
         let Some(connection) = self.client(key).connection() else { return };
         // The new replica must not get twice what the others have not been sent yet.
@@ -60,8 +58,7 @@ impl Server {
         }
     }
 
-    /// Takes the snapshot for waiting replicas when one has waited long enough; until then sends
-    /// empty lines as a sign of life.
+    /// Takes the snapshot when a replica has waited long enough; before, sends empty lines.
     pub(crate) fn send_snapshots_in_time(&mut self) {
         let now = self.clock.seconds();
         let mut longest = None;
@@ -176,8 +173,7 @@ impl Server {
         self.serve_waiting();
     }
 
-    /// Once a second: pings replicas, disconnects silent ones, and drops an unused backlog
-    /// (`replicationCron`).
+    /// Once a second: pings replicas, drops silent ones and an unused backlog (`replicationCron`).
     pub(crate) fn check_replicas(&mut self) {
         if self.replication.is_ping_due(self.config.repl_ping_period) {
             self.replication.feed_without_database(&[b"PING"]);
@@ -198,7 +194,6 @@ impl Server {
     }
 }
 
-/// Frames a snapshot by a delimiter, which the first line announces.
 fn delimited(payload: &[u8], delimiter: &str) -> Bytes {
     let announcement = format!("$EOF:{delimiter}\r\n");
     Bytes::from([announcement.as_bytes(), payload, delimiter.as_bytes()].concat())

@@ -45,8 +45,7 @@ impl Server {
         self.client(key).role() == Role::Replica
     }
 
-    /// Becomes a primary (`replicationUnsetMaster`): the old history stays valid up to this point,
-    /// under its own id.
+    /// `replicationUnsetMaster`: the old history stays valid up to this point, under its own id.
     pub(crate) fn promote(&mut self) {
         if !self.is_replica() {
             return;

@@ -11,16 +11,13 @@ use crate::protocol::reply::{Protocol, Reply};
 use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
-/// Maximum nesting of a script's result: beyond it Redis exceeds Lua's stack ("reached lua stack
-/// limit").
+/// Deeper results exceed Lua's stack in Redis ("reached lua stack limit").
 const DEPTH_MAX: usize = 1_000;
 
-/// Maximum number of tables and bytes of a result: a table may contain another twice, and that one
-/// others.
+/// Maximum number of tables and bytes of a result: a table may occur many times.
 const TABLES_MAX: usize = 1 << 20;
 const LENGTH_MAX: usize = 256 << 20;
 
-/// Converts one reply. An error reply becomes a table with `err`.
 pub(super) fn to_lua(vm: &mut Vm, bytes: &[u8]) -> Value {
     Reader { vm, rest: bytes }.value()
 }
@@ -150,8 +147,7 @@ impl<'a> Reader<'_, 'a> {
     }
 }
 
-/// Writes a script's result. `script` is the protocol that the script selected, which determines
-/// the meaning of booleans.
+/// The protocol `script`, which the script selected, determines the meaning of booleans.
 pub(super) fn to_reply(
     vm: &mut Vm,
     value: Value,

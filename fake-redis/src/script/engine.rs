@@ -22,24 +22,19 @@ use luna_core::vm::{HostRootTicket, LuaError, Vm};
 use rustc_hash::FxBuildHasher;
 use std::cell::RefCell;
 
-/// Maximum number of cached scripts of a thread; beyond it the cache is cleared.
 const COMPILED_MAX: usize = 512;
-/// An engine that uses more bytes after a script is discarded.
 const KEPT_BYTES: usize = 16 << 20;
-/// Garbage in bytes that triggers a collection between two scripts.
 const GARBAGE_MAX: usize = 512 << 10;
 
 pub(super) enum Outcome {
     Replied,
     Returned(Value),
-    /// A table with `err`, and with `line` if the script itself raised it.
     Failed(Value),
 }
 
 pub(super) struct Engine {
     vm: Vm,
-    /// prelude.lua's functions that call a script and set the version, and the globals of scripts.
-    /// Pinned for the state's lifetime.
+    /// prelude.lua's functions and the globals of scripts. Pinned for the state's lifetime.
     run: Value,
     set_version: Value,
     #[cfg(test)]
@@ -54,11 +49,7 @@ thread_local! {
     static KEPT: RefCell<Option<Box<Engine>>> = const { RefCell::new(None) };
 }
 
-/// Uses this thread's engine. Discards it if `body` fails in Lua itself, or leaves much garbage.
-///
-/// # Errors
-///
-/// Lua's message.
+/// Discards the engine if `body` fails in Lua itself, or leaves much garbage.
 pub(super) fn with<R>(
     body: impl FnOnce(&mut Engine) -> Result<R>,
 ) -> std::result::Result<R, Vec<u8>> {
@@ -126,11 +117,7 @@ impl Engine {
         host::text_of(error.0).unwrap_or_else(|| self.vm.error_text(&error).into_bytes())
     }
 
-    /// Compiles a script unless it is cached. The body excludes a `#!` line.
-    ///
-    /// # Errors
-    ///
-    /// Lua's message about a syntax error.
+    /// Compiles a script, without its `#!` line, unless it is cached.
     pub(super) fn compile<'b>(
         &mut self,
         sha: Sha,
@@ -156,8 +143,6 @@ impl Engine {
         Ok(script)
     }
 
-    /// Runs a compiled script with KEYS and ARGV for the lent run. Writes the simplest results
-    /// directly to `reply`.
     pub(super) fn run(
         &mut self,
         script: Value,
@@ -203,7 +188,6 @@ impl Engine {
         Value::Table(list.build())
     }
 
-    /// Collects garbage if there is much. No script may be running.
     fn collect_garbage(&mut self) {
         if self.vm.memory_used() > self.alive + GARBAGE_MAX {
             self.vm.collect_garbage();

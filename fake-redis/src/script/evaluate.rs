@@ -1,5 +1,4 @@
-//! EVAL and related commands: registers, checks and runs a script and converts its result to a
-//! reply.
+//! EVAL and related commands: registers, checks and runs a script and converts its result.
 
 use super::engine::{self, Outcome};
 use super::host::{as_number, field, text_of};
@@ -16,8 +15,7 @@ use luna_core::runtime::{Gc, Table, Value};
 use luna_core::vm::Vm;
 
 impl Run<'_> {
-    /// Initial state of `math.random`: before 7.0 it restarts in every script, since replicas ran
-    /// the same scripts.
+    /// Before 7.0 `math.random` restarts in every script, since replicas ran the same scripts.
     fn first_random_state(&self) -> u64 {
         let is_seeded = self.server.config.version < RedisVersion::V7_0;
         if is_seeded { random::SEED_ZERO_STATE } else { self.server.scripts.left().0 }
@@ -41,7 +39,6 @@ impl Call<'_> {
         Ok(sha)
     }
 
-    /// Runs a registered script; its keys follow their number at argument 2.
     pub(crate) fn run_script(
         &mut self,
         sha: Sha,
@@ -145,8 +142,7 @@ fn place_of(vm: &mut Vm, problem: Gc<Table>) -> Option<(Vec<u8>, i64)> {
     Some((source, line as i64))
 }
 
-/// Writes the error reply of a failed script, with the place if known. `luaCallFunction` in
-/// script_lua.c.
+/// `luaCallFunction` in script_lua.c: an error reply, with the place if known.
 fn write_problem(vm: &mut Vm, problem: Value, sha: &Sha, reply: &mut Reply) {
     let Value::Table(problem) = problem else { return reply.error(b"ERR unknown error") };
     let mut text = match field(vm, problem, "err") {

@@ -16,8 +16,7 @@ use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 use luna_core::vm::inspect::frames_for_profile;
 
-/// The constant result of `collectgarbage("count")` and `gcinfo`, in kB: the real one would depend
-/// on earlier scripts.
+/// Constant result of `collectgarbage("count")` and `gcinfo` in kB: hides earlier scripts.
 const HEAP_SHOWN: f64 = 64.0;
 
 const NATIVES: [(&str, Native); 16] = [
@@ -246,7 +245,6 @@ fn collectgarbage(call: &Arguments<'_>) -> Result<Value> {
     })
 }
 
-/// Returns the chunk and the line of the script's innermost function.
 fn place(call: &Arguments<'_>) -> Result<Vec<Value>> {
     let frames = frames_for_profile(&call.vm());
     Ok(frames

@@ -19,7 +19,6 @@ pub(super) const PLAIN_MAX: u64 = 100_000_000_000_000_000;
 const LONG: usize = 4_096;
 /// Bytes processed in the time of one instruction.
 const BYTES_PER_INSTRUCTION: usize = 16;
-/// Values processed between two checks of the limits.
 const STEPS_PER_CHECK: u32 = 1_024;
 const INSTRUCTIONS_PER_STEP: usize = 16;
 
@@ -142,7 +141,6 @@ impl<'v> Arguments<'v> {
         }
     }
 
-    /// Charges the time for reading this many bytes.
     pub(super) fn charge(&self, bytes: usize) -> Result<()> {
         if bytes < LONG {
             return Ok(());
@@ -150,8 +148,7 @@ impl<'v> Arguments<'v> {
         limits::work(&mut self.vm(), bytes / BYTES_PER_INSTRUCTION)
     }
 
-    /// Called before each value read or written, with the bytes allocated outside Lua: stops a
-    /// script that exceeds its time or memory.
+    /// Called before each value, with bytes allocated outside Lua, to enforce the limits.
     pub(super) fn step(&self, bytes: usize) -> Result<()> {
         let steps = self.steps.get().wrapping_add(1);
         self.steps.set(steps);
@@ -199,20 +196,17 @@ thread_local! {
     static WANTS_NUMBER: Cell<Option<Native>> = const { Cell::new(None) };
 }
 
-/// Stores the function whose errors [`missing_argument`] uses.
 pub(super) fn learn_complaint(wants_number: Native) {
     WANTS_NUMBER.set(Some(wants_number));
 }
 
-/// Lua's error for a missing first argument of the function in `slot`. Only Lua knows the place of
-/// the call and the name used.
+/// Lua's error for a missing first argument: only Lua knows the call's place and name.
 fn missing_argument(vm: &mut Vm, slot: u32) -> Vec<u8> {
     let raised = WANTS_NUMBER.get().map(|function| function(vm, slot, 0));
     raised.and_then(Result::err).and_then(|error| text_of(error.0)).unwrap_or_default()
 }
 
-/// Rewrites Lua's error for a missing first argument to another argument and problem, keeping the
-/// function's name.
+/// Rewrites that error to another argument and problem, keeping the function's name.
 fn rewritten(text: &[u8], number: usize, problem: &str) -> Vec<u8> {
     const ARGUMENT: &[u8] = b"bad argument #1 to ";
     const OWN: &[u8] = b"calling ";
@@ -249,7 +243,6 @@ pub(super) fn field(vm: &mut Vm, table: Gc<Table>, name: &str) -> Value {
     table.get(name)
 }
 
-/// Raises this text without a position.
 pub(super) fn raise_text(vm: &mut Vm, text: &[u8]) -> LuaError {
     LuaError(string(vm, text))
 }
@@ -275,7 +268,6 @@ pub(super) fn text_of(value: Value) -> Option<Vec<u8>> {
     }
 }
 
-/// A number, or a string that Lua converts to one.
 pub(super) fn to_number(value: Value) -> Option<f64> {
     match value {
         Value::Str(text) => read_number(text.as_bytes()),
@@ -292,7 +284,6 @@ fn read_number(text: &[u8]) -> Option<f64> {
     text[length..].iter().all(is_space).then_some(value)
 }
 
-/// A string, or a number converted to one.
 pub(super) fn to_string(vm: &mut Vm, value: Value) -> Option<Gc<LuaStr>> {
     match value {
         Value::Str(text) => Some(text),

@@ -10,8 +10,7 @@ use std::ptr;
 use super::run::Run;
 
 thread_local! {
-    /// The run lent to this thread's functions; null if there is none, or while one of them uses
-    /// it.
+    /// Null if no run is lent to this thread, or while a function uses it.
     static LENT: Cell<*mut Run<'static>> = const { Cell::new(ptr::null_mut()) };
 }
 
@@ -30,8 +29,7 @@ pub(crate) fn lend<R>(run: &mut Run<'_>, body: impl FnOnce() -> R) -> R {
     body()
 }
 
-/// Calls `body` with the lent run; `None` if there is none, or if it is in use further up the
-/// stack.
+/// `None` if no run is lent, or if it is in use further up the stack.
 pub(crate) fn borrow<R>(body: impl for<'r> FnOnce(&mut Run<'r>) -> R) -> Option<R> {
     let pointer = LENT.replace(ptr::null_mut());
     let _restore = Restore(pointer);

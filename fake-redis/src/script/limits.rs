@@ -43,8 +43,7 @@ pub(super) fn begin(vm: &mut Vm) {
     }
 }
 
-/// Makes the running Lua thread poll regularly if there is an attendant. Each coroutine is a
-/// thread.
+/// Makes the current Lua thread (each coroutine is one) poll if there is an attendant.
 pub(super) fn look_now_and_then(vm: &mut Vm) {
     if lend::borrow(|run| run.watch.is_attended) == Some(true) {
         vm.set_rust_debug_hook(Some(on_count), HOOK_MASK_COUNT, INSTRUCTIONS_PER_LOOK);
@@ -76,11 +75,7 @@ fn look() -> bool {
     }
 }
 
-/// Charges instructions for work of native functions.
-///
-/// # Errors
-///
-/// If the script must stop.
+/// Charges instructions for native work.
 pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     let units = i64::try_from(units).unwrap_or(i64::MAX);
     if let Some(left) = vm.instr_budget_remaining() {
@@ -101,11 +96,7 @@ pub(super) fn work(vm: &mut Vm, units: usize) -> Result<()> {
     Ok(())
 }
 
-/// Stops a script that would exceed its memory by allocating this many bytes.
-///
-/// # Errors
-///
-/// If it would.
+/// Fails if allocating this many bytes would exceed the memory limit.
 pub(super) fn check_memory(vm: &mut Vm, bytes: usize) -> Result<()> {
     let used = vm.memory_used().saturating_add(bytes);
     let memory_max = lend::borrow(|run| run.watch.memory_max).unwrap_or(usize::MAX);
@@ -127,8 +118,7 @@ fn failure(vm: &mut Vm) -> LuaError {
     LuaError(Value::Str(vm.heap.intern(text.as_bytes())))
 }
 
-/// Returns why the lent run must stop, if it must. At its limits, Lua itself raises ordinary errors
-/// and lifts the limit.
+/// Why the lent run must stop. Lua itself raises an ordinary error and lifts the limit.
 pub(super) fn ending(vm: &Vm) -> Option<Ending> {
     let (has_no_budget, memory) = (vm.instr_budget_remaining().is_none(), vm.memory_used());
     lend::borrow(|run| {
@@ -144,11 +134,9 @@ pub(super) fn ending(vm: &Vm) -> Option<Ending> {
 }
 
 thread_local! {
-    /// A panic on its way through Lua.
     static PANIC: RefCell<Option<Box<dyn Any + Send>>> = const { RefCell::new(None) };
 }
 
-/// Resumes a stored panic after the script has stopped.
 pub(super) fn resume_panic() {
     if let Some(panic) = PANIC.take() {
         resume_unwind(panic);

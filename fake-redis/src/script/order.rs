@@ -15,7 +15,6 @@ use std::cmp::Ordering;
 
 /// Maximum depth for comparing two tables that are keys of a third.
 const DEPTH_MAX: usize = 3;
-/// Instructions charged for sorting one key.
 const INSTRUCTIONS_PER_KEY: usize = 32;
 /// List positions scanned in the time of one instruction.
 const PLACES_PER_INSTRUCTION: usize = 8;
@@ -28,7 +27,6 @@ pub(super) const WRAPPERS: [(&str, Native); 3] = [
 
 type Pair = (Value, Value);
 
-/// `next`, around Lua's own.
 fn next(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let Value::Table(seen) = vm.nat_arg(slot, count, 0) else { return inner(vm, slot, count) };
     let last = vm.nat_arg(slot, count, 1);
@@ -67,7 +65,6 @@ fn first_behind(vm: &mut Vm, table: Gc<Table>, last: Value) -> Result<Option<Pai
     Ok(found)
 }
 
-/// `pairs`: Lua's own with our `next`.
 fn make_pairs(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let (pairs, next) = (vm.nat_arg(slot, count, 0), vm.nat_arg(slot, count, 1));
     let Value::Native(pairs) = pairs else { return Ok(0) };
@@ -75,7 +72,6 @@ fn make_pairs(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     Ok(vm.nat_return(slot, &[made]))
 }
 
-/// `table.foreach`, around Lua's own.
 fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let (list, body) = (vm.nat_arg(slot, count, 0), vm.nat_arg(slot, count, 1));
     let (Value::Table(seen), Value::Closure(_) | Value::Native(_)) = (list, body) else {
@@ -93,11 +89,7 @@ fn foreach(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// Returns a table's pairs in iteration order.
-///
-/// # Errors
-///
-/// If the order is undefined because keys differ only in their addresses.
+/// Fails if the order is undefined because keys differ only in their addresses.
 pub(super) fn pairs(vm: &mut Vm, table: Gc<Table>) -> Result<Vec<Pair>> {
     // Skipping empty positions takes time too.
     work(vm, table.asize as usize / PLACES_PER_INSTRUCTION)?;
@@ -132,8 +124,7 @@ fn index_of(key: Value) -> Option<u64> {
         .then_some(number as u64)
 }
 
-/// Length of the part that Lua 5.1 stores as an array: the greatest power of two of which more than
-/// half is in use.
+/// Lua 5.1's array part: the greatest power of two of which more than half is in use.
 fn list_length(pairs: &[Pair]) -> u64 {
     let mut counts = [0_u64; 28];
     for index in pairs.iter().filter_map(|pair| index_of(pair.0)) {

@@ -9,7 +9,6 @@ use luna_core::vm::{LuaError, Vm};
 const CAPTURES_MAX: usize = 32;
 /// Maximum number of open choices: Redis fails where C's stack ends.
 const CHOICES_MAX: usize = 2_000;
-/// Steps between two checks of the limits.
 const STEPS_PER_LOOK: usize = 4_096;
 
 const ESCAPE: u8 = b'%';
@@ -21,13 +20,10 @@ pub(super) enum Failure {
 
 type Matched<T> = std::result::Result<T, Failure>;
 
-/// The part of the text matched by parentheses.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Capture {
-    /// Not closed yet.
     Open(usize),
     Position(usize),
-    /// From one index to another.
     Range(usize, usize),
 }
 
@@ -98,7 +94,6 @@ impl<'m> Matcher<'m> {
         work(self.vm, std::mem::take(&mut self.steps)).map_err(Failure::Raised)
     }
 
-    /// A character of the pattern; 0 behind its end, as in C.
     fn at(&self, index: usize) -> u8 {
         self.pattern.get(index).copied().unwrap_or(0)
     }
@@ -257,7 +252,6 @@ impl<'m> Matcher<'m> {
         Ok(self.text[text..].starts_with(part).then_some(text + part.len()))
     }
 
-    /// Returns the end of an item that matches one character.
     fn end_of_item(&self, start: usize) -> Matched<usize> {
         match self.at(start) {
             ESCAPE if self.at(start + 1) == 0 => {

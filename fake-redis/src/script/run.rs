@@ -23,11 +23,9 @@ pub(crate) struct Run<'a> {
     pub(crate) arguments: ArgumentVector,
     pub(crate) reply: Reply,
     pub(crate) watch: Watch,
-    /// State of `math.random`.
     pub(crate) random: ScriptRandom,
     /// cjson's settings: the server's, and those of each `cjson.new()`.
     pub(crate) json: Vec<Settings>,
-    /// Positions of each `string.gmatch`.
     pub(crate) matched: Vec<usize>,
     pub(crate) walks: Walks,
 }
@@ -62,19 +60,13 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Ends a run: frees its memory and resumes propagation.
     pub(crate) fn end(self) {
         self.server.spares.keep_reply(self.reply);
         self.server.spares.keep_arguments(self.arguments);
         self.server.changes.set_targets(Targets::ALL);
     }
 
-    /// `scriptCall` in script.c: executes the command in `arguments` and leaves its reply in
-    /// `reply`.
-    ///
-    /// # Errors
-    ///
-    /// The reason if it is not executed.
+    /// `scriptCall` in script.c: executes the command in `arguments`; its reply is in `reply`.
     pub(crate) fn call(&mut self) -> Result<(), CommandError> {
         self.reply.truncate(0);
         let admitted = self.resolve().and_then(|command| self.check(command).map(|()| command));

@@ -15,7 +15,6 @@ struct Shared {
     metatable: Option<Gc<Table>>,
 }
 
-/// The shared tables of one Lua state, which keeps them alive.
 #[derive(Clone, Default)]
 pub(super) struct SharedTables {
     tables: Rc<[Shared]>,
@@ -47,7 +46,6 @@ pub(super) fn are_writable() -> bool {
     false
 }
 
-/// Registers a proxy, its table, and the metatable that scripts see.
 pub(super) fn protect(call: &Arguments<'_>) -> Result<()> {
     if let (Value::Table(proxy), Value::Table(real)) = (call.value(1), call.value(2)) {
         let metatable = match call.value(3) {
@@ -86,8 +84,7 @@ pub(super) fn real(table: Gc<Table>) -> Gc<Table> {
     find(Value::Table(table)).map_or(table, |shared| shared.real)
 }
 
-/// Returns the metatable that scripts see of a shared table or a string; nil for none, `None` if
-/// Lua decides.
+/// The visible metatable of a shared table or string: nil for none, `None` if Lua decides.
 pub(super) fn metatable(value: Value) -> Option<Value> {
     let seen = match value {
         Value::Str(_) => CURRENT.with_borrow(|current| current.strings),

@@ -229,7 +229,6 @@ impl Replacement {
     }
 }
 
-/// Replaces `%0` to `%9` in a template.
 fn expand(
     matcher: &mut Matcher<'_>,
     text: &[u8],

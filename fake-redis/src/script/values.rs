@@ -10,7 +10,6 @@ pub(super) fn as_number(value: Value) -> Option<f64> {
     }
 }
 
-/// The address of a value with an identity.
 pub(super) fn address_of(value: Value) -> Option<usize> {
     match value {
         Value::Table(table) => Some(table.as_ptr() as usize),

@@ -25,7 +25,6 @@ struct Walk {
 }
 
 impl Walks {
-    /// Returns the number of a value, assigned when it is first printed.
     pub(super) fn number(&mut self, vm: &mut Vm, value: Value) -> u32 {
         let next = self.numbers.len() as u32 + 1;
         let Some(address) = address_of(value) else { return 0 };
@@ -55,7 +54,6 @@ impl Walks {
         self.walks.push(Walk { table, keys, length: keys.len(), position, pins });
     }
 
-    /// Continues an iteration after the last returned key; `None` if the iteration is unknown.
     pub(super) fn advance(
         &mut self,
         table: Gc<Table>,

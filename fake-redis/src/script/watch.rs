@@ -29,7 +29,6 @@ impl fmt::Display for Ending {
 pub(crate) struct Watch {
     /// An attendant serves other clients, so the script may run until it is killed.
     pub(super) is_attended: bool,
-    /// Instructions charged for native work since the last poll.
     pub(super) charged: i64,
     pub(super) memory_max: usize,
     pub(super) ending: Option<Ending>,

@@ -15,7 +15,6 @@ const BYTES_PER_INSTRUCTION: usize = 16;
 /// Shorter work is not charged.
 const LONG: usize = 256;
 
-/// The factory of each wrapper.
 pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("metered", |vm, slot, count| around(vm, slot, count, metered)),
     ("rep", |vm, slot, count| around(vm, slot, count, rep)),
@@ -29,8 +28,7 @@ pub(super) const WRAPPERS: [(&str, Native); 10] = [
     ("second_first", |vm, slot, count| around(vm, slot, count, second_first)),
 ];
 
-/// Index of the wrapped function among the captures: behind the values that the wrapped function
-/// captured.
+/// Index of the wrapped function among the captures, behind that function's own.
 const INNER: usize = 4;
 
 pub(super) fn around(vm: &mut Vm, slot: u32, count: u32, function: Native) -> Result<u32> {
@@ -147,8 +145,7 @@ fn getmetatable(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     }
 }
 
-/// coroutine.create and coroutine.wrap. Lua polls each thread separately, so a new one must enable
-/// that first.
+/// coroutine.create and coroutine.wrap. Lua polls per thread, so a new one enables it first.
 fn thread(vm: &mut Vm, slot: u32, count: u32) -> Result<u32> {
     let body = vm.nat_arg(slot, count, 0);
     if !matches!(body, Value::Closure(_)) || !limits::is_attended() {

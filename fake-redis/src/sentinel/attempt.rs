@@ -17,8 +17,7 @@ pub(crate) enum Step {
 pub(crate) struct Failover {
     pub(crate) step: Step,
     pub(crate) step_since: i64,
-    /// Start of the last attempt, ours or the one we voted for, plus up to a second to
-    /// desynchronize Sentinels.
+    /// Start of the last attempt, ours or voted for, plus up to a second of random delay.
     pub(crate) started: i64,
     pub(crate) epoch: u64,
     /// Forced by an operator, so no votes are needed.

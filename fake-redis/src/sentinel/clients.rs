@@ -61,7 +61,6 @@ impl Clients {
         self.all.remove_entry(&connection)
     }
 
-    /// Returns a client. Its next command is queued behind those of other clients.
     pub(crate) fn served(&mut self, connection: ConnectionId, client: Box<Client>) {
         self.all.insert(connection, client);
         self.has_replies = true;

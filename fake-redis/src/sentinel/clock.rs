@@ -8,8 +8,7 @@
 use super::period;
 use fencepost_machine::{Output, Outputs, WallTime};
 
-/// Redis draws a tick frequency from this range after every tick (`CONFIG_DEFAULT_HZ` and twice
-/// that) to desynchronize Sentinels.
+/// Redis draws each tick's frequency from this range (`CONFIG_DEFAULT_HZ` and twice that).
 const TICKS_PER_SECOND: std::ops::Range<u64> = 10..20;
 
 /// The longest tick: a timer that is late by at most this needs no correction.
@@ -26,8 +25,7 @@ pub(crate) struct Alarm {
 }
 
 impl Alarm {
-    /// Records the time of an input. Returns whether the clock has jumped so far that Redis would
-    /// enter TILT.
+    /// Returns whether the clock has jumped so far that Redis would enter TILT.
     pub(crate) fn observe(&mut self, now: i64) -> bool {
         let last_seen = self.last_seen.replace(now).unwrap_or(now);
         let late = now - self.set_for.unwrap_or(now);
@@ -43,15 +41,13 @@ impl Alarm {
         self.set_for = None;
     }
 
-    /// Ends a check; the next tick's length is drawn with `draw_below`.
     pub(crate) fn looked(&mut self, now: i64, draw_below: impl FnOnce(u64) -> i64) {
         let drawn = draw_below(TICKS_PER_SECOND.end - TICKS_PER_SECOND.start);
         self.tick_ms = 1_000 / (drawn + TICKS_PER_SECOND.start as i64);
         self.last_look = now;
     }
 
-    /// Sets the timer to within a tick after the next deadline, and at least a tick after the last
-    /// check.
+    /// Sets the timer to within a tick after the deadline, at least a tick after the last check.
     pub(crate) fn set(
         &mut self,
         due: i64,
@@ -79,7 +75,6 @@ impl Alarm {
 mod tests {
     use super::*;
 
-    /// A timer set at 1,000,000 ms for a deadline in one second.
     fn alarm() -> (Alarm, i64) {
         let (mut alarm, mut out) = (Alarm::default(), Outputs::default());
         assert!(!alarm.observe(1_000_000));

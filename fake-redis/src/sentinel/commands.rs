@@ -1,5 +1,4 @@
-//! Sentinel's commands other than SENTINEL: its own small table (`sentinelcmds` and the commands
-//! flagged `CMD_SENTINEL`).
+//! Commands other than SENTINEL (`sentinelcmds` and the commands flagged `CMD_SENTINEL`).
 
 use super::{Sentinel, clients::Client, instance::HELLO_CHANNEL};
 use crate::protocol::args::Args;
@@ -101,8 +100,7 @@ fn ping(_: &mut Sentinel, client: &mut Client, args: Args<'_>, _: &mut Outputs) 
     }
 }
 
-/// Other Sentinels send their hello with this; nothing else can be published
-/// (`sentinelPublishCommand`).
+/// Only hellos of other Sentinels can be published (`sentinelPublishCommand`).
 fn publish(sentinel: &mut Sentinel, client: &mut Client, args: Args<'_>, out: &mut Outputs) {
     if args.get(1) != HELLO_CHANNEL.as_bytes() {
         return client.reply.error(b"ERR Only HELLO messages are accepted by Sentinel instances.");
@@ -190,8 +188,7 @@ fn client_command(client: &mut Client, args: Args<'_>) {
     }
 }
 
-/// Sentinels have no password here: as on a server without `requirepass`, only the default user's
-/// empty one is accepted.
+/// As on a server without `requirepass`, only the default user's empty password is accepted.
 fn auth(client: &mut Client, args: Args<'_>) {
     match args.len() {
         2 => client.reply.error(

@@ -1,5 +1,4 @@
-//! State used by all rules of Sentinel: the time, its identity, the epoch, randomness, outputs and
-//! events.
+//! State used by all rules: time, identity, epoch, randomness, outputs and events.
 
 use super::{SentinelConfig, event::Event};
 use crate::protocol::outgoing::OutgoingIds;
@@ -13,12 +12,10 @@ pub(crate) struct Core {
     pub(crate) announce: super::Address,
     pub(crate) my_id: String,
     pub(crate) epoch: u64,
-    /// Wall clock of the current input, in milliseconds.
     pub(crate) now: i64,
     pub(crate) tilt_since: Option<i64>,
     /// Something changed that the next check may act on: do not sleep long.
     pub(crate) attention: bool,
-    /// The configuration file must be rewritten.
     pub(crate) unkept: bool,
     pub(crate) ids: OutgoingIds,
     pub(crate) events: Vec<Event>,
@@ -31,7 +28,6 @@ pub(crate) struct Context<'a> {
 }
 
 impl Core {
-    /// The seed determines the run id and all delays.
     pub(crate) fn new(config: &SentinelConfig, seed: u64, now: i64) -> Self {
         let mut random = ChaCha8Rng::seed_from_u64(seed);
         Self {

@@ -1,5 +1,4 @@
-//! Instances in SENTINEL MASTERS, REPLICAS and SENTINELS (`addReplySentinelRedisInstance`), INFO
-//! and ROLE.
+//! Instances in SENTINEL listings (`addReplySentinelRedisInstance`), INFO and ROLE.
 
 use super::{
     Sentinel,

@@ -11,8 +11,7 @@ use super::{
 use redis_protocol::resp2::types::BytesFrame;
 
 impl Link {
-    /// Start of an instance's silence: its first unanswered PING, or without a connection its last
-    /// reply.
+    /// The first unanswered PING, or without a connection the last reply.
     fn silent_since(&self) -> Option<i64> {
         self.ping_pending_since.or_else(|| self.disconnected.then_some(self.last_available))
     }
@@ -34,8 +33,7 @@ impl Instance {
         silent.min(demoted)
     }
 
-    /// When to replace the command connection: it is old enough, and a PING has been unanswered for
-    /// half of the down-after time.
+    /// Replace the command connection once old and PING is unanswered for half of down-after.
     pub(crate) fn command_stale_from(&self) -> i64 {
         match (&self.link.command, self.link.ping_pending_since) {
             (Some(_), Some(since)) => {
@@ -46,8 +44,7 @@ impl Instance {
         }
     }
 
-    /// When to replace the subscribed connection: it is old enough, and not even our own hello
-    /// arrived on it.
+    /// Replace the subscribed connection once old and not even our own hello has arrived.
     pub(crate) fn pubsub_stale_from(&self) -> i64 {
         if self.link.pubsub.is_none() {
             return i64::MAX;
@@ -56,8 +53,7 @@ impl Instance {
         silent.max(self.link.pubsub_since + period::LINK_MS_MIN) + 1
     }
 
-    /// `sentinelCheckSubjectivelyDown`: closes connections that seem dead and updates the down
-    /// state. Returns the event of a change.
+    /// `sentinelCheckSubjectivelyDown`: closes dead connections. Returns the event of a change.
     pub(crate) fn check_down(&mut self, context: &mut Context<'_>) -> Option<&'static str> {
         let now = context.core.now;
         let down = self.down_from() <= now;
@@ -99,8 +95,7 @@ pub(crate) enum Urgency {
 }
 
 impl Master {
-    /// Number of Sentinels that consider the primary down, including this one; 0 if this one does
-    /// not.
+    /// Sentinels that consider the primary down, this one included; 0 if this one does not.
     pub(crate) fn votes_for_down(&self) -> usize {
         let others = self.sentinels.iter().filter(|sentinel| sentinel.opinion.master_down).count();
         if self.node.subjectively_down { 1 + others } else { 0 }
@@ -159,14 +154,12 @@ impl Master {
 }
 
 impl super::instance::Opinion {
-    /// When the Sentinel's last reply is too old to count.
     pub(crate) fn outdated_from(&self) -> i64 {
         self.replied_at + 5 * period::ASK_MS + 1
     }
 }
 
 impl Instance {
-    /// When to ask another Sentinel again while the primary is subjectively down.
     pub(crate) fn ask_due(&self) -> i64 {
         let retry = self.link.ask_pending_since.map_or(0, |since| since + period::ASK_MS);
         retry.max(self.opinion.replied_at + period::ASK_MS)

@@ -1,5 +1,4 @@
-//! Leader election: each Sentinel has one vote per epoch, and a leader needs both a majority and
-//! the quorum.
+//! Leader election: one vote per Sentinel and epoch; a leader needs a majority and the quorum.
 
 use super::{core::Core, master::Master, period};
 use std::collections::BTreeMap;

@@ -47,7 +47,6 @@ impl Master {
         }
     }
 
-    /// When an attempt stops waiting for votes.
     pub(crate) fn election_ends(&self) -> i64 {
         self.failover.started + self.failover_timeout_ms.min(period::ELECTION_MS) + 1
     }

@@ -39,8 +39,7 @@ pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     text
 }
 
-/// Handles a verbatim repetition of an earlier hello, our own or another Sentinel's. Returns
-/// whether it was one.
+/// Handles a verbatim repetition of any earlier hello. Returns whether it was one.
 pub(crate) fn take_repeated(masters: &mut [Master], message: &[u8], now: i64) -> bool {
     masters.iter_mut().any(|master| {
         let Master { said, sentinels, config_epoch, .. } = master;
@@ -92,8 +91,7 @@ impl fmt::Display for Hello {
     }
 }
 
-/// `sentinelProcessHelloMessage`: registers the sender, and adopts a higher epoch and a newer
-/// address of the primary.
+/// `sentinelProcessHelloMessage`: registers the sender, adopts newer epochs and addresses.
 pub(crate) fn process(
     masters: &mut [Master],
     hello: &Hello,

@@ -24,7 +24,6 @@ pub(crate) struct InfoReport {
     announced: Option<bool>,
 }
 
-/// Parses INFO. Ignores unknown and malformed lines.
 pub(crate) fn parse(text: &[u8]) -> InfoReport {
     let mut report = InfoReport::default();
     let mut rest = text;
@@ -57,8 +56,7 @@ fn take_line(report: &mut InfoReport, name: &[u8], value: &str) {
         b"run_id" if value.len() >= 40 => report.run_id = value.get(..40).map(str::to_owned),
         b"role" if value == "master" => report.role = Some(Kind::Master),
         b"role" if value == "slave" => report.role = Some(Kind::Replica),
-        // Redis reports -1 for a replica that never had its primary; any value except 0 means that
-        // the link is down.
+        // -1 for a replica that never had its primary; any value except 0 means a dead link.
         b"master_link_down_since_seconds" => {
             report.link_down_ms = value.parse().map_or(0, |seconds: i64| seconds * 1_000)
         }
@@ -132,8 +130,7 @@ impl Master {
         self.replicas[place].promoted && self.failover.step == Step::WaitPromotion
     }
 
-    /// Confirms the promotion: the failover's epoch becomes the configuration's, so other Sentinels
-    /// adopt it.
+    /// The failover's epoch becomes the configuration's, so that other Sentinels adopt it.
     fn promotion_seen(&mut self, place: usize, core: &mut Core) {
         self.config_epoch = self.failover.epoch;
         core.unkept = true;
@@ -180,8 +177,7 @@ impl Master {
         }
     }
 
-    /// `sentinelMasterLooksSane`: the primary is up, reports itself as one and has recently
-    /// answered INFO.
+    /// `sentinelMasterLooksSane`: it is up, reports itself as a primary, and answers INFO.
     fn looks_sane(&self, now: i64) -> bool {
         self.node.role_reported == Kind::Master
             && !self.node.subjectively_down
@@ -216,7 +212,6 @@ impl Instance {
 }
 
 impl ReplicaReport {
-    /// Updates the replication report. Only replicas send most of these fields.
     fn take(&mut self, report: &InfoReport, now: i64) {
         self.link_down_ms = report.link_down_ms;
         if report.role != Some(Kind::Replica) {

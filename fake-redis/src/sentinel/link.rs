@@ -23,7 +23,6 @@ pub(crate) struct Link {
     pub(crate) disconnected: bool,
     pub(crate) command_since: i64,
     pub(crate) pubsub_since: i64,
-    /// When data last arrived on `pubsub`.
     pub(crate) pubsub_activity: i64,
     pub(crate) last_reconnect: i64,
     /// The first PING without an acceptable reply (`act_ping_time`). Kept across reconnections.
@@ -38,8 +37,7 @@ pub(crate) struct Link {
 }
 
 impl Link {
-    /// A link without connections. A ping counts as pending from now on, so that an unreachable
-    /// instance is noticed.
+    /// A ping counts as pending from now on, so that an unreachable instance is noticed.
     pub(crate) fn new(now: i64) -> Self {
         Self {
             command: None,

@@ -131,8 +131,7 @@ impl Sentinel {
         true
     }
 
-    /// `sentinelReceiveHelloMessages`: another Sentinel's hello, our own, or the reply to
-    /// SUBSCRIBE.
+    /// `sentinelReceiveHelloMessages`: hellos, and the reply to SUBSCRIBE.
     fn take_published(&mut self, reply: &BytesFrame, out: &mut Outputs) {
         let BytesFrame::Array(elements) = reply else { return };
         let [kind, _, message] = elements.as_slice() else { return };
@@ -228,7 +227,6 @@ impl Machine for Sentinel {
     }
 }
 
-/// A primary's index, and an instance's index in `Master::instances`.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     master: usize,
@@ -242,8 +240,7 @@ fn locate(masters: &mut [Master], connection: ConnectionId) -> Option<(Place, &m
     })
 }
 
-/// `sentinelHandleRedisInstance`, `sentinelHandleDictOfRedisInstances`: checks a primary and its
-/// instances.
+/// `sentinelHandleRedisInstance`, `sentinelHandleDictOfRedisInstances`.
 fn look_at(master: &mut Master, context: &mut Context<'_>) {
     let now = context.core.now;
     let hello_due = master.instances().any(|instance| instance.hello_due() <= now);
@@ -254,8 +251,7 @@ fn look_at(master: &mut Master, context: &mut Context<'_>) {
     if context.core.tilt_since.is_none() {
         judge(master, context);
     }
-    // Checked before the replicas, which are asked for INFO in the check that starts a failover, so
-    // that the next check has a fresh one.
+    // The check that starts a failover already asks replicas for INFO, which must be fresh.
     let watch = master.watch();
     let Master { node, replicas, sentinels, .. } = master;
     for instance in replicas.iter_mut().chain(sentinels) {

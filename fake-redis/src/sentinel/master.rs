@@ -22,7 +22,6 @@ pub(crate) struct Master {
     pub(crate) config_epoch: u64,
     pub(crate) objectively_down: bool,
     pub(crate) objectively_down_since: i64,
-    /// The run id of our last vote.
     pub(crate) leader: Option<String>,
     pub(crate) leader_epoch: u64,
     pub(crate) failover: Failover,
@@ -90,8 +89,7 @@ impl Master {
         self.replicas.iter().find(|replica| replica.promoted)
     }
 
-    /// `sentinelGetCurrentMasterAddress`: the address for clients, which is the promoted replica's
-    /// once it reports itself as a primary.
+    /// `sentinelGetCurrentMasterAddress`: the promoted replica's once it reports its role.
     pub(crate) fn current_address(&self) -> &Address {
         match self.promoted() {
             Some(replica) if self.failover.promotion_seen() => &replica.address,
@@ -104,8 +102,7 @@ impl Master {
         self.instances_mut().for_each(Instance::force_hello);
     }
 
-    /// `createSentinelRedisInstance` with `SRI_SLAVE`: adds an unknown replica and publishes the
-    /// event.
+    /// `createSentinelRedisInstance` with `SRI_SLAVE`: adds an unknown replica.
     pub(crate) fn add_replica(&mut self, address: Address, core: &mut Core) {
         if self.replicas.iter().any(|replica| replica.address == address) {
             return;
@@ -118,8 +115,7 @@ impl Master {
         self.replicas.push(replica);
     }
 
-    /// `sentinelResetMaster`: removes replicas, vote and failover, and reconnects. Keeps the other
-    /// Sentinels.
+    /// `sentinelResetMaster`: removes replicas, vote and failover, keeps other Sentinels.
     pub(crate) fn reset(&mut self, context: &mut Context<'_>) {
         let now = context.core.now;
         for mut replica in self.replicas.drain(..) {

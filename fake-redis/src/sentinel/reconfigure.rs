@@ -71,8 +71,7 @@ impl Master {
         self.detect_end(&new, core);
     }
 
-    /// `sentinelFailoverDetectEnd`: ends the failover once all reachable replicas follow the new
-    /// primary, or after the failover timeout.
+    /// `sentinelFailoverDetectEnd`: all reachable replicas are reconfigured, or timeout.
     fn detect_end(&mut self, new: &Address, core: &mut Core) {
         if self.promoted().is_none_or(|replica| replica.subjectively_down) {
             return;

@@ -18,8 +18,7 @@ const SLEEP_MS_MAX: i64 = 1_000;
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) enum Touched {
     Nothing,
-    /// Those of one instance of the first primary, at this index of `Master::instances`: it only
-    /// gave a sign of life.
+    /// One instance, by its index in `Master::instances`, only gave a sign of life.
     One(usize),
     #[default]
     Everything,
@@ -129,8 +128,7 @@ fn check_due(instance: &Instance, now: i64) -> i64 {
     change.min(instance.command_stale_from()).min(instance.pubsub_stale_from())
 }
 
-/// When `Master::check_objectively_down`, `Master::start_failover_if_needed` or
-/// `Master::step_failover` would act.
+/// Of the objectively-down check and the failover's start and steps.
 fn failover_due(master: &Master, now: i64) -> i64 {
     let promoted_unreachable = master.promoted().is_none_or(|replica| replica.link.disconnected);
     if (master.votes_for_down() >= master.quorum) != master.objectively_down {

@@ -18,7 +18,6 @@ struct Deployment {
     listeners: Vec<ClientId>,
 }
 
-/// Redis's defaults with shorter times.
 fn config(number: usize) -> SentinelConfig {
     let announce = Address::new(format!("sentinel-{number}"), 26379);
     SentinelConfig {
@@ -60,7 +59,6 @@ impl Deployment {
         self.world.ask_text(&name, &["SENTINEL", "get-master-addr-by-name", "mymaster"])
     }
 
-    /// A Sentinel's events since the last call, as `channel message`.
     fn events(&mut self, sentinel: usize) -> Vec<String> {
         let texts = self.world.drain_texts(self.listeners[sentinel - 1]);
         texts

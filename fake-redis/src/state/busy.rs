@@ -10,8 +10,7 @@ pub(crate) struct Busy {
     pub(crate) is_killed: bool,
 }
 
-/// The attendant `A` that serves other clients during a long script, and the script's state
-/// meanwhile.
+/// The attendant `A` during a long script, and the script's state meanwhile.
 #[derive(Debug)]
 pub(crate) struct LongScript<A> {
     attendance: Option<A>,
@@ -33,8 +32,7 @@ impl<A> LongScript<A> {
         self.attendance.as_ref()
     }
 
-    /// Interrupts the script to serve other clients: all commands except SCRIPT KILL and the like
-    /// fail with `-BUSY`.
+    /// Interrupts the script; all commands except SCRIPT KILL and the like fail with `-BUSY`.
     pub(crate) fn interrupt(&mut self, script: Busy) {
         self.running = Some(script);
     }

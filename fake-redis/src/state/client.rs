@@ -29,8 +29,7 @@ pub(crate) enum Role {
 }
 
 impl Role {
-    /// Returns whether its commands were already accepted elsewhere: they are never refused, and
-    /// see expired keys as alive.
+    /// Its commands were accepted elsewhere: never refused, and expired keys are alive.
     pub(crate) fn must_be_obeyed(self) -> bool {
         matches!(self, Role::Primary | Role::Disk)
     }
@@ -233,8 +232,7 @@ impl Client {
         self.write_offset = offset;
     }
 
-    /// Returns whether it may only run subscription commands: in RESP2, messages cannot be told
-    /// from replies.
+    /// A subscriber in RESP2, where messages cannot be told from replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }
@@ -261,8 +259,7 @@ impl Client {
         self.last_command = Some(command);
     }
 
-    /// Returns whether its last command changed its subscriptions: the reply to that is a push
-    /// message.
+    /// The reply to a subscription command is a push message.
     pub(crate) fn was_subscribing(&self) -> bool {
         self.last_command.is_some_and(|command| command.name.ends_with("subscribe"))
     }

@@ -41,8 +41,7 @@ impl Clock {
         (self.now.0 - then.0).max(0) / 1_000_000
     }
 
-    /// The first run of `serverCron` at or after `micros`: ten times a second, with a different
-    /// offset on each server.
+    /// The next run of `serverCron`: ten times a second, with an offset for each server.
     pub(crate) fn next_look(&self, micros: i64) -> WallTime {
         let since_last = micros.saturating_sub(self.cron_phase).rem_euclid(CRON_PERIOD_MICROS);
         let wait = if since_last == 0 { 0 } else { CRON_PERIOD_MICROS - since_last };

@@ -15,16 +15,13 @@ bitflags::bitflags! {
         const PUBSUB = 1 << 4;
         const NOSCRIPT = 1 << 5;
         const BLOCKING = 1 << 6;
-        /// Allowed while data is loaded.
         const LOADING = 1 << 7;
-        /// Allowed on a replica that lost its primary.
         const STALE = 1 << 8;
         const SKIP_MONITOR = 1 << 9;
         const SKIP_SLOWLOG = 1 << 10;
         /// Constant or logarithmic time.
         const FAST = 1 << 11;
         const NO_AUTH = 1 << 12;
-        /// Allowed while a script is busy.
         const ALLOW_BUSY = 1 << 13;
         const NO_MULTI = 1 << 14;
         /// The positions of the keys depend on the arguments.
@@ -36,8 +33,7 @@ bitflags::bitflags! {
     }
 }
 
-/// Positions of the keys among the arguments; all 0 for none. `last` counts from the end if
-/// negative.
+/// Positions of keys; all 0 for none. `last` counts from the end if negative.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Keys {
     pub(crate) first: i32,
@@ -67,7 +63,6 @@ pub(crate) struct CommandInfo {
 }
 
 impl CommandInfo {
-    /// `arguments` includes the name.
     pub(crate) fn accepts(&self, arguments: usize) -> bool {
         let arguments = arguments as i64;
         let arity = i64::from(self.arity);

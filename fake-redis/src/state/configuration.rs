@@ -6,12 +6,10 @@ use crate::config::kept::Settings;
 use crate::config::parameters::{self, Refusal};
 use std::ops::Deref;
 
-/// The configuration. Reads as a [`NodeConfig`]; only its methods change it, so that derived values
-/// stay consistent.
+/// Reads as a [`NodeConfig`]; only its methods change it, which update derived values.
 #[derive(Debug)]
 pub(crate) struct Configuration {
     node: NodeConfig,
-    /// Stored parameters of redis.conf without effect.
     kept: Settings,
     events: EventClasses,
 }
@@ -40,11 +38,7 @@ impl Configuration {
         shown.chain(self.kept.iter().map(|(name, value)| (name, value.to_owned())))
     }
 
-    /// CONFIG SET: sets all parameters or none.
-    ///
-    /// # Errors
-    ///
-    /// The first refused parameter and the reason.
+    /// CONFIG SET: all or nothing. The error is the first refused parameter.
     pub(crate) fn set<'a>(
         &mut self,
         pairs: impl Iterator<Item = (&'a [u8], &'a [u8])>,

@@ -65,7 +65,6 @@ impl Effects {
     }
 }
 
-/// Changes that are not propagated yet, and the number of changes not saved yet.
 #[derive(Debug)]
 pub(crate) struct Changes {
     effects: Effects,
@@ -120,8 +119,7 @@ impl Changes {
         self.effects.items.len()
     }
 
-    /// Marks the effects from `first` on as ending with an instant that replicas get as a time from
-    /// now.
+    /// Effects from `first` on end with an instant, which replicas get as a time from now.
     pub(crate) fn make_relative(&mut self, first: usize) {
         self.effects.items[first..].iter_mut().for_each(|item| item.is_relative = true);
     }
@@ -130,12 +128,10 @@ impl Changes {
         self.effects = Effects::default();
     }
 
-    /// Takes the effects to propagate them; return the memory with [`Changes::give_back`].
     pub(crate) fn take(&mut self) -> Effects {
         std::mem::take(&mut self.effects)
     }
 
-    /// Reuses the memory of propagated effects.
     pub(crate) fn give_back(&mut self, mut effects: Effects) {
         effects.clear();
         self.effects = effects;

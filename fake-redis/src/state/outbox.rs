@@ -30,7 +30,6 @@ impl Outbox {
         self.outputs.list.append(&mut self.waiting);
     }
 
-    /// Takes the messages, to release them later with [`Outbox::release_held`].
     pub(crate) fn hold(&mut self) -> Vec<Output> {
         std::mem::take(&mut self.waiting)
     }

@@ -164,7 +164,6 @@ impl PersistenceState {
         self.progress.has_unsynced()
     }
 
-    /// Finishes the oldest sync. Returns the messages that waited for it.
     pub(crate) fn finish_sync(&mut self) -> Vec<Output> {
         self.syncs_done += 1;
         self.progress.finish_sync();

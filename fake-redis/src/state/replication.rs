@@ -48,8 +48,7 @@ pub(crate) struct Replication {
     good_replicas: usize,
     introductions: BTreeMap<ClientKey, Introduction>,
     link: Link,
-    /// This server's data is exactly the history up to its offset, so it may request a partial
-    /// resynchronization.
+    /// The data is exactly the history up to its offset, so a partial resync is possible.
     may_continue: bool,
     /// When the link to the primary went down, in seconds of the wall clock.
     down_since: Option<i64>,
@@ -124,15 +123,13 @@ impl Replication {
         self.history.offset()
     }
 
-    /// Returns whether effects must be passed to [`Server::feed_replicas`]. A replica forwards its
-    /// primary's stream instead.
+    /// For [`Server::feed_replicas`]. A replica forwards its primary's stream instead.
     #[inline]
     pub(crate) fn wants_stream(&self) -> bool {
         self.primary.is_none() && self.history.has_backlog()
     }
 
-    /// Counts an effect of a primary without replicas, so that WAITAOF can compare it with what is
-    /// on disk.
+    /// Counts an effect without replicas, which WAITAOF compares with what is on disk.
     #[inline]
     pub(crate) fn count_unfollowed(&mut self) {
         if self.primary.is_none() {
@@ -168,8 +165,7 @@ impl Replication {
         }
     }
 
-    /// The next run of the cron, in microseconds of the wall clock; `None` if there is nothing to
-    /// do.
+    /// In microseconds of the wall clock; `None` if there is nothing to do.
     pub(crate) fn next_cron(&self, now_micros: i64) -> Option<i64> {
         if self.runs_cron() {
             Some(now_micros + self.period_micros())
@@ -200,8 +196,7 @@ impl Replication {
             && !self.withholds_pings()
     }
 
-    /// `rdbPopulateSaveInfo`: the data's position in the history, for a snapshot; `None` if it is
-    /// meaningless.
+    /// `rdbPopulateSaveInfo`: the position for a snapshot; `None` if it is meaningless.
     pub(crate) fn origin(&self, primary_db: usize) -> Option<Origin> {
         let stream_db = match self.primary {
             None if self.history.has_backlog() => self.stream_db.unwrap_or(0),

@@ -8,15 +8,13 @@ use rustc_hash::FxBuildHasher;
 use slab::Slab;
 use std::collections::VecDeque;
 
-/// All clients, with the lists of connected, ready and monitoring ones: removing a client removes
-/// it from all of them.
+/// All clients, and lists of connected, ready and monitoring ones, kept consistent.
 #[derive(Debug)]
 pub(crate) struct Roster {
     /// The fixed ones of [`ClientKey`] first.
     clients: Slab<Client>,
     connections: IndexMap<ConnectionId, ClientKey, FxBuildHasher>,
-    /// Clients with a complete command, in the order in which they are served: those that are
-    /// `queued`.
+    /// Clients with a complete command, in order of service: those that are `queued`.
     ready: VecDeque<ClientKey>,
     next_id: u64,
     monitors: Vec<ClientKey>,

@@ -26,8 +26,7 @@ pub(crate) struct Permissions {
 pub(crate) struct Settings {
     /// Arrays with too many holes become objects, instead of an error.
     pub(crate) sparse_convert: bool,
-    /// An array has too many holes if it is longer than this many times its elements; 0 disables
-    /// the check.
+    /// Too many holes: longer than this many times its elements; 0 disables the check.
     pub(crate) sparse_ratio: i32,
     /// An array up to this length never has too many holes.
     pub(crate) sparse_safe: i32,
@@ -110,7 +109,6 @@ impl ScriptCache {
         self.scripts.insert(sha, script);
     }
 
-    /// A script's text; empty if it is no longer known.
     pub(crate) fn body(&self, sha: &Sha) -> &[u8] {
         self.scripts.get(sha).map_or_else(Default::default, |script| &*script.body)
     }

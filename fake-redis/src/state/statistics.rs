@@ -5,13 +5,11 @@ use crate::state::command_info::CommandInfo;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// The propagation stream as seen by tests: databases and arguments.
 #[cfg(test)]
 pub(crate) type Propagated = Vec<(usize, Vec<Vec<u8>>)>;
 
 const RECENT_MAX: usize = 32;
 
-/// Counters since the start, or since CONFIG RESETSTAT.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statistics {
     pub(crate) connections_received: u64,
@@ -74,7 +72,6 @@ impl Statistics {
         self.errors_total
     }
 
-    /// Sets whether the current command repeats the error of a command that it called.
     pub(crate) fn answers_with(&mut self, is_error: bool) {
         self.repeats_error = is_error;
     }
@@ -83,8 +80,7 @@ impl Statistics {
         self.errors_accounted = self.errors_total;
     }
 
-    /// `incrCommandStatsOnError` in server.c: ends a command, which failed if there was an error
-    /// that no command it called had caused.
+    /// `incrCommandStatsOnError` in server.c: failed if an error was not a called command's.
     pub(crate) fn end_call(&mut self, command: &'static CommandInfo) {
         let has_failed =
             std::mem::take(&mut self.repeats_error) || self.errors_total > self.errors_accounted;

@@ -11,7 +11,6 @@ pub(crate) enum Timer {
     BlockedClient,
     Replication,
     Persistence,
-    /// A client has exceeded its soft output limit for too long.
     OutputLimit,
 }
 

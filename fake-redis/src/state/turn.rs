@@ -21,8 +21,7 @@ impl Turn {
         self.acting = None;
     }
 
-    /// Switches to a client that was blocked and is served now, until [`Turn::resume`] gets the
-    /// returned turn.
+    /// Switches to a client whose wait is over, until [`Turn::resume`] with the result.
     pub(crate) fn step_in(&mut self, client: ClientKey) -> Turn {
         let before = *self;
         self.acting = Some(client);

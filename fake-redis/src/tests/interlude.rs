@@ -54,8 +54,6 @@ fn describe(output: &Output) -> String {
     }
 }
 
-/// Runs a script as client 0 and sends these lines meanwhile. Returns the replies and the script's
-/// result.
 fn run(bench: &mut Bench, script: &str, lines: &[(u32, &'static str)]) -> (Vec<String>, String) {
     let typist = Rc::new(Typist::default());
     typist.lines.borrow_mut().extend(lines.iter().rev());

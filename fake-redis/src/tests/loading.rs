@@ -123,7 +123,6 @@ fn a_server_that_is_told_to_end_does_so_while_it_loads_and_writes_nothing() {
     }
 }
 
-/// Starts a server with these files. Returns the reported damage, and whether it serves.
 fn started(config: NodeConfig, image: &DiskImage) -> (Option<(DiskFile, String, Response)>, bool) {
     let mut world = World::new();
     world.put_disk("redis-1", Disk::holding(image.clone()));

@@ -1,5 +1,4 @@
-//! Propagation to replicas and the append-only file: absolute times, effects instead of scripts,
-//! deletion of expired keys.
+//! Propagation: absolute times, effects instead of scripts, deletion of expired keys.
 
 use crate::testing::{Bench, START_MS, check_on};
 

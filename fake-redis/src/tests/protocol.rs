@@ -1,5 +1,4 @@
-//! Requests split at any byte, and invalid bytes. The expected texts are those of redis-server
-//! 7.0.15.
+//! Split requests and invalid bytes; expected texts are those of redis-server 7.0.15.
 
 use crate::config::NodeConfig;
 use crate::protocol::request::{Limits, RequestReader};
@@ -79,7 +78,6 @@ fn a_client_that_never_ends_its_request_is_dropped() {
     assert_eq!(bench.closed.len(), 1);
 }
 
-/// Requests in both forms, with arbitrary bytes as arguments.
 fn request() -> impl Strategy<Value = Vec<u8>> {
     let names = [
         "SET",
@@ -155,7 +153,6 @@ fn replies_to(pieces: impl Iterator<Item = Vec<u8>>) -> (Vec<u8>, usize) {
     (replies, bench.closed.len())
 }
 
-/// Returns all complete requests, and whether the rest is invalid.
 fn read_all(bytes: &[u8]) -> (Vec<Vec<Vec<u8>>>, bool) {
     let limits = Limits::of(1 << 29);
     let mut reader = RequestReader::default();

@@ -1,5 +1,4 @@
-//! Transactions are executed as a whole, or not at all if a watched key has changed; errors in the
-//! middle are not rolled back.
+//! Transactions run as a whole, or not at all if a watched key changed; no rollback on errors.
 
 use crate::testing::{Bench, check, check_on};
 

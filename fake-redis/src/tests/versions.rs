@@ -7,8 +7,7 @@ fn at_version(version: RedisVersion) -> Bench {
     Bench::with(NodeConfig { version, ..NodeConfig::default() })
 }
 
-/// t_string.c and expire.c of 6.2: relative times are propagated as relative, absolute ones as
-/// absolute.
+/// t_string.c and expire.c of 6.2: relative times stay relative, absolute ones absolute.
 #[test]
 fn before_7_0_replicas_are_told_spans() {
     let mut bench = at_version(RedisVersion::V6_2);

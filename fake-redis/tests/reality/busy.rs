@@ -61,7 +61,6 @@ impl Transcript {
     }
 }
 
-/// Runs the same steps on both. Asserts equal transcripts and returns one.
 fn compare(steps: impl Fn(&mut Transcript)) -> Option<Vec<String>> {
     let fakes = Fakes::start(ServeOptions::default());
     let mut fake = Transcript::of(fakes.ports[0]);
@@ -122,8 +121,7 @@ fn a_script_cannot_catch_that_it_is_killed_nor_can_the_transaction_around_it() {
         transcript.type_at(&mut caller, &["MULTI", "SET k 1"]);
         transcript.note(
             "EVAL",
-            // In one line: the line at which a loop is killed depends on how many instructions it
-            // compiles to.
+            // In one line: where a loop is killed depends on its number of instructions.
             String::from_utf8_lossy(&caller.ask(&["EVAL", "while true do local a = 1 end", "0"])),
         );
         transcript.type_at(&mut caller, &["SET k 2"]);

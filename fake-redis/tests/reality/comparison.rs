@@ -1,5 +1,4 @@
-//! Decides which replies count as equal, and which commands to compare. docs/fidelity.md lists the
-//! exceptions.
+//! Decides which commands to compare and which replies are equal; see docs/fidelity.md.
 
 fn sorted(reply: &[u8]) -> Vec<Vec<u8>> {
     let mut parts: Vec<Vec<u8>> = reply.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
@@ -11,8 +10,6 @@ fn integer(reply: &[u8]) -> Option<i64> {
     std::str::from_utf8(reply.strip_prefix(b":")?).ok()?.trim_end().parse().ok()
 }
 
-/// Returns whether two replies are equal, apart from undefined order and the time between the two
-/// calls.
 pub(crate) fn same(real: &[u8], fake: &[u8], name: &str, history: &[&Vec<String>]) -> bool {
     if real == fake {
         return true;
@@ -53,8 +50,7 @@ pub(crate) fn is_comparable(words: &[String]) -> bool {
     // A list with elements is served immediately; an empty one would block the connection.
     let waits = matches!(words[0].to_ascii_lowercase().as_str(), "blpop" | "blmove");
     let counts = words[0].eq_ignore_ascii_case("command");
-    // Redis defines ranges by member only for sets with equal scores; otherwise the reply depends
-    // on the encoding.
+    // Ranges by member are only defined for equal scores; else they depend on the encoding.
     let is_by_member = words.iter().any(|word| word.to_ascii_lowercase().ends_with("lex"))
         && !words.get(1).is_some_and(|key| key.starts_with('y'));
     // Increments make scores differ.

@@ -93,8 +93,7 @@ fn replies_are_those_of_a_real_redis() {
     let cases = cases.unwrap_or(CASES);
     let config =
         Config { cases, failure_persistence: None, max_shrink_iters: 4_000, ..Config::default() };
-    // The same sequences every time, so that a failure is caused by our change; another seed tries
-    // others.
+    // A fixed seed, so that a failure is caused by our change; set another one to try more.
     let seed = std::env::var("FENCEPOST_DIFFERENTIAL_SEED")
         .ok()
         .and_then(|seed| seed.parse::<u8>().ok())

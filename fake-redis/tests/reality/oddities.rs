@@ -1,5 +1,4 @@
-//! Commands with unusual arguments, one per line, compared with a real server: each difference once
-//! found stays in the list.
+//! Unusual arguments compared with a real server: every difference once found stays here.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis, encode};

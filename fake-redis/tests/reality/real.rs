@@ -1,5 +1,4 @@
-//! Real servers: redis-server and redis-sentinel in their own folders, on free ports, stopped by
-//! process id.
+//! Real servers: redis-server and redis-sentinel in their own folders, on free ports.
 
 use fencepost_testing::{free_port, wait_for, wait_until_ready};
 use std::io::{Read, Write};
@@ -27,8 +26,7 @@ impl Drop for RealRedis {
 }
 
 impl RealRedis {
-    /// A redis-server without persistence, with these options. `None` if the program is missing,
-    /// which has been printed.
+    /// A redis-server without persistence. `None`, after a message, if the program is missing.
     pub(crate) fn start(options: &[&str]) -> Option<RealRedis> {
         RealRedis::start_in(tempfile::tempdir().unwrap(), options)
     }
@@ -116,7 +114,6 @@ pub(crate) fn encode(words: &[impl AsRef<str>]) -> Vec<u8> {
     bytes
 }
 
-/// Length of the first reply in RESP2 or RESP3; `None` if it is incomplete.
 fn reply_length(bytes: &[u8]) -> Option<usize> {
     let line = bytes.windows(2).position(|pair| pair == b"\r\n")? + 2;
     let number = || std::str::from_utf8(&bytes[1..line - 2]).ok()?.parse::<i64>().ok();

@@ -1,5 +1,4 @@
-//! Sentinel's configuration file: a redis-sentinel continues from ours, and ours from the file that
-//! it then writes.
+//! Sentinel's configuration file: redis-sentinel continues from ours, and ours from its file.
 
 use crate::real::{Client, RealRedis};
 use bytes::Bytes;

@@ -1,5 +1,4 @@
-//! Calls, refusals and failures of commands in INFO: equal on a real server and ours, except for
-//! times.
+//! Command statistics in INFO: equal on a real server and ours, except for times.
 
 use crate::fakes::Fakes;
 use crate::real::{Client, RealRedis};

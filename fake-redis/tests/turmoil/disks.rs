@@ -19,7 +19,6 @@ fn client<T: 'static>(
     result.take()
 }
 
-/// The value of a key, set before a server stopped in this way, after its restart.
 fn left_after(
     fsync: Fsync,
     crash: Crash,

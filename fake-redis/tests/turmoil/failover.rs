@@ -31,14 +31,12 @@ async fn reunion() -> turmoil::Result {
     Ok(())
 }
 
-/// The role of the old primary, and the lock's owner there.
 async fn role_and_owner() -> turmoil::Result<(String, String)> {
     let mut old = connect("redis-1", 6379).await?;
     let mut role: Vec<redis::Value> = ask(&mut old, "ROLE").await?;
     Ok((redis::from_redis_value(role.swap_remove(0))?, ask(&mut old, "GET lock").await?))
 }
 
-/// Runs until Alice has the lock, then `then`, and then until Bob has tried.
 fn two_holders(sim: &mut turmoil::Sim<'_>, fault: fn(), then: impl FnOnce(&mut turmoil::Sim<'_>)) {
     let holders = Holders::default();
     sim.client("alice", alice(holders.clone(), fault));

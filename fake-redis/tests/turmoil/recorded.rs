@@ -9,7 +9,6 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use turmoil::net::TcpStream;
 
-/// Everything received by servers, in order, with time, server and peer.
 pub(crate) type Record = Rc<RefCell<Vec<String>>>;
 
 pub(crate) struct Recorded {

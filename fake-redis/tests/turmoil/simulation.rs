@@ -109,7 +109,6 @@ pub(crate) async fn connect(host: &str, port: u16) -> turmoil::Result<Multiplexe
     Ok(connection)
 }
 
-/// Sends one command; its words contain no spaces.
 pub(crate) async fn ask<T: FromRedisValue>(
     redis: &mut MultiplexedConnection,
     words: &str,
@@ -122,7 +121,6 @@ pub(crate) async fn ask<T: FromRedisValue>(
     command.query_async(redis).await
 }
 
-/// Takes the lock for longer than the simulation runs. Returns whether it succeeded.
 pub(crate) async fn acquire(
     redis: &mut MultiplexedConnection,
     owner: &'static str,

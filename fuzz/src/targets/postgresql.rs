@@ -10,11 +10,9 @@ use fencepost_postgresql::{Config, Postgresql};
 
 const STARTUP: &[u8] = b"\0\0\0\x11\0\x03\0\0user\0me\0\0";
 const TABLE: &str = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
-/// `SELECT 1`, as a simple query.
 const QUESTION: &[u8] = b"Q\0\0\0\x0dSELECT 1\0";
 
-/// Takes the clients' messages. Returns the type of each message to one client; panics if the
-/// messages are incomplete.
+/// Returns the type of each message to one client; panics on an incomplete message.
 fn look_at(server: &mut Bench<Postgresql>, client: ConnectionId) -> Vec<u8> {
     let mut kinds = Vec::new();
     for (to, said) in server.sent.drain(..).filter(|(to, _)| *to == client) {

@@ -1,5 +1,4 @@
-//! Arbitrary text as a report, a sweep summary or a matrix is refused, or every format can write
-//! it.
+//! Arbitrary text as a report, sweep summary or matrix: refused, or all formats can write it.
 
 use crate::targets::typed;
 use fencepost_reports::documents::matrix::VIEWS;

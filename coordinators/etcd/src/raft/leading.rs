@@ -1,5 +1,4 @@
-//! The leader: replicates the log, commits what a majority has on disk, and confirms reads once a
-//! majority has acknowledged its leadership.
+//! The leader: replicates, commits what a majority has on disk, and confirms reads by heartbeats.
 
 use super::{Body, Entry, Message, Proposal, Raft, Role};
 use crate::state::Command;
@@ -22,7 +21,6 @@ pub(crate) struct Leading {
 struct Progress {
     matched: u64,
     next: u64,
-    /// Heard from since the last check for a majority.
     is_active: bool,
 }
 
@@ -181,8 +179,7 @@ impl Raft {
         }
     }
 
-    /// Starts a read: which index must be applied before it is answered? A follower forwards the
-    /// question, and it is repeated if there is no reply.
+    /// Requests a read index. A follower forwards the request, and repeats it without a reply.
     pub(crate) fn read(&mut self, asked_by: u8, id: u64) {
         let (me, leader, index) = (self.me, self.leader, self.hard.commit);
         let is_alone = self.is_alone();

@@ -1,5 +1,4 @@
-//! Arbitrary bytes in arbitrary pieces: a server neither panics nor grows without bound, and keeps
-//! serving other clients.
+//! Arbitrary bytes: a server neither panics nor grows without bound, and serves other clients.
 
 use super::world::World;
 use crate::Etcd;

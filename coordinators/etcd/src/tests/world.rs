@@ -40,7 +40,6 @@ impl World {
         String::from_utf8_lossy(&inbox.unwrap_or_default()).into_owned()
     }
 
-    /// Sends a request on a new connection and waits for `ms`.
     pub(super) fn ask(&mut self, at: usize, (path, body): (&str, &str), ms: u64) -> String {
         let connection = self.connect(at);
         self.post(connection, path, body);

@@ -1,5 +1,4 @@
-//! Three real members compared with three of ours: calls to any of them, a paused leader, an
-//! isolated member, and the responses meanwhile.
+//! Three real members compared with three of ours: calls, a paused leader, an isolated member.
 
 use super::http::{Plain, items, post, whole};
 use super::real_cluster::RealCluster;
@@ -16,8 +15,7 @@ pub(crate) struct Pace {
     pub(crate) election_ms: u64,
 }
 
-/// For tests with intended elections only: half a second was too short for members that waited for
-/// a processor.
+/// For intended elections only: half a second was too short on a busy machine.
 const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
 /// For tests without elections, however busy the machine is.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
@@ -292,7 +290,7 @@ impl Both {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);
         let text = String::from_utf8_lossy(bytes).into_owned();
-        // These are certain to see everything from before they began; others may report an older
+        // These certainly see everything from before they began; others may report an older
         // revision.
         let is_sure = ["/v3/kv/put", "/v3/kv/deleterange", "/v3/kv/range"]
             .iter()

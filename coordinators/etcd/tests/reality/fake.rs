@@ -5,7 +5,6 @@ use fencepost_etcd::{Config, Etcd};
 use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
-/// Time between two requests, in microseconds.
 const STEP_US: u64 = 1_000;
 /// A standalone server leads after this time.
 const ELECTION_US: u64 = 2_000_000;

@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 pub(crate) trait Server {
-    /// Sends bytes on a new connection. Returns everything up to the end of the first `answers`
-    /// responses or of the connection.
+    /// Sends on a new connection. Returns the first `answers` responses, or up to its end.
     fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8>;
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8>;
 }

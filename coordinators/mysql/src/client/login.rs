@@ -1,5 +1,4 @@
-//! Start of a connection: the server sends a greeting, the client logs in. Only `root` may log in,
-//! from any host, without a password.
+//! Greeting and login. Only `root` may log in, from any host, without a password.
 
 use super::{Client, Core, Stage};
 use crate::VERSION;

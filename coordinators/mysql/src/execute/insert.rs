@@ -1,5 +1,4 @@
-//! Insertions. An existing row is locked and examined; a new one waits until no other transaction
-//! has locked its gap.
+//! Insertions. An existing row is locked; a new one waits until its gap is not locked by others.
 
 use super::assign::Slot;
 use super::bind::Scope;

@@ -1,5 +1,4 @@
-//! Queries, updates and deletes: they visit rows in primary key order, or the one row that their
-//! condition names.
+//! Queries, updates and deletions, in primary key order or of the one row the condition names.
 
 use super::assign::Slot;
 use super::bind::{Scope, conjuncts, fields};
@@ -212,8 +211,7 @@ impl Scan {
         Isolation::named(context.session.isolation)
     }
 
-    /// Locks a row and reads its newest version. Returns none if it is deleted, skipped, or does
-    /// not match the condition.
+    /// Locks a row and reads its newest version; none if deleted, skipped or not matching.
     fn lock(
         &mut self,
         key: &Key,
@@ -237,8 +235,8 @@ impl Scan {
         }
         let is_change = matches!(self.action, Action::Change(_));
         if is_change && !locks_gaps && self.only.is_none() {
-            // Semi-consistent read: the last committed version is checked first, and a row that
-            // does not match is not waited for.
+            // Semi-consistent read: a row whose last committed version does not match is not waited
+            // for.
             let is_taken = matches!(
                 context.store.ask(&mut wanted.clone()),
                 crate::store::transaction::Answer::Hindered(_)

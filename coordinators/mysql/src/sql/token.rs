@@ -139,8 +139,7 @@ impl Reader<'_> {
         Ok(Kind::Number(text))
     }
 
-    /// Parses a quoted text. A doubled quote stands for one, and so does an escaped one if
-    /// backslashes escape.
+    /// Parses a quoted text. A doubled quote stands for one; so does an escaped one, if allowed.
     fn quoted(&mut self, quote: u8, escapes: bool) -> Outcome<Vec<u8>> {
         let start = self.at;
         let mut text = Vec::new();

@@ -173,8 +173,7 @@ impl RowLocks {
         self.locks.retain(|one| one.by != session);
     }
 
-    /// Releases a session's first lock of that mode on a row. The lock object remains even if it
-    /// covers no row any more.
+    /// Releases the first lock of that mode on a row. The object remains even if it covers no row.
     pub(crate) fn release(&mut self, wanted: &Wanted) {
         let own = self.locks.iter_mut().find(|one| {
             one.by == wanted.by && one.mode == wanted.mode && one.is_at(wanted.table, &wanted.place)
@@ -184,8 +183,7 @@ impl RowLocks {
         }
     }
 
-    /// Grants locks without conflicts, in queue order. Returns the sessions that were granted one,
-    /// and those that now wait for another session.
+    /// Grants locks in queue order. Returns the granted sessions, and those with a new blocker.
     pub(crate) fn grant(&mut self) -> (Vec<SessionId>, Vec<SessionId>) {
         let (mut granted, mut turned) = (Vec::new(), Vec::new());
         for at in 0..self.locks.len() {

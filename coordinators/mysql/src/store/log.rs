@@ -1,5 +1,4 @@
-//! The log of commits, in our own format: groups of records, one for each commit. A group without
-//! its end was never committed.
+//! The log: in our own format, one group of records per commit. A group without end is dropped.
 
 use super::key::{Key, Part};
 use super::rows::Version;
@@ -205,11 +204,7 @@ impl Reader {
     }
 }
 
-/// Restores a store from commits.
-///
-/// # Panics
-///
-/// If a group is malformed, which its checksum rules out.
+/// Panics if a group is malformed, which its checksum rules out.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {

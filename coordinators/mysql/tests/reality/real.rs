@@ -136,8 +136,7 @@ impl Real {
         session(self.port).unwrap()
     }
 
-    /// Lists the sessions. (The table in information_schema is a temporary one, over which MariaDB
-    /// 10.11.19 can crash.)
+    /// Not from information_schema, whose temporary table can crash MariaDB 10.11.19.
     fn sessions(&mut self) -> Vec<Seen> {
         let answer = self.say("SHOW PROCESSLIST");
         split(&answer).into_iter().filter_map(|(_, body)| seen(body)).collect()

@@ -1,5 +1,4 @@
-//! The extended query protocol: separate messages parse, bind and execute statements, and one
-//! transaction lasts until Sync.
+//! The extended query protocol: parse, bind and execute messages; a transaction lasts until Sync.
 
 use super::query::check_failed;
 use super::{Client, Job, Portal};

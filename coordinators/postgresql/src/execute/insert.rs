@@ -158,8 +158,7 @@ impl Execution<'_> {
         }
     }
 
-    /// Handles existing rows with the same key. Returns whether the row must still be inserted;
-    /// otherwise one was replaced or left.
+    /// Handles rows with the same key. Returns whether the row must still be inserted.
     fn make_way(
         &mut self,
         table: TableId,

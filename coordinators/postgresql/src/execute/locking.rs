@@ -76,7 +76,6 @@ impl Execution<'_> {
         if answer == Answer::Waits { Err(Stop::Wait) } else { Ok(table) }
     }
 
-    /// The transaction's id, assigned at its first write.
     pub(super) fn own_xid(&mut self) -> Xid {
         if let Some(xid) = self.session.xid() {
             return xid;
@@ -99,8 +98,7 @@ impl Execution<'_> {
         Stop::Wait
     }
 
-    /// Waits until no other transaction blocks a version and returns its state. Policies that do
-    /// not wait return [`Standing::Taken`] or an error.
+    /// Waits for a version to be unblocked and returns its state; some policies do not wait.
     pub(super) fn have(
         &mut self,
         (table, version): (TableId, VersionId),
@@ -156,7 +154,6 @@ impl Execution<'_> {
     }
 }
 
-/// The error for a row that changed since the snapshot.
 pub(super) fn serialization(what: &str) -> SqlError {
     let message = format!("could not serialize access due to concurrent {what}");
     SqlError::new("40001", message)

@@ -1,5 +1,4 @@
-//! UPDATE and DELETE. A row that was changed concurrently is checked again in its latest version:
-//! the filter decides anew.
+//! UPDATE and DELETE. The filter checks the latest version of a row that was changed concurrently.
 
 use super::checks::check_not_null;
 use super::evaluate::Row;
@@ -79,7 +78,6 @@ impl Execution<'_> {
         self.give(outputs, Row::of(&values))
     }
 
-    /// Finds the version of a row to change; `None` skips the row.
     fn settle(&mut self, plan: &ModifyPlan, target: VersionId) -> Result<Option<VersionId>, Stop> {
         let table = plan.table;
         let mut version = match self.run.progress.current {

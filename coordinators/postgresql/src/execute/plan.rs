@@ -15,7 +15,6 @@ use crate::types::{Type, Value};
 #[derive(Debug)]
 pub(crate) struct Planned {
     pub(crate) plan: Plan,
-    /// `None` for a statement without rows.
     pub(crate) outputs: Option<Vec<Output>>,
     pub(crate) parameters: Vec<Type>,
 }
@@ -43,7 +42,6 @@ pub(crate) struct SelectPlan {
 #[derive(Debug)]
 pub(crate) struct InsertPlan {
     pub(crate) table: TableId,
-    /// A value for each column; `None` for the default.
     pub(crate) rows: Vec<Vec<Option<Bound>>>,
     pub(crate) conflict: Option<ConflictPlan>,
 }

@@ -1,5 +1,4 @@
-//! Reads of serializable transactions: they are recorded, and a concurrent writer whose change is
-//! not visible must follow the reader.
+//! Recorded reads of serializable transactions: a concurrent, invisible writer must follow them.
 
 use super::access::{Access, Search, access};
 use super::evaluate::Row;
@@ -141,8 +140,7 @@ impl Execution<'_> {
         Ok(None)
     }
 
-    /// Records a conflict with a concurrent writer of the version. Returns whether the version is
-    /// visible.
+    /// Records a conflict with a concurrent writer. Returns whether the version is visible.
     fn touch_version(
         &mut self,
         id: Tracked,
@@ -170,8 +168,7 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Records the read of a version, unless it is the transaction's own: later writers must
-    /// follow.
+    /// Records the read of another's version: later writers must follow.
     fn note_read(&mut self, id: Tracked, table: TableId, version: VersionId) {
         let made = self.core.heap.version(table, version).map(|version| version.made.0);
         if made.is_some() && made != self.session.xid() {
@@ -199,8 +196,7 @@ impl Execution<'_> {
         checked.map_err(|reason| SqlError::from(reason).into())
     }
 
-    /// Records conflicts with the readers of a version that the transaction replaces or deletes.
-    /// Errors: 40001.
+    /// Records conflicts with readers of a version to replace or delete. Errors: 40001.
     pub(super) fn check_change(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let all = [Target::Row(table, version), Target::Page(table), Target::Table(table)];
         self.check_readers(&all)

@@ -1,5 +1,4 @@
-//! Start and end of transactions. A commit is written to the log and takes effect once the log is
-//! on disk; until then the transaction counts as running.
+//! Start and end of transactions. A commit is visible once its log is on disk.
 
 use super::Stop;
 use crate::core::Core;

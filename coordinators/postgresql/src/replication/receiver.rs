@@ -1,5 +1,4 @@
-//! The standby's end of replication (`walreceiver`): it writes the log to disk, acknowledges it,
-//! and replays it.
+//! The standby's end of replication (`walreceiver`): writes, acknowledges and replays the log.
 
 use super::replay::replay;
 use super::sender::stamp;
@@ -11,8 +10,7 @@ use std::collections::VecDeque;
 
 /// Interval between progress reports (`wal_receiver_status_interval`).
 const STATUS_US: u64 = 10_000_000;
-/// Silence after which it disconnects (`wal_receiver_timeout`); after half of it, it requests a
-/// reply.
+/// Silence before it disconnects (`wal_receiver_timeout`); it requests a reply after half of it.
 const SILENCE_US: u64 = 60_000_000;
 /// Minimum time between connection attempts (`wal_retrieve_retry_interval`).
 const RETRY_US: u64 = 5_000_000;
@@ -80,7 +78,6 @@ impl Receiver {
         Some((self.told_at + STATUS_US).min(self.heard_at + silence))
     }
 
-    /// Runs what is due: connecting, progress reports, and disconnecting from a silent primary.
     pub(crate) fn look_at_clock(&mut self, core: &mut Core) {
         let now = core.now.monotonic.0;
         if self.retry_at.is_some_and(|at| at <= now) {

@@ -1,5 +1,4 @@
-//! Replay on a standby. Each commit is replayed as one transaction, so readers see all of it or
-//! nothing.
+//! Replay on a standby, each commit as one transaction, so that readers see all or nothing.
 
 use crate::core::Core;
 use crate::sql::ast::Strength;

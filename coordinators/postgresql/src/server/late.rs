@@ -39,8 +39,7 @@ impl Postgresql {
         }
     }
 
-    /// Fails a session's statement if the session waits, indirectly, for itself. Returns whether it
-    /// did.
+    /// Fails the statement of a session that waits for itself. Returns whether it did.
     fn is_deadlocked(&mut self, id: ConnectionId) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         client.timers.deadlock = None;

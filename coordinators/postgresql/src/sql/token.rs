@@ -34,7 +34,6 @@ impl Token {
 /// Maximum length of a name in bytes; longer names are truncated.
 const NAME_MAX: usize = 63;
 
-/// Operators of several characters, longest first.
 const LONG_SYMBOLS: &[&str] = &["::", "<=", ">=", "<>", "!=", "||", ":=", "=>"];
 
 struct Reader {
@@ -229,7 +228,6 @@ impl Reader {
     }
 }
 
-/// Truncates a name at a character boundary.
 fn cut(mut name: String) -> String {
     let mut end = name.len().min(NAME_MAX);
     while !name.is_char_boundary(end) {

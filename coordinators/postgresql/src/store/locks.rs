@@ -110,8 +110,7 @@ impl Lock {
         }
     }
 
-    /// Returns the position for a new waiter, and whether it can be granted there: a backend that
-    /// already holds the lock queues before those that wait for it.
+    /// The position for a new waiter (holders of the lock first), and whether it can be granted.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -256,8 +255,7 @@ impl Locks {
         }
     }
 
-    /// Returns the backends that this one waits for: holders of conflicting locks, and earlier
-    /// waiters.
+    /// The backends that this one waits for: conflicting holders and earlier waiters.
     fn blockers(&self, backend: Backend) -> Vec<Link> {
         let Some(tag) = self.wait_of(backend) else { return Vec::new() };
         let Some(lock) = self.locks.get(&tag) else { return Vec::new() };

@@ -8,17 +8,14 @@ use crate::sql::ast::{LockMode, Strength};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standing {
     Free,
-    /// A running transaction has locked or changed it.
     Taken(Xid),
     Replaced(VersionId),
     Deleted,
-    /// This transaction replaced or deleted it.
     Own,
 }
 
 impl Strength {
-    /// Returns whether two row locks conflict. Source: PostgreSQL's documentation, "Row-Level
-    /// Locks".
+    /// Source: PostgreSQL's documentation, "Row-Level Locks".
     pub(crate) fn conflicts(self, other: Strength) -> bool {
         match self {
             Strength::KeyShare => other == Strength::Update,

@@ -39,7 +39,6 @@ pub(crate) enum Reason {
     DuringWrite,
     /// Doomed by another transaction; found by COMMIT.
     DuringCommit,
-    /// Its write completes a dangerous structure.
     Write,
     /// Its read completes a dangerous structure whose pivot can no longer be canceled.
     Read(Option<Xid>),
@@ -55,8 +54,7 @@ struct Entry {
     began: Moment,
     prepared: Option<Moment>,
     committed: Option<Moment>,
-    /// The earliest commit among the transactions that committed before it and whose writes it did
-    /// not see.
+    /// The earliest commit before its own among the transactions whose writes it did not see.
     earliest_out: Option<Moment>,
     finished_before: u64,
     /// Declared read-only, or committed without a write.

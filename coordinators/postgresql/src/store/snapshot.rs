@@ -3,8 +3,7 @@
 use super::Xid;
 use std::collections::BTreeSet;
 
-/// The state that a statement sees: everything committed when the snapshot was taken, and the
-/// effects of its own transaction's earlier statements.
+/// Sees all commits before it, and its own transaction's earlier statements.
 #[derive(Clone, Debug)]
 pub(crate) struct Snapshot {
     pub(crate) next: Xid,

@@ -49,8 +49,7 @@ pub(crate) struct Version {
     pub(crate) lockers: Vec<(Xid, Strength)>,
     /// The version it replaced, if no key changed: indexes lead to it through that one.
     pub(crate) follows: Option<VersionId>,
-    /// The first version of the same key, to which the indexes lead; it determines the order of
-    /// rows.
+    /// The first version of the same key, which indexes point to; determines the order of rows.
     pub(crate) place: VersionId,
 }
 

@@ -5,8 +5,7 @@ use super::world::{World, query};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
 
-/// Runs statements in three sessions. Returns the last reply: its command tag, or the error code
-/// with its reason.
+/// Runs statements in three sessions. Returns the last command tag, or error code and reason.
 fn last_of(steps: &[(usize, &str)]) -> String {
     let mut world = World::new();
     let ids = [world.session(), world.session(), world.session()];

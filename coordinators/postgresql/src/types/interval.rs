@@ -155,7 +155,6 @@ fn one(digits: &str, unit: &str) -> Result<Interval, Wrong> {
     }
 }
 
-/// Parses an ISO 8601 duration after `PT`.
 fn read_iso(text: &str) -> Result<Interval, Wrong> {
     let (mut total, mut digits, mut any) = (Interval::default(), String::new(), false);
     for c in text.chars() {

@@ -79,8 +79,7 @@ impl Value {
         }
     }
 
-    /// Fits a text to the length of its type: drops excess spaces at the end and, in a cast, any
-    /// excess.
+    /// Fits a text to its type's length: drops trailing spaces and, in a cast, any excess.
     pub(crate) fn fitted(self, kind: Type, is_cast: bool) -> Outcome<Value> {
         let (length, pads) = match kind {
             Type::Varchar(Some(length)) => (length as usize, false),

@@ -5,7 +5,6 @@ use fencepost_postgresql::{Config, Postgresql};
 use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
-/// Time between two messages of clients, in microseconds.
 const STEP_US: u64 = 1_000;
 
 pub(crate) struct Fake(Bench<Postgresql>);

@@ -27,7 +27,6 @@ pub(crate) fn split(bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
     messages
 }
 
-/// Returns whether a reply is complete (ReadyForQuery).
 pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     split(bytes).last().is_some_and(|(kind, _)| *kind == b'Z')
 }

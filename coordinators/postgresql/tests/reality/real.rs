@@ -127,7 +127,6 @@ impl Real {
         real
     }
 
-    /// Kills it immediately, as a power loss would.
     pub(crate) fn kill(mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();

@@ -1,5 +1,4 @@
-//! A primary and its standby, real ones and ours: replies of a standby, waits of commits, and data
-//! after a promotion.
+//! A primary and its standby, real ones and ours: replies, waiting commits, promotion.
 
 use super::fake::Fake;
 use super::messages::{query, shown, startup};
@@ -200,8 +199,7 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     world.primary.answered(&mut writer, "a wait whose session was ended");
     world.primary.ask(&mut other, "SELECT v FROM t");
 
-    // With an asynchronous standby, a commit is acknowledged that the standby never gets. It never
-    // gets advisory locks.
+    // With an asynchronous standby a commit is acknowledged that it never gets.
     signal(sender, "CONT");
     world.pass();
     world.synchronous("");

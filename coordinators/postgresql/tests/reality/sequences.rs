@@ -110,7 +110,6 @@ fn check(
             return Ok(());
         }
     }
-    // Every session that can ends its transaction, until none waits.
     for _ in 0..3 {
         for index in 0..world.pairs.len() {
             for sql in ["ROLLBACK", "SELECT pg_advisory_unlock_all()"] {
@@ -128,8 +127,6 @@ fn check(
     Ok(())
 }
 
-/// Compares both servers on sequences of statements. Returns the number of serialization failures
-/// by reason; `None` without a real server.
 pub(crate) fn run(
     cases: u32,
     steps: impl Strategy<Value = Vec<(usize, String)>>,
@@ -162,7 +159,6 @@ fn replies_and_waits_are_those_of_a_real_postgresql() {
     run(CASES, prop::collection::vec((0..3_usize, statement()), 1..30));
 }
 
-/// Compares each statement alone on the same tables and reports all differences at the end.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_postgresql() {
     let Some(real) = Real::start() else { return };

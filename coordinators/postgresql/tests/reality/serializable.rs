@@ -156,8 +156,7 @@ fn known() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// Short transactions over three rows that mostly change different ones, so they rarely wait, and
-/// mostly conflict.
+/// Short transactions that mostly change different rows: they rarely wait and mostly conflict.
 fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
     let key = || pick(&["1", "2", "3"]);
     let step = prop_oneof![

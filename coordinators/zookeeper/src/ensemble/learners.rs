@@ -84,8 +84,7 @@ impl ZooKeeper {
         true
     }
 
-    /// Handles a follower's acceptance of the epoch. If the follower's history is newer, this
-    /// server gives up leading.
+    /// Handles an accepted epoch. If the follower's history is newer, gives up leading.
     fn epoch_accepted(&mut self, connection: ConnectionId, current: u32, progress: Progress) {
         let Role::Leading(leader) = &self.role else { return };
         match leader.stage() {

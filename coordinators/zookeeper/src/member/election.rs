@@ -7,8 +7,7 @@ use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// How long a member that sees a majority waits for a better vote, in milliseconds
-/// (`finalizeWait`).
+/// Wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
 /// First and longest interval between repeated votes, in milliseconds (`minNotificationInterval`,
 /// `maxNotificationInterval`).

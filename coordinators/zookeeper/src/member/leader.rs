@@ -10,8 +10,7 @@ use crate::transaction::{Change, Transaction};
 use fencepost_machine::ConnectionId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Interval between checks for empty containers, in milliseconds
-/// (`znode.container.checkIntervalMs`).
+/// Milliseconds between checks for empty containers (`znode.container.checkIntervalMs`).
 pub(crate) const CONTAINERS_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]

@@ -1,5 +1,4 @@
-//! Session expiry: by the monotonic clock, in the tick after the timeout, together with the
-//! session's nodes.
+//! Expiry of sessions and their nodes, by the monotonic clock, in the tick after the timeout.
 
 use super::client::{Client, SET_DATA, TIMEOUT_MS};
 use super::world::World;

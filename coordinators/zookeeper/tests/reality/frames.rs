@@ -1,5 +1,4 @@
-//! Invalid frames, sent to a real server and to ours: both must reply alike or close the
-//! connection.
+//! Invalid frames: a real server and ours must reply alike or close the connection.
 
 use crate::fake::Fake;
 use crate::protocol::*;

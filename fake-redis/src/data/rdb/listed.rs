@@ -48,7 +48,6 @@ fn listpack_element(first: u8, after: &[u8]) -> Option<(Vec<u8>, usize)> {
     }
 }
 
-/// Size of the length behind an element: seven bits per byte.
 fn backward_length(length: usize) -> usize {
     match length {
         0..=127 => 1,

@@ -7,10 +7,6 @@ use crate::data::value::{Hash, Value};
 use std::collections::BTreeMap;
 
 /// Reads a whole snapshot.
-///
-/// # Errors
-///
-/// If the bytes are no snapshot, or hold an unknown type.
 pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
     let mut reader = Reader::new(bytes)?;
     let mut keys = Vec::new();
@@ -43,10 +39,6 @@ pub(crate) struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     /// Reads only the version.
-    ///
-    /// # Errors
-    ///
-    /// If the bytes are no snapshot, or of an unknown version.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
         let version = signature(bytes)?;
         Ok(Reader { bytes, position: 9, version, db: 0, auxiliary: BTreeMap::new() })
@@ -57,10 +49,6 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads the next key; `None` at the end, after checking the checksum.
-    ///
-    /// # Errors
-    ///
-    /// If no key follows, or one of an unknown type.
     pub(crate) fn next_key(&mut self) -> Result<Option<SavedKey>, RdbError> {
         let mut expires_at_ms = None;
         loop {

@@ -14,8 +14,7 @@ pub(crate) struct About<'a> {
     pub(crate) origin: Option<&'a Origin>,
 }
 
-/// Writes all keys. Never compresses strings; writes collections element by element, which every
-/// version of Redis reads.
+/// Writes uncompressed and element by element, which every version of Redis reads.
 pub(crate) fn write(keyspace: &Keyspace, about: &About<'_>) -> Bytes {
     let mut out = format!("REDIS{VERSION:04}").into_bytes();
     auxiliary(&mut out, "redis-ver", about.version);

@@ -6,13 +6,11 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Index of a subtree's root.
 type Tree = Option<u32>;
 
 /// Maximum ratio between the weights of two siblings.
 const DELTA: usize = 3;
-/// A single rotation suffices while the inner grandchild weighs less than this many times the outer
-/// one.
+/// A single rotation suffices if the inner grandchild weighs less than this times the outer one.
 const RATIO: usize = 2;
 
 #[derive(Clone, Debug)]
@@ -62,7 +60,6 @@ impl Ranked {
         before
     }
 
-    /// Returns the number of smaller entries, whether or not this one exists.
     pub(super) fn rank(&self, score: f64, member: &[u8]) -> usize {
         self.first_rank(|other, other_score| {
             compare((other_score, other), (score, member)) != Ordering::Less
@@ -104,7 +101,6 @@ impl Ranked {
         self.root = Some(self.inserted(self.root, place));
     }
 
-    /// Removes the members at these ranks, which must exist, and passes each to `hand_on`.
     pub(super) fn remove(&mut self, ranks: Range<usize>, mut hand_on: impl FnMut(&[u8])) {
         for _ in ranks.clone() {
             let (rest, place) = self.without(self.root, ranks.start);

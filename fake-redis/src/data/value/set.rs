@@ -63,7 +63,6 @@ impl Set {
         }
     }
 
-    /// Returns whether the member is new.
     pub(crate) fn add(&mut self, member: &[u8]) -> bool {
         if let Set::Integers(integers) = self {
             if let Some(integer) = parse_integer(member) {
@@ -87,7 +86,6 @@ impl Set {
         *self = Set::Table(members);
     }
 
-    /// Returns whether the member existed.
     pub(crate) fn remove(&mut self, member: &[u8]) -> bool {
         match self {
             Set::Integers(integers) => {

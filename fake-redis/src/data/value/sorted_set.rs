@@ -38,7 +38,6 @@ impl SortedSet {
         self.scores.get(member).copied()
     }
 
-    /// Number of smaller members.
     pub(crate) fn rank(&self, member: &[u8]) -> Option<usize> {
         Some(self.order.rank(self.score(member)?, member))
     }
@@ -47,8 +46,7 @@ impl SortedSet {
         self.order.at(rank)
     }
 
-    /// Member and score at a position that only changes when a member is removed: the last one
-    /// moves there.
+    /// The position only changes when a member is removed: the last one moves there.
     pub(crate) fn at_place(&self, place: usize) -> Option<(&[u8], f64)> {
         self.scores.get_index(place).map(|(member, score)| (&**member, *score))
     }
@@ -82,7 +80,6 @@ impl SortedSet {
         old
     }
 
-    /// Returns whether the member existed.
     pub(crate) fn remove(&mut self, member: &[u8]) -> bool {
         let Some(rank) = self.rank(member) else { return false };
         self.remove_ranks(rank..rank + 1);

@@ -8,7 +8,6 @@ const EVERY_SECOND: Persistence = Persistence::Aof { fsync: Fsync::EverySec };
 const ALWAYS: Persistence = Persistence::Aof { fsync: Fsync::Always };
 const NEVER: Persistence = Persistence::Aof { fsync: Fsync::No };
 
-/// `redis-1` and a replica, of a version with WAITAOF.
 fn pair(primary: Persistence, replica: Persistence) -> World {
     deployment(1, |config| {
         config.version = RedisVersion::V7_2;

@@ -6,7 +6,6 @@ use crate::world::World;
 use fencepost_machine::KeyChange;
 use redis_protocol::resp2::types::BytesFrame;
 
-/// Counts a server's full resynchronizations: each discards and restores the key.
 fn restored(world: &World, host: &str, key: &str) -> usize {
     changes(world.taps(host), key).iter().filter(|change| **change == KeyChange::Restored).count()
 }

@@ -75,7 +75,6 @@ fn set(call: &Arguments<'_>, settings: Settings) {
     });
 }
 
-/// Functions for settings take at most this many optional arguments.
 fn check_count(call: &Arguments<'_>, most: usize) -> Result<()> {
     if call.len() <= most { Ok(()) } else { call.wrong(most + 1, "found too many arguments") }
 }

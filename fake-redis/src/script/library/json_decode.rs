@@ -192,7 +192,6 @@ impl Parser<'_, '_> {
         Ok(())
     }
 
-    /// Parses four hexadecimal digits, or twice four for a surrogate pair, and appends UTF-8.
     fn unicode_escape(&mut self, content: &mut Vec<u8>) -> Option<()> {
         let mut point = self.hexadecimal(2)?;
         let mut length = 6;

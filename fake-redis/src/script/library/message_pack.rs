@@ -90,7 +90,6 @@ fn pack_number(number: f64, packed: &mut Vec<u8>) {
     }
 }
 
-/// Uses as few bytes as possible.
 fn pack_integer(number: i64, packed: &mut Vec<u8>) {
     let bytes = number.to_be_bytes();
     let (kind, size) = match number {

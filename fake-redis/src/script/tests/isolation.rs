@@ -1,5 +1,4 @@
-//! Nothing that a script can reach outlives it, and nothing that it sees depends on earlier scripts
-//! of its thread.
+//! Nothing that scripts can reach outlives them, or depends on earlier scripts of the thread.
 
 use super::{check_eval, eval};
 use crate::script::host::{Result, native, string, text_of};
@@ -8,8 +7,7 @@ use crate::testing::Bench;
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Everything that scripts can reach, as one text, with whether it is read-only. KEYS and ARGV are
-/// new in every run.
+/// Everything that scripts can reach, as text; KEYS and ARGV are new in every run.
 fn fingerprint() -> String {
     const WALK: &str = r#"
         local is_open, seen, lines = ..., {}, {}
@@ -185,8 +183,7 @@ fn a_planted_leak_is_caught() {
     assert_eq!(fingerprint(), before);
 }
 
-/// Expressions that could reveal the machine below: addresses, the heap, and the order of keys that
-/// differ only in address.
+/// Expressions that could reveal addresses, the heap, or the order of address-only keys.
 const TELLTALES: [&str; 7] = [
     "return tostring({}) .. tostring(function() end) .. tostring(coroutine.create(function() end))",
     "return tostring(KEYS) .. tostring(ARGV) .. tostring(redis) .. tostring(redis.call)",

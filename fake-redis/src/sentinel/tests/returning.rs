@@ -57,7 +57,6 @@ fn a_primary_that_became_a_replica_counts_as_down_in_time() {
     assert_eq!(count(&events, "+switch-master"), 1, "{events:#?}");
 }
 
-/// The output of a Sentinel about itself and the primary, over the wire.
 fn self_portrait(deployment: &mut Deployment, host: &str) -> Vec<String> {
     let id = deployment.world.ask_text(host, &["SENTINEL", "MYID"]);
     let master = deployment.world.ask_text(host, &["SENTINEL", "MASTER", "mymaster"]);

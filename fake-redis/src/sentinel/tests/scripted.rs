@@ -1,5 +1,4 @@
-//! Scripted servers that act as Redis: they answer Sentinel's commands and obey SLAVEOF
-//! immediately.
+//! Scripted servers: they answer Sentinel's commands and obey SLAVEOF immediately.
 
 use crate::protocol::reply::Reply;
 use crate::protocol::request::{Limits, RequestReader};

@@ -13,8 +13,7 @@ bitflags! {
     }
 }
 
-/// The reasons not to serve a client. Nothing is read from a client that is closing, or whose last
-/// command is waiting.
+/// Reasons not to serve a client; while it closes or waits, nothing is read from it.
 #[derive(Clone, Copy, Default, Debug)]
 pub(crate) struct Service(Marks);
 

@@ -45,7 +45,6 @@ impl Transaction {
         self.flags
     }
 
-    /// Marks an open transaction so that EXEC fails.
     pub(crate) fn spoil(&mut self) {
         self.is_spoilt |= self.is_open;
     }

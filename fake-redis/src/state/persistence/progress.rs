@@ -1,12 +1,10 @@
-//! The durable part of the replication stream: `fsynced_reploff` in aof.c of Redis 7.2, used by
-//! WAITAOF and by replicas' acknowledgements.
+//! The durable part of the stream (`fsynced_reploff` in aof.c of 7.2), for WAITAOF and ACKs.
 
 use std::collections::VecDeque;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Progress {
     written: u64,
-    /// Data was written since the last sync began.
     unsynced: bool,
     under_way: VecDeque<u64>,
     pub(crate) synced: u64,
@@ -37,8 +35,7 @@ impl Progress {
         }
     }
 
-    /// The files were replaced by all data, synced; the stream is at `offset`, possibly in another
-    /// history.
+    /// All data was replaced and synced; the stream is at `offset`, maybe in another history.
     pub(crate) fn replace(&mut self, offset: u64) {
         self.written = offset;
         self.unsynced = false;

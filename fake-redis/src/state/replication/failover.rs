@@ -43,8 +43,7 @@ impl Replication {
         self.failover = Some(Failover { phase: Phase::WaitingForSync, target, ends_at_ms, force });
     }
 
-    /// Continues a failover: hands over if the replica has caught up, or if the timeout is over and
-    /// FORCE was given.
+    /// Hands over to a replica that has caught up, or after the timeout if FORCE was given.
     pub(crate) fn advance_failover(&mut self, now_ms: i64) -> Advance {
         let waits = |one: &&Failover| one.phase == Phase::WaitingForSync;
         let Some(failover) = self.failover.as_ref().filter(waits) else { return Advance::Wait };

@@ -91,8 +91,7 @@ impl History {
         self.second_offset = Some(self.offset + 1);
     }
 
-    /// `loadDataFromDisk`: resumes a restarted primary's history; the saved part is known under its
-    /// old id.
+    /// `loadDataFromDisk`: resumes a restarted primary's history under a new id.
     pub(crate) fn continue_from(&mut self, id: &str, offset: u64, size_max: usize) {
         id.clone_into(&mut self.second_id);
         self.second_offset = Some(offset + 1);
@@ -100,8 +99,7 @@ impl History {
         self.keep(size_max);
     }
 
-    /// `replicationFeedSlaves` of 7.2: counts an effect without replicas as one byte, whatever its
-    /// length.
+    /// `replicationFeedSlaves` of 7.2: an effect without replicas counts one byte.
     pub(crate) fn count(&mut self) {
         self.offset += 1;
     }
@@ -138,7 +136,6 @@ impl History {
 mod tests {
     use super::*;
 
-    /// A history of ten bytes, the last six of them in the backlog.
     fn history() -> History {
         let mut history = History::new("x".repeat(40));
         history.begin("a".repeat(40), 6);

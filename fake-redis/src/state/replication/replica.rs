@@ -22,8 +22,7 @@ pub(crate) struct Introduction {
 pub(crate) enum Progress {
     /// Waiting for a snapshot since this second of the wall clock (`wait_bgsave`).
     Waits(i64),
-    /// Loading its snapshot. The stream since then is sent with its first acknowledgement
-    /// (`repl_start_cmd_stream_on_ack`).
+    /// Loading; the later stream follows its first ACK (`repl_start_cmd_stream_on_ack`).
     Loads(BytesMut),
     Follows,
 }
@@ -138,8 +137,7 @@ impl Replication {
         }
     }
 
-    /// Sends the snapshot to waiting replicas with `send`, which returns whether the replica must
-    /// acknowledge it before it gets the stream.
+    /// `send` returns whether a replica must acknowledge the snapshot before the stream.
     pub(crate) fn share_snapshot(
         &mut self,
         now_seconds: i64,
@@ -208,8 +206,7 @@ impl Replication {
         }
     }
 
-    /// Returns whether the replicas have not been sent all of the stream. Requests acknowledgements
-    /// first if needed.
+    /// Whether replicas lack part of the stream. Requests acknowledgements first if needed.
     #[inline]
     pub(crate) fn has_gained(&mut self) -> bool {
         if std::mem::take(&mut self.wants_acknowledgements) {

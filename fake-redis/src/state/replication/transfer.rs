@@ -3,7 +3,6 @@
 use bytes::{Bytes, BytesMut};
 
 const DELIMITER_LENGTH: usize = 40;
-/// Maximum length of the line that announces a snapshot.
 const LINE_LENGTH_MAX: usize = 1_024;
 
 #[derive(Debug)]
@@ -25,8 +24,7 @@ pub(crate) struct Received {
     pub(crate) payload: Bytes,
     pub(crate) id: String,
     pub(crate) offset: u64,
-    /// The primary did not know the length in advance, so it waits for an acknowledgement of the
-    /// complete snapshot.
+    /// The length was unknown in advance: the primary waits for an acknowledgement.
     pub(crate) wants_acknowledgement: bool,
 }
 

@@ -7,8 +7,7 @@ use crate::state::client_key::ClientKey;
 pub(crate) enum Goal {
     /// WAIT: this many replicas have applied the write.
     Applied { replicas: usize },
-    /// WAITAOF: the write is in the synced append-only files of this many replicas, and of this
-    /// server.
+    /// WAITAOF: the write is in the synced append-only files of the replicas, and of this server.
     Synced { local: bool, replicas: usize },
 }
 

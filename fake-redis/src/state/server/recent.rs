@@ -4,7 +4,6 @@ use super::Command;
 
 const RECENT_MAX: usize = 16;
 
-/// Commands without subcommands, indexed by a hash of the name.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Recent([Option<&'static Command>; RECENT_MAX]);
 

@@ -4,7 +4,6 @@ use super::Command;
 use indexmap::IndexMap;
 use rustc_hash::FxBuildHasher;
 
-/// All commands by name, given to a server at its start.
 #[derive(Debug)]
 pub(crate) struct Table(IndexMap<&'static [u8], &'static Command, FxBuildHasher>);
 

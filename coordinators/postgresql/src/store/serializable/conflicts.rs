@@ -18,8 +18,8 @@ impl Serializable {
         if reader == writer || other.is_doomed {
             return Ok(());
         }
-        // A read-only transaction comes first if the writer that it sees has no conflict with an
-        // earlier commit.
+        // A read-only reader comes first unless the committed writer has a conflict to a
+        // transaction that committed before the reader's snapshot.
         let comes_first = own.is_read_only
             && other.committed.is_some()
             && other.earliest_out.is_none_or(|earliest| own.began < earliest);
@@ -115,8 +115,7 @@ impl Serializable {
         !first.is_read_only && entries(&first.ins).iter().any(is_in)
     }
 
-    /// Prepares a commit, after which no other transaction can cancel it. Errors: the reason to
-    /// cancel it.
+    /// Prepares a commit, after which it cannot be canceled. Errors: the reason to cancel it.
     pub(crate) fn prepare(&mut self, id: Tracked) -> Result<(), Reason> {
         self.check_doomed(id, Reason::DuringCommit)?;
         let near: Vec<Tracked> = self.get(id).map(|entry| entry.ins.clone()).unwrap_or_default();

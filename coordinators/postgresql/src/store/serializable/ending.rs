@@ -97,7 +97,6 @@ impl Serializable {
         }
     }
 
-    /// Decides the safety of the read-only transactions that waited for this writer.
     fn decide(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let waiting = std::mem::take(&mut entry.undecided);

@@ -1,5 +1,4 @@
-//! Recorded reads, by granularity: a row, all rows of the page, a whole table, and an index leaf,
-//! which covers missing rows.
+//! Recorded reads: a row, a page, a table, or an index leaf, which covers missing rows.
 
 use super::{Serializable, Tracked};
 use crate::store::{TableId, VersionId};
