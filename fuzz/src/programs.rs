@@ -3,7 +3,7 @@
 use arbitrary::Unstructured;
 use std::fmt::Write;
 
-/// What programs may use.
+/// Functions that programs may use.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// Anything, including slow and memory-hungry functions.

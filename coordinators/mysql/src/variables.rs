@@ -1,4 +1,4 @@
-//! Session variables, as far as they are modelled.
+//! The modelled session variables.
 
 use crate::VERSION;
 use crate::error::{Outcome, SqlError};

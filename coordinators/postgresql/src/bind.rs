@@ -15,7 +15,7 @@ pub(crate) struct Binder<'t> {
     pub(crate) alias: Option<String>,
     /// `excluded` is allowed.
     pub(crate) has_excluded: bool,
-    /// Parameter types, as far as known.
+    /// Parameter types; `None` while unknown.
     pub(crate) parameters: Vec<Option<Type>>,
     /// Arguments of COUNT; `None` where it is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,

@@ -255,7 +255,7 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Extends a session. Returns whether it is alive, as far as this server knows.
+    /// Extends a session. Returns whether it is alive, which a follower assumes.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

@@ -50,7 +50,7 @@ pub(super) enum Condition<'a> {
 }
 
 impl Condition<'_> {
-    /// Whether this may follow: no condition, or the same one; one with a value must be alone.
+    /// May follow no condition, or the same one; a condition with a value must be alone.
     fn may_follow(self, before: Option<Condition<'_>>) -> bool {
         matches!(
             (before, self),

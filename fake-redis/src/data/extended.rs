@@ -99,7 +99,7 @@ impl Natural {
     }
 }
 
-/// Rounds `value * 2^exponent` to 64 bits; `sticky` stands for all lower bits. `None` is infinite.
+/// Rounds `value * 2^exponent` to 64 bits; `sticky` represents all lower bits. `None` is infinite.
 fn rounded(negative: bool, value: u128, exponent: i32, sticky: bool) -> Option<Extended> {
     if value == 0 {
         return Some(Extended { negative, mantissa: 0, exponent: 0 });
@@ -224,7 +224,7 @@ fn from_decimal(negative: bool, mut natural: Natural, exponent: i64) -> Option<E
 impl Extended {
     pub(crate) const ZERO: Extended = Extended { negative: false, mantissa: 0, exponent: 0 };
 
-    /// Whether a long double would round this to zero, which `getLongDoubleFromObject` refuses.
+    /// `true` if a long double would round this to zero, which `getLongDoubleFromObject` refuses.
     fn underflows(self) -> bool {
         const LEAST: i32 = -16_445;
         let top = self.exponent + 63 - self.mantissa.leading_zeros() as i32;

@@ -16,7 +16,7 @@ use super::host::{Arguments, Native, Result, string, table};
 use luna_core::runtime::Value;
 use luna_core::vm::Vm;
 
-/// Maximum nesting of data, whatever a script sets: cjson's default, which fits a thread's stack.
+/// Maximum nesting of data for every script: cjson's default, which fits a thread's stack.
 const DEPTH_MAX: usize = 1_000;
 
 pub(super) fn library(call: &Arguments<'_>) -> Result<Value> {

@@ -27,7 +27,7 @@ fn written(sentinel: &mut Sentinel, commands: &[&[&str]]) -> String {
     String::from_utf8(files.last().unwrap().to_vec()).unwrap()
 }
 
-/// The required facts of a file, whoever wrote it, in a fixed order.
+/// The required facts of a file by either program, in a fixed order.
 fn facts(file: &str) -> Vec<String> {
     const TOLD: [&str; 7] = [
         "myid",

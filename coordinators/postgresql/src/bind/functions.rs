@@ -180,8 +180,7 @@ impl Binder<'_> {
         Ok((bound, kind))
     }
 
-    /// `timezone('utc', x)`: the time zone of this server is UTC, so that nothing changes but the
-    /// type.
+    /// `timezone('utc', x)`: the server's time zone is UTC, so only the type changes.
     fn timezone(&mut self, typed: Vec<Typed>, position: usize) -> Option<Outcome<Typed>> {
         let [zone, time] = <[Typed; 2]>::try_from(typed).ok()?;
         let kind = match time.kind {

@@ -10,7 +10,7 @@ use crate::store::snapshot::Snapshot;
 use crate::store::{TableId, VersionId};
 use std::collections::VecDeque;
 
-/// Whether a version is visible, and which concurrent transaction created or ended it.
+/// Visibility of a version, and the concurrent transaction that created or ended it.
 struct Sight {
     is_visible: bool,
     writer: Option<(crate::store::Xid, bool)>,

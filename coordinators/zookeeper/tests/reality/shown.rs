@@ -28,7 +28,7 @@ impl Bases {
         let owner = self.owner(reader.long());
         let (length, children) = (reader.int(), reader.int());
         let pzxid = self.zxid(reader.long());
-        // Whether a node was changed in the millisecond of its creation depends on timing.
+        // A change in the millisecond of the node's creation cannot be detected.
         let _ = is_unchanged;
         format!(
             "[c{czxid} m{mzxid} p{pzxid} v{version} cv{cversion} av{aversion} {owner} {length} \

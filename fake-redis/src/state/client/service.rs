@@ -1,4 +1,4 @@
-//! Whether a client's next command may be read and executed.
+//! Decides when a client's next command may be read and executed.
 
 use bitflags::bitflags;
 

@@ -206,7 +206,7 @@ impl Replication {
         }
     }
 
-    /// Whether replicas lack part of the stream. Requests acknowledgements first if needed.
+    /// Returns whether replicas lack part of the stream. Requests acknowledgements first if needed.
     #[inline]
     pub(crate) fn has_gained(&mut self) -> bool {
         if std::mem::take(&mut self.wants_acknowledgements) {
