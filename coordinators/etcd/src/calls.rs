@@ -57,7 +57,6 @@ impl Etcd {
         self.pend(Some(connection), Task::Lease(Lease::renewal(id)));
     }
 
-    /// Registers a call and returns its number.
     pub(crate) fn pend(&mut self, connection: Option<ConnectionId>, task: Task) -> u64 {
         let (call, started_ms) = (self.calls.next_id(), self.now_ms());
         let has_end = !matches!(task, Task::Lock(_));
@@ -73,7 +72,6 @@ impl Etcd {
         call
     }
 
-    /// Restarts the call's timeout.
     pub(crate) fn restart(&mut self, call: u64) {
         let (started_ms, limit_ms) = (self.now_ms(), self.config.request_ms());
         if let Some(pending) = self.calls.pending.get_mut(&call) {
@@ -98,7 +96,6 @@ impl Etcd {
         *is_proposed = self.raft.propose(proposal);
     }
 
-    /// Proposes a change as one step of a call.
     pub(crate) fn propose_for(&mut self, call: u64, command: Command) -> bool {
         self.raft.propose(Proposal { origin: self.config.me, id: call, command })
     }
@@ -127,7 +124,6 @@ impl Etcd {
         }
     }
 
-    /// Answers the reads that are confirmed. Returns whether there were any.
     pub(crate) fn finish_reads(&mut self) -> bool {
         let readable = std::mem::take(&mut self.raft.readable);
         let Some(reading) = &mut self.calls.reading else { return false };
@@ -189,7 +185,6 @@ impl Etcd {
         }
     }
 
-    /// Drops the calls of a closed connection.
     pub(crate) fn abandon(&mut self, connection: ConnectionId) {
         let calls = self.calls.pending.iter_mut();
         let calls = calls.filter(|(_, pending)| pending.connection == Some(connection));
@@ -201,7 +196,6 @@ impl Etcd {
         abandoned.into_iter().for_each(|call| self.give_up_lock(call));
     }
 
-    /// Handles a change of leader, or its loss.
     pub(crate) fn leader_changed(&mut self) {
         if self.raft.leader == 0 {
             return;
@@ -272,7 +266,6 @@ impl Etcd {
         if is_lost { Refusal::TimeoutConnectionLost } else { Refusal::Timeout }
     }
 
-    /// Wakes lock calls that waited for one of these keys.
     pub(crate) fn look_at_locks(&mut self, events: &[Event]) {
         let deleted = events.iter().filter(|event| !event.is_put);
         for event in deleted {

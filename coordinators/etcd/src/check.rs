@@ -10,7 +10,6 @@ const OPS_MAX: usize = 128;
 const REQUEST_MAX: usize = 1_572_864;
 /// Maximum length of a message: the same plus gRPC's overhead.
 const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
-/// Length of a proposal's header.
 const PROPOSAL_EXTRA: usize = 16;
 
 pub(crate) fn call(call: &Call) -> Result<(), Refusal> {

@@ -197,7 +197,6 @@ impl Etcd {
         }
     }
 
-    /// Replies to a request that the gateway cannot parse.
     fn refuse(&mut self, connection: ConnectionId, text: &str) {
         self.answer(connection, 400, Payload::Json(refusal::body(text, 3)));
     }
@@ -211,7 +210,6 @@ impl Etcd {
         self.answer(connection, status, Payload::Sniffed(text.to_owned()));
     }
 
-    /// Sends the result of a call.
     pub(crate) fn reply(&mut self, connection: ConnectionId, told: Result<String, Refusal>) {
         match told {
             Ok(body) => self.answer(connection, 200, Payload::Json(body)),
@@ -237,7 +235,6 @@ impl Etcd {
         self.rest(connection, style, has_input);
     }
 
-    /// Ends a request.
     fn rest(&mut self, connection: ConnectionId, style: Style, has_input: bool) {
         if style.closes {
             self.hang_up(connection);
@@ -267,7 +264,6 @@ impl Etcd {
         self.say_items(connection, &said);
     }
 
-    /// Sends items of a stream, preceded by its head if they are the first.
     fn say_items(&mut self, connection: ConnectionId, items: &[String]) {
         let wall = self.now.wall;
         let Some(open) = self.connections.get_mut(&connection) else { return };
@@ -312,7 +308,6 @@ impl Etcd {
         self.keep_next_alive(connection);
     }
 
-    /// Renews the next lease of a stream, or ends the stream.
     fn keep_next_alive(&mut self, connection: ConnectionId) {
         let Some(open) = self.connections.get_mut(&connection) else { return };
         let Doing::KeepingAlive(stream, wanted) = &mut open.doing else { return };

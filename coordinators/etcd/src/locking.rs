@@ -12,15 +12,12 @@ pub(crate) const TTL: i64 = 60;
 pub(crate) enum Stage {
     Granting,
     Entering,
-    /// Looking for earlier contenders.
     Looking,
-    /// Waiting for this key to be deleted.
     Waiting(Bytes),
     /// All earlier keys are gone; checking its own key.
     Checking,
     /// Deleting its key because the call failed.
     Leaving(Refusal),
-    /// Deleting its key on request.
     Unlocking,
 }
 

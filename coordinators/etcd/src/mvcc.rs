@@ -33,7 +33,6 @@ pub(crate) struct Found {
     pub(crate) revision: i64,
 }
 
-/// A range of keys.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Span {
     pub(crate) key: Bytes,
@@ -68,13 +67,9 @@ type Versions = Vec<(i64, Option<KeyValue>)>;
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     keys: BTreeMap<Bytes, Versions>,
-    /// Existing keys only.
     live: BTreeMap<Bytes, KeyValue>,
-    /// Changes by revision.
     history: Vec<(i64, Vec<Event>)>,
-    /// The latest complete revision.
     revision: i64,
-    /// Changes of the current transaction.
     changes: Vec<Event>,
 }
 
@@ -93,7 +88,6 @@ impl Store {
         self.revision
     }
 
-    /// The revision that the current transaction sees.
     fn seen(&self) -> i64 {
         self.revision + i64::from(!self.changes.is_empty())
     }
@@ -190,7 +184,6 @@ impl Store {
         self.seen()
     }
 
-    /// Ends the current transaction. Returns its changes.
     pub(crate) fn commit(&mut self) -> Vec<Event> {
         let changes = std::mem::take(&mut self.changes);
         if !changes.is_empty() {
@@ -200,7 +193,6 @@ impl Store {
         changes
     }
 
-    /// The changes from a revision on.
     pub(crate) fn since(&self, revision: i64) -> impl Iterator<Item = &Event> {
         let start = self.history.partition_point(|(at, _)| *at < revision);
         self.history[start..].iter().flat_map(|(_, events)| events)

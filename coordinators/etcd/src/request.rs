@@ -10,7 +10,6 @@ use serde::{Deserialize, Serialize};
 /// The error is the reason a message cannot be parsed.
 pub(crate) type Read<T> = Result<T, String>;
 
-/// `RangeRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Range {
@@ -48,7 +47,6 @@ impl Range {
     }
 }
 
-/// `PutRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Put {
@@ -66,7 +64,6 @@ pub(crate) struct Put {
     pub(crate) ignore_lease: bool,
 }
 
-/// `DeleteRangeRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct DeleteRange {
@@ -113,7 +110,6 @@ pub(crate) enum Op {
     DeleteRange(DeleteRange),
 }
 
-/// `TxnRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Txn {
@@ -127,7 +123,6 @@ impl Txn {
         self.success.iter().chain(&self.failure)
     }
 
-    /// Returns whether neither branch changes anything.
     pub(crate) fn is_read_only(&self) -> bool {
         self.ops().all(|op| matches!(op, Op::Range(_)))
     }
@@ -138,7 +133,6 @@ impl Txn {
     }
 }
 
-/// `WatchCreateRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct WatchCreate {
@@ -152,7 +146,6 @@ pub(crate) struct WatchCreate {
     pub(crate) prev_kv: bool,
 }
 
-/// `WatchRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub(crate) enum Watch {
     #[serde(rename = "create_request", alias = "createRequest")]
@@ -161,7 +154,6 @@ pub(crate) enum Watch {
     Cancel(WatchCancel),
 }
 
-/// `WatchCancelRequest`.
 #[derive(Clone, PartialEq, Eq, Debug, Deserialize)]
 pub(crate) struct WatchCancel {
     #[serde(deserialize_with = "int", alias = "watchId")]
@@ -192,7 +184,6 @@ struct LockRequest {
     key: Bytes,
 }
 
-/// A unary call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Call {
     Range(Range),
@@ -245,12 +236,10 @@ fn first<T: Default + DeserializeOwned>(body: &[u8]) -> Read<T> {
     Ok(message.flatten().unwrap_or_default())
 }
 
-/// Parses the requests in a watch's body, in order.
 pub(crate) fn watches(body: &[u8]) -> impl Iterator<Item = Read<Watch>> {
     stream(body)
 }
 
-/// Parses the leases in a keep-alive stream's body.
 pub(crate) fn keep_alives(body: &[u8]) -> impl Iterator<Item = Read<i64>> {
     stream(body).map(|read| read.map(|LeaseRequest { id, .. }| id))
 }

@@ -88,7 +88,6 @@ impl Etcd {
         }
     }
 
-    /// The monotonic clock, in milliseconds.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now.monotonic.0 / 1_000
     }
@@ -224,7 +223,6 @@ impl Etcd {
         }
     }
 
-    /// Handles a possible change of leader.
     fn notice_leader(&mut self) {
         if !self.raft.is_leader() {
             self.state.lessor.demote();

@@ -9,19 +9,14 @@ use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Command {
-    /// A new leader starts its term.
     Nothing,
     Put(Put),
     DeleteRange(DeleteRange),
     Txn(Txn),
-    LeaseGrant {
-        id: i64,
-        ttl: i64,
-    },
+    LeaseGrant { id: i64, ttl: i64 },
     LeaseRevoke(i64),
 }
 
-/// Result of a request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Outcome {
     Range(Found),
@@ -52,7 +47,6 @@ pub(crate) struct State {
     pub(crate) lessor: Lessor,
 }
 
-/// Result of a command, and the changed keys.
 pub(crate) struct Applied {
     pub(crate) outcome: Result<Outcome, Refusal>,
     pub(crate) events: Vec<Event>,

@@ -31,7 +31,6 @@ impl Watching {
         self.watchers.is_empty()
     }
 
-    /// Executes a request. Returns the responses.
     pub(crate) fn serve(&mut self, watch: Watch, store: &Store, who: Who) -> Vec<String> {
         let header = who.header(store.revision());
         match watch {
@@ -67,7 +66,6 @@ impl Watching {
         said
     }
 
-    /// Returns the id for a new watch.
     fn place(&mut self, span: &Span) -> Result<i64, &'static str> {
         let end: &[u8] = &span.end;
         if !matches!(end, [] | [0]) && span.key.as_ref() >= end {

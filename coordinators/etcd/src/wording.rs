@@ -29,7 +29,6 @@ fn member(bytes: &[u8]) -> String {
     format!("raft {name}").trim_end().to_owned()
 }
 
-/// Removes headers from JSON and decodes base64.
 fn plain(json: &str) -> String {
     let mut words = String::new();
     let mut rest = json;

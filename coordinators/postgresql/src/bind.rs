@@ -13,7 +13,6 @@ use crate::types::{Type, Value};
 pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
-    /// `excluded` is allowed.
     pub(crate) has_excluded: bool,
     /// Parameter types; `None` while unknown.
     pub(crate) parameters: Vec<Option<Type>>,
@@ -220,7 +219,6 @@ fn whole(digits: &str, position: usize) -> Typed {
     Typed { bound: Bound::Constant(bound), kind, position }
 }
 
-/// The default name of a result's column.
 fn name_of(expression: &Expression) -> String {
     match &expression.node {
         Node::Column { name, .. } => name.clone(),

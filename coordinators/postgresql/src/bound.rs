@@ -89,7 +89,6 @@ impl Function {
     }
 }
 
-/// A request for an advisory lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Advisory {
     pub(crate) is_shared: bool,

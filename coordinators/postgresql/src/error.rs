@@ -31,7 +31,6 @@ pub(crate) struct SqlError {
     pub(crate) about: Option<Box<About>>,
 }
 
-/// Names of the objects that an error concerns.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct About {
     pub(crate) table: Option<String>,
@@ -66,7 +65,6 @@ impl SqlError {
         SqlError::of(Severity::Fatal, code, message)
     }
 
-    /// A feature of PostgreSQL that is not modelled.
     pub(crate) fn unsupported(what: impl Into<String>) -> SqlError {
         SqlError::new("0A000", format!("{} is not supported by this server", what.into()))
     }

@@ -73,7 +73,6 @@ impl Type {
         })
     }
 
-    /// Returns whether constants can be written with this type name.
     pub(crate) fn is_name(word: &str) -> bool {
         ["interval", "timestamp", "timestamptz", "text", "varchar", "bool", "boolean", "int4"]
             .contains(&word)
@@ -134,7 +133,6 @@ impl Type {
         }
     }
 
-    /// Type modifier as reported to clients.
     pub(crate) fn modifier(self) -> i32 {
         match self {
             Type::Varchar(Some(length)) | Type::Bpchar(length @ 1..) => length as i32 + 4,

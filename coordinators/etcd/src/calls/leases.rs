@@ -12,7 +12,6 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
 impl Etcd {
-    /// Answers a call about a lease on the leader, or asks the leader.
     pub(super) fn ask_lease(&mut self, call: u64) {
         let ask_again_ms = self.now_ms() + LEASE_RETRY_MS;
         let (leader, me) = (self.raft.leader, self.config.me);

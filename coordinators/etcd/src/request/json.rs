@@ -39,7 +39,6 @@ where
     Option::<T>::deserialize(from).map(Option::unwrap_or_default)
 }
 
-/// Enumeration members, by name or by number.
 pub(super) mod choice {
     use super::Written;
     use serde::de::{Deserialize, Deserializer, Error};

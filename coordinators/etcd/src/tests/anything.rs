@@ -23,7 +23,6 @@ const WHOLE: &[&str] = &[
     "\0etcd-peer\n\u{1}",
 ];
 
-/// A message with some changed bytes.
 fn nearly_sound() -> impl Strategy<Value = Vec<u8>> {
     let edits = vec((any::<prop::sample::Index>(), any::<u8>()), 0..4);
     (prop::sample::select(WHOLE), edits).prop_map(|(text, edits)| {

@@ -8,7 +8,6 @@ const PUT: (&str, &str) = ("kv/put", "{\"key\":\"YQ==\",\"value\":\"MQ==\"}");
 const GET: (&str, &str) = ("kv/range", "{\"key\":\"YQ==\"}");
 const STALE_GET: (&str, &str) = ("kv/range", "{\"key\":\"YQ==\",\"serializable\":true}");
 
-/// Three members with a leader.
 fn three() -> (World, usize) {
     let mut world = World::of(3, Config::default());
     let leader = elected(&mut world, 3);

@@ -29,7 +29,6 @@ const CASES: u64 = 60;
 pub(crate) trait Cluster {
     type Call;
     fn send(&mut self, at: usize, bytes: &[u8]) -> Self::Call;
-    /// Returns the bytes received once they are enough, or after `ms`.
     fn hear(&mut self, call: &mut Self::Call, enough: fn(&[u8]) -> bool, ms: u64) -> Vec<u8>;
     fn now_ms(&self) -> u64;
     fn pass(&mut self, ms: u64);
@@ -44,7 +43,6 @@ pub(crate) trait Cluster {
         self.hear(&mut call, is_whole, PATIENCE_MS)
     }
 
-    /// Waits for a leader among these members that all of them follow.
     fn leader(&mut self, of: &[usize]) -> usize {
         for _ in 0..600 {
             let status = |cluster: &mut Self, at: usize| {
@@ -153,12 +151,10 @@ const OLD_GET: &str = "{\"key\":\"YQ==\",\"range_end\":\"eg==\",\"serializable\"
 
 const LEADER_FAILED: &str = ", possibly due to previous leader failure";
 
-/// Transcript of calls, with the duration of slow ones.
 struct Script<'c, C: Cluster> {
     cluster: &'c mut C,
     plain: Plain,
     log: Vec<String>,
-    /// Calls that took the full timeout.
     late: Vec<(String, u64)>,
 }
 
@@ -279,7 +275,6 @@ struct Both {
 }
 
 impl Both {
-    /// Waits until a member has caught up.
     fn level(&mut self, [theirs, own]: [usize; 2]) {
         let bytes = post("/v3/kv/range", "{\"key\":\"YQ==\",\"count_only\":true}");
         drop((self.real.ask(theirs, &bytes), self.ours.ask(own, &bytes)));

@@ -5,7 +5,6 @@ use super::http::{Plain, Server, post};
 use super::real::{Real, read, rest};
 use std::io::Write;
 
-/// Bodies that are invalid or unusual.
 const BODIES: [&str; 36] = [
     "",
     " \n",
@@ -45,7 +44,6 @@ const BODIES: [&str; 36] = [
     "{\"key\":\"YQ==\",\"prevKv\":true}",
 ];
 
-/// Values where a 64-bit number is expected.
 const NUMBERS: [&str; 10] = [
     "1.5",
     "\"1.5\"",

@@ -50,7 +50,6 @@ fn run(
 }
 
 impl RealCluster {
-    /// Starts three members; `None` if etcd is missing and not required.
     #[expect(clippy::disallowed_methods, reason = "real servers live by the real clock")]
     pub(crate) fn start(pace: Pace) -> Option<RealCluster> {
         if !is_there() {

@@ -147,7 +147,6 @@ pub(crate) fn call(dice: &mut Dice, latest: u64) -> Vec<u8> {
     post(path, &body)
 }
 
-/// The latest revision in a response.
 pub(crate) fn revision_of(answer: &str) -> Option<u64> {
     let (_, rest) = answer.split_once("\"revision\":\"")?;
     rest.split('"').next()?.parse().ok()

@@ -94,7 +94,6 @@ impl Binder<'_> {
         Ok(Typed { bound: Bound::Call(*function, bound), kind: *kind, position })
     }
 
-    /// Converts the arguments; `None` if they do not match.
     fn arguments(&mut self, typed: Vec<Typed>, wanted: &[Type]) -> Outcome<Option<Vec<Bound>>> {
         let suits = |(typed, wanted): (&Typed, &Type)| match (typed.kind, *wanted) {
             (Type::Unknown, _) => true,
@@ -156,7 +155,6 @@ impl Binder<'_> {
         Ok(Typed { bound: Bound::Call(Function::Case, bound), kind, position })
     }
 
-    /// Converts values to a common type.
     fn alike(&mut self, typed: Vec<Typed>, what: &str) -> Outcome<(Vec<Bound>, Type)> {
         let known = typed.iter().map(|typed| typed.kind).find(|kind| *kind != Type::Unknown);
         let first = known.unwrap_or(Type::Text);

@@ -16,13 +16,10 @@ use std::rc::Rc;
 pub(super) struct Query {
     statements: VecDeque<Rc<Parsed>>,
     run: Option<Run>,
-    /// The column descriptions have been sent.
     has_columns: bool,
-    /// The result of the current statement while its commit is pending.
     done: Option<Done>,
 }
 
-/// Refuses statements that a failed transaction does not allow.
 pub(super) fn check_failed(session: &Session, statement: &Statement) -> Result<(), SqlError> {
     let has_failed = session.transaction.as_ref().is_some_and(|open| open.has_failed);
     let ends = matches!(
@@ -106,13 +103,11 @@ impl Client {
         Ok(())
     }
 
-    /// Starts the statement timeout.
     pub(super) fn start_clock(&mut self, core: &Core) {
         let span = self.session.settings.span("statement_timeout");
         self.timers.statement = span.map(|span| core.now.monotonic.0 + span);
     }
 
-    /// Sends column descriptions once they are known.
     fn show_columns(&mut self, query: &mut Query) {
         let planned = query.run.as_ref().and_then(|run| run.planned.as_ref());
         let outputs = planned.and_then(|planned| planned.outputs.as_deref());

@@ -13,16 +13,13 @@ use crate::store::table::Definition;
 pub(super) enum Access {
     /// No row can match.
     Nothing,
-    /// Scan of the whole table.
     Sequential,
     Index(Search),
 }
 
-/// An index lookup.
 #[derive(Clone, PartialEq, Debug)]
 pub(super) struct Search {
     pub(super) index: usize,
-    /// The values of the key.
     pub(super) conditions: Vec<Bound>,
 }
 
@@ -44,7 +41,6 @@ pub(super) fn access(table: &Definition, filter: Option<&Bound>) -> Access {
     Access::Sequential
 }
 
-/// Splits a filter at AND.
 fn split<'b>(filter: &'b Bound, parts: &mut Vec<&'b Bound>) {
     match filter {
         Bound::Logic(Operator::And, own) => own.iter().for_each(|part| split(part, parts)),
@@ -63,7 +59,6 @@ fn is_never(part: &Bound) -> bool {
     }
 }
 
-/// Returns the column if the operand is one.
 fn column_of(bound: &Bound) -> Option<usize> {
     match bound {
         Bound::Column(column) => Some(*column),

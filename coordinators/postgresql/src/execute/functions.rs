@@ -145,7 +145,6 @@ impl Execution<'_> {
     }
 }
 
-/// The lock named by one number, or by two.
 fn tag_of(values: &[Value]) -> Option<Tag> {
     match values {
         [Value::Integer(key)] => Some(Tag::Advisory(*key)),
@@ -156,7 +155,6 @@ fn tag_of(values: &[Value]) -> Option<Tag> {
     }
 }
 
-/// Parses seconds with decimals into microseconds.
 fn micros_of(text: &str) -> i64 {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
     let seconds: i64 = whole.parse().unwrap_or(0);

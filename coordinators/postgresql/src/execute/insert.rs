@@ -95,7 +95,6 @@ impl Execution<'_> {
         }
     }
 
-    /// Creates a version without index entries.
     pub(super) fn add_version(&mut self, table: TableId, values: Vec<Value>) -> VersionId {
         let xid = self.own_xid();
         let command = self.session.transaction.as_ref().map_or(0, |open| open.command);
@@ -106,7 +105,6 @@ impl Execution<'_> {
         version
     }
 
-    /// Returns the version or transaction that already has the key in an index.
     fn rival(
         &self,
         table: &Definition,

@@ -72,7 +72,6 @@ impl Execution<'_> {
         (heap.version(table, next)?.follows == Some(version)).then_some(next)
     }
 
-    /// The visible version among one and its successors.
     fn seen_from(&self, table: TableId, root: VersionId) -> Option<VersionId> {
         let snapshot = self.run.snapshot.as_ref()?;
         let is_seen = |id: &VersionId| {

@@ -99,7 +99,6 @@ pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop>
     Ok(())
 }
 
-/// Makes a commit visible.
 fn finish(core: &mut Core, session: &mut Session) {
     let Some(transaction) = session.transaction.take() else { return };
     let tables: BTreeSet<TableId> = transaction.undo.iter().filter_map(Undo::table).collect();
@@ -155,7 +154,6 @@ pub(crate) fn rollback(core: &mut Core, session: &mut Session) {
     }
 }
 
-/// Undoes everything and releases all locks of the transaction.
 fn release(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     let backend = session.backend;

@@ -108,7 +108,6 @@ impl Receiver {
         core.wants.push(Output::Connect { connection, host, port });
     }
 
-    /// Schedules the next attempt, at least [`RETRY_US`] after the last one.
     pub(crate) fn retry(&mut self, core: &Core) {
         self.connection = None;
         self.retry_at = Some(core.now.monotonic.0.max(self.tried_at + RETRY_US));

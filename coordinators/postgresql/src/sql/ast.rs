@@ -53,7 +53,6 @@ pub(crate) enum TransactionStatement {
     Begin(Modes, &'static str),
     Commit,
     Rollback,
-    /// `SET TRANSACTION`.
     Set(Modes),
     /// `SET SESSION CHARACTERISTICS AS TRANSACTION`.
     SetSession(Modes),
@@ -75,7 +74,6 @@ pub(crate) struct Modes {
     pub(crate) read_only: Option<bool>,
 }
 
-/// `SET name = value`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Set {
     /// `SET LOCAL`.
@@ -101,11 +99,9 @@ pub(crate) struct ColumnDefinition {
     pub(crate) name: String,
     pub(crate) kind: Type,
     pub(crate) not_null: bool,
-    /// The default, and its text.
     pub(crate) default: Option<(Expression, String)>,
 }
 
-/// A primary key or a unique constraint.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Key {
     pub(crate) name: Option<String>,
@@ -247,7 +243,6 @@ pub(crate) enum Node {
         table: Option<String>,
         name: String,
     },
-    /// `DEFAULT` as a value to store.
     Default,
     Negate(Box<Expression>),
     Not(Box<Expression>),

@@ -9,7 +9,6 @@ use crate::types::Type;
 /// Maximum nesting of brackets, for which the parser recurses.
 const BRACKETS_MAX: usize = 200;
 
-/// Functions written without brackets.
 const KEYWORDS: &[&str] =
     &["current_timestamp", "localtimestamp", "current_user", "session_user", "user"];
 
@@ -134,7 +133,6 @@ impl Parser {
         }))
     }
 
-    /// Parses the right operand of an operator.
     fn extended(&mut self, left: Expression, infix: Infix) -> Outcome<Expression> {
         let position = self.position();
         self.pass(infix);
@@ -175,7 +173,6 @@ impl Parser {
         };
     }
 
-    /// Parses an operand with its prefix operators.
     fn operand(&mut self, floor: Option<Power>) -> Outcome<Expression> {
         if self.is_word("not") && floor.is_none_or(|floor| floor < Power::Not) {
             return self.negation();

@@ -81,7 +81,6 @@ impl Parser {
         SqlError::unsupported(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// A name with the optional schema `public`.
     pub(super) fn table_name(&mut self) -> Outcome<Named> {
         let position = self.position();
         let mut name = self.name()?;

@@ -62,7 +62,6 @@ impl Parser {
         Ok(column)
     }
 
-    /// Parses one constraint of a column. Returns whether there was one.
     fn column_constraint(
         &mut self,
         named: &Named,
@@ -85,7 +84,6 @@ impl Parser {
         Ok(true)
     }
 
-    /// A default and its text.
     fn default_value(&mut self) -> Outcome<(Expression, String)> {
         let start = self.at;
         let value = self.default_expression()?;

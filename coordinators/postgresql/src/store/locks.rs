@@ -16,9 +16,7 @@ pub(crate) enum Tag {
     Row(TableId, VersionId),
     /// Held by the transaction until it ends; waiters request a share lock.
     Transaction(Xid),
-    /// By one number.
     Advisory(i64),
-    /// By two numbers.
     AdvisoryPair(i32, i32),
 }
 
@@ -57,7 +55,6 @@ pub(crate) struct Locks {
     pub(crate) woken: Vec<Backend>,
 }
 
-/// A waiting backend in a deadlock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Link {
     pub(crate) waiter: Backend,
@@ -93,7 +90,6 @@ impl LockMode {
 }
 
 impl Lock {
-    /// Returns whether another backend holds a conflicting mode.
     fn is_taken(&self, backend: Backend, mode: LockMode) -> bool {
         self.granted.iter().any(|grant| grant.backend != backend && grant.mode.conflicts(mode))
     }
@@ -127,7 +123,6 @@ impl Lock {
 }
 
 impl Locks {
-    /// Returns whether a request would be granted immediately.
     pub(crate) fn is_free(&self, backend: Backend, tag: Tag, mode: LockMode) -> bool {
         let Some(lock) = self.locks.get(&tag) else { return true };
         let has_it = lock.granted.iter().any(|own| own.backend == backend && own.mode == mode);
@@ -135,7 +130,6 @@ impl Locks {
         has_it || (!is_waited_for && !lock.is_taken(backend, mode)) || lock.place(backend, mode).1
     }
 
-    /// Requests a lock, and queues if it conflicts.
     pub(crate) fn acquire(
         &mut self,
         backend: Backend,
@@ -161,7 +155,6 @@ impl Locks {
         })
     }
 
-    /// Returns the holder of a lock in an exclusive mode.
     pub(crate) fn holder(&self, tag: Tag, mode: LockMode) -> Option<Backend> {
         let lock = self.locks.get(&tag)?;
         lock.granted.iter().find(|own| own.mode == mode).map(|own| own.backend)
@@ -221,7 +214,6 @@ impl Locks {
         }
     }
 
-    /// Returns the backend's session-level advisory locks.
     pub(crate) fn advisory_of(&self, backend: Backend) -> Vec<(Tag, LockMode)> {
         let is_advisory = |tag: &Tag| matches!(tag, Tag::Advisory(_) | Tag::AdvisoryPair(..));
         let of = self.locks.iter().filter(|(tag, _)| is_advisory(tag));
@@ -232,7 +224,6 @@ impl Locks {
         .collect()
     }
 
-    /// Grants waiting requests in queue order.
     fn wake(&mut self, tag: Tag) {
         let Some(lock) = self.locks.get_mut(&tag) else { return };
         let mut ahead: Vec<LockMode> = Vec::new();

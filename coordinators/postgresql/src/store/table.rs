@@ -44,7 +44,6 @@ pub(crate) struct Version {
     /// The transaction that created it, and its statement.
     pub(crate) made: (Xid, u32),
     pub(crate) ended: Option<Ended>,
-    /// Number of indexes that contain it.
     pub(crate) indexed: usize,
     pub(crate) lockers: Vec<(Xid, Strength)>,
     /// The version it replaced, if no key changed: indexes lead to it through that one.
@@ -53,7 +52,6 @@ pub(crate) struct Version {
     pub(crate) place: VersionId,
 }
 
-/// The end of a version.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Ended {
     pub(crate) by: Xid,

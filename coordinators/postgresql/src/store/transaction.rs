@@ -12,7 +12,6 @@ use crate::sql::ast::{Isolation, LockMode, Strength};
 #[derive(Clone, Debug)]
 pub(crate) enum Undo {
     Inserted(TableId, VersionId),
-    /// A version was replaced or deleted.
     Ended(TableId, VersionId),
     Locked(TableId, VersionId, Strength),
     Created(TableId),
@@ -26,13 +25,11 @@ pub(crate) struct Transaction {
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
-    /// Started with BEGIN.
     pub(crate) is_block: bool,
     pub(crate) has_failed: bool,
     /// Wall clock at its start: `now()`.
     pub(crate) began: i64,
     pub(crate) command: u32,
-    /// A statement has read data.
     pub(crate) has_looked: bool,
     /// For REPEATABLE READ and SERIALIZABLE.
     pub(crate) snapshot: Option<Snapshot>,
@@ -43,7 +40,6 @@ pub(crate) struct Transaction {
     pub(crate) settings_after: Option<Settings>,
     /// The settings after a rollback.
     pub(crate) settings_before: Settings,
-    /// The sync that its commit waits for.
     pub(crate) flushing: Option<u64>,
     /// Log position that a standby must confirm before the commit's reply; 0 for none.
     pub(crate) standby: u64,

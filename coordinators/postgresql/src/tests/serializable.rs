@@ -188,7 +188,6 @@ fn a_commit_that_waits_for_the_disk_can_no_longer_be_cancelled() {
     assert_eq!(world.take_words(first), "COMMIT");
 }
 
-/// Committed transactions are forgotten once none overlaps them.
 #[test]
 fn nothing_is_remembered_once_all_have_ended() {
     let mut world = World::new();

@@ -123,7 +123,6 @@ pub(super) fn time_of(text: &str) -> Result<i64, Wrong> {
     Ok((hours * 3_600 + minutes * 60 + whole) * SECOND + micros_of(fraction)?)
 }
 
-/// Rounds decimals to microseconds.
 pub(super) fn micros_of(fraction: &str) -> Result<i64, Wrong> {
     if !fraction.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Syntax);

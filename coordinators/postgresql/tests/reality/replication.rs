@@ -7,9 +7,7 @@ use fencepost_machine::{ConnectionId, Input};
 use fencepost_postgresql::{Config, Replication};
 use fencepost_testing::signal;
 
-/// The standby's connection at our primary.
 const LINK: u32 = 1_000_000;
-/// Maximum number of polls of the real servers.
 const PATIENCE: u32 = 500;
 
 /// Statements for a standby, which refuses most of them.
@@ -65,7 +63,6 @@ impl Pair {
         self.fake.send(session.fake, &query(sql));
     }
 
-    /// Asserts that both have sent the same reply.
     fn answered(&mut self, session: &mut Session, what: &str) {
         let own = self.fake.answer(session.fake).unwrap_or_default();
         assert_eq!(shown(&session.real.read()), shown(&own), "{what}");
@@ -135,7 +132,6 @@ impl World {
         panic!("{sql}: {wanted} was waited for, and {} came", session.value(sql));
     }
 
-    /// Sets whether commits of the real primary wait for its standby.
     fn synchronous(&mut self, names: &str) {
         let set = format!("ALTER SYSTEM SET synchronous_standby_names = '{names}'");
         self.observer.ask(&query(&set));
@@ -149,7 +145,6 @@ impl World {
         self.observer.value(sender).parse().unwrap()
     }
 
-    /// Waits until a session of the real primary waits for the standby.
     fn waits(&mut self, session: &mut Session) {
         let pid = session.real.pid();
         let sql = format!("SELECT wait_event FROM pg_stat_activity WHERE pid = {pid}");
@@ -222,7 +217,6 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     standby.session();
 }
 
-/// The process id of our session.
 fn own_pid(fake: &mut Fake, session: u32) -> u32 {
     // It is waiting, so derive its id from another session's: ids are assigned in order.
     let probe = fake.connect();

@@ -11,7 +11,6 @@ fn key() -> impl Strategy<Value = String> {
     pick(&["1", "1", "2", "2", "3", "4"])
 }
 
-/// Conditions with and without an index.
 fn filter() -> impl Strategy<Value = String> {
     prop_oneof![
         6 => key().prop_map(|k| format!("k = {k}")),

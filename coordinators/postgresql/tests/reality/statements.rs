@@ -2,7 +2,6 @@
 
 use proptest::prelude::*;
 
-/// Recreates the tables.
 pub(crate) const TABLES: &[&str] = &[
     "DROP TABLE IF EXISTS t, u, lock",
     "CREATE TABLE t (k integer PRIMARY KEY, v bigint NOT NULL DEFAULT 7, o varchar(5))",
@@ -13,7 +12,6 @@ pub(crate) const TABLES: &[&str] = &[
     "CREATE TABLE u (a int PRIMARY KEY, b int UNIQUE, c int)",
 ];
 
-/// Reads the committed state at the end.
 pub(crate) const LAST: &[&str] =
     &["SELECT * FROM t ORDER BY k", "SELECT lock_key, region, client FROM lock ORDER BY 1, 2"];
 
@@ -134,7 +132,6 @@ fn select() -> impl Strategy<Value = String> {
     })
 }
 
-/// Typical statements on lock tables.
 fn lock_table() -> impl Strategy<Value = String> {
     let client = || pick(&["'c1'", "'c2'"]);
     let old = || pick(&["'2020-01-01 00:00:00'", "'2030-01-01 00:00:00.5'", "now()"]);

@@ -53,7 +53,6 @@ impl Serializable {
         Ok(())
     }
 
-    /// Returns whether a transaction's read conflicts with the writer.
     fn matters(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(other), Some(own)) = (self.get(reader), self.get(writer)) else { return false };
         let overlaps = other.committed.is_none() || own.xmin < other.finished_before;

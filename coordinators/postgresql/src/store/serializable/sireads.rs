@@ -82,7 +82,6 @@ impl Serializable {
         all.into_iter().for_each(|target| self.forget_read(id, target));
     }
 
-    /// The readers of a target, in order.
     pub(super) fn readers_of(&self, target: Target) -> Vec<Tracked> {
         self.readers.get(&target).cloned().unwrap_or_default()
     }
