@@ -47,7 +47,6 @@ impl Bench {
         bench
     }
 
-    /// Advances time in milliseconds and fires the server's timers.
     pub(crate) fn pass(&mut self, millis: i64) {
         let end = WallTime(self.now.0 + millis * 1_000);
         while let Some(wake_at) = self.wake_at.filter(|wake_at| *wake_at <= end) {

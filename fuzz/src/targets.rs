@@ -1,4 +1,4 @@
-//! The fuzz targets: a file each, and a line in [`TARGETS`].
+//! The fuzz targets: one file each, and a line in [`TARGETS`].
 
 mod aof;
 mod commands;
@@ -19,17 +19,17 @@ mod zookeeper;
 
 use arbitrary::{Arbitrary, Unstructured};
 
-/// A function that panics if an input shows a bug.
+/// A function that panics on an input that reveals a bug.
 pub struct Target {
-    /// The name of its folder in `corpus`.
+    /// Name of its folder in `corpus`.
     pub name: &'static str,
     check: Check,
 }
 
 enum Check {
-    /// Every input is worth keeping.
+    /// Every input is kept.
     Any(fn(&[u8])),
-    /// It says which ones are.
+    /// The function decides which inputs to keep.
     Some(fn(&[u8]) -> Corpus),
 }
 
@@ -46,12 +46,12 @@ impl Target {
     }
 }
 
-/// Whether an input is worth keeping in the corpus.
+/// Decision about an input for the corpus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Corpus {
-    /// It is.
+    /// Keep it.
     Keep,
-    /// It reaches nothing that matters.
+    /// Drop it: it reaches nothing relevant.
     Reject,
 }
 
@@ -75,7 +75,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "report", check: Check::Any(report::run) },
 ];
 
-/// Checks the value that an input stands for, if it stands for one.
+/// Decodes a value from an input, and checks it.
 fn typed<'i, T: Arbitrary<'i>>(input: &'i [u8], check: fn(T)) {
     if let Ok(value) = T::arbitrary_take_rest(Unstructured::new(input)) {
         check(value);

@@ -97,6 +97,7 @@ impl Refusal {
         }
     }
 
+    /// The end of a stream.
     pub(crate) fn stream_item(&self) -> String {
         let (code, status, text) = (self.code(), self.status(), quote(&self.text()));
         let reason = crate::http::reason(status);
@@ -111,6 +112,7 @@ impl Refusal {
     }
 }
 
+/// The body of an error response.
 pub(crate) fn body(text: &str, code: u16) -> String {
     let text = quote(text);
     format!("{{\"error\":{text},\"message\":{text},\"code\":{code}}}")

@@ -1,4 +1,4 @@
-//! INFO: the server about itself. Must never change anything.
+//! INFO. Must never change anything.
 
 use crate::protocol::error::CommandResult;
 use crate::state::command_info::{Flags, Keys};
@@ -6,18 +6,17 @@ use crate::state::server::{Call, Command, Server};
 use crate::state::subscription::Kind;
 use std::fmt::Write;
 
-/// The rows of this family.
 pub(crate) static COMMANDS: &[Command] =
     &[Command::new("info", -1, Flags::LOADING.union(Flags::STALE), Keys::NONE, info)];
 
-/// A section: its name, whether it is shown unasked, what writes its lines.
+/// A section: its name, whether it is in the default selection, and the function that writes it.
 struct Section {
     title: &'static str,
     by_default: bool,
     write: fn(&Server, &mut String),
 }
 
-/// About as long as all sections are.
+/// Approximate length of all sections.
 const TEXT_LENGTH: usize = 4 * 1024;
 
 const SECTIONS: &[Section] = &[
@@ -143,7 +142,7 @@ fn stats(server: &Server, text: &mut String) {
     );
 }
 
-/// A machine without a processor of its own uses none.
+/// A simulated machine uses no processor time.
 fn cpu(_: &Server, text: &mut String) {
     text.push_str("used_cpu_sys:0.000000\r\nused_cpu_user:0.000000\r\n");
 }

@@ -5,7 +5,6 @@
 
 use crate::data::number::parse_integer;
 
-/// Maximum length of a header: type, number and line end.
 const HEADER_LENGTH_MAX: usize = 32;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -27,7 +27,6 @@ pub(crate) enum Parsed {
     Infinite,
 }
 
-/// An arbitrarily large natural number, least significant part first.
 struct Natural(Vec<u32>);
 
 impl Natural {
@@ -231,7 +230,6 @@ impl Extended {
         self.mantissa != 0 && top < LEAST - 1
     }
 
-    /// Rounds to nearest, ties to even; `None` is infinite.
     pub(crate) fn add(self, other: Extended) -> Option<Extended> {
         if self.mantissa == 0 || other.mantissa == 0 {
             return Some(if self.mantissa == 0 { other } else { self });

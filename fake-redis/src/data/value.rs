@@ -38,7 +38,6 @@ impl Value {
         }
     }
 
-    /// The encoding that Redis would choose.
     pub(crate) fn encoding(&self) -> &'static str {
         match self {
             Value::String(text) if crate::data::number::parse_integer(text).is_some() => "int",
@@ -54,7 +53,6 @@ impl Value {
         }
     }
 
-    /// Estimated bytes, in constant time.
     pub(crate) fn memory(&self) -> usize {
         match self {
             Value::String(text) => 16 + text.len(),
@@ -88,7 +86,6 @@ impl Hash {
         self.fields.get(field).map(Vec::as_slice)
     }
 
-    /// Positions only change when fields are removed.
     pub(crate) fn at(&self, position: usize) -> Option<(&[u8], &[u8])> {
         self.fields.get_index(position).map(|(field, value)| (&**field, value.as_slice()))
     }

@@ -33,7 +33,6 @@ impl Server {
         listeners.len()
     }
 
-    /// Encodes the message once per protocol version.
     fn deliver(&mut self, listeners: &[ClientKey], parts: &[&[u8]]) {
         for protocol in [Protocol::Resp2, Protocol::Resp3] {
             let speaks = |key: &&ClientKey| self.client(**key).protocol == protocol;

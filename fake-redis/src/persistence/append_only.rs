@@ -7,7 +7,6 @@ use bytes::Bytes;
 use fencepost_machine::{DiskImage, Output, WallTime};
 
 impl Server {
-    /// Writes the current input's effects before any reply leaves.
     pub(crate) fn flush_append_only(&mut self) {
         if self.persistence.take_rewrite() {
             self.write_anew();

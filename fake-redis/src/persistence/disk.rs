@@ -26,7 +26,6 @@ impl Server {
         self.outbox.release_held(self.persistence.finish_sync());
     }
 
-    /// Runs when [`crate::state::timers::Timer::Persistence`] is due.
     pub(crate) fn persistence_cron(&mut self) {
         self.sync_in_time();
         self.save_in_time();

@@ -3,7 +3,6 @@
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub(crate) struct Span {
     pub(crate) start: u32,
-    /// Exclusive.
     pub(crate) end: u32,
 }
 

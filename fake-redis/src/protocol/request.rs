@@ -320,7 +320,6 @@ impl RequestReader {
     }
 }
 
-/// The largest number that [`short_header`] parses.
 const SHORT_LENGTH_MAX: usize = 999;
 
 /// Parses a header at the start of the bytes: its number and length. `None` if it is missing,

@@ -12,7 +12,6 @@ impl Server {
         self.schedule_replication();
     }
 
-    /// Runs when [`Timer::Replication`] is due (`replicationCron`).
     pub(crate) fn replication_cron(&mut self) {
         if self.life.is_asleep() {
             return self.schedule_replication();

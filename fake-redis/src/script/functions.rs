@@ -224,7 +224,6 @@ fn randomseed(call: &Arguments<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Collects nothing: see [`HEAP_SHOWN`].
 fn collectgarbage(call: &Arguments<'_>) -> Result<Value> {
     const OPTIONS: [&[u8]; 7] =
         [b"stop", b"restart", b"collect", b"count", b"step", b"setpause", b"setstepmul"];

@@ -22,7 +22,6 @@ impl Drop for Restore {
     }
 }
 
-/// Calls `body`, during which [`borrow`] on this thread reaches `run`.
 pub(crate) fn lend<R>(run: &mut Run<'_>, body: impl FnOnce() -> R) -> R {
     let pointer = ptr::from_mut(run).cast::<Run<'static>>();
     let _restore = Restore(LENT.replace(pointer));

@@ -33,7 +33,6 @@ struct State {
     pattern: usize,
 }
 
-/// Backtracking: an alternative to try when the match fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Choice {
     /// Without an optional character.

@@ -37,7 +37,6 @@ pub(super) fn select(tables: &SharedTables) {
     });
 }
 
-/// Returns whether a test planted the bug that shared tables are writable.
 pub(super) fn are_writable() -> bool {
     #[cfg(feature = "planted-leak")]
     if crate::planted::scripts_share_tables() {

@@ -76,7 +76,6 @@ fn literal(call: &Arguments<'_>, text: &[u8], wanted: &[u8], start: usize) -> Re
     })
 }
 
-/// Returns all captures, or the whole match if there are none.
 fn captures(
     matcher: &mut Matcher<'_>,
     text: &[u8],

@@ -46,7 +46,6 @@ impl Clients {
         self.ready.retain(|waiting| *waiting != connection);
     }
 
-    /// Buffers bytes. A client with a complete command is queued.
     pub(crate) fn received(&mut self, connection: ConnectionId, bytes: &[u8]) {
         let Some(client) = self.all.get_mut(&connection) else { return };
         client.reader.feed(bytes);

@@ -9,7 +9,6 @@ use super::{
 };
 
 impl Master {
-    /// When the next attempt may start: twice the failover timeout after the last one.
     pub(crate) fn failover_allowed_from(&self) -> i64 {
         self.failover.started + 2 * self.failover_timeout_ms
     }

@@ -22,7 +22,6 @@ pub(crate) struct Hello {
     pub(crate) config_epoch: u64,
 }
 
-/// Our own hello, formatted again only after a change.
 pub(crate) fn ours(core: &Core, master: &mut Master) -> Rc<str> {
     let is_same = |said: &&Said| {
         said.epoch == core.epoch

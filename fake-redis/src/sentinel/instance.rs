@@ -66,7 +66,6 @@ pub(crate) struct Instance {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ReplicaReport {
-    /// Time without its primary; 0 if connected.
     pub(crate) link_down_ms: i64,
     /// `slave_priority`: lower is preferred, 0 means never promote.
     pub(crate) priority: i64,

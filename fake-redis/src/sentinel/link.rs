@@ -28,7 +28,6 @@ pub(crate) struct Link {
     /// The first PING without an acceptable reply (`act_ping_time`). Kept across reconnections.
     pub(crate) ping_pending_since: Option<i64>,
     pub(crate) last_ping: i64,
-    /// The last acceptable reply to PING.
     pub(crate) last_available: i64,
     pub(crate) last_pong: i64,
     pub(crate) info_pending_since: Option<i64>,

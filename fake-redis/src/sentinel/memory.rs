@@ -123,7 +123,6 @@ fn known(master: &Master, kind: Kind, (name, address): (String, Address), now: i
     Instance::new(kind, name, address, master.node.down_after_ms, now)
 }
 
-/// Parses a number that this module has written.
 fn number<T: std::str::FromStr + Default>(text: &str) -> T {
     text.parse().unwrap_or_default()
 }
@@ -144,7 +143,6 @@ mod tests {
         (Sentinel::new(config.clone(), 1, NOW), config)
     }
 
-    /// Returns the disk after the Sentinel has performed its pending outputs.
     fn kept(sentinel: &mut Sentinel) -> DiskImage {
         let mut out = Outputs::default();
         sentinel.keep(&mut out);

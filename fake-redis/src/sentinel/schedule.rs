@@ -43,7 +43,6 @@ pub(crate) struct Schedule {
 }
 
 impl Schedule {
-    /// The next deadline, in wall-clock milliseconds.
     pub(crate) fn next_due(&mut self, core: &Core, masters: &[Master], touched: Touched) -> i64 {
         if core.attention {
             self.known_at = None;

@@ -21,7 +21,6 @@ pub(crate) struct Wait<A> {
     pub(crate) wanted: Wanted,
     pub(crate) attempt: A,
     pub(crate) give_up: fn(&mut Reply),
-    /// Deadline in wall-clock milliseconds; `None` means no timeout.
     pub(crate) until_ms: Option<i64>,
 }
 

@@ -24,7 +24,6 @@ pub(crate) struct Item {
     spans: usize,
 }
 
-/// Commands collected until the current command, script or transaction ends, in one buffer.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Effects {
     bytes: Vec<u8>,

@@ -2,7 +2,6 @@
 
 use fencepost_machine::{Output, Outputs};
 
-/// Outputs to the driver. Messages wait here until the append-only file is written.
 #[derive(Debug, Default)]
 pub(crate) struct Outbox {
     outputs: Outputs,

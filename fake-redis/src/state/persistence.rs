@@ -115,7 +115,6 @@ impl PersistenceState {
         self.progress.rest(offset);
     }
 
-    /// Returns whether effects must be passed to [`Server::feed_append_only`].
     pub(crate) fn wants_stream(&self) -> bool {
         matches!(self.mode, Persistence::Aof { .. })
     }
@@ -155,7 +154,6 @@ impl PersistenceState {
         is_new && !self.is_syncing()
     }
 
-    /// The next second with a new sync, if data waits for one.
     pub(crate) fn next_second(&self) -> Option<i64> {
         self.has_unsynced().then_some(self.synced_in + 1)
     }
@@ -200,7 +198,6 @@ impl PersistenceState {
         self.syncs_done < self.syncs_begun
     }
 
-    /// Appends an effect to the file, with SELECT if its database differs.
     pub(crate) fn feed(&mut self, db: usize, args: &[&[u8]]) {
         if self.append_only_db != Some(db) {
             encode_command(&[b"SELECT", db.to_string().as_bytes()], &mut self.appended);

@@ -41,7 +41,6 @@ const BACKLOG_TTL_SECONDS: i64 = 3_600;
 pub(crate) struct Replication {
     primary: Option<(String, u16)>,
     history: History,
-    /// The database selected in the stream; `None` makes the next command select one.
     stream_db: Option<usize>,
     gained: BytesMut,
     replicas: Vec<Replica>,

@@ -36,7 +36,6 @@ pub(crate) struct Settings {
     pub(crate) invalid_out: Invalid,
     /// Accept infinities, NaN and hexadecimal numbers.
     pub(crate) takes_invalid: bool,
-    /// Significant digits of numbers.
     pub(crate) precision: i32,
     pub(crate) keep_buffer: bool,
 }
@@ -66,13 +65,10 @@ impl Default for Settings {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Script {
-    /// The text without its `#!` line.
     pub(crate) body: Box<[u8]>,
-    /// Permissions of the `#!` line; `None` without one.
     pub(crate) declared: Option<Permissions>,
 }
 
-/// Known scripts by SHA-1; empty after a restart.
 #[derive(Clone, Debug)]
 pub(crate) struct ScriptCache {
     scripts: IndexMap<Sha, Script, FxBuildHasher>,

@@ -10,7 +10,6 @@ pub(crate) enum Kind {
     ShardChannel,
 }
 
-/// Names in order of subscription.
 pub(crate) type Names = IndexSet<Box<[u8]>, FxBuildHasher>;
 
 #[derive(Clone, Debug, Default)]

@@ -9,7 +9,6 @@ use bytes::Bytes;
 #[derive(Clone, Debug)]
 pub(crate) struct About<'a> {
     pub(crate) version: &'a str,
-    /// Wall clock in seconds.
     pub(crate) seconds: i64,
     pub(crate) origin: Option<&'a Origin>,
 }

@@ -27,7 +27,6 @@ impl List {
         self.elements.iter().map(|element| &**element)
     }
 
-    /// `positions` must exist.
     pub(crate) fn range(
         &self,
         positions: std::ops::Range<usize>,
@@ -56,7 +55,6 @@ impl List {
         Some(element)
     }
 
-    /// Returns `false` if there is no such position.
     pub(crate) fn set(&mut self, position: usize, element: &[u8]) -> bool {
         let Some(place) = self.elements.get_mut(position) else { return false };
         self.bytes = self.bytes - place.len() + element.len();

@@ -41,7 +41,6 @@ impl Set {
         }
     }
 
-    /// Positions change when members are added or removed.
     pub(crate) fn at(&self, position: usize) -> Option<Cow<'_, [u8]>> {
         match self {
             Set::Integers(integers) => integers.get(position).map(|integer| {

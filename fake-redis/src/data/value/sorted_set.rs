@@ -86,7 +86,6 @@ impl SortedSet {
         true
     }
 
-    /// The ranks must exist.
     pub(crate) fn remove_ranks(&mut self, ranks: std::ops::Range<usize>) {
         let SortedSet { scores, order, bytes, .. } = self;
         order.remove(ranks, |member| {

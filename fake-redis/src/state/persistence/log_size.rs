@@ -14,7 +14,6 @@ impl LogSize {
         self.base.saturating_add(self.appended)
     }
 
-    /// Returns whether the log has grown by the percentage and to the minimum size for a rewrite.
     pub(crate) fn is_to_be_rewritten(self, config: &NodeConfig) -> bool {
         let percentage = u128::from(config.aof_rewrite_percentage);
         let (total, base) = (self.total() as u128, self.base.max(1) as u128);

@@ -18,7 +18,6 @@ pub(crate) enum Stage {
     Streaming,
 }
 
-/// Connected in every stage but the first.
 #[derive(Debug, Default)]
 pub(super) struct Link {
     stage: Stage,
@@ -26,7 +25,6 @@ pub(super) struct Link {
     /// When the primary last sent anything, in seconds of the wall clock.
     heard_at: i64,
     reader: RequestReader,
-    /// The unapplied part of the stream, to be forwarded once it is applied.
     unapplied: BytesMut,
 }
 

@@ -10,7 +10,6 @@ use fencepost_machine::ConnectionId;
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Introduction {
     pub(crate) port: u16,
-    /// Its announced address, if different from that of its connection.
     pub(crate) address: Option<String>,
     /// It understands that the history's id changes (`capa psync2`).
     pub(crate) knows_second_ids: bool,
@@ -78,7 +77,6 @@ impl Replication {
         self.replicas.push(replica);
     }
 
-    /// Removes a client, its waits and its role as a replica. Returns whether it was a replica.
     pub(crate) fn forget_client(&mut self, key: ClientKey, now_seconds: i64) -> bool {
         self.introductions.remove(&key);
         self.waiting.retain(|waiting| waiting.client != key);
@@ -114,7 +112,6 @@ impl Replication {
             || self.good_replicas >= config.min_replicas_to_write as usize
     }
 
-    /// Replicas without an acknowledgement for more than `timeout` seconds.
     pub(crate) fn lost_replicas(&self, now_seconds: i64, timeout: i64) -> Vec<ClientKey> {
         let is_lost = |replica: &&Replica| {
             replica.is_online()
@@ -176,7 +173,6 @@ impl Replication {
 }
 
 impl Replication {
-    /// Appends an effect to the stream, with SELECT if its database differs.
     pub(crate) fn feed(&mut self, db: usize, args: &[&[u8]]) {
         if !self.wants_stream() {
             return;
@@ -190,7 +186,6 @@ impl Replication {
         self.append_to_stream(&bytes);
     }
 
-    /// Appends a command that needs no database.
     pub(crate) fn feed_without_database(&mut self, args: &[&[u8]]) {
         if self.wants_stream() {
             let mut bytes = BytesMut::new();

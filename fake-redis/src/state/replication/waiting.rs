@@ -16,7 +16,6 @@ pub(crate) struct Waiting {
     pub(crate) client: ClientKey,
     pub(crate) offset: u64,
     pub(crate) goal: Goal,
-    /// Deadline in wall-clock milliseconds; `None` means never.
     pub(crate) until_ms: Option<i64>,
 }
 

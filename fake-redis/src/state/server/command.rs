@@ -76,7 +76,6 @@ impl Command {
         self
     }
 
-    /// Hides the command from older versions.
     pub(crate) const fn since(mut self, version: RedisVersion) -> Command {
         self.info.since = version;
         self
