@@ -159,7 +159,7 @@ impl Group {
     }
 
     /// Records news from the network; the next step acts on it.
-    pub fn tell(&mut self, news: News) {
+    pub fn deliver(&mut self, news: News) {
         let (News::Connected(id)
         | News::Refused(id)
         | News::Received(id, _)

@@ -36,7 +36,7 @@ impl Group {
     }
 
     /// Never called.
-    pub fn tell(&mut self, _: News) {
+    pub fn deliver(&mut self, _: News) {
         match self.0 {}
     }
 

@@ -41,11 +41,14 @@ fn main() {
         let so_many = all.iter().filter(|row| row.minimal.spec.plan.faults.len() == size).count();
         println!("- {so_many} of {} with {size} faults", all.len());
     }
-    tell("searches", times.iter().map(|(search, _)| *search).collect());
-    tell("whole diagnoses, searches included", times.iter().map(|(_, whole)| *whole).collect());
+    print_times("searches", times.iter().map(|(search, _)| *search).collect());
+    print_times(
+        "whole diagnoses, searches included",
+        times.iter().map(|(_, whole)| *whole).collect(),
+    );
 }
 
-fn tell(what: &str, mut times: Vec<Duration>) {
+fn print_times(what: &str, mut times: Vec<Duration>) {
     times.sort_unstable();
     let total: Duration = times.iter().sum();
     let at = |per_cent: usize| {

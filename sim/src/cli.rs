@@ -36,7 +36,7 @@ mod sweep;
 
 pub use failure::Failure;
 pub use outcome::Outcome;
-pub use output::tell;
+pub use output::log;
 
 use arguments::{Arguments, Command};
 use clap::Parser;

@@ -5,7 +5,6 @@
 //! Everything is asked of the fast engine and depends on the run alone, so the answers are the same
 //! whoever asks, and in whatever order.
 
-mod boundary;
 mod but_for;
 mod minimal;
 mod order;
@@ -13,6 +12,7 @@ mod remedy;
 mod safeguard;
 mod target;
 mod threads;
+mod threshold;
 mod variation;
 
 pub use minimal::{Minimal, SEARCH_RUNS_MAX, minimise};
@@ -65,7 +65,7 @@ pub fn diagnose_one(
             searched_runs: minimal.calls,
             complete: minimal.complete,
         },
-        boundary: boundary::boundary(&minimal, target, &outcome.history),
+        boundary: threshold::threshold(&minimal, target, &outcome.history),
         but_for: but_for::but_for(memory, &minimal.spec, target),
         necessary_order: order::necessary_order(&minimal.spec, target),
         remedies: trials.remedies(violation),

@@ -16,14 +16,14 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
     if standard_output::was_closed() {
-        cli::tell("error: standard output is closed: expected a terminal, a file or a pipe");
+        cli::log("error: standard output is closed: expected a terminal, a file or a pipe");
         return ExitCode::from(2);
     }
     panics::report_in_one_line();
     match std::panic::catch_unwind(|| cli::main(std::env::args_os())) {
         Ok(Ok(outcome)) => ExitCode::from(outcome.status()),
         Ok(Err(failure)) => {
-            cli::tell(format_args!("error: {failure}"));
+            cli::log(format_args!("error: {failure}"));
             ExitCode::from(2)
         }
         // The hook has said why.

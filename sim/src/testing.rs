@@ -186,7 +186,7 @@ impl LockTest {
             run.map_err(|error| TestFailure::Wrong(error.to_string()))?;
         }
         if let Some(seed) = number(variable, "FENCEPOST_SEED")? {
-            return again.tell(Seed(seed), &cells, &self.expect);
+            return again.show_seed(Seed(seed), &cells, &self.expect);
         }
         let sweep = self.sweep(cells.clone(), variable)?;
         let sum = match &self.plan {

@@ -93,10 +93,10 @@ impl Lock for ByValue {
 struct Counted {
     base: Base,
     ttl_ms: String,
-    held: Option<Held>,
+    held: Option<HeldLock>,
 }
 
-struct Held {
+struct HeldLock {
     lease: Lease,
     /// Acquires that were not released; at least one.
     count: usize,
@@ -123,7 +123,7 @@ impl Counted {
             .until_granted(async || take(env, settings, redis, resource, ttl_ms).await)
             .await;
         if let Acquisition::Granted(lease) = &outcome {
-            self.held = Some(Held { lease: lease.clone(), count: 1 });
+            self.held = Some(HeldLock { lease: lease.clone(), count: 1 });
         }
         outcome
     }

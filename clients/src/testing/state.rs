@@ -136,11 +136,11 @@ impl State {
         match self.ask(key, &asked.words()) {
             Answer::Normal => {
                 let replies = self.keeper.carry_out(key, &asked);
-                self.tell(replies, 0);
+                self.send_replies(replies, 0);
             }
             Answer::Late(ms) => {
                 let replies = self.keeper.carry_out(key, &asked);
-                self.tell(replies, ms * 1_000);
+                self.send_replies(replies, ms * 1_000);
             }
             Answer::Says(text) => {
                 self.after(LATENCY, Event::AtClient(key, text.as_bytes().to_vec()));
@@ -148,7 +148,7 @@ impl State {
             Answer::AppliedLate(ms) => self.after(ms * 1_000, Event::Asked(key, asked)),
             Answer::ResetAfter | Answer::Lost => {
                 let replies = self.keeper.carry_out(key, &asked);
-                self.tell(replies.into_iter().filter(|(to, _)| *to != key).collect(), 0);
+                self.send_replies(replies.into_iter().filter(|(to, _)| *to != key).collect(), 0);
                 self.after(LATENCY, Event::Reset(key));
             }
             Answer::ResetBefore => self.after(LATENCY, Event::Reset(key)),
@@ -156,7 +156,7 @@ impl State {
         }
     }
 
-    pub(super) fn tell(&mut self, replies: Vec<ForSocket>, delay: u64) {
+    pub(super) fn send_replies(&mut self, replies: Vec<ForSocket>, delay: u64) {
         for (key, bytes) in replies {
             self.after(LATENCY + delay, Event::AtClient(key, bytes));
         }

@@ -106,7 +106,7 @@ impl TestWorld {
     pub(crate) fn expire(&self, session: i64) {
         let mut state = self.state.borrow_mut();
         let (notices, sockets) = state.keeper.expire(session);
-        state.tell(notices, 0);
+        state.send_replies(notices, 0);
         for socket in sockets {
             state.after(LATENCY, Event::Reset(socket));
         }

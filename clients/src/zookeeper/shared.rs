@@ -151,7 +151,7 @@ impl Shared {
             let answer = Rc::<Answer>::default();
             state.outgoing.push_front(Packet { request, watcher: None, answer });
         }
-        self.watcher.tell(WatchedEvent::Connected);
+        self.watcher.notify(WatchedEvent::Connected);
         state.watches.tell_all(WatchedEvent::Connected);
     }
 
@@ -165,7 +165,7 @@ impl Shared {
         state.status = Status::Connecting;
         let fails_queued = was_connected || self.habits.queued == Queued::FailWithTheAttempt;
         state.fail(fails_queued, &ZooKeeperError::ConnectionLoss);
-        self.watcher.tell(WatchedEvent::Disconnected);
+        self.watcher.notify(WatchedEvent::Disconnected);
         state.watches.tell_all(WatchedEvent::Disconnected);
         if self.habits.after_loss == AfterLoss::Forget {
             state.watches.forget();
@@ -179,7 +179,7 @@ impl Shared {
         }
         state.status = Status::Closed;
         state.fail(true, &ZooKeeperError::SessionExpired);
-        self.watcher.tell(WatchedEvent::Expired);
+        self.watcher.notify(WatchedEvent::Expired);
         state.watches.tell_all(WatchedEvent::Expired);
         state.waker.take().into_iter().for_each(Waker::wake);
     }

@@ -48,7 +48,7 @@ impl Watcher {
     }
 
     /// Queues an event.
-    pub fn tell(&self, event: WatchedEvent) {
+    pub fn notify(&self, event: WatchedEvent) {
         self.events.borrow_mut().push_back(event);
         if let Some(waker) = self.waker.take() {
             waker.wake();
@@ -91,7 +91,7 @@ impl Watches {
             NodeChange::Children => &mut [&mut self.child],
         };
         for watcher in kinds.iter_mut().filter_map(|kind| kind.remove(path)).flatten() {
-            watcher.tell(WatchedEvent::Node(change));
+            watcher.notify(WatchedEvent::Node(change));
         }
     }
 
@@ -99,7 +99,7 @@ impl Watches {
     pub fn tell_all(&self, event: WatchedEvent) {
         for watcher in [&self.data, &self.exist, &self.child].into_iter().flat_map(BTreeMap::values)
         {
-            watcher.iter().for_each(|watcher| watcher.tell(event));
+            watcher.iter().for_each(|watcher| watcher.notify(event));
         }
     }
 

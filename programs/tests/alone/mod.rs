@@ -85,7 +85,7 @@ pub(crate) fn run_alone(launch: &Launch) -> Alone {
             now = next.expect("it waits for something that can come");
             news.extend(server.says(now));
         }
-        news.into_iter().for_each(|news| group.tell(news));
+        news.into_iter().for_each(|news| group.deliver(news));
     }
     panic!("{:?} does not end", launch.command);
 }

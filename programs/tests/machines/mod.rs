@@ -158,7 +158,7 @@ impl Machines {
             What::News(place, life, news) => {
                 let machine = &mut self.all[place];
                 if let Some(group) = machine.group.as_mut().filter(|_| machine.lives == life) {
-                    group.tell(news);
+                    group.deliver(news);
                     self.step(place);
                 }
             }

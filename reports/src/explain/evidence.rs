@@ -23,7 +23,7 @@ mod unfounded;
 pub(super) use counter::Counter;
 pub(super) use early_loss::Lost;
 pub(super) use flight::OnItsWay;
-pub(super) use held::Held;
+pub(super) use held::LongSection;
 pub(super) use lease::last_lease;
 pub(super) use loss::{Loss, RanOut, Remover};
 pub(super) use misheard::{Misheard, Obstacle};
@@ -91,8 +91,8 @@ impl<'t, 'h> Case<'t, 'h> {
     }
 
     /// The section of a holder that kept the lock beyond the bound.
-    pub(super) fn held(&self) -> Option<Held> {
-        Held::of_finding(self.timeline, self.finding)
+    pub(super) fn held(&self) -> Option<LongSection> {
+        LongSection::of_finding(self.timeline, self.finding)
     }
 
     /// Whether a process was told this for certain, and it is not so.

@@ -11,7 +11,7 @@ pub(crate) use clocks::ClockLine;
 pub(crate) use focus::Focus;
 pub(crate) use lanes::Lane;
 pub(crate) use marks::{Glyph, Mark};
-pub(crate) use strip::Held;
+pub(crate) use strip::HolderSpan;
 
 use crate::judge::timeline::{KeyEnd, SectionEnd, Timeline};
 use crate::record::history::{Header, History, StorageRule, Workload};
@@ -27,7 +27,7 @@ pub(crate) struct Scene {
     /// When the run ended.
     pub(crate) end: u64,
     /// Who was in a critical section, over the whole run; where nobody was, there is nothing.
-    pub(crate) strip: Vec<Held>,
+    pub(crate) strip: Vec<HolderSpan>,
     /// Critical sections: what each process believed.
     pub(crate) believed: Vec<Span>,
     /// What stood under the lock's key at each server.
@@ -106,7 +106,7 @@ impl Scene {
     }
 
     /// The places in which more than one process was in its section.
-    pub(crate) fn overlaps(&self) -> impl Iterator<Item = &Held> {
+    pub(crate) fn overlaps(&self) -> impl Iterator<Item = &HolderSpan> {
         self.strip.iter().filter(|held| held.who.len() > 1)
     }
 }

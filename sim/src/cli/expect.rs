@@ -13,7 +13,7 @@
 
 use super::Failure;
 use super::options::{Options, client};
-use super::output::{read_file, tell as tell_line};
+use super::output::{log, read_file};
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::expectation::Expectation;
 use fencepost_reports::summary::sweep::Wanted;
@@ -93,20 +93,20 @@ pub(crate) struct JudgedCell<'e> {
 }
 
 /// Prints every deviation to stderr; returns whether there is one.
-pub(crate) fn tell<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) -> bool {
+pub(crate) fn log_deviations<'e>(cells: impl Iterator<Item = JudgedCell<'e>>) -> bool {
     let mut deviates = false;
     for JudgedCell { client, fault, expectation, replay } in
         cells.filter(|held| !held.expectation.is_met())
     {
         deviates = true;
         for deviation in &expectation.deviations {
-            tell_line(format_args!(
+            log(format_args!(
                 "not as expected: {client} x {fault}: expected {}, got {deviation}",
                 expectation.expected
             ));
         }
         if let Some(command) = replay {
-            tell_line(format_args!("    see it: {command}"));
+            log(format_args!("    see it: {command}"));
         }
     }
     deviates

@@ -11,7 +11,7 @@ use super::arguments::ExploreArguments;
 use super::checkpoint_file::CheckpointFile;
 use super::interrupt::Interrupt;
 use super::options::{format, view};
-use super::output::{page, print, read_file, tell};
+use super::output::{log, page, print, read_file};
 use super::progress::{Progress, Verbosity, clock};
 use super::{Failure, Outcome};
 use crate::diagnosis::diagnose;
@@ -88,7 +88,7 @@ fn surveyed(
     }
     if arguments.quiet.verbosity() == Verbosity::Progress {
         let placing = if order.is_deep() { "placing the first faults of " } else { "" };
-        tell(format_args!("{placing}{}", ahead::in_all(&share, jobs)));
+        log(format_args!("{placing}{}", ahead::in_all(&share, jobs)));
     }
     Ok(survey)
 }
@@ -104,7 +104,7 @@ fn run_all(
     let started = clock();
     let about = if order.bounds.most().depth() < 1 { "" } else { "about " };
     if arguments.quiet.verbosity() == Verbosity::Progress && order.is_deep() {
-        tell(format_args!("{about}{runs} runs"));
+        log(format_args!("{about}{runs} runs"));
     }
     let every = arguments.checkpoint_every.map(Duration::from);
     let file = arguments.checkpoint.clone().map(|path| CheckpointFile::new(path, every));
@@ -128,7 +128,7 @@ fn run_all(
     }
     if arguments.quiet.verbosity() == Verbosity::Progress {
         let (runs, took) = (watch.progress.runs_here(), started.elapsed());
-        tell(format_args!("{runs} runs in {:.1} s", took.as_secs_f64()));
+        log(format_args!("{runs} runs in {:.1} s", took.as_secs_f64()));
     }
     Ok(outcome)
 }
@@ -183,7 +183,7 @@ fn counterexample(
             _ => format!(" in shard {index} of {count}"),
         };
         let conditions = &order.conditions[planned.base];
-        tell(format_args!("counterexample: a plan {faults}{late}{among}; {conditions}"));
+        log(format_args!("counterexample: a plan {faults}{late}{among}; {conditions}"));
     }
     let format = format(&arguments.format)?;
     let run = Stages { diagnosis, ..facts.into() };

@@ -1,7 +1,7 @@
 //! `fencepost gallery`: the pages of the gallery, written or held against what is published.
 
 use super::arguments::GalleryArguments;
-use super::output::{print, tell};
+use super::output::{log, print};
 use super::{Failure, Outcome};
 use crate::files::write_file;
 use crate::studies::gallery::{GalleryError, pages};
@@ -17,7 +17,7 @@ pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> 
             .map(|(name, _)| &**name)
             .collect();
         for name in &stale {
-            tell(format_args!("stale: {}", arguments.out.join(name).display()));
+            log(format_args!("stale: {}", arguments.out.join(name).display()));
         }
         print(&format!("{} pages, {} stale\n", pages.len(), stale.len()))?;
         return Ok(if stale.is_empty() { Outcome::AsExpected } else { Outcome::Violated });

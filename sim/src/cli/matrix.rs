@@ -4,7 +4,7 @@
 use super::arguments::MatrixArguments;
 use super::counted::counted;
 use super::options::{clients, coordinator, families, kind, programs, view};
-use super::output::{print, read_file, tell};
+use super::output::{log, print, read_file};
 use super::read::sweep_of;
 use super::replay::scenario_in;
 use super::scenario_file::scenario;
@@ -122,7 +122,7 @@ fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure
 fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Failure> {
     let told = stale(published, matrix);
     for line in &told {
-        tell(format_args!("stale: {line}"));
+        log(format_args!("stale: {line}"));
     }
     let (path, cells) = (path.display(), matrix.cells.len());
     if told.is_empty() {

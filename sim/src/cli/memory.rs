@@ -2,7 +2,7 @@
 //! nothing that a run allocates is counted by itself.
 
 use super::Failure;
-use super::output::tell;
+use super::output::log;
 use super::progress::clock;
 use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -55,7 +55,7 @@ impl MemoryBound {
                     stop.insist();
                     if held > max + max / 2 || asked_at.elapsed() > GRACE {
                         let _ends = self.writing();
-                        tell(format_args!("error: {}", told(held, max)));
+                        log(format_args!("error: {}", told(held, max)));
                         std::process::exit(2);
                     }
                 }

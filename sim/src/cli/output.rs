@@ -22,7 +22,7 @@ pub(crate) const LINE_MAX: usize = 2_000;
 
 /// Writes a line to stderr: one line, whatever names it holds. Nobody may read it any more, and
 /// that is no error either.
-pub fn tell(line: impl std::fmt::Display) {
+pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
 }

@@ -1,7 +1,7 @@
 //! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere.
 //! For a single seed, what it is looking for, once that takes longer than a moment.
 
-use super::output::tell;
+use super::output::log;
 use crate::diagnosis::Extent;
 use fencepost_reports::RunFacts;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -88,7 +88,7 @@ impl Progress {
                 }
             }
             ShownAs::Lines if self.line_is_due() => {
-                tell(format_args!("{done}/{} runs, {}", self.runs, self.pace(done, violated)));
+                log(format_args!("{done}/{} runs, {}", self.runs, self.pace(done, violated)));
             }
             ShownAs::Lines => {}
         }
@@ -99,7 +99,7 @@ impl Progress {
         match self.shown_as {
             ShownAs::Nothing => {}
             ShownAs::Bar => self.bar.set_message(format!("{done}/{of} {what}")),
-            ShownAs::Lines if self.line_is_due() => tell(format_args!("{done}/{of} {what}")),
+            ShownAs::Lines if self.line_is_due() => log(format_args!("{done}/{of} {what}")),
             ShownAs::Lines => {}
         }
     }
@@ -180,7 +180,7 @@ impl Minimising {
             self.spinner.enable_steady_tick(Duration::from_millis(100));
             self.spinner.set_message(says);
         } else if self.started.elapsed() > LINE_EVERY {
-            tell(says);
+            log(says);
         }
     }
 

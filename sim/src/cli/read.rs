@@ -1,7 +1,7 @@
 //! Reading what fencepost wrote, with a warning where a file cannot tell whether it is whole.
 
 use super::Failure;
-use super::output::{read_file, tell};
+use super::output::{log, read_file};
 use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
 use std::path::Path;
@@ -31,5 +31,5 @@ pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
 
 /// Says that a file could have been damaged without anybody noticing.
 pub(super) fn unprotected(path: &Path, why: &str) {
-    tell(format_args!("warning: {}: {why}: damage to it would not be noticed", path.display()));
+    log(format_args!("warning: {}: {why}: damage to it would not be noticed", path.display()));
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
-use super::output::{page, print, tell};
+use super::output::{log, page, print};
 use super::read::report_in;
 use super::run::run_for;
 use super::{Failure, Outcome};
@@ -56,7 +56,7 @@ fn compared(
         all.push(unchanged.is_ok());
         match unchanged {
             Err(changed) if !allow_changed => return Err(Failure::wrong(changed)),
-            Err(InvalidProgram::Changed { name, file }) => tell(format_args!(
+            Err(InvalidProgram::Changed { name, file }) => log(format_args!(
                 "note: program '{name}': {file} changed since the report: the histories are not \
                  compared"
             )),

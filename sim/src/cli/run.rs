@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
             replay: run.violations.first().map(|found| found.replay.clone()),
         })
     });
-    Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
+    Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
 /// Runs programs once more: the first call in which that differs. A program that goes on without

@@ -2,7 +2,7 @@
 
 use super::arguments::ServeArguments;
 use super::options::coordinator;
-use super::output::{print, tell};
+use super::output::{log, print};
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
 use crate::hosts::coordinators::{entry, etcd, memcached, mysql, postgresql, zookeeper};
@@ -50,7 +50,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     let announce = |announcement: Announcement<'_>| {
         match announcement {
             Announcement::Ready(line) => printed = print(&format!("{line}\n")),
-            Announcement::Warning(text) => tell(format_args!("warning: {text}")),
+            Announcement::Warning(text) => log(format_args!("warning: {text}")),
         }
         // Nobody learns of servers whose ready line is lost.
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }

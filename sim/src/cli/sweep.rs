@@ -138,7 +138,7 @@ pub(crate) fn conclude(
             replay: cell.seed_to_show().map(|seed| sum.replay(cell, seed)),
         })
     });
-    Ok(if expect::tell(held) { Outcome::Violated } else { Outcome::AsExpected })
+    Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
 /// Violated if any cell is; unknown if some cell has no run that exercised anything.

@@ -15,7 +15,7 @@ pub(crate) fn report_in_one_line() {
     panic::set_hook(Box::new(|about: &PanicHookInfo<'_>| {
         if !HAS_REPORTED.swap(true, Ordering::Relaxed) {
             let place = about.location().map(|place| format!(" ({place})")).unwrap_or_default();
-            cli::tell(format_args!("error: internal error: {}{place}", message(about.payload())));
+            cli::log(format_args!("error: internal error: {}{place}", message(about.payload())));
         }
     }));
 }

@@ -122,7 +122,7 @@ impl Workload {
     }
 
     /// Runs it on the fast engine and gives what the server was told, for [`replay`].
-    pub fn record(&self, seed: u64) -> Vec<Told> {
+    pub fn record(&self, seed: u64) -> Vec<Recorded> {
         let told = Rc::new(RefCell::new(Vec::new()));
         let log = told.clone();
         let recording = move |image, now: Now| Recording {
@@ -194,9 +194,9 @@ pub fn machine(image: DiskImage, wall: WallTime) -> fake_redis::Node {
     fake_redis::Node::new(config(), image, 7, wall)
 }
 
-/// Something that a server was told.
+/// An input of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Told {
+pub struct Recorded {
     at: Now,
     what: What,
 }
@@ -212,11 +212,11 @@ enum What {
 
 /// Tells a new server the same without any world around it; returns how many commands it carried
 /// out.
-pub fn replay(told: &[Told]) -> u64 {
+pub fn replay(told: &[Recorded]) -> u64 {
     let mut node =
         machine(DiskImage::default(), told.first().map_or(WallTime(0), |first| first.at.wall));
     let (mut out, mut commands) = (Outputs::default(), 0);
-    for Told { at, what } in told {
+    for Recorded { at, what } in told {
         let input = match what {
             What::Timer => Input::Timer,
             What::Accepted(connection, peer) => Input::Accepted { connection: *connection, peer },
@@ -234,7 +234,7 @@ pub fn replay(told: &[Told]) -> u64 {
 /// A server that writes down what it is told.
 struct Recording {
     machine: Box<dyn Machine>,
-    told: Rc<RefCell<Vec<Told>>>,
+    told: Rc<RefCell<Vec<Recorded>>>,
 }
 
 impl Machine for Recording {
@@ -247,7 +247,7 @@ impl Machine for Recording {
             Input::Continue => What::Continue,
             other => panic!("nothing of workload W tells a server {other:?}"),
         };
-        self.told.borrow_mut().push(Told { at: now, what });
+        self.told.borrow_mut().push(Recorded { at: now, what });
         self.machine.handle(input, now, out);
     }
 

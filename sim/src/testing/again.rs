@@ -53,9 +53,9 @@ impl Again<'_> {
         Ok(Deviation { client: self.lock.name.to_owned(), fault: families.to_string(), what })
     }
 
-    /// Runs one seed under each fault, under both engines, and tells stdout what happened. Fails if
+    /// Runs one seed under each fault, under both engines, and prints what happened. Fails if
     /// it breaks a rule that should hold.
-    pub(super) fn tell(
+    pub(super) fn show_seed(
         &self,
         seed: Seed,
         cells: &[(&'static Definition, Families)],

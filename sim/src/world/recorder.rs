@@ -71,14 +71,14 @@ impl Recorder {
     /// A thread has sent something to a server of the lock.
     pub(crate) fn sends(&self, node: Node) {
         let silence = self.waiting.borrow_mut().sends(node, self.now.get());
-        self.tell(silence, true);
+        self.write_silence(silence, true);
     }
 
     /// The run is over.
     pub(crate) fn run_ends(&self, ended: Ended) {
         let ahead = ended.why != WhyEnded::NothingAhead;
         let silences = self.waiting.borrow_mut().end(self.now.get(), ahead);
-        silences.into_iter().for_each(|silence| self.tell(Some(silence), ahead));
+        silences.into_iter().for_each(|silence| self.write_silence(Some(silence), ahead));
         self.ended.set(Some(ended));
     }
 
@@ -87,7 +87,7 @@ impl Recorder {
         self.ended.get()
     }
 
-    fn tell(&self, silence: Option<Silence>, ahead: bool) {
+    fn write_silence(&self, silence: Option<Silence>, ahead: bool) {
         if let Some(Silence { node, since_us, bound_us }) = silence {
             self.write(node, What::Silent { since_us, bound_us, ahead });
         }
@@ -96,7 +96,7 @@ impl Recorder {
     /// Writes one event down.
     pub(crate) fn record(&self, node: Node, what: What) {
         let silence = self.waiting.borrow_mut().follow(node, &what, self.now.get());
-        self.tell(silence, true);
+        self.write_silence(silence, true);
         self.write(node, what);
     }
 

@@ -193,7 +193,7 @@ const PLACES: &[(&str, &[&str])] = &[
             // Which rules the columns and the first screen have words of their own for.
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
-            "reports/src/show/format/text/story.rs",
+            "reports/src/show/format/text/story",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
             // Which rules make a lock one that is not to be had.

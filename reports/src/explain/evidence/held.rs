@@ -6,23 +6,23 @@ use fencepost_faults::Micros;
 
 /// A critical section longer than the stated bound.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Held {
+pub(crate) struct LongSection {
     paused: Micros,
     worked: Micros,
     bound: Micros,
     ended_by: SectionEnd,
 }
 
-impl Held {
+impl LongSection {
     /// The critical section at the start of a finding, if there is a bound.
-    pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Held> {
+    pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<LongSection> {
         let begins = |from: usize| Some(&from) == finding.witness.first();
         let section = timeline.sections.iter().find(|section| begins(section.from.index))?;
         let bound = timeline.history.header.held_bound_us?;
         let end = section.ends(timeline.end);
         let paused = timeline.paused(section.process, section.from.time, end);
         let worked = end.since(section.from.time) - paused;
-        Some(Held { paused, worked, bound, ended_by: section.ended_by })
+        Some(LongSection { paused, worked, bound, ended_by: section.ended_by })
     }
 
     /// Returns whether its process was paused, and would have finished within the bound otherwise.

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// A span with constant holders.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Held {
+pub(crate) struct HolderSpan {
     pub(crate) from: u64,
     pub(crate) to: u64,
     /// The holders, in order of entry.
@@ -14,7 +14,7 @@ pub(crate) struct Held {
 }
 
 /// Cuts the run where a section begins or ends. Leaves out spans without holders or length.
-pub(super) fn held(sections: &[Span]) -> Vec<Held> {
+pub(super) fn held(sections: &[Span]) -> Vec<HolderSpan> {
     let cuts: BTreeSet<u64> =
         sections.iter().flat_map(|section| [section.from, section.to]).collect();
     let mut by_start: BTreeMap<u64, Vec<&Span>> = BTreeMap::new();
@@ -33,7 +33,7 @@ pub(super) fn held(sections: &[Span]) -> Vec<Held> {
             }
         }
         if !who.is_empty() {
-            strip.push(Held { from: *from, to: *to, who });
+            strip.push(HolderSpan { from: *from, to: *to, who });
         }
     }
     strip

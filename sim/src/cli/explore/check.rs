@@ -2,7 +2,7 @@
 
 use super::{INTERRUPT, STOP, Watch};
 use crate::cli::arguments::ExploreArguments;
-use crate::cli::output::{print, read_file, tell};
+use crate::cli::output::{log, print, read_file};
 use crate::cli::progress::Progress;
 use crate::cli::{Failure, Outcome};
 use crate::run::verdicts::tool;
@@ -19,7 +19,7 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     let bounds = bounds_of(&certificate.bounds).map_err(|error| Failure::content(path, error))?;
     let (theirs, ours) = (&certificate.tool.version, tool().version);
     if *theirs != ours {
-        tell(format_args!("{}: written by fencepost {theirs}, this is {ours}", path.display()));
+        log(format_args!("{}: written by fencepost {theirs}, this is {ours}", path.display()));
     }
     INTERRUPT.listen(&STOP)?;
     let extent = if arguments.whole { Extent::Whole } else { Extent::Sample };

@@ -74,17 +74,22 @@ async fn converse(env: &Env, host: String) -> Result<usize, ErrorKind> {
     Ok(got.len())
 }
 
-fn play(seed: Seed, plan: &FaultPlan, engine: Engine, machine: fn() -> Box<dyn Machine>) -> Told {
+fn play(
+    seed: Seed,
+    plan: &FaultPlan,
+    engine: Engine,
+    machine: fn() -> Box<dyn Machine>,
+) -> Recorded {
     let program =
         |env, node, recorder, roster| -> TaskFuture { Box::pin(ask(env, node, recorder, roster)) };
-    Told(play_with((seed, plan, engine), machine, program))
+    Recorded(play_with((seed, plan, engine), machine, program))
 }
 
 /// What everybody wrote down.
 #[derive(PartialEq, Debug)]
-struct Told(Vec<Event>);
+struct Recorded(Vec<Event>);
 
-impl Told {
+impl Recorded {
     fn reasons(&self) -> impl Iterator<Item = &str> {
         self.0.iter().filter_map(|event| match &event.what {
             What::Fail { reason, .. } => Some(reason.as_str()),

@@ -189,7 +189,7 @@ impl Host {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
                 self.ends.insert(socket, End::Judge(Hearing::default()));
-                self.group.tell(News::Connected(socket));
+                self.group.deliver(News::Connected(socket));
                 true
             }
             Request::Connect { socket, host, port } => {
@@ -216,7 +216,7 @@ impl Host {
                 let is_broken = open.write_all(bytes).await.is_err();
                 if is_broken {
                     self.ends.remove(&socket);
-                    self.group.tell(News::Reset(socket));
+                    self.group.deliver(News::Reset(socket));
                 }
                 is_broken
             }
@@ -249,7 +249,7 @@ impl Host {
         let closes = is_over && !self.works.iter().any(|work| work.socket == socket);
         if closes {
             self.ends.remove(&socket);
-            self.group.tell(News::Ended(socket));
+            self.group.deliver(News::Ended(socket));
         }
         closes
     }
@@ -259,7 +259,7 @@ impl Host {
         for answer in answers {
             match answer {
                 Answer::Now(text) => {
-                    self.group.tell(News::Received(socket, text.into_bytes()));
+                    self.group.deliver(News::Received(socket, text.into_bytes()));
                     has_news = true;
                 }
                 Answer::AfterWork { ms } => {
@@ -303,7 +303,7 @@ impl Host {
         }
         self.works.retain(|work| work.left_us > 0);
         for socket in &done {
-            self.group.tell(News::Received(*socket, b"+OK\r\n".to_vec()));
+            self.group.deliver(News::Received(*socket, b"+OK\r\n".to_vec()));
             self.judge_closes(*socket);
         }
         !done.is_empty()
@@ -315,13 +315,13 @@ impl Host {
                 Poll::Pending => false,
                 Poll::Ready(Ok(open)) => {
                     self.ends.insert(socket, End::Open(open));
-                    self.group.tell(News::Connected(socket));
+                    self.group.deliver(News::Connected(socket));
                     self.poll_end(socket, context);
                     true
                 }
                 Poll::Ready(Err(_)) => {
                     self.ends.remove(&socket);
-                    self.group.tell(News::Refused(socket));
+                    self.group.deliver(News::Refused(socket));
                     true
                 }
             },
@@ -341,12 +341,12 @@ impl Host {
                     if let Some(End::Open(open)) = self.ends.remove(&socket) {
                         self.ends.insert(socket, End::Over(open));
                     }
-                    self.group.tell(News::Ended(socket));
+                    self.group.deliver(News::Ended(socket));
                 }
-                Poll::Ready(Ok(_)) => self.group.tell(News::Received(socket, buffer.to_vec())),
+                Poll::Ready(Ok(_)) => self.group.deliver(News::Received(socket, buffer.to_vec())),
                 Poll::Ready(Err(_)) => {
                     self.ends.remove(&socket);
-                    self.group.tell(News::Reset(socket));
+                    self.group.deliver(News::Reset(socket));
                 }
             }
             has_news = true;

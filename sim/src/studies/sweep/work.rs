@@ -124,7 +124,7 @@ impl<'s> Work<'s> {
     }
 
     /// One seed in every cell.
-    fn seed(&self, seed: Seed, scenario: &Rc<Scenario>) -> Result<Vec<Told>, FailedRun> {
+    fn seed(&self, seed: Seed, scenario: &Rc<Scenario>) -> Result<Vec<SeedRun>, FailedRun> {
         let mut all = Vec::with_capacity(self.spec.cells.len());
         for place in 0..self.spec.cells.len() {
             let clock = ThreadClock::start();
@@ -135,13 +135,13 @@ impl<'s> Work<'s> {
                 self.stop.ask();
             }
             self.listener.run_done(&facts, seed);
-            all.push(Told { facts, phases, cpu_us: clock.micros() });
+            all.push(SeedRun { facts, phases, cpu_us: clock.micros() });
         }
         Ok(all)
     }
 
     /// Adds a seed to the cells.
-    fn count(&self, seed: Seed, told: &[Told], cells: &mut [Cell]) {
+    fn count(&self, seed: Seed, told: &[SeedRun], cells: &mut [Cell]) {
         for (cell, told) in cells.iter_mut().zip(told) {
             cell.add(&RunSummary { seed, run: &told.facts, phases: &told.phases });
             if let Some(cpu_us) = told.cpu_us {
@@ -169,8 +169,8 @@ impl<'s> Work<'s> {
     }
 }
 
-/// What one run of a seed told.
-struct Told {
+/// One run of a seed.
+struct SeedRun {
     facts: RunFacts,
     phases: Vec<(String, String)>,
     cpu_us: Option<u64>,

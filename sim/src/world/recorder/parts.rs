@@ -24,8 +24,8 @@ pub(super) struct Parts {
     replaced: bool,
 }
 
-/// Something to tell: where, what, and about whom.
-pub(super) type Told = (Node, Turn, Option<Node>);
+/// A change of roles: where, which, and about whom.
+pub(super) type RoleChange = (Node, Turn, Option<Node>);
 
 impl Parts {
     /// The server has died.
@@ -34,7 +34,7 @@ impl Parts {
     }
 
     /// Follows a notice; returns what is to be told of it.
-    pub(super) fn follow(&mut self, node: Node, notice: &Notice) -> Vec<Told> {
+    pub(super) fn follow(&mut self, node: Node, notice: &Notice) -> Vec<RoleChange> {
         let named = |host: &str| host.parse::<Node>().ok();
         match notice {
             Notice::Leads => self.leads(node),
@@ -56,7 +56,7 @@ impl Parts {
         }
     }
 
-    fn leads(&mut self, node: Node) -> Vec<Told> {
+    fn leads(&mut self, node: Node) -> Vec<RoleChange> {
         let before = self.known.insert(node, None);
         let is_promoted = matches!(before, Some(Some(_)));
         self.replaced |= is_promoted;
@@ -76,7 +76,7 @@ impl Parts {
         told
     }
 
-    fn follows(&mut self, node: Node, primary: Option<Node>) -> Vec<Told> {
+    fn follows(&mut self, node: Node, primary: Option<Node>) -> Vec<RoleChange> {
         self.up.insert(node);
         match self.known.insert(node, primary) {
             Some(None) => vec![(node, Turn::Demoted, primary)],

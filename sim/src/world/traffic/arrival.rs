@@ -105,7 +105,7 @@ impl State {
             return;
         }
         end.wake(&mut self.tasks);
-        self.tell(client, Arrival::Connected);
+        self.put_into_inbox(client, Arrival::Connected);
     }
 
     fn refusal_arrives(&mut self, client: u32) {
@@ -114,7 +114,7 @@ impl State {
         if end.stage != Stage::Closed {
             end.stage = Stage::Refused;
             end.wake(&mut self.tasks);
-            self.tell(client, Arrival::ConnectFailed);
+            self.put_into_inbox(client, Arrival::ConnectFailed);
         }
     }
 
@@ -126,7 +126,9 @@ impl State {
         }
         self.carrier.receive(message.target, message.bytes, message.length, &mut end.received);
         end.wake(&mut self.tasks);
-        self.tell(message.target, |connection| Arrival::Readable(connection, message.target));
+        self.put_into_inbox(message.target, |connection| {
+            Arrival::Readable(connection, message.target)
+        });
     }
 
     /// The kernel answers for an end that is gone.
@@ -140,7 +142,7 @@ impl State {
         if end.stage == Stage::Open {
             end.ended = true;
             end.wake(&mut self.tasks);
-            self.tell(target, Arrival::Closed);
+            self.put_into_inbox(target, Arrival::Closed);
         }
     }
 
@@ -153,12 +155,12 @@ impl State {
             for id in stalled {
                 self.messages.remove(id as usize);
             }
-            self.tell(target, Arrival::Closed);
+            self.put_into_inbox(target, Arrival::Closed);
         }
     }
 
     /// Puts something into the inbox of the server that owns an end; a task was woken instead.
-    fn tell(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
+    fn put_into_inbox(&mut self, socket: u32, arrival: impl FnOnce(ConnectionId) -> Arrival) {
         let end = &self.sockets[socket as usize];
         let (host, owner) = (end.host, end.owner);
         if let Owner::Machine(connection) = owner

@@ -12,7 +12,7 @@ use fencepost_reports::{Cause, Kind, judge};
 use std::rc::Rc;
 
 /// A cause that is told of one of the seeds from 0.
-struct Told {
+struct CauseCase {
     case: Case,
     fault: &'static str,
     kind: Kind,
@@ -26,8 +26,8 @@ const fn told(
     (fault, seeds): (&'static str, u64),
     kind: Kind,
     cause: Cause,
-) -> Told {
-    Told { case: Case { client, scenario }, fault, kind, cause, seeds }
+) -> CauseCase {
+    CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
 /// Cuts that begin anywhere: what a stale read needs is their end.
@@ -37,7 +37,7 @@ fn behind_anywhere() -> Scenario {
 
 const PLAIN: fn() -> Scenario = Scenario::default;
 
-const TOLD: &[Told] = &[
+const TOLD: &[CauseCase] = &[
     told("memcached-add", almost_a_lease, ("none", 10), Kind::Overlap, Cause::CoarseExpiry),
     told("memcached-add", PLAIN, ("eviction", 10), Kind::LostUpdate, Cause::Eviction),
     told("memcached-add", PLAIN, ("restart", 10), Kind::Overlap, Cause::RestartWithoutDelay),
@@ -56,7 +56,7 @@ const TOLD: &[Told] = &[
 ];
 
 /// Whether a run of that seed shows it; panics if it shows something that nobody can explain.
-fn shows(told: &Told, seed: u64) -> bool {
+fn shows(told: &CauseCase, seed: u64) -> bool {
     let (client, families) =
         (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());
     let spec = RunSpec::draw(Seed(seed), client, &families, Rc::new((told.case.scenario)()));

@@ -59,8 +59,8 @@ impl<R: Rng> Telling<R> {
         chance(&mut self.rng, per_mille)
     }
 
-    fn tell(&mut self, told: impl FnOnce(Story) -> Story) {
-        self.story = self.story.take().map(told);
+    fn extend(&mut self, with: impl FnOnce(Story) -> Story) {
+        self.story = self.story.take().map(with);
     }
 
     /// One process takes the lock and releases it, or crashes, or never ends; it may have failed to
@@ -86,7 +86,7 @@ impl<R: Rng> Telling<R> {
         let from = self.free_at[index] + self.draw(0..=3);
         let end = from + self.draw(0..=4);
         let known = self.chance(500);
-        self.tell(|story| {
+        self.extend(|story| {
             let asked = story.acquires(from, client);
             if known { asked.fails(end, client) } else { asked.info(end, client) }
         });
@@ -106,7 +106,7 @@ impl<R: Rng> Telling<R> {
         let cheated = self.style == Style::Fenced && self.chance(120);
         let token = if cheated { self.draw(0..=self.token) } else { self.token + 1 };
         self.token = self.token.max(token);
-        self.tell(|story| {
+        self.extend(|story| {
             story
                 .acquires(invoked, client)
                 .grants(granted, client, owner)
@@ -119,7 +119,7 @@ impl<R: Rng> Telling<R> {
     fn nests(&mut self, client: u16, owner: &str, from: u64, end: u64) {
         let inner = self.draw(from..=end);
         let left = self.draw(inner..=end);
-        self.tell(|story| {
+        self.extend(|story| {
             story.acquires(inner, client).hears(inner, client, owner).releases(left, client)
         });
     }
@@ -134,20 +134,21 @@ impl<R: Rng> Telling<R> {
                 } else {
                     client
                 };
-                self.tell(|story| {
+                self.extend(|story| {
                     story.leaves(end, client).removed(end, owner, thief).left(returned, client)
                 });
             }
-            70..=79 => self
-                .tell(|story| story.leaves(end, client).expires(end, owner).info(returned, client)),
-            80..=89 => self.tell(|story| {
+            70..=79 => self.extend(|story| {
+                story.leaves(end, client).expires(end, owner).info(returned, client)
+            }),
+            80..=89 => self.extend(|story| {
                 story
                     .loses(end, client)
                     .expires(end, owner)
                     .leaves(end, client)
                     .left(returned, client)
             }),
-            _ => self.tell(|story| {
+            _ => self.extend(|story| {
                 story.crashes(end, client).expires(end, owner).starts(returned, client)
             }),
         }

@@ -4,7 +4,7 @@ use super::axis;
 use super::canvas::{Area, Canvas, Extent, escaped};
 use super::glyphs::{colour, glyph};
 use crate::show::format::text::plan_text;
-use crate::show::picture::{FaultBar, Glyph, Held, Scene};
+use crate::show::picture::{FaultBar, Glyph, HolderSpan, Scene};
 use crate::summary::report::RunReport;
 use fencepost_faults::{Fault, Impact, Micros, Node};
 use std::collections::BTreeMap;
@@ -344,7 +344,7 @@ impl Drawing<'_> {
 }
 
 /// The tooltip for a holder: its name and the duration.
-fn told(held: &Held) -> String {
+fn told(held: &HolderSpan) -> String {
     let names: Vec<String> = held.who.iter().map(Node::to_string).collect();
     let length = Micros(held.to - held.from);
     match names.len() {

@@ -12,7 +12,7 @@ use fencepost_reports::{Cause, History};
 /// The threshold of the magnitude that the cause depends on; else of the first magnitude that
 /// cannot be reduced by a step. `None` if the plan has no such magnitude. `history` is that of the
 /// minimal run.
-pub(super) fn boundary(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
+pub(super) fn threshold(minimal: &Minimal, target: Target, history: &History) -> Option<Boundary> {
     let plan = &minimal.spec.plan;
     let analytic = |timed: &TimedFault, magnitude| {
         let latency_max = minimal.spec.scenario.timing.latency.max.0;

@@ -1,0 +1,178 @@
+//! What became of the process whose lock still stands.
+
+use super::Standstill;
+use super::spans::{mostly, still_there};
+use crate::explain::evidence::misheard::{self, Obstacle};
+use crate::explain::evidence::{given_up, lease, release};
+use crate::judge::timeline::{
+    Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
+};
+use crate::record::history::{Change, What};
+use fencepost_faults::{Node, SimTime};
+use std::collections::BTreeMap;
+
+/// The number of extensions from which on they count as renewals without earlier ones: one or two
+/// may be retries.
+const RENEWALS_MIN: usize = 3;
+
+/// The fate of the process that held the lock under the name of a remaining node.
+pub(super) fn of_holder(
+    timeline: &Timeline<'_>,
+    node: &KeySpan<'_>,
+    until: SimTime,
+) -> Option<Standstill> {
+    let mut holders = timeline.acquisitions.iter().rev();
+    let holder = holders.find(|one| one.owner.is_some() && one.owner == node.value)?;
+    let died =
+        holder.completed.is_some_and(|since| died_between(timeline, holder.process, since, until));
+    if died { Some(Standstill::OwnerDied) } else { lost_by(timeline, holder) }
+}
+
+/// The fate of the owner of a remaining lock: of its acquires, the last that had begun at the
+/// grant. It may have crashed, or given up, before that.
+pub(super) fn of_owner(
+    timeline: &Timeline<'_>,
+    span: &KeySpan<'_>,
+    until: SimTime,
+) -> Option<Standstill> {
+    let mut acquisitions = timeline.acquisitions.iter().rev();
+    let owner = acquisitions.find(|one| Some(one.process) == span.by && one.invoked < span.from)?;
+    if died_between(timeline, owner.process, owner.invoked, until) {
+        return Some(Standstill::OwnerDied);
+    }
+    match owner.outcome {
+        _ if given_up::acquire(timeline, owner) => Some(Standstill::CallGivenUp),
+        Outcome::Unknown | Outcome::Refused if misheard::is_unfounded(timeline, owner) => {
+            Some(Standstill::OwnerMisled)
+        }
+        Outcome::Unknown | Outcome::Refused => {
+            let meanwhile = (owner.invoked.time, owner.completed.map_or(until, |to| to.time));
+            let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
+            Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
+        }
+        Outcome::Granted if is_unheard(owner, span) => {
+            let meanwhile = (owner.invoked.time, span.from.time);
+            let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
+            obstacle.map(Standstill::OwnerUnaware)
+        }
+        Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
+        Outcome::Open => None,
+    }
+}
+
+/// Returns whether a successful acquire had already been granted this, without hearing of it.
+fn is_unheard(owner: &Acquisition<'_>, span: &KeySpan<'_>) -> bool {
+    let is_own = span.value.zip(owner.owner).is_some_and(|(value, own)| is_one_owner(value, own));
+    !is_own && owner.completed.is_some_and(|told| span.from < told)
+}
+
+/// Why a server still has a lock although its owner's release was confirmed. The release did not
+/// reach a value written before it: a quorum needs not all of many servers. A value written after
+/// it began comes from a late command unknown to the owner; or it is a count that such a command
+/// had raised, so that the release only lowered it.
+fn left_behind(
+    timeline: &Timeline<'_>,
+    owner: &Acquisition<'_>,
+    span: &KeySpan<'_>,
+) -> Option<Standstill> {
+    let index = timeline.acquisition_of(owner.operation)?;
+    let section = timeline.section_of(index)?;
+    let left = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
+    match span.from < left {
+        true if timeline.history.header.quorum > 1 => Some(Standstill::ReleaseUnheard),
+        true => span.runs_out.is_none().then_some(Standstill::OwnerReleased),
+        false if given_up::raised_a_count(timeline, span) => Some(Standstill::CallGivenUp),
+        false => Some(Standstill::OwnerUnaware(Obstacle::Loss)),
+    }
+}
+
+/// The fate of the process whose lock existed for most of the time in which no process got in,
+/// though no process was in its critical section: it crashed, or it still renews a lock that it
+/// does not hold.
+pub(super) fn of_absent(
+    timeline: &Timeline<'_>,
+    (from, until): (SimTime, SimTime),
+) -> Option<Standstill> {
+    let span = mostly(timeline, (from, until)).next()?;
+    let of = span.by?;
+    // The grant itself sets a time to live, and is no renewal.
+    let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
+    for set in span.set.iter().filter(|set| span.from < **set) {
+        if let Some(by) = timeline.asked_by(*set).filter(|_| from < set.time && set.time <= until) {
+            *renewals.entry(by.machine()).or_default() += 1;
+        }
+    }
+    let most = renewals.values().max().copied().unwrap_or(0);
+    let renewed = most >= RENEWALS_MIN || most > 0 && lease::renews_by_itself(timeline);
+    let inside = |section: &Section| {
+        section.process.machine() == of.machine()
+            && section.from.time < until
+            && section.to.is_none_or(|to| from < to.time)
+    };
+    if renewed && !timeline.sections.iter().any(inside) {
+        return Some(Standstill::OwnerRenews);
+    }
+    died_between(timeline, of, span.from, until).then_some(Standstill::OwnerDied)
+}
+
+/// Returns whether a process crashed between a moment and an instant.
+fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: SimTime) -> bool {
+    let later = timeline.history.events[from.index..].iter();
+    let mut meanwhile = later.take_while(|event| event.time_us <= until);
+    meanwhile.any(|event| event.node == process.machine() && matches!(event.what, What::Crashed))
+}
+
+/// A lock at a former replica that was removed at its primary: the removal never reached the
+/// replica.
+pub(super) fn unheard_release(
+    timeline: &Timeline<'_>,
+    span: (SimTime, SimTime),
+) -> Option<Standstill> {
+    let mut standing = still_there(timeline, span);
+    let released = |span: &KeySpan<'_>| {
+        let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
+        let mut granting = timeline
+            .keys
+            .iter()
+            .filter(|one| granted.is_some_and(|(_, moment)| moment == one.from));
+        let removed =
+            |end| matches!(end, (_, KeyEnd::Changed { change: Change::Removed, by: Some(_), .. }));
+        granting.any(|one| one.node != span.node && one.to.is_some_and(removed))
+    };
+    standing.any(released).then_some(Standstill::ReleaseNotCopied)
+}
+
+/// A lock at a former replica whose owner crashed, or released it without hearing the outcome.
+pub(super) fn lost_release(
+    timeline: &Timeline<'_>,
+    span: (SimTime, SimTime),
+) -> Option<Standstill> {
+    let mut owners = still_there(timeline, span).filter_map(|span| {
+        timeline
+            .acquisitions
+            .iter()
+            .rev()
+            .find(|one| one.outcome == Outcome::Granted && timeline.is_lock_of(span, one))
+    });
+    owners.find_map(|owner| {
+        let granted = owner.completed?;
+        let died = died_between(timeline, owner.process, granted, span.1);
+        died.then_some(Standstill::OwnerDied).or_else(|| lost_by(timeline, owner))
+    })
+}
+
+/// Returns whether a holder left without knowing whether its release arrived.
+fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
+    let granted = owner.completed?;
+    let end = timeline.moment(timeline.history.events.len() - 1);
+    // Its next release is that of this lock: a process holds one at a time.
+    let next = timeline.acquisitions.iter().find(|one| {
+        one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted
+    });
+    let until = next.map_or(end, |next| next.invoked);
+    let sent = release::unknown(timeline, owner.process, until).filter(|sent| granted < *sent)?;
+    Some(match given_up::call(timeline, sent) {
+        true => Standstill::CallGivenUp,
+        false => Standstill::ReleaseUnheard,
+    })
+}

@@ -1,0 +1,47 @@
+//! What stood at the servers while nobody got in.
+
+use crate::judge::timeline::{KeySpan, Timeline};
+use crate::record::history::What;
+use fencepost_faults::{Micros, SimTime};
+
+/// The locks that existed at the end of a time in which no process got in, except that of the
+/// process that got in then.
+pub(super) fn still_there<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let entered = timeline.sections.iter().find(move |section| {
+        section.from.time == until && (until < timeline.end || section.from.time > from)
+    });
+    let taker = entered.map(|section| &timeline.acquisitions[section.acquisition]);
+    timeline.keys.iter().filter(move |span| {
+        let its_own = || taker.is_some_and(|taker| timeline.is_lock_of(span, taker));
+        span.from.time < until && timeline.stood_until(span) >= until && !its_own()
+    })
+}
+
+/// The locks that existed for most of the time in which no process got in.
+pub(super) fn mostly<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    (from, until): (SimTime, SimTime),
+) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let stood = move |span: &&KeySpan<'_>| {
+        let end = timeline.stood_until(span).min(until);
+        end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+    };
+    timeline.keys.iter().filter(|span| span.by.is_some()).filter(stood)
+}
+
+/// Returns whether a process crashed while it waited, and for nearly all of the span no lock
+/// existed.
+pub(super) fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let within =
+        |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
+    let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);
+    let mut acquisitions = timeline.acquisitions.iter();
+    let died = acquisitions.any(|one| {
+        let end = one.completed.filter(|end| end.time <= until);
+        end.is_some_and(|end| matches!(timeline.history.events[end.index].what, What::Crashed))
+    });
+    died && stood.0 * 10 < until.since(from).0
+}

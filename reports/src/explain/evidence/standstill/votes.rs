@@ -1,0 +1,77 @@
+//! Processes that divide the servers among them, and what their attempts leave at the servers.
+
+use super::Standstill;
+use super::owner::of_owner;
+use super::spans::mostly;
+use crate::explain::evidence::misheard::{self, Obstacle};
+use crate::judge::timeline::{KeyEnd, KeySpan, Moment, Timeline};
+use crate::record::history::Change;
+use fencepost_faults::{Node, SimTime};
+use std::collections::BTreeSet;
+
+/// Returns whether several processes were granted parts of a quorum and released them, and together
+/// had enough servers for one of them.
+pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+    let quorum = usize::from(timeline.history.header.quorum);
+    let given_back = |span: &&KeySpan<'_>| {
+        let removed = |end| {
+            let (_, KeyEnd::Changed { change, by, .. }) = end else { return false };
+            change == Change::Removed && by == span.by
+        };
+        from <= span.from.time
+            && span.to.is_some_and(|end| {
+                end.0.time <= until && removed(end) && is_attempt(timeline, span, end.0)
+            })
+    };
+    let votes: Vec<&KeySpan<'_>> =
+        timeline.keys.iter().filter(|span| span.by.is_some()).filter(given_back).collect();
+    let processes: BTreeSet<Option<Node>> = votes.iter().map(|span| span.by).collect();
+    let servers: BTreeSet<Node> = votes.iter().map(|span| span.node).collect();
+    quorum > 1 && processes.len() > 1 && servers.len() >= quorum
+}
+
+/// Why unused locks existed at a quorum of the servers for most of a time, so that no process could
+/// get one; `None` if they did not.
+pub(super) fn of_standing_votes(
+    timeline: &Timeline<'_>,
+    span: (SimTime, SimTime),
+) -> Option<Standstill> {
+    let quorum = usize::from(timeline.history.header.quorum);
+    let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
+    let servers: BTreeSet<Node> = votes.iter().map(|vote| vote.node).collect();
+    let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.1) {
+        true => {
+            let meanwhile = (vote.from.time, span.1);
+            let obstacle =
+                vote.by.and_then(|by| misheard::obstacle(timeline, by, &[vote.node], meanwhile));
+            Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
+        }
+        false => of_owner(timeline, vote, span.1),
+    };
+    (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
+}
+
+/// Returns whether the owner of this lock retried under another name before it was granted any
+/// lock: it does not know of this one.
+fn was_given_up(timeline: &Timeline<'_>, vote: &KeySpan<'_>, until: SimTime) -> bool {
+    let mut attempts = timeline.acquisitions.iter().rev();
+    let attempt = attempts.find(|one| Some(one.process) == vote.by && one.invoked < vote.from);
+    let completed = attempt.and_then(|one| one.completed);
+    timeline.keys.iter().any(|later| {
+        later.by == vote.by
+            && later.value != vote.value
+            && vote.from < later.from
+            && later.from.time <= until
+            && completed.is_none_or(|completed| later.from < completed)
+    })
+}
+
+/// Returns whether a process was granted this and released it during one acquire. Changes during a
+/// release do not count: some locks decrement then what they had incremented.
+fn is_attempt(timeline: &Timeline<'_>, span: &KeySpan<'_>, ended: Moment) -> bool {
+    timeline.acquisitions.iter().any(|one| {
+        Some(one.process) == span.by
+            && one.invoked < span.from
+            && one.completed.is_none_or(|completed| ended < completed)
+    })
+}

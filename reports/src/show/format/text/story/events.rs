@@ -1,0 +1,200 @@
+//! Which events a story shows, and what is said of each.
+
+use super::Story;
+use crate::judge::finding::Kind;
+use crate::record::history::{Access, Change, Turn, What};
+use crate::show::format::text::amount::about;
+use crate::summary::report::{TimelineEntry, ViolationReport};
+use fencepost_faults::Node;
+use std::collections::BTreeSet;
+
+/// The most events in a story, besides its evidence.
+const EVENTS_MAX: usize = 9;
+/// The most events in a story with its evidence: the first, and the last of those that break no
+/// rule, as for a stuck lock with many failed attempts.
+const EVIDENCE_FIRST: usize = 10;
+const EVIDENCE_LAST: usize = 2;
+
+impl Story<'_> {
+    /// The first and the last event: the evidence of the lead, and that of others in between.
+    pub(super) fn span(&self) -> (u64, u64) {
+        let of = |one: &ViolationReport| {
+            let numbers = one.violation.witness.iter().map(|event| event.sequence);
+            (numbers.clone().min().unwrap_or(0), numbers.max().unwrap_or(0))
+        };
+        let (first, mut last) = of(self.lead);
+        let until = self.lead.violation.at_us + self.lead.violation.duration_us;
+        for other in self.others.iter().filter(|one| one.violation.at_us <= until) {
+            last = last.max(of(other).1);
+        }
+        (first, last)
+    }
+
+    /// The numbers of the events to show.
+    pub(super) fn chosen(&self) -> BTreeSet<u64> {
+        let (first, last) = self.span();
+        let within = |entry: &&TimelineEntry| {
+            (first..=last).contains(&entry.sequence)
+                || self.stands(entry, first)
+                || self.decides(entry)
+        };
+        let mut ranked: Vec<(u8, u64, u64)> = self
+            .run
+            .timeline
+            .iter()
+            .filter(within)
+            .filter_map(|entry| {
+                let far = entry.time_us.0.abs_diff(self.lead.violation.at_us.0);
+                Some((self.rank(entry)?, far, entry.sequence))
+            })
+            .collect();
+        ranked.sort_unstable();
+        let evidence = ranked.iter().filter(|(rank, ..)| *rank == 0).count();
+        ranked.truncate(EVENTS_MAX.max(evidence));
+        let chosen: BTreeSet<u64> = ranked.into_iter().map(|(_, _, sequence)| sequence).collect();
+        let broken = self.run.timeline.iter().filter(|entry| self.breaks(entry).next().is_some());
+        ends(&chosen, &broken.map(|entry| entry.sequence).collect())
+    }
+
+    /// Returns whether a server became or remained a primary, and still is when the story begins.
+    fn stands(&self, entry: &TimelineEntry, first: u64) -> bool {
+        let is_turn = |one: &TimelineEntry| {
+            one.process == entry.process
+                && matches!(one.what, What::Turn { turn, .. } if turn.changes_data())
+        };
+        let between = |one: &&TimelineEntry| entry.sequence < one.sequence && one.sequence < first;
+        matches!(entry.what, What::Turn { turn: Turn::Promoted | Turn::Unaware, .. })
+            && entry.sequence < first
+            && !self.run.timeline.iter().filter(between).any(is_turn)
+    }
+
+    /// The priority of an event when room is short; `None` for events that this story does not
+    /// show.
+    fn rank(&self, entry: &TimelineEntry) -> Option<u8> {
+        let lead = &self.lead.violation;
+        let is_evidence = lead.witness.iter().any(|event| event.sequence == entry.sequence);
+        if is_evidence || self.decides(entry) || self.breaks(entry).next().is_some() {
+            return Some(0);
+        }
+        let takes_part = |node| self.lead.violation.processes.contains(&node);
+        match &entry.what {
+            What::Crashed | What::Started | What::Lost => Some(1),
+            What::GivenUp { .. } if takes_part(entry.process) => Some(1),
+            What::Turn { turn, .. } if turn.changes_data() => Some(1),
+            What::Ok { owner: Some(_), .. } | What::Invoke { .. } if takes_part(entry.process) => {
+                Some(2)
+            }
+            What::Server { change, by, .. } if by.is_none_or(takes_part) => match change {
+                Change::Granted | Change::Discarded | Change::Forgotten | Change::Evicted => {
+                    Some(3)
+                }
+                _ => Some(4),
+            },
+            What::Storage { by, accepted, .. } if takes_part(*by) && !accepted => Some(3),
+            _ => None,
+        }
+    }
+
+    /// Returns whether a server granted the lock, lost it or changed its role in this event of the
+    /// story.
+    fn decides(&self, entry: &TimelineEntry) -> bool {
+        let mut story = self.lead.violation.narrative.iter();
+        let is_deed = match &entry.what {
+            What::Server { .. } => true,
+            What::Turn { turn, .. } => turn.changes_data(),
+            _ => false,
+        };
+        is_deed && story.any(|line| line.event == entry.sequence)
+    }
+
+    /// The violations that this event completes.
+    fn breaks<'e>(
+        &'e self,
+        entry: &'e TimelineEntry,
+    ) -> impl Iterator<Item = &'e ViolationReport> + 'e {
+        std::iter::once(&self.lead).chain(&self.others).copied().filter(|one| {
+            let mut witness = one.violation.witness.iter().rev();
+            let at = witness.find(|event| event.time_us == one.violation.at_us);
+            at.is_some_and(|event| event.sequence == entry.sequence)
+        })
+    }
+
+    /// The text of an event, and whether it breaks a rule.
+    pub(super) fn words(&self, entry: &TimelineEntry) -> (String, bool) {
+        let text = match &entry.what {
+            What::FaultBegan { .. } | What::FaultEnded { .. } | What::Healed => entry.text.clone(),
+            What::Ok { owner: Some(_), token, .. } if !entry.nested => {
+                let token = token.map_or(String::new(), |token| format!(" with token {token}"));
+                format!("{} enters{token}", entry.process)
+            }
+            What::Storage { by, accepted: true, access: Access::Write, .. } => {
+                write_of(*by, &entry.what)
+            }
+            _ => format!("{} {}", entry.process, entry.text),
+        };
+        let mut broken: Vec<String> = self.breaks(entry).map(|one| mark(one, entry)).collect();
+        if broken.is_empty() && self.overlaps_again(entry) {
+            broken.push("BOTH again".to_owned());
+        }
+        match broken.is_empty() {
+            true => (text, false),
+            false => (format!("{text}: {}", broken.join(", ")), true),
+        }
+    }
+
+    /// Returns whether a process enters while another is inside, in a story of overlaps.
+    fn overlaps_again(&self, entry: &TimelineEntry) -> bool {
+        let mut told = std::iter::once(&self.lead).chain(&self.others);
+        let enters = matches!(entry.what, What::Ok { owner: Some(_), .. }) && !entry.nested;
+        told.any(|one| one.violation.kind == Kind::Overlap)
+            && enters
+            && entry.holding.iter().any(|node| *node != entry.process)
+    }
+}
+
+/// The first and last events, and between them those that must be shown.
+fn ends(chosen: &BTreeSet<u64>, needed: &BTreeSet<u64>) -> BTreeSet<u64> {
+    let last = chosen.len().saturating_sub(EVIDENCE_LAST);
+    let is_shown = |(place, event): &(usize, &u64)| {
+        *place < EVIDENCE_FIRST || *place >= last || needed.contains(event)
+    };
+    chosen.iter().enumerate().filter(is_shown).map(|(_, event)| *event).collect()
+}
+
+/// An accepted write: the value that it replaced, and the one that the writer had read.
+fn write_of(by: Node, what: &What) -> String {
+    let What::Storage { token, before, after, based_on, .. } = what else { return String::new() };
+    let token = token.map_or(String::new(), |token| format!(" with token {token}"));
+    let read = based_on.filter(|read| read != before);
+    let read = read.map_or(String::new(), |read| format!("had read {read} and "));
+    format!("{by} {read}writes {after}{token} over {before}")
+}
+
+/// The mark after the event that completes a violation.
+fn mark(report: &ViolationReport, entry: &TimelineEntry) -> String {
+    let violation = &report.violation;
+    match (violation.kind, &entry.what) {
+        (Kind::StaleWrite, What::Storage { by, .. }) => {
+            let later = violation.processes.iter().find(|process| *process != by);
+            let later =
+                later.map_or(String::new(), |later| format!(" ({later} was granted later)"));
+            format!("STALE WRITE{later}")
+        }
+        (Kind::Overlap, _) => format!("BOTH for {}", about(violation.duration_us)),
+        (kind, _) => kind.name().replace('-', " ").to_uppercase(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_much_evidence_the_ends_are_shown_and_what_breaks_a_rule() {
+        let few: BTreeSet<u64> = (0..12).collect();
+        assert_eq!(ends(&few, &BTreeSet::new()), few);
+        let many: BTreeSet<u64> = (0..60).collect();
+        let shown: Vec<u64> = ends(&many, &[30, 99].into()).into_iter().collect();
+        assert_eq!(shown, [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 30, 58, 59]);
+    }
+}
