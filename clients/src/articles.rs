@@ -37,8 +37,11 @@ pub mod reentrant;
 pub mod watchdog;
 
 use crate::call_error::CallError;
-use crate::env::Env;
-use crate::lock::{Acquisition, Lease, Release, Servers, Settings};
+use crate::commands::{delete, get};
+use crate::env::{BoxFuture, Env, Note};
+use crate::lock::{
+    Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
+};
 use crate::retry::Retry;
 use crate::session::Session;
 use bytes::Bytes;
@@ -50,7 +53,72 @@ struct Base {
     redis: Session,
 }
 
-/// Why an attempt did not take the lock.
+/// What differs between the locks that attempt until an attempt takes the key, and remove it once.
+trait Steps: 'static {
+    /// One attempt: the value under which the lock is held.
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken>;
+
+    /// Whether a key was removed. A DEL looks at no owner.
+    async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
+        delete(&mut base.redis, &lease.resource).await
+    }
+
+    fn usage(&self) -> Usage {
+        Usage::PLAIN
+    }
+}
+
+struct Stepwise<S> {
+    base: Base,
+    steps: S,
+}
+
+impl<S: Steps> Lock for Stepwise<S> {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        let Stepwise { base, steps } = self;
+        let retry = Retry::start(&base.env, &base.settings);
+        Box::pin(
+            retry
+                .until_granted(async || acquisition(resource, steps.attempt(base, resource).await)),
+        )
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { release_by(self.steps.remove(&mut self.base, &lease).await) })
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        Box::pin(self.base.check(lease))
+    }
+
+    fn usage(&self) -> Usage {
+        self.steps.usage()
+    }
+}
+
+/// A lock that takes these steps.
+fn stepwise(env: Env, servers: &Servers, settings: &Settings, steps: impl Steps) -> Box<dyn Lock> {
+    Box::new(Stepwise { base: Base::new(env, servers, settings), steps })
+}
+
+/// The entry in the table of a lock of this family.
+const fn entry(
+    name: &'static str,
+    about: &'static str,
+    build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
+) -> Definition {
+    Definition {
+        name,
+        about,
+        deployment: Deployment::Primary,
+        has_tokens: false,
+        is_fair: false,
+        models: None,
+        build,
+    }
+}
+
+/// Why an attempt did not bring the lock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NotTaken {
     /// Another process holds it.
@@ -88,14 +156,16 @@ impl Base {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Retries until an attempt returns the value under which the lock is held, or time runs out.
-    async fn until_taken(
-        &mut self,
-        resource: &str,
-        mut attempt: impl AsyncFnMut(&mut Base, &str) -> Result<Bytes, NotTaken>,
-    ) -> Acquisition {
-        let retry = Retry::start(&self.env, &self.settings);
-        retry.until_granted(async || acquisition(resource, attempt(self, resource).await)).await
+    /// Whether the key still holds the value of a lease.
+    async fn check(&mut self, lease: &Lease) -> Check {
+        match get(&mut self.redis, &lease.resource).await {
+            Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,
+            Ok(_) => {
+                self.env.note(Note::LockLost);
+                Check::NotHeld
+            }
+            Err(error) => Check::Unknown(error.to_string()),
+        }
     }
 }
 

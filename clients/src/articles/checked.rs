@@ -8,44 +8,26 @@
 //! still does harm, and each check costs a round trip. Fixed in `fencing`, where the storage checks
 //! at the write.
 
-use super::Base;
+use super::{Base, entry};
 use crate::attempt::take;
-use crate::commands::get;
-use crate::env::{BoxFuture, Note};
-use crate::lock::{Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Usage};
+use crate::env::BoxFuture;
+use crate::lock::{Acquisition, Check, Definition, Lease, Lock, Release, Usage};
 use crate::owned_key::release;
 use crate::retry::Retry;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "checked",
-    about: "single-node, with a GET and a comparison just before the guarded write",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| {
+pub const DEFINITION: Definition = entry(
+    "checked",
+    "single-node, with a GET and a comparison just before the guarded write",
+    |env, servers, settings| {
         let ttl_ms = settings.ttl.as_millis().to_string();
         Box::new(Checked { base: Base::new(env, servers, settings), ttl_ms })
     },
-};
+);
 
 struct Checked {
     base: Base,
     ttl_ms: String,
-}
-
-impl Checked {
-    async fn check_now(&mut self, lease: &Lease) -> Check {
-        match get(&mut self.base.redis, &lease.resource).await {
-            Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,
-            Ok(_) => {
-                self.base.env.note(Note::LockLost);
-                Check::NotHeld
-            }
-            Err(error) => Check::Unknown(error.to_string()),
-        }
-    }
 }
 
 impl Lock for Checked {
@@ -64,7 +46,7 @@ impl Lock for Checked {
     }
 
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(self.check_now(lease))
+        Box::pin(self.base.check(lease))
     }
 
     fn usage(&self) -> Usage {

@@ -26,7 +26,7 @@
 //! overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner next to the time,
 //! compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
 
-use super::stamp::{bare, now_ms, owned, set_if_unchanged, time_of};
+use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{Base, NotTaken, acquisition, release_by};
 use crate::commands::{delete, get, get_set, set_nx};
 use crate::env::BoxFuture;
@@ -69,13 +69,6 @@ struct JedisGetset {
     value: Value,
 }
 
-/// The stored value, and so the server's means of comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Value {
-    Bare,
-    Owned,
-}
-
 impl JedisGetset {
     /// `acquire(Jedis)`: gives up when the sleeps add up to the timeout.
     async fn acquire_within(&mut self, resource: &str) -> Acquisition {
@@ -102,19 +95,14 @@ impl JedisGetset {
         let expire_ms = self.base.expire_ms();
         let Base { env, redis, .. } = &mut self.base;
         let expires = now_ms(env).saturating_add(expire_ms).saturating_add(1);
-        let expires = match self.value {
-            Value::Bare => bare(expires),
-            Value::Owned => owned(expires, env),
-        };
+        let expires = self.value.of(expires, env);
         if set_nx(redis, resource, &expires).await? {
             return Ok(expires);
         }
         let Some(current) = get(redis, resource).await.map_err(NotTaken::harmless)? else {
             return Err(NotTaken::Held);
         };
-        let ends = time_of(&current)
-            .ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
-        if ends >= now_ms(env) {
+        if time_in(&current)? >= now_ms(env) {
             return Err(NotTaken::Held);
         }
         let taken = match self.value {

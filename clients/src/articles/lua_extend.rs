@@ -18,28 +18,24 @@
 //!   goes on as if nothing had happened: another may have been in and out in between, and what was
 //!   read before is no longer true.
 
-use super::Base;
+use super::{Base, entry};
 use crate::attempt::take;
 use crate::call_error::CallError;
 use crate::commands::set_px;
 use crate::env::{BoxFuture, Note};
-use crate::lock::{Acquisition, Definition, Deployment, Extension, Lease, Lock, Release, Usage};
+use crate::lock::{Acquisition, Definition, Extension, Lease, Lock, Release, Usage};
 use crate::owned_key::{extend_if_owned, release};
 use crate::reply::Reply;
 use crate::retry::Retry;
 use crate::script::Script;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "lua-extend",
-    about: "single-node with a stated validity, extended by the application by a Lua \
+pub const DEFINITION: Definition = entry(
+    "lua-extend",
+    "single-node with a stated validity, extended by the application by a Lua \
      compare-and-expire",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
-};
+    |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
+);
 
 /// The lock whose extension ignores the owner.
 pub const UNCHECKED: Definition = Definition {

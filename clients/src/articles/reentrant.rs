@@ -17,29 +17,25 @@
 //! the process, and writes a fresh value for each outermost acquire. Neither extends the lock
 //! on reentry, and neither does the article.
 
-use super::{Base, NotTaken};
+use super::{Base, NotTaken, acquisition, entry};
 use crate::attempt::take;
 use crate::commands::get;
 use crate::env::{BoxFuture, Note};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Usage};
+use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Usage};
 use crate::owned_key::{fresh_owner, release, set_if_absent};
 use crate::retry::Retry;
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "reentrant-by-value",
-    about: "SET key value NX PX ttl; a holder that finds its own value has reentered; nothing \
+pub const DEFINITION: Definition = entry(
+    "reentrant-by-value",
+    "SET key value NX PX ttl; a holder that finds its own value has reentered; nothing \
      counts the releases",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| {
+    |env, servers, settings| {
         let my_random_value = fresh_owner(&env);
         Box::new(ByValue { base: Base::new(env, servers, settings), my_random_value })
     },
-};
+);
 
 /// The lock that counts.
 pub const COUNTED: Definition = Definition {
@@ -74,9 +70,10 @@ async fn attempt(
 
 impl Lock for ByValue {
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let my_random_value = self.my_random_value.clone();
-        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-            attempt(base, resource, &my_random_value).await
+        let ByValue { base, my_random_value } = self;
+        let retry = Retry::start(&base.env, &base.settings);
+        Box::pin(retry.until_granted(async || {
+            acquisition(resource, attempt(base, resource, my_random_value).await)
         }))
     }
 

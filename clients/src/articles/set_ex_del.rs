@@ -7,39 +7,26 @@
 //! overran its ttl removes the lock of the next one, and a third gets in (the article says so,
 //! second). Fixed in `set-px-get-del`, but for its race, and in `single-node`.
 
-use super::{Base, NotTaken, release_by};
-use crate::commands::{delete, set_nx_ex};
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use super::{Base, NotTaken, Steps, entry, stepwise};
+use crate::commands::set_nx_ex;
+use crate::lock::Definition;
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "set-ex-del",
-    about: "SET key 1 NX EX ttl, released by DEL without looking whose it is",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| Box::new(SetExDel(Base::new(env, servers, settings))),
-};
+pub const DEFINITION: Definition = entry(
+    "set-ex-del",
+    "SET key 1 NX EX ttl, released by DEL without looking whose it is",
+    |env, servers, settings| stepwise(env, servers, settings, SetExDel),
+);
 
-struct SetExDel(Base);
+struct SetExDel;
 
-async fn attempt(base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
-    match set_nx_ex(&mut base.redis, resource, b"1", base.settings.ttl).await? {
-        true => Ok(Bytes::from_static(b"1")),
-        false => Err(NotTaken::Held),
-    }
-}
-
-impl Lock for SetExDel {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.0.until_taken(resource, attempt))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_by(delete(&mut self.0.redis, &lease.resource).await) })
+impl Steps for SetExDel {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        match set_nx_ex(&mut base.redis, resource, b"1", base.settings.ttl).await? {
+            true => Ok(Bytes::from_static(b"1")),
+            false => Err(NotTaken::Held),
+        }
     }
 }
 

@@ -14,44 +14,31 @@
 //! and since the main threads of all processes have the same number, the comparison always holds;
 //! fixed in `set-px-get-del`, which writes a random value per attempt.
 
-use super::{Base, NotTaken, release_by};
+use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::call_error::CallError;
 use crate::commands::{delete, get};
-use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::env::Env;
+use crate::lock::{Definition, Lease};
 use crate::owned_key::{fresh_owner, set_if_absent};
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "set-px-get-del",
-    about: "SET key owner NX PX ttl, released by GET, a comparison in the client, and DEL",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| {
-        Box::new(SetPxGetDel { base: Base::new(env, servers, settings), owner: Owner::Random })
-    },
-};
+pub const DEFINITION: Definition = entry(
+    "set-px-get-del",
+    "SET key owner NX PX ttl, released by GET, a comparison in the client, and DEL",
+    |env, servers, settings| stepwise(env, servers, settings, Owner::Random),
+);
 
 /// The lock whose owners are thread numbers.
 pub const THREAD_ID: Definition = Definition {
     name: "thread-id-get-del",
     about: "set-px-get-del with the number of a thread as owner, which is the same in every \
      process",
-    build: |env, servers, settings| {
-        Box::new(SetPxGetDel { base: Base::new(env, servers, settings), owner: Owner::ThreadId })
-    },
+    build: |env, servers, settings| stepwise(env, servers, settings, Owner::ThreadId),
     ..DEFINITION
 };
 
-struct SetPxGetDel {
-    base: Base,
-    owner: Owner,
-}
-
-/// The stored owner.
+/// What is written as owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     Random,
@@ -68,33 +55,22 @@ impl Owner {
     }
 }
 
-async fn attempt(base: &mut Base, resource: &str, owner: Owner) -> Result<Bytes, NotTaken> {
-    let value = owner.value(&base.env);
-    let ttl_ms = base.settings.ttl.as_millis().to_string();
-    match set_if_absent(&mut base.redis, resource, &value, &ttl_ms).await? {
-        true => Ok(value),
-        false => Err(NotTaken::Held),
-    }
-}
-
-/// Returns whether the key held our value, and then existed until DEL arrived.
-async fn remove(base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
-    if get(&mut base.redis, &lease.resource).await?.as_ref() != Some(&lease.owner) {
-        return Ok(false);
-    }
-    delete(&mut base.redis, &lease.resource).await
-}
-
-impl Lock for SetPxGetDel {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let owner = self.owner;
-        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-            attempt(base, resource, owner).await
-        }))
+impl Steps for Owner {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        let value = self.value(&base.env);
+        let ttl_ms = base.settings.ttl.as_millis().to_string();
+        match set_if_absent(&mut base.redis, resource, &value, &ttl_ms).await? {
+            true => Ok(value),
+            false => Err(NotTaken::Held),
+        }
     }
 
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_by(remove(&mut self.base, &lease).await) })
+    /// Whether the key held our value, and then existed until DEL came.
+    async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
+        if get(&mut base.redis, &lease.resource).await?.as_ref() != Some(&lease.owner) {
+            return Ok(false);
+        }
+        delete(&mut base.redis, &lease.resource).await
     }
 }
 

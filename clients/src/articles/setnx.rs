@@ -7,40 +7,27 @@
 //! reply is lost, leaves it locked for ever. Fixed in `set-ex-del`. DEL ignores the owner, which is
 //! harmless as long as no other process can get in.
 
-use super::{Base, NotTaken, release_by};
-use crate::commands::{delete, set_nx};
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use super::{Base, NotTaken, Steps, entry, stepwise};
+use crate::commands::set_nx;
+use crate::lock::Definition;
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "setnx",
-    about: "SETNX key time, released by DEL, without any expiry",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| Box::new(Setnx(Base::new(env, servers, settings))),
-};
+pub const DEFINITION: Definition = entry(
+    "setnx",
+    "SETNX key time, released by DEL, without any expiry",
+    |env, servers, settings| stepwise(env, servers, settings, Setnx),
+);
 
-struct Setnx(Base);
+struct Setnx;
 
-async fn attempt(base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
-    let unix_time = Bytes::from((base.env.wall_clock().as_millis() / 1_000).to_string());
-    match set_nx(&mut base.redis, resource, &unix_time).await? {
-        true => Ok(unix_time),
-        false => Err(NotTaken::Held),
-    }
-}
-
-impl Lock for Setnx {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.0.until_taken(resource, attempt))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_by(delete(&mut self.0.redis, &lease.resource).await) })
+impl Steps for Setnx {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        let unix_time = Bytes::from((base.env.wall_clock().as_millis() / 1_000).to_string());
+        match set_nx(&mut base.redis, resource, &unix_time).await? {
+            true => Ok(unix_time),
+            false => Err(NotTaken::Held),
+        }
     }
 }
 

@@ -14,44 +14,31 @@
 //! `try`, so an error of it releases nothing. The caller ignores its reply. DEL ignores the owner.
 //! Fixed, as in the article, in `set-ex-del`.
 
-use super::{Base, NotTaken, release_by};
-use crate::commands::{delete, expire, set_nx};
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use super::{Base, NotTaken, Steps, entry, stepwise};
+use crate::commands::{expire, set_nx};
+use crate::lock::Definition;
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "setnx-expire",
-    about: "SETNX key 1, then EXPIRE as a second command, released by DEL",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| Box::new(SetnxExpire(Base::new(env, servers, settings))),
-};
+pub const DEFINITION: Definition = entry(
+    "setnx-expire",
+    "SETNX key 1, then EXPIRE as a second command, released by DEL",
+    |env, servers, settings| stepwise(env, servers, settings, SetnxExpire),
+);
 
-struct SetnxExpire(Base);
+struct SetnxExpire;
 
-async fn attempt(base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
-    if !set_nx(&mut base.redis, resource, b"1").await? {
-        return Err(NotTaken::Held);
-    }
-    match expire(&mut base.redis, resource, base.settings.ttl).await {
-        Ok(_) => Ok(Bytes::from_static(b"1")),
-        Err(error) => {
-            Err(NotTaken::Halfway(format!("taken, but perhaps without an expiry: {error}")))
+impl Steps for SetnxExpire {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        if !set_nx(&mut base.redis, resource, b"1").await? {
+            return Err(NotTaken::Held);
         }
-    }
-}
-
-impl Lock for SetnxExpire {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        Box::pin(self.0.until_taken(resource, attempt))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_by(delete(&mut self.0.redis, &lease.resource).await) })
+        match expire(&mut base.redis, resource, base.settings.ttl).await {
+            Ok(_) => Ok(Bytes::from_static(b"1")),
+            Err(error) => {
+                Err(NotTaken::Halfway(format!("taken, but perhaps without an expiry: {error}")))
+            }
+        }
     }
 }
 

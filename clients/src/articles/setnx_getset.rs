@@ -32,36 +32,29 @@
 //! taker's T2 differs from T1. They break the check: two acquisitions within one second
 //! look the same.
 
-use super::stamp::{bare, now_ms, now_seconds, owned, set_if_unchanged, time_of};
-use super::{Base, NotTaken, release_by};
+use super::stamp::{Value, now_ms, now_seconds, set_if_unchanged, time_in};
+use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::call_error::CallError;
 use crate::commands::{delete, get, get_set, server_time_ms, set_nx, whole_seconds};
-use crate::env::{BoxFuture, Note};
-use crate::lock::{Acquisition, Check, Definition, Deployment, Lease, Lock, Release, Usage};
+use crate::lock::{Definition, Lease, Usage};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "setnx-getset",
-    about: "SETNX key time; a time that is too old is taken over by GETSET and comparing the old \
+pub const DEFINITION: Definition = entry(
+    "setnx-getset",
+    "SETNX key time; a time that is too old is taken over by GETSET and comparing the old \
      value; released by DEL",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| lock(Base::new(env, servers, settings), AS_WRITTEN),
-};
+    |env, servers, settings| stepwise(env, servers, settings, AS_WRITTEN),
+);
 
 /// The variation with times in whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
     about: "setnx-getset with times in whole seconds",
     build: |env, servers, settings| {
-        lock(
-            Base::new(env, servers, settings),
-            Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN },
-        )
+        let steps = Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN };
+        stepwise(env, servers, settings, steps)
     },
     ..DEFINITION
 };
@@ -72,7 +65,7 @@ pub const CHECKED: Definition = Definition {
     about: "setnx-getset whose holder checks before the key step that the key still has its time",
     build: |env, servers, settings| {
         let usage = Usage { checks: true, ..Usage::PLAIN };
-        lock(Base::new(env, servers, settings), Variation { usage, ..AS_WRITTEN })
+        stepwise(env, servers, settings, Variation { usage, ..AS_WRITTEN })
     },
     ..DEFINITION
 };
@@ -82,7 +75,7 @@ pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
     about: "setnx-getset that takes nil replies for what they mean: the lock is free",
     build: |env, servers, settings| {
-        lock(Base::new(env, servers, settings), Variation { nil: Nil::IsFree, ..AS_WRITTEN })
+        stepwise(env, servers, settings, Variation { nil: Nil::IsFree, ..AS_WRITTEN })
     },
     ..DEFINITION
 };
@@ -92,7 +85,7 @@ pub const SERVER_TIME: Definition = Definition {
     name: "setnx-getset-server-time",
     about: "setnx-getset with the server's clock instead of the clients'",
     build: |env, servers, settings| {
-        lock(Base::new(env, servers, settings), Variation { clock: Clock::Server, ..AS_WRITTEN })
+        stepwise(env, servers, settings, Variation { clock: Clock::Server, ..AS_WRITTEN })
     },
     ..DEFINITION
 };
@@ -103,10 +96,8 @@ pub const OWNER: Definition = Definition {
     about: "setnx-getset with an owner beside the time, taken over by compare-and-set, released \
      by compare-and-delete",
     build: |env, servers, settings| {
-        lock(
-            Base::new(env, servers, settings),
-            Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN },
-        )
+        let steps = Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN };
+        stepwise(env, servers, settings, steps)
     },
     ..DEFINITION
 };
@@ -144,42 +135,34 @@ enum Nil {
     IsFree,
 }
 
-/// The stored value, and so the server's means of comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Value {
-    /// The time: GETSET, compared in the client; DEL.
-    Bare,
-    /// The time and an owner: compare-and-set; compare-and-delete.
-    Owned,
-}
-
-struct SetnxGetset {
-    base: Base,
-    variation: Variation,
-}
-
-fn lock(base: Base, variation: Variation) -> Box<dyn Lock> {
-    Box::new(SetnxGetset { base, variation })
-}
-
-async fn attempt(base: &mut Base, resource: &str, variation: Variation) -> Result<Bytes, NotTaken> {
-    let t0 = variation.clock.now(base).await.map_err(NotTaken::harmless)?;
-    let value = match variation.value {
-        Value::Bare => bare(t0),
-        Value::Owned => owned(t0, &base.env),
-    };
-    if set_nx(&mut base.redis, resource, &value).await? {
-        return Ok(value);
-    }
-    let t1 = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
-    if !is_too_old(t1.as_deref(), t0, variation, base)? {
-        return Err(NotTaken::Held);
-    }
-    match (take_over(base, resource, t1, &value, variation).await?, variation.nil) {
-        (Takeover::FromTheStaleOne, _) | (Takeover::OfNothing, Nil::IsFree) => Ok(value),
-        (Takeover::OfNothing, Nil::IsTimeout) | (Takeover::SomebodyWasFaster, _) => {
-            Err(NotTaken::Held)
+impl Steps for Variation {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        let t0 = self.clock.now(base).await.map_err(NotTaken::harmless)?;
+        let value = self.value.of(t0, &base.env);
+        if set_nx(&mut base.redis, resource, &value).await? {
+            return Ok(value);
         }
+        let t1 = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
+        if !is_too_old(t1.as_deref(), t0, *self, base)? {
+            return Err(NotTaken::Held);
+        }
+        match (take_over(base, resource, t1, &value, *self).await?, self.nil) {
+            (Takeover::FromTheStaleOne, _) | (Takeover::OfNothing, Nil::IsFree) => Ok(value),
+            (Takeover::OfNothing, Nil::IsTimeout) | (Takeover::SomebodyWasFaster, _) => {
+                Err(NotTaken::Held)
+            }
+        }
+    }
+
+    async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
+        match self.value {
+            Value::Bare => delete(&mut base.redis, &lease.resource).await,
+            Value::Owned => delete_if_owned(&mut base.redis, &lease.resource, &lease.owner).await,
+        }
+    }
+
+    fn usage(&self) -> Usage {
+        self.usage
     }
 }
 
@@ -213,9 +196,7 @@ fn is_too_old(
     let t1 = match (t1, variation.nil) {
         (None, Nil::IsFree) => return Ok(false),
         (None, Nil::IsTimeout) => 0,
-        (Some(t1), _) => {
-            time_of(t1).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?
-        }
+        (Some(t1), _) => time_in(t1)?,
     };
     Ok(t0 > t1.saturating_add(variation.clock.expire(base)))
 }
@@ -246,47 +227,6 @@ async fn take_over(
         }
     };
     Ok(if stale { Takeover::FromTheStaleOne } else { Takeover::SomebodyWasFaster })
-}
-
-impl SetnxGetset {
-    /// `GET foo.lock = T0`.
-    async fn check_now(&mut self, lease: &Lease) -> Check {
-        match get(&mut self.base.redis, &lease.resource).await {
-            Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,
-            Ok(_) => {
-                self.base.env.note(Note::LockLost);
-                Check::NotHeld
-            }
-            Err(error) => Check::Unknown(error.to_string()),
-        }
-    }
-}
-
-impl Lock for SetnxGetset {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let variation = self.variation;
-        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-            attempt(base, resource, variation).await
-        }))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            let redis = &mut self.base.redis;
-            release_by(match self.variation.value {
-                Value::Bare => delete(redis, &lease.resource).await,
-                Value::Owned => delete_if_owned(redis, &lease.resource, &lease.owner).await,
-            })
-        })
-    }
-
-    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
-        Box::pin(self.check_now(lease))
-    }
-
-    fn usage(&self) -> Usage {
-        self.variation.usage
-    }
 }
 
 #[cfg(test)]

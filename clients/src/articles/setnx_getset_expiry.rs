@@ -26,12 +26,12 @@
 //! compare-and-delete. **Clients compare their own clocks**: kept in both; fixed in
 //! `setnx-getset-server-time`.
 
-use super::stamp::{bare, now_seconds, owned, set_if_unchanged, time_of};
-use super::{Base, NotTaken, release_by};
+use super::stamp::{Value, now_seconds, set_if_unchanged, time_in, time_of};
+use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::call_error::CallError;
 use crate::commands::{delete, get, get_set, set_nx, whole_seconds};
-use crate::env::{BoxFuture, Env};
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings};
+use crate::env::Env;
+use crate::lock::{Definition, Lease, Lock, Servers, Settings};
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 use std::time::Duration;
@@ -40,81 +40,67 @@ use std::time::Duration;
 const SLEEP: Duration = Duration::from_millis(10);
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "setnx-getset-expiry",
-    about: "SETNX key end-time; an end that has passed is taken over by GETSET; DEL only while \
+pub const DEFINITION: Definition = entry(
+    "setnx-getset-expiry",
+    "SETNX key end-time; an end that has passed is taken over by GETSET; DEL only while \
      the end lies ahead",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| {
-        Box::new(SetnxGetsetExpiry { base: base(env, servers, settings), value: Value::Bare })
-    },
-};
+    |env, servers, settings| lock(env, servers, settings, Value::Bare),
+);
 
 /// The lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-expiry-owner",
     about: "setnx-getset-expiry with an owner beside the time, taken over by compare-and-set, \
      released by compare-and-delete",
-    build: |env, servers, settings| {
-        Box::new(SetnxGetsetExpiry { base: base(env, servers, settings), value: Value::Owned })
-    },
+    build: |env, servers, settings| lock(env, servers, settings, Value::Owned),
     ..DEFINITION
 };
 
-struct SetnxGetsetExpiry {
-    base: Base,
-    value: Value,
+struct SetnxGetsetExpiry(Value);
+
+fn lock(env: Env, servers: &Servers, settings: &Settings, value: Value) -> Box<dyn Lock> {
+    let settings = Settings { retry: SLEEP..=SLEEP, ..settings.clone() };
+    stepwise(env, servers, &settings, SetnxGetsetExpiry(value))
 }
 
-/// The stored value, and so the server's means of comparison.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Value {
-    Bare,
-    Owned,
-}
-
-fn base(env: Env, servers: &Servers, settings: &Settings) -> Base {
-    Base::new(env, servers, &Settings { retry: SLEEP..=SLEEP, ..settings.clone() })
-}
-
-async fn attempt(base: &mut Base, resource: &str, value: Value) -> Result<Bytes, NotTaken> {
-    let timeout = i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX);
-    let end = now_seconds(&base.env).saturating_add(timeout).saturating_add(1);
-    let timestamp = match value {
-        Value::Bare => bare(end),
-        Value::Owned => owned(end, &base.env),
-    };
-    if set_nx(&mut base.redis, resource, &timestamp).await? {
-        return Ok(timestamp);
-    }
-    let seen = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
-    if !has_passed(seen.as_deref(), &base.env)? {
-        return Err(NotTaken::Held);
-    }
-    let taken = match value {
-        Value::Bare => {
-            let old = get_set(&mut base.redis, resource, &timestamp).await?;
-            has_passed(old.as_deref(), &base.env)?
+impl Steps for SetnxGetsetExpiry {
+    /// One pass of the loop.
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        let timeout = i64::try_from(whole_seconds(base.settings.ttl)).unwrap_or(i64::MAX);
+        let end = now_seconds(&base.env).saturating_add(timeout).saturating_add(1);
+        let timestamp = self.0.of(end, &base.env);
+        if set_nx(&mut base.redis, resource, &timestamp).await? {
+            return Ok(timestamp);
         }
-        Value::Owned => match &seen {
-            Some(seen) => set_if_unchanged(&mut base.redis, resource, seen, &timestamp).await?,
-            None => false,
-        },
-    };
-    if taken { Ok(timestamp) } else { Err(NotTaken::Held) }
+        let seen = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)?;
+        if !has_passed(seen.as_deref(), &base.env)? {
+            return Err(NotTaken::Held);
+        }
+        let taken = match (self.0, &seen) {
+            (Value::Bare, _) => {
+                let old = get_set(&mut base.redis, resource, &timestamp).await?;
+                has_passed(old.as_deref(), &base.env)?
+            }
+            (Value::Owned, Some(seen)) => {
+                set_if_unchanged(&mut base.redis, resource, seen, &timestamp).await?
+            }
+            (Value::Owned, None) => false,
+        };
+        if taken { Ok(timestamp) } else { Err(NotTaken::Held) }
+    }
+
+    async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
+        match self.0 {
+            Value::Bare => delete_while_ahead(base, &lease.resource).await,
+            Value::Owned => delete_if_owned(&mut base.redis, &lease.resource, &lease.owner).await,
+        }
+    }
 }
 
 /// `now() > value`; nil is long past.
 fn has_passed(value: Option<&[u8]>, env: &Env) -> Result<bool, NotTaken> {
-    let end = match value {
-        None => return Ok(true),
-        Some(value) => {
-            time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?
-        }
-    };
+    let Some(value) = value else { return Ok(true) };
+    let end = time_in(value)?;
     Ok(now_seconds(env) > end)
 }
 
@@ -124,26 +110,6 @@ async fn delete_while_ahead(base: &mut Base, resource: &str) -> Result<bool, Cal
     match end.is_some_and(|end| now_seconds(&base.env) < end) {
         true => delete(&mut base.redis, resource).await,
         false => Ok(false),
-    }
-}
-
-impl Lock for SetnxGetsetExpiry {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let value = self.value;
-        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-            attempt(base, resource, value).await
-        }))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move {
-            release_by(match self.value {
-                Value::Bare => delete_while_ahead(&mut self.base, &lease.resource).await,
-                Value::Owned => {
-                    delete_if_owned(&mut self.base.redis, &lease.resource, &lease.owner).await
-                }
-            })
-        })
     }
 }
 

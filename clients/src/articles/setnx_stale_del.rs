@@ -16,68 +16,54 @@
 //! a DEL that ignores the owner**, so that a holder that overran removes the lock of the next one:
 //! fixed in twins of `setnx-getset`.
 
-use super::stamp::{bare, now_ms, time_of};
-use super::{Base, NotTaken, release_by};
+use super::stamp::{bare, now_ms, time_in};
+use super::{Base, NotTaken, Steps, entry, stepwise};
 use crate::commands::{delete, get, set_nx};
-use crate::env::BoxFuture;
-use crate::lock::{Acquisition, Definition, Deployment, Lease, Lock, Release};
+use crate::lock::Definition;
 use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "setnx-stale-del",
-    about: "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| {
-        Box::new(SetnxStaleDel { base: Base::new(env, servers, settings), removal: Removal::Blind })
-    },
-};
+pub const DEFINITION: Definition = entry(
+    "setnx-stale-del",
+    "SETNX key time; a waiter that finds the time too old sends DEL, then SETNX",
+    |env, servers, settings| stepwise(env, servers, settings, Removal::Blind),
+);
 
 /// The lock that checks again.
 pub const COMPARING: Definition = Definition {
     name: "setnx-stale-compare",
     about: "setnx-stale-del that removes a stale lock only if it is still the one that was found \
      stale",
-    build: |env, servers, settings| {
-        Box::new(SetnxStaleDel {
-            base: Base::new(env, servers, settings),
-            removal: Removal::IfUnchanged,
-        })
-    },
+    build: |env, servers, settings| stepwise(env, servers, settings, Removal::IfUnchanged),
     ..DEFINITION
 };
 
-struct SetnxStaleDel {
-    base: Base,
-    removal: Removal,
-}
-
+/// How a stale lock is removed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Removal {
     Blind,
     IfUnchanged,
 }
 
-async fn attempt(base: &mut Base, resource: &str, removal: Removal) -> Result<Bytes, NotTaken> {
-    if let Some(value) = set_now(base, resource).await? {
-        return Ok(value);
+impl Steps for Removal {
+    async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken> {
+        if let Some(value) = set_now(base, resource).await? {
+            return Ok(value);
+        }
+        let Some(seen) = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)? else {
+            return Err(NotTaken::Held);
+        };
+        if !is_stale(base, &seen)? {
+            return Err(NotTaken::Held);
+        }
+        match self {
+            Removal::Blind => delete(&mut base.redis, resource).await,
+            Removal::IfUnchanged => delete_if_owned(&mut base.redis, resource, &seen).await,
+        }
+        .map_err(NotTaken::harmless)?;
+        set_now(base, resource).await?.ok_or(NotTaken::Held)
     }
-    let Some(seen) = get(&mut base.redis, resource).await.map_err(NotTaken::harmless)? else {
-        return Err(NotTaken::Held);
-    };
-    if !is_stale(base, &seen)? {
-        return Err(NotTaken::Held);
-    }
-    match removal {
-        Removal::Blind => delete(&mut base.redis, resource).await,
-        Removal::IfUnchanged => delete_if_owned(&mut base.redis, resource, &seen).await,
-    }
-    .map_err(NotTaken::harmless)?;
-    set_now(base, resource).await?.ok_or(NotTaken::Held)
 }
 
 /// `SETNX foo.lock <current unix time>`: the value, if the key was set.
@@ -87,22 +73,7 @@ async fn set_now(base: &mut Base, resource: &str) -> Result<Option<Bytes>, NotTa
 }
 
 fn is_stale(base: &Base, seen: &[u8]) -> Result<bool, NotTaken> {
-    let taken_at =
-        time_of(seen).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))?;
-    Ok(now_ms(&base.env).saturating_sub(taken_at) > base.expire_ms())
-}
-
-impl Lock for SetnxStaleDel {
-    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
-        let removal = self.removal;
-        Box::pin(self.base.until_taken(resource, async move |base: &mut Base, resource: &str| {
-            attempt(base, resource, removal).await
-        }))
-    }
-
-    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
-        Box::pin(async move { release_by(delete(&mut self.base.redis, &lease.resource).await) })
-    }
+    Ok(now_ms(&base.env).saturating_sub(time_in(seen)?) > base.expire_ms())
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A stamp is a number, in milliseconds or seconds since the Unix epoch. The fixed locks append
 //! `:owner`, so that a value contains both.
 
+use super::NotTaken;
 use crate::call_error::CallError;
 use crate::env::Env;
 use crate::owned_key::fresh_owner;
@@ -36,13 +37,31 @@ pub async fn set_if_unchanged(
     }
 }
 
-/// The value that contains only a time.
+/// What is written, and so what the server can compare.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Value {
+    /// The time: GETSET, compared in the client.
+    Bare,
+    /// The time and an owner: compare-and-set; compare-and-delete.
+    Owned,
+}
+
+impl Value {
+    pub(super) fn of(self, time: i64, env: &Env) -> Bytes {
+        match self {
+            Value::Bare => bare(time),
+            Value::Owned => owned(time, env),
+        }
+    }
+}
+
+/// The value that says nothing but a time.
 pub fn bare(time: i64) -> Bytes {
     Bytes::from(time.to_string())
 }
 
-/// The value that contains a time and a fresh random owner.
-pub fn owned(time: i64, env: &Env) -> Bytes {
+/// The value that says a time, and whose it is: a random owner that no attempt ever had.
+fn owned(time: i64, env: &Env) -> Bytes {
     Bytes::from([time.to_string().as_bytes(), b":", &fresh_owner(env)].concat())
 }
 
@@ -50,6 +69,11 @@ pub fn owned(time: i64, env: &Env) -> Bytes {
 pub fn time_of(value: &[u8]) -> Option<i64> {
     let digits = value.split(|byte| *byte == b':').next()?;
     std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// The time that a value says; an attempt that finds none is over.
+pub(super) fn time_in(value: &[u8]) -> Result<i64, NotTaken> {
+    time_of(value).ok_or_else(|| NotTaken::Failed("the key holds no time".to_owned()))
 }
 
 /// The wall clock of the host in whole milliseconds.

@@ -25,14 +25,12 @@
 //!   as
 //!   long as its process lives, even those of the dead.
 
-use super::Base;
+use super::{Base, entry};
 use crate::attempt::take;
 use crate::call_error::CallError;
 use crate::commands::{expire_ms, get, set_px};
 use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
-use crate::lock::{
-    Acquisition, Definition, Deployment, Lease, Lock, Release, Servers, Settings, Usage,
-};
+use crate::lock::{Acquisition, Definition, Lease, Lock, Release, Servers, Settings, Usage};
 use crate::owned_key::{extend_if_owned, release};
 use crate::retry::Retry;
 use crate::session::Session;
@@ -44,16 +42,12 @@ use std::time::Duration;
 pub const LEASES_MAX: u32 = 6;
 
 /// The entry in the table of locks.
-pub const DEFINITION: Definition = Definition {
-    name: "watchdog",
-    about: "single-node with a task that renews the lease every third of the ttl until it is \
+pub const DEFINITION: Definition = entry(
+    "watchdog",
+    "single-node with a task that renews the lease every third of the ttl until it is \
      released",
-    deployment: Deployment::Primary,
-    has_tokens: false,
-    is_fair: false,
-    models: None,
-    build: |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
-};
+    |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
+);
 
 /// The lock that a stuck holder does not keep for ever.
 pub const CAPPED: Definition = Definition {

@@ -5,6 +5,7 @@ use super::options::coordinator;
 use super::output::{log, print};
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
+use crate::hosts::coordinators::serving::Place;
 use crate::hosts::coordinators::{entry, etcd, memcached, mysql, postgresql, zookeeper};
 use crate::setup::scenario::Persistence;
 use bytes::Bytes;
@@ -22,30 +23,21 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
     refuse_foreign(arguments, coordinator)?;
     let port = arguments.port.unwrap_or(entry(coordinator).port);
     let mut printed = Ok(());
+    let place = |servers| Place {
+        bind: arguments.bind,
+        port,
+        servers,
+        dir: arguments.dir.as_deref(),
+        clients_max: arguments.max_clients,
+    };
+    let members = place(arguments.servers.unwrap_or(1));
     let start = || match coordinator {
         Coordinator::Redis => fake_redis::serve::start(&options(arguments, port)),
-        Coordinator::Memcached => {
-            let bounds = (arguments.maxmemory, arguments.max_clients);
-            memcached::serve(arguments.bind, port, arguments.nodes, bounds)
-        }
-        Coordinator::ZooKeeper => {
-            let servers = arguments.servers.unwrap_or(1);
-            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
-            zookeeper::serve(arguments.bind, port, servers, (dir, clients_max))
-        }
-        Coordinator::PostgreSql => {
-            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
-            postgresql::serve(arguments.bind, port, (dir, clients_max))
-        }
-        Coordinator::MySql => {
-            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
-            mysql::serve(arguments.bind, port, (dir, clients_max))
-        }
-        Coordinator::Etcd => {
-            let servers = arguments.servers.unwrap_or(1);
-            let (dir, clients_max) = (arguments.dir.as_deref(), arguments.max_clients);
-            etcd::serve(arguments.bind, port, servers, (dir, clients_max))
-        }
+        Coordinator::Memcached => memcached::serve(place(arguments.nodes), arguments.maxmemory),
+        Coordinator::ZooKeeper => zookeeper::serve(members),
+        Coordinator::PostgreSql => postgresql::serve(place(1)),
+        Coordinator::MySql => mysql::serve(place(1)),
+        Coordinator::Etcd => etcd::serve(members),
     };
     let announce = |announcement: Announcement<'_>| {
         match announcement {

@@ -11,10 +11,10 @@ pub(crate) mod memcached;
 pub(crate) mod mysql;
 pub(crate) mod postgresql;
 pub(crate) mod redis;
+pub(crate) mod serving;
 pub(crate) mod zookeeper;
 
-use crate::setup::scenario::Factory;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Factory, Scenario};
 use bytes::Bytes;
 use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
 use fencepost_faults::setting::Topology;
@@ -59,6 +59,13 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) tap_prefix: Option<Bytes>,
     /// What the servers' own lock is like, where they have one.
     pub(crate) server_lock: ServerLock,
+}
+
+impl ServerSetup<'_> {
+    /// The keys that the servers tell the judge of, as text.
+    fn tap_text(&self) -> Option<String> {
+        self.tap_prefix.as_deref().map(|keys| String::from_utf8_lossy(keys).into_owned())
+    }
 }
 
 /// Every coordinator, in the order in which they are listed for people.

@@ -27,3 +27,15 @@ pub(super) fn servers(topology: Topology, port: u16) -> Servers {
     let all = 1..=count(topology);
     Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())
 }
+
+/// All members, and the number of the one that runs on a node.
+pub(super) fn members<M>(
+    topology: Topology,
+    node: Node,
+    member: impl Fn((u8, String)) -> M,
+) -> (u8, Vec<M>) {
+    let of = |number| (u8::try_from(number).unwrap_or(u8::MAX), Node::Server(number));
+    let all: Vec<(u8, Node)> = (1..=count(topology)).map(of).collect();
+    let me = all.iter().find(|(_, host)| *host == node).map_or(1, |(id, _)| *id);
+    (me, all.into_iter().map(|(id, host)| member((id, host.to_string()))).collect())
+}

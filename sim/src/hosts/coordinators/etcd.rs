@@ -1,19 +1,16 @@
 //! etcd: a cluster that agrees on every change by raft, or one server alone.
 
 use super::ensemble::{self, count};
+use super::serving::{self, Place};
 use super::{Entry, ServerSetup};
-use crate::setup::scenario::Factory;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::etcd::session::whole_seconds;
 use fencepost_clients::{Coordinator, ServerLock, Servers};
 use fencepost_etcd::{Config, Etcd, Member};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node, Stream};
-use fencepost_machine::DiskImage;
-use fencepost_serve::{Boot, Files, ServeError, Serving, announced, clocks, listen};
+use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
-use std::net::IpAddr;
-use std::path::Path;
 use std::time::Duration;
 
 /// The port of every server (`--listen-client-urls`).
@@ -35,17 +32,10 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let member = |number: u16| Member {
-        id: u8::try_from(number).unwrap_or(u8::MAX),
-        host: Node::Server(number).to_string(),
-        port: PORT,
-    };
-    let members: Vec<Member> = (1..=count(setup.topology)).map(member).collect();
-    let own_name = node.to_string();
-    let me = members.iter().find(|member| member.host == own_name).map_or(1, |member| member.id);
+    let member = |(id, host)| Member { id, host, port: PORT };
+    let (me, members) = ensemble::members(setup.topology, node, member);
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
-    let tap_prefix = setup.tap_prefix.as_deref();
-    let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
+    let tap_prefix = setup.tap_text();
     let lock_checks_key = setup.server_lock == ServerLock::Checked;
     let config = Config { me, members, seed, lock_checks_key, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(Etcd::new(config.clone(), &disk, now)))
@@ -75,36 +65,27 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts the members of a cluster behind real TCP, where they speak with each other, too. With a
-/// folder each keeps its files in one of its own below it. `clients_max` bounds the
-/// connections of each.
-pub(crate) fn serve(
-    bind: IpAddr,
-    port: u16,
-    count: u16,
-    (dir, clients_max): (Option<&Path>, Option<u32>),
-) -> Result<Serving, ServeError> {
-    // All listen before any starts: each is told where the others are.
-    let listeners = listen(bind, port, count)?;
-    let (host, mut members) = (announced(bind), Vec::new());
-    for (id, listener) in (1..).zip(&listeners) {
-        let port = listener.local_addr().map_err(ServeError::System)?.port();
-        members.push(Member { id, host: host.clone(), port });
-    }
-    let mut served = Vec::new();
-    for (me, listener) in (1..).zip(listeners) {
-        let mut config = Config { me, members: members.clone(), ..Config::default() };
-        if let Some(bound) = clients_max {
-            config.connections_max = bound as usize;
-        }
-        let (files, disk) = match dir {
-            None => (Files::none(), DiskImage::default()),
-            Some(dir) => Files::open(&dir.join(format!("etcd-{me}")))?,
-        };
-        let boot: Boot = Box::new(move |_| Box::new(Etcd::new(config, &disk, clocks())));
-        served.push(fencepost_serve::Member { role: "etcd", boot, files, listener });
-    }
-    Serving::start(served)
+/// Starts the members of a cluster behind real TCP, where they speak with each other, too.
+pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "etcd",
+        |number| format!("etcd-{number}"),
+        move |seat| {
+            let member = |(id, (host, port))| Member { id, host, port };
+            let members = (1..).zip(seat.all).map(member).collect();
+            let mut config = Config {
+                me: u8::try_from(seat.number).unwrap_or(u8::MAX),
+                members,
+                ..Config::default()
+            };
+            if let Some(bound) = clients_max {
+                config.connections_max = bound as usize;
+            }
+            Etcd::new(config, &seat.disk, clocks())
+        },
+    )
 }
 
 #[cfg(test)]

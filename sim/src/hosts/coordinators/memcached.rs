@@ -1,14 +1,13 @@
 //! memcached: one server that keeps nothing over a restart.
 
+use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
-use crate::setup::scenario::Factory;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
 use fencepost_memcached::{Config, Memcached};
-use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
-use std::net::IpAddr;
+use fencepost_serve::{ServeError, Serving, clocks};
 
 /// The port of the server.
 const PORT: u16 = 11_211;
@@ -48,24 +47,22 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
 }
 
 /// Starts servers that know nothing of each other behind real TCP. A memory limit of 0 is the one
-/// that memcached has by itself, and so is no bound on connections.
-pub(crate) fn serve(
-    bind: IpAddr,
-    port: u16,
-    count: u16,
-    (memory_limit, connections_max): (u64, Option<u32>),
-) -> Result<Serving, ServeError> {
-    let mut config = Config::default();
-    if let Some(limit) = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0) {
-        config.memory_limit = limit;
-    }
-    if let Some(bound) = connections_max {
-        config.connections_max = bound as usize;
-    }
-    let member = |listener| {
-        let config = config.clone();
-        let boot: Boot = Box::new(move |_| Box::new(Memcached::new(config, clocks())));
-        Member { role: "memcached", boot, files: Files::none(), listener }
-    };
-    Serving::start(listen(bind, port, count)?.into_iter().map(member).collect())
+/// that memcached has by itself.
+pub(crate) fn serve(place: Place<'_>, memory_limit: u64) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "memcached",
+        |_| String::new(),
+        move |_| {
+            let mut config = Config::default();
+            if let Some(limit) = usize::try_from(memory_limit).ok().filter(|limit| *limit > 0) {
+                config.memory_limit = limit;
+            }
+            if let Some(bound) = clients_max {
+                config.connections_max = bound as usize;
+            }
+            Memcached::new(config, clocks())
+        },
+    )
 }

@@ -1,17 +1,14 @@
 //! MySQL, as MariaDB has it: one server, whose user locks end with their connections.
 
+use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
-use crate::setup::scenario::Factory;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
-use fencepost_machine::DiskImage;
 use fencepost_mysql::{Config, Mysql};
-use fencepost_serve::{Boot, Files, Member, ServeError, Serving, listen};
+use fencepost_serve::{ServeError, Serving};
 use rand_core::Rng;
-use std::net::IpAddr;
-use std::path::Path;
 
 /// The port of the server.
 const PORT: u16 = 3_306;
@@ -37,9 +34,7 @@ fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
-    let watch = setup.tap_prefix.as_deref();
-    let watch = watch.map(|resource| String::from_utf8_lossy(resource).into_owned());
-    let config = Config { seed, watch, ..Config::default() };
+    let config = Config { seed, watch: setup.tap_text(), ..Config::default() };
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
 }
 
@@ -52,25 +47,19 @@ fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }
 
-/// Starts a server behind real TCP. With a folder it keeps its tables there.
-pub(crate) fn serve(
-    bind: IpAddr,
-    port: u16,
-    (dir, clients_max): (Option<&Path>, Option<u32>),
-) -> Result<Serving, ServeError> {
-    let mut config = Config::default();
-    if let Some(bound) = clients_max {
-        config.clients_max = bound as usize;
-    }
-    let mut served = Vec::new();
-    for listener in listen(bind, port, 1)? {
-        let (files, disk) = match dir {
-            None => (Files::none(), DiskImage::default()),
-            Some(dir) => Files::open(&dir.join("mysql"))?,
-        };
-        let config = config.clone();
-        let boot: Boot = Box::new(move |_| Box::new(Mysql::new(config, &disk)));
-        served.push(Member { role: "mysql", boot, files, listener });
-    }
-    Serving::start(served)
+/// Starts a server behind real TCP.
+pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "mysql",
+        |_| "mysql".to_owned(),
+        move |seat| {
+            let mut config = Config::default();
+            if let Some(bound) = clients_max {
+                config.clients_max = bound as usize;
+            }
+            Mysql::new(config, &seat.disk)
+        },
+    )
 }

@@ -1,20 +1,17 @@
 //! PostgreSQL: one server, whose commits survive, or a primary and a standby that an operator may
 //! promote.
 
+use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
 use crate::setup::places::RESOURCE;
-use crate::setup::scenario::Factory;
-use crate::setup::scenario::{OldPrimary, Scenario, Standby};
+use crate::setup::scenario::{Factory, OldPrimary, Scenario, Standby};
 use fencepost_clients::sql::advisory::number;
 use fencepost_clients::{Coordinator, Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
-use fencepost_machine::DiskImage;
 use fencepost_postgresql::{Config, HeldWhen, LockTable, Postgresql, Replication, Watch};
-use fencepost_serve::{Boot, Files, Member, ServeError, Serving, clocks, listen};
+use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
-use std::net::IpAddr;
-use std::path::Path;
 
 /// The port of the server.
 const PORT: u16 = 5_432;
@@ -122,26 +119,20 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts a server behind real TCP. With a folder it keeps its tables there. The secrets with which
-/// statements are cancelled can be foreseen: it is for tests.
-pub(crate) fn serve(
-    bind: IpAddr,
-    port: u16,
-    (dir, clients_max): (Option<&Path>, Option<u32>),
-) -> Result<Serving, ServeError> {
-    let mut config = Config::default();
-    if let Some(bound) = clients_max {
-        config.clients_max = bound as usize;
-    }
-    let mut served = Vec::new();
-    for listener in listen(bind, port, 1)? {
-        let (files, disk) = match dir {
-            None => (Files::none(), DiskImage::default()),
-            Some(dir) => Files::open(&dir.join("postgresql"))?,
-        };
-        let config = config.clone();
-        let boot: Boot = Box::new(move |_| Box::new(Postgresql::new(config, &disk, clocks())));
-        served.push(Member { role: "postgresql", boot, files, listener });
-    }
-    Serving::start(served)
+/// Starts a server behind real TCP. The secrets with which statements are cancelled can be foreseen:
+/// it is for tests.
+pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "postgresql",
+        |_| "postgresql".to_owned(),
+        move |seat| {
+            let mut config = Config::default();
+            if let Some(bound) = clients_max {
+                config.clients_max = bound as usize;
+            }
+            Postgresql::new(config, &seat.disk, clocks())
+        },
+    )
 }

@@ -1,17 +1,14 @@
 //! ZooKeeper: an ensemble that agrees on every change, or one server alone.
 
 use super::ensemble::{self, count};
+use super::serving::{self, Place};
 use super::{Entry, ServerSetup};
-use crate::setup::scenario::Factory;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Factory, Scenario};
 use fencepost_clients::{Coordinator, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Family, FaultKind, Micros, Node};
-use fencepost_machine::DiskImage;
-use fencepost_serve::{Boot, Files, ServeError, Serving, announced, clocks, listen};
-use fencepost_zookeeper::{Config, Member, MemberId, ZooKeeper};
-use std::net::IpAddr;
-use std::path::Path;
+use fencepost_serve::{ServeError, Serving, clocks};
+use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
 /// The port of every server (`clientPort`).
 const PORT: u16 = 2_181;
@@ -34,16 +31,9 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let member = |number: u16| Member {
-        id: MemberId::try_from(number).unwrap_or(MemberId::MAX),
-        host: Node::Server(number).to_string(),
-        port: PORT,
-    };
-    let members: Vec<Member> = (1..=count(setup.topology)).map(member).collect();
-    let own_name = node.to_string();
-    let me = members.iter().find(|member| member.host == own_name).map_or(1, |member| member.id);
-    let tap_prefix = setup.tap_prefix.as_deref();
-    let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
+    let member = |(id, host)| Member { id, host, port: PORT };
+    let (me, members) = ensemble::members(setup.topology, node, member);
+    let tap_prefix = setup.tap_text();
     let config = Config { me, members, tap_prefix, ..Config::default() };
     Box::new(move |disk, now| Box::new(ZooKeeper::new(config.clone(), &disk, now)))
 }
@@ -80,37 +70,29 @@ fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     Micros(tick().0 * ticks) + finds_silence + timeout + Micros::from_secs(servers + 1)
 }
 
-/// Starts the members of an ensemble behind real TCP, where they speak with each other, too. With a
-/// folder each keeps its files in one of its own below it. `clients_max` bounds the clients of one
-/// address.
-pub(crate) fn serve(
-    bind: IpAddr,
-    port: u16,
-    count: u16,
-    (dir, clients_max): (Option<&Path>, Option<u32>),
-) -> Result<Serving, ServeError> {
-    // All listen before any starts: each is told where the others are.
-    let listeners = listen(bind, port, count)?;
-    let (host, mut members) = (announced(bind), Vec::new());
-    for (id, listener) in (1..).zip(&listeners) {
-        let port = listener.local_addr().map_err(ServeError::System)?.port();
-        members.push(Member { id, host: host.clone(), port });
-    }
-    let mut served = Vec::new();
-    for (me, listener) in (1..).zip(listeners) {
-        let mut config = Config { me, members: members.clone(), ..Config::default() };
-        config.clients_max = SERVED_CLIENTS_MAX;
-        if let Some(bound) = clients_max {
-            config.clients_per_host_max = bound as usize;
-        }
-        let (files, disk) = match dir {
-            None => (Files::none(), DiskImage::default()),
-            Some(dir) => Files::open(&dir.join(format!("zookeeper-{me}")))?,
-        };
-        let boot: Boot = Box::new(move |_| Box::new(ZooKeeper::new(config, &disk, clocks())));
-        served.push(fencepost_serve::Member { role: "zookeeper", boot, files, listener });
-    }
-    Serving::start(served)
+/// Starts the members of an ensemble behind real TCP, where they speak with each other, too.
+/// `clients_max` bounds the clients of one address.
+pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "zookeeper",
+        |number| format!("zookeeper-{number}"),
+        move |seat| {
+            let member = |(id, (host, port))| Member { id, host, port };
+            let members = (1..).zip(seat.all).map(member).collect();
+            let mut config = Config {
+                me: u8::try_from(seat.number).unwrap_or(u8::MAX),
+                members,
+                ..Config::default()
+            };
+            config.clients_max = SERVED_CLIENTS_MAX;
+            if let Some(bound) = clients_max {
+                config.clients_per_host_max = bound as usize;
+            }
+            ZooKeeper::new(config, &seat.disk, clocks())
+        },
+    )
 }
 
 #[cfg(test)]

@@ -1,0 +1,53 @@
+//! Servers behind real TCP that keep their files, alone or as members of an ensemble.
+
+use fencepost_machine::{DiskImage, Machine};
+use fencepost_serve::{Files, Member, ServeError, Serving, announced, listen};
+use std::net::IpAddr;
+use std::path::Path;
+
+/// What `fencepost serve` is asked for.
+#[derive(Clone, Copy)]
+pub(crate) struct Place<'p> {
+    pub(crate) bind: IpAddr,
+    pub(crate) port: u16,
+    pub(crate) servers: u16,
+    /// The folder in which each server keeps its files in one of its own.
+    pub(crate) dir: Option<&'p Path>,
+    /// How many clients each server takes at a time.
+    pub(crate) clients_max: Option<u32>,
+}
+
+/// A server of a place.
+pub(super) struct Seat {
+    /// Its number, counted from 1.
+    pub(super) number: u16,
+    /// The host and port of every server, in order.
+    pub(super) all: Vec<(String, u16)>,
+    pub(super) disk: DiskImage,
+}
+
+/// Starts the servers of a place. The files of each are in the folder that `folder` names.
+pub(super) fn start<M: Machine + 'static>(
+    place: Place<'_>,
+    role: &'static str,
+    folder: impl Fn(u16) -> String,
+    machine: impl Fn(Seat) -> M + Clone + Send + 'static,
+) -> Result<Serving, ServeError> {
+    // All listen before any starts: each is told where the others are.
+    let listeners = listen(place.bind, place.port, place.servers)?;
+    let (host, mut all) = (announced(place.bind), Vec::new());
+    for listener in &listeners {
+        all.push((host.clone(), listener.local_addr().map_err(ServeError::System)?.port()));
+    }
+    let mut served = Vec::new();
+    for (number, listener) in (1..).zip(listeners) {
+        let (files, disk) = match place.dir {
+            None => (Files::none(), DiskImage::default()),
+            Some(dir) => Files::open(&dir.join(folder(number)))?,
+        };
+        let (seat, machine) = (Seat { number, all: all.clone(), disk }, machine.clone());
+        let boot = Box::new(move |_| Box::new(machine(seat)) as Box<dyn Machine>);
+        served.push(Member { role, boot, files, listener });
+    }
+    Serving::start(served)
+}
