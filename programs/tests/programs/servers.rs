@@ -1,17 +1,10 @@
 //! The real redis-server in virtual time: its answers, its durability, and that two runs are equal.
 //! Skipped, with a line of explanation, where it is not installed.
 
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
-
-#[expect(dead_code, reason = "programs.rs uses the rest of it")]
-mod alone;
-mod machines;
-
-use alone::launch;
+use crate::alone::launch;
+use crate::machines::{Connection, Machines};
 use fencepost_programs::{Ending, Launch};
 use fencepost_testing::skip;
-use machines::{Connection, Machines};
 use std::path::Path;
 
 const PORT: u16 = 6379;

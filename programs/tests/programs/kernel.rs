@@ -1,13 +1,7 @@
 //! Compares the emulation with the kernel: small C programs run natively and traced, and must print
 //! the same and end the same. Without a C compiler the test prints a line and is skipped.
 
-#![cfg(all(target_os = "linux", target_arch = "x86_64"))]
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
-#[expect(dead_code, reason = "programs.rs uses the rest of it")]
-mod alone;
-
-use alone::{launch, run_alone, server};
+use crate::alone::{launch, run_alone, server};
 use fencepost_programs::Ending;
 use std::io::{BufRead, BufReader, Write};
 use std::net::{TcpListener, TcpStream};
@@ -16,7 +10,7 @@ use std::process::Command;
 use std::time::Duration;
 
 fn compiled(folder: &Path) -> Option<String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel.c");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/programs/kernel.c");
     let program = folder.join("kernel");
     let compiler = ["cc", "gcc", "clang"].into_iter().find(|name| {
         Command::new(name).arg("--version").output().is_ok_and(|output| output.status.success())

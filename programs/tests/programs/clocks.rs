@@ -1,0 +1,162 @@
+//! Virtual time: clocks, sleeps and threads that look at them.
+
+use crate::alone::{Alone, launch, run_alone};
+use crate::{python, run_c, shell};
+use fencepost_programs::{CallMade, Ending};
+use std::process::Command;
+
+#[test]
+fn a_sleep_takes_virtual_time_and_no_other() {
+    let run = shell("sleep 3600; date +%s");
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert!((3_600_000_000..3_610_000_000).contains(&run.elapsed_us), "{}", run.elapsed_us);
+    assert!(run.stdout.starts_with("170000360"), "{}", run.stdout);
+}
+
+#[test]
+fn the_time_stamp_counter_shows_virtual_time() {
+    let source = "#include <stdio.h>\n#include <unistd.h>\n#include <x86intrin.h>\nint main() { \
+                  unsigned a; unsigned long s = __rdtsc(); usleep(250000); \
+                  printf(\"%lu\\n\", (__rdtscp(&a) - s) / 1000000); return 0; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "250\n"));
+}
+
+#[test]
+fn an_answer_wakes_who_made_many_calls_in_the_same_instant() {
+    let source = r#"
+        #include <arpa/inet.h>
+        #include <stdio.h>
+        #include <sys/random.h>
+        int main(void) {
+            char byte;
+            struct sockaddr_in nobody = {.sin_family = AF_INET, .sin_port = htons(1)};
+            inet_pton(AF_INET, "10.0.0.2", &nobody.sin_addr);
+            for (int turn = 0; turn < 30; turn++) {
+                for (int call = 0; call < 100; call++) getrandom(&byte, 1, 0);
+                int end = socket(AF_INET, SOCK_STREAM, 0);
+                connect(end, (struct sockaddr *)&nobody, sizeof nobody);
+                perror("connect");
+            }
+        }"#;
+    let Some(run) = run_c(source) else { return };
+    assert_eq!(run.stderr, "connect: Connection refused\n".repeat(30));
+    assert!(run.elapsed_us < 1_000_000, "{} us", run.elapsed_us);
+}
+
+#[test]
+fn a_thread_that_spins_for_another_is_interrupted_and_counted() {
+    let source = "#include <pthread.h>\n#include <stdio.h>\nstatic volatile int done; \
+                  static void *set(void *a) { done = 1; return a; }\nint main() { pthread_t t; \
+                  pthread_create(&t, 0, set, 0); while (!done); puts(\"seen\"); return 0; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "seen\n"));
+    assert!(run.preempted > 0);
+}
+
+/// A program that polls the clock until this many seconds have passed.
+fn looking_for(seconds: u32) -> String {
+    format!(
+        "#include <stdio.h>\n#include <time.h>\nstatic time_t now(void) {{ struct timespec t; \
+         clock_gettime(CLOCK_MONOTONIC, &t); return t.tv_sec; }}\nint main() {{ time_t end = now() \
+         + {seconds}; while (now() < end); puts(\"over\"); return 0; }}"
+    )
+}
+
+#[test]
+fn a_program_may_wait_for_12_seconds_by_looking_at_the_clock() {
+    let Some(run) = run_c(&looking_for(12)) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "over\n"));
+}
+
+#[test]
+fn a_program_that_looks_at_the_clock_without_end_is_named() {
+    let Some(run) = run_c(&looking_for(1_000_000)) else { return };
+    let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("looked at a clock 300000 times"), "{text}");
+}
+
+#[test]
+fn the_time_stamp_counter_stays_virtual_whatever_is_asked_for() {
+    // rdtsc; shl rdx, 32; or rax, rdx; ret
+    let script = "print(libc.prctl(26, 1, 0, 0, 0))\n\
+                  ticks = code('0f3148c1e2204809d0c3')\n\
+                  print(abs(ticks() - time.monotonic_ns()) < 1_000_000)";
+    let Some(run) = python("ticks-9731", script) else { return };
+    assert_eq!(run.stdout, "0\nTrue\n", "{:?} {}", run.ending, run.stderr);
+}
+
+/// The number of stops at clock reads, and of reads without a stop.
+fn looks_of(run: &Alone) -> (usize, u64) {
+    let is_clock = |call: &&CallMade| {
+        fencepost_programs::name_of_call(call.number).starts_with("clock_gettime")
+    };
+    let looks = run.calls.iter().map(|call| u64::from(call.looks));
+    (run.calls.iter().filter(is_clock).count(), looks.sum())
+}
+
+#[test]
+fn looks_at_the_clock_need_no_stop_and_take_time() {
+    let script = "began = time.monotonic_ns()\n\
+                  for turn in range(1000): time.time(); ended = time.monotonic_ns()\n\
+                  print(1_900_000 < ended - began < 2_300_000, int(time.time()) == 1700000000)\n\
+                  print('vdso' in open('/proc/self/maps').read())";
+    let Some(run) = python("looks-9731", script) else { return };
+    let (stops, looks) = looks_of(&run);
+    assert!(stops < 100 && looks > 1_900, "{stops} {looks}");
+    // 100 ns each, and 2 us from the thousandth on.
+    assert_eq!(run.stdout, "True True\nFalse\n", "{}", run.stderr);
+}
+
+#[test]
+fn a_static_binary_and_go_look_at_the_clock_without_a_stop() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    let c = "#include <time.h>\nint main() { struct timespec t; for (int i = 0; i < 900; i++) \
+             clock_gettime(i % 2, &t); return 3; }";
+    let go = "package main\nimport (\"os\"; \"time\")\nfunc main() { began := time.Now(); for i := \
+              0; i < 450; i++ { if time.Now().Before(began) { os.Exit(1) } }; os.Exit(3) }";
+    std::fs::write(at("a.c"), c).unwrap();
+    std::fs::write(at("a.go"), go).unwrap();
+    let (in_c, in_go) = (["cc", "-static", "-o"].as_slice(), ["go", "build", "-o"].as_slice());
+    for (compiler, source) in [(in_c, "a.c"), (in_go, "a.go")] {
+        let mut command = Command::new(compiler[0]);
+        command.env("CGO_ENABLED", "0").env("GO111MODULE", "off");
+        let made = command.args(&compiler[1..]).args([at("program"), at(source)]).status();
+        if !made.is_ok_and(|status| status.success()) {
+            eprintln!("skipped: no {compiler:?}");
+            continue;
+        }
+        let run = run_alone(&launch(&[&at("program")]));
+        let (stops, looks) = looks_of(&run);
+        assert_eq!(run.ending, Ending::Exited(3), "{compiler:?}: {}", run.stderr);
+        assert!(stops < 50 && looks >= 850, "{compiler:?}: {stops} {looks}");
+    }
+}
+
+#[test]
+fn forked_processes_have_clocks_of_their_own() {
+    let script = "for turn in range(3):\n \
+                  child = os.fork()\n \
+                  seen = [time.monotonic_ns() for look in range(300)]\n \
+                  if child == 0: time.sleep(1); print(time.monotonic_ns() - seen[0] > 10**9, flush=True)\n \
+                  assert seen == sorted(seen)\n \
+                  if child == 0: os._exit(0)\n\
+                  for turn in range(3): os.wait()";
+    let Some(one) = python("clocks-9731", script) else { return };
+    assert_eq!(one.stdout, "True\nTrue\nTrue\n", "{:?} {}", one.ending, one.stderr);
+    let Some(other) = python("clocks-9731", script) else { return };
+    assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn a_thread_that_looks_at_the_clock_lets_others_run() {
+    let script = "import threading\n\
+                  done = []\n\
+                  threading.Thread(target=lambda: done.append(1)).start()\n\
+                  while not done: time.monotonic()\n\
+                  print('seen')";
+    let Some(run) = python("turns-9731", script) else { return };
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "seen\n"), "{}", run.stderr);
+    assert_eq!(run.preempted, 0);
+}

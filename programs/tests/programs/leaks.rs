@@ -1,0 +1,150 @@
+//! What could tell two runs apart: emulated, hidden, or found as a difference.
+
+use crate::alone::{launch, run_alone};
+use crate::{run_c, shell};
+use fencepost_programs::Ending;
+use std::process::Command;
+
+#[test]
+fn what_would_leak_is_emulated() {
+    let script = "cat /proc/uptime /proc/loadavg /etc/hostname /sys/devices/system/cpu/online \
+                  /proc/sys/kernel/random/uuid; head -c 8 /dev/urandom | od -An -tx1; nproc; \
+                  echo $$; uname -n";
+    let (one, other) = (shell(script), shell(script));
+    assert_eq!(one.stdout, other.stdout);
+    assert!(one.stdout.contains("client-1\n"), "{}", one.stdout);
+    assert!(one.stdout.contains("\n2\n1001\n"), "{}", one.stdout);
+    assert_eq!(one.calls, other.calls);
+}
+
+#[test]
+fn a_leak_that_is_not_emulated_shows_as_a_difference_between_two_runs() {
+    // The timestamp of a file created by the program is the real one.
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("made").display().to_string();
+    let script = format!("rm -f {path}; : > {path}; stat -c %y {path}");
+    let (one, other) = (shell(&script), shell(&script));
+    assert_ne!(one.stdout, other.stdout);
+    assert_ne!(one.calls, other.calls);
+}
+
+/// Returns whether the processor has a flag, according to the kernel.
+fn has_flag(flag: &str) -> bool {
+    let text = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
+    let found = text.split_ascii_whitespace().any(|word| word == flag);
+    if !found {
+        eprintln!("skipped: no {flag} here");
+    }
+    found
+}
+
+#[test]
+fn what_the_processor_draws_shows_as_a_difference_between_two_runs() {
+    let source = "#include <stdio.h>\nint main() { unsigned long drawn; __asm__ volatile(\"1: \
+                  rdrand %0; jnc 1b\" : \"=r\"(drawn)); printf(\"%016lx\\n\", drawn); }";
+    if !has_flag("rdrand") {
+        return;
+    }
+    let (Some(one), Some(other)) = (run_c(source), run_c(source)) else { return };
+    let place = one.calls.iter().zip(&other.calls).position(|(one, other)| one != other);
+    let name = |place: usize| fencepost_programs::name_of_call(one.calls[place].number);
+    assert_eq!(place.map(name), Some("write"), "{} {}", one.stdout, other.stdout);
+    let (one, other) = (run_c("int main() { puts(\"x\"); }"), run_c("int main() { puts(\"x\"); }"));
+    assert_eq!(one.map(|run| run.calls), other.map(|run| run.calls));
+}
+
+#[test]
+fn the_number_of_the_processor_is_a_difference_if_two_runs_print_another() {
+    let source = "#include <cpuid.h>\n#include <stdio.h>\nint main() { unsigned a, b, c, d; \
+                  __cpuid(1, a, b, c, d); printf(\"%3d\\n\", b >> 24); }";
+    // Each thread stays on its own processor, if there are two.
+    let run = || std::thread::spawn(|| run_c(source)).join().unwrap();
+    let (Some(one), Some(other)) = (run(), run()) else { return };
+    assert_eq!(one.stdout == other.stdout, one.calls == other.calls, "{}", one.stdout);
+}
+
+#[test]
+fn python_and_node_run_in_virtual_time_and_repeat_themselves() {
+    let python = "import threading, time, random, uuid, os\nt = \
+                  [threading.Thread(target=time.sleep, args=(i,)) for i in range(3)]\n\
+                  [x.start() for x in t]\n[x.join() for x in t]\n\
+                  print(time.time(), random.random(), uuid.uuid4(), uuid.uuid1(), os.getpid())";
+    let node = "setTimeout(() => console.log(Date.now(), Math.random(), \
+                require('crypto').randomUUID()), 1500)";
+    for (program, flag, script) in [("python3", "-c", python), ("node", "-e", node)] {
+        if Command::new(program).arg("--version").output().is_err() {
+            eprintln!("skipped: no {program}");
+            continue;
+        }
+        let (one, other) = (
+            run_alone(&launch(&[program, flag, script])),
+            run_alone(&launch(&[program, flag, script])),
+        );
+        assert_eq!(one.ending, Ending::Exited(0), "{program}: {}", one.stderr);
+        assert_eq!(one.stdout, other.stdout, "{program}");
+        assert!(one.stdout.starts_with("1700000"), "{program}: {}", one.stdout);
+    }
+}
+
+#[test]
+fn jvms_of_two_runs_at_once_do_not_meet() {
+    if Command::new("java").arg("-version").output().is_err() {
+        eprintln!("skipped: no java");
+        return;
+    }
+    let script = "ls /tmp/hsperfdata_$(id -un)/ >&2; java -version 2>/dev/null && echo ran";
+    let run = shell(script);
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(0), "ran\n"));
+    assert!(run.stderr.contains("Permission denied"), "{}", run.stderr);
+}
+
+#[test]
+fn what_was_executed_and_what_was_read_is_told_by_its_whole_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["read", "deep"] {
+        std::fs::write(at(name), "true\n").unwrap();
+    }
+    let script = format!("cd {}; . ./read; cat deep; : > written", folder.path().display());
+    let used = shell(&script).used;
+    let executed: Vec<_> = used.executed.iter().filter_map(|path| path.file_name()).collect();
+    let shell = std::fs::canonicalize("/bin/sh").unwrap();
+    assert!(used.executed.contains(&shell), "{executed:?}");
+    assert!(executed.iter().any(|name| *name == "cat"), "{executed:?}");
+    assert!(used.opened.contains(&at("./read")) && used.opened.contains(&at("deep")));
+    assert!(!used.opened.iter().any(|path| path.ends_with("written")));
+}
+
+#[test]
+fn what_would_leak_is_emulated_by_whatever_path() {
+    let folder = tempfile::tempdir().unwrap();
+    let link = folder.path().join("link").display().to_string();
+    let script = format!(
+        "head -c 8 /dev/../dev/./urandom | od -An -tx1; cd /proc; cat uptime; cat self/../loadavg; \
+         cat self/stat $$/stat; cd /dev; head -c 8 urandom | od -An -tx1; \
+         ln -s /dev/urandom {link}; head -c 8 {link} | od -An -tx1; rm {link}; \
+         ln -s /proc/uptime {link}; cat {link}; rm {link}"
+    );
+    let (one, other) = (shell(&script), shell(&script));
+    assert_eq!(one.stdout, other.stdout);
+    assert_eq!(one.stdout.matches("1000.00 1000.00\n").count(), 2, "{}", one.stdout);
+    assert!(one.stdout.contains("\n0.00 0.00 0.00 1/100 1000\n"), "{}", one.stdout);
+    assert!(one.stdout.contains("(cat) R 1001 "), "{}", one.stdout);
+    assert!(one.stdout.contains("\n1001 (sh) R 1 1001 1001 0 -1 "), "{}", one.stdout);
+}
+
+#[test]
+fn descriptors_can_be_opened_by_their_names() {
+    let script = "echo told > /dev/stderr; echo said > /dev/fd/1; echo heard | cat /dev/stdin; \
+                  echo too >> /dev/stdout";
+    let run = shell(script);
+    assert_eq!((run.stdout.as_str(), run.stderr.as_str()), ("said\nheard\ntoo\n", "told\n"));
+}
+
+#[test]
+fn what_others_use_of_the_machine_is_hidden() {
+    let files = "/proc/cgroups /proc/self/cgroup /proc/$$/cgroup /sys/fs/cgroup/cgroup.controllers";
+    let run = shell(&format!("cat {files} && echo seen"));
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(1), ""));
+    assert_eq!(run.stderr.matches("No such file").count(), 4, "{}", run.stderr);
+}

@@ -1,0 +1,153 @@
+//! What cannot be emulated, or has no end, is named.
+
+use crate::alone::{launch, run_alone};
+use crate::{not_emulated, python, run_c, shell, stuck};
+use fencepost_programs::{Ending, Group, StartError};
+use std::process::Command;
+
+#[test]
+fn a_connect_to_the_real_network_is_refused_and_said() {
+    let source = "#include <arpa/inet.h>\n#include <errno.h>\n#include <stdio.h>\nint main() { \
+                  struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons(80)}; \
+                  inet_pton(AF_INET, \"1.2.3.4\", &a.sin_addr); \
+                  int s = socket(AF_INET, SOCK_STREAM, 0); \
+                  printf(\"%d\\n\", connect(s, (void *)&a, sizeof a) < 0 ? errno : 0); return 0; }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!(run.stdout, "101\n");
+    assert!(run.stderr.contains("1.2.3.4:80, which is no machine of this world"), "{}", run.stderr);
+}
+
+#[test]
+fn a_call_that_is_not_emulated_ends_the_run_with_its_name() {
+    let source = "#include <sys/syscall.h>\n#include <unistd.h>\nint main() { \
+                  return syscall(SYS_semget, 0, 0, 0); }";
+    let Some(run) = run_c(source) else { return };
+    let Ending::NotEmulated(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("thread 1001 (a)") && text.contains("semget"), "{text}");
+}
+
+#[test]
+fn a_program_that_waits_for_itself_is_found_out() {
+    let source = "#include <pthread.h>\nint main() { pthread_mutex_t m = \
+                  PTHREAD_MUTEX_INITIALIZER; pthread_mutex_lock(&m); pthread_mutex_lock(&m); }";
+    let Some(run) = run_c(source) else { return };
+    let Ending::Stuck(text) = &run.ending else { panic!("{:?}", run.ending) };
+    assert!(text.contains("every thread waits") && text.contains("futex"), "{text}");
+}
+
+#[test]
+fn a_program_that_forks_without_end_is_stopped() {
+    let run = shell("f() { f & f; }; f");
+    assert!(
+        matches!(&run.ending, Ending::Stuck(text) if text.contains("threads"))
+            || matches!(run.ending, Ending::Exited(_)),
+        "{:?}",
+        run.ending
+    );
+}
+
+#[test]
+fn what_is_printed_is_kept_up_to_a_bound() {
+    let run = shell("yes | head -c 1000000");
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert_eq!(run.stdout.len(), 64 * 1024);
+}
+
+#[test]
+fn a_gigabyte_that_is_printed_is_counted_and_not_kept() {
+    let source = "#include <unistd.h>\nstatic char a[1 << 20];\nint main() { \
+                  for (int i = 0; i < 1024; i++) if (write(1, a, sizeof a) != sizeof a) return 1; \
+                  }";
+    let Some(run) = run_c(source) else { return };
+    assert_eq!(run.ending, Ending::Exited(0));
+    assert_eq!((run.stdout.len(), run.dropped), (64 << 10, (1 << 30) - (64 << 10)));
+}
+
+#[test]
+fn a_program_that_allocates_without_end_is_told_that_there_is_no_more() {
+    let source = "#include <stdio.h>\n#include <stdlib.h>\nint main(void) { int got = 0; \
+                  while (got < 1 << 16 && malloc(64 << 20)) got++; \
+                  printf(\"%d\\n\", got > 31 ? got < 65 : -1); return 3; }";
+    let Some(run) = run_c(source) else { return };
+    // More than 2 GiB, and not more than 4 GiB.
+    assert_eq!((run.ending, run.stdout.as_str()), (Ending::Exited(3), "1\n"));
+}
+
+#[test]
+fn what_cannot_be_started_is_an_error() {
+    let start = |command: &[&str]| Group::start(&launch(command)).map(|_| ()).unwrap_err();
+    assert!(matches!(start(&[]), StartError::Empty));
+    assert!(matches!(start(&["/nowhere/x"]), StartError::NotFound(_)));
+    assert!(matches!(start(&["no-such-program-at-all"]), StartError::NotFound(_)));
+    assert!(matches!(start(&["/etc/passwd"]), StartError::NotExecutable(_)));
+}
+
+#[test]
+fn a_32_bit_call_is_refused_by_name() {
+    // mov eax, 20; int 0x80; ret
+    let Some(run) = python("old-9731", "code('b814000000cd80c3')()") else { return };
+    assert!(not_emulated(&run).contains("32-bit system call 20"), "{}", not_emulated(&run));
+}
+
+#[test]
+fn a_32_bit_program_is_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old").display().to_string();
+    let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::write(&path, small_elf()).unwrap();
+    std::fs::set_permissions(&path, permissions).unwrap();
+    let refused = Group::start(&launch(&[&path])).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("/old' is a 32-bit program"), "{refused}");
+    if Command::new(&path).status().is_err() {
+        eprintln!("skipped: no 32-bit programs here");
+        return;
+    }
+    let run = shell(&format!("exec {path}"));
+    assert!(not_emulated(&run).contains("a 32-bit program"), "{}", not_emulated(&run));
+}
+
+/// A 32-bit program of one page that ends with the status 3.
+fn small_elf() -> Vec<u8> {
+    let mut file = b"\x7fELF\x01\x01\x01\0\0\0\0\0\0\0\0\0\x02\0\x03\0".to_vec();
+    // Header: version, entry, place of the only segment; sizes and counts.
+    let header = [1u32, 0x0804_8054, 52, 0, 0, 52 | 32 << 16, 1, 0];
+    // The segment: all of the file, to be run.
+    let segment = [1u32, 0, 0x0804_8000, 0x0804_8000, 94, 94, 5, 4096];
+    header.into_iter().chain(segment).for_each(|word| file.extend(word.to_le_bytes()));
+    // mov eax, 1; mov ebx, 3; int 0x80
+    file.extend(*b"\xb8\x01\0\0\0\xbb\x03\0\0\0\xcd\x80");
+    file
+}
+
+#[test]
+fn memory_that_outlives_a_run_is_refused_by_name() {
+    let Some(run) = python("segment-9731", "libc.shmget(0, 4096, 0o1600)") else { return };
+    assert!(not_emulated(&run).contains("shmget"), "{}", not_emulated(&run));
+}
+
+#[test]
+fn a_program_that_signals_itself_without_end_is_named() {
+    let storm = "signal.signal(signal.SIGUSR1, lambda *_: None)\n\
+                 while True: os.kill(os.getpid(), signal.SIGUSR1)";
+    // A handler that returns to the faulting instruction.
+    let faults = "signal.signal(signal.SIGSEGV, lambda *_: None)\nctypes.string_at(8)";
+    for script in [storm, faults] {
+        let Some(run) = python("storm-9731", script) else { return };
+        assert!(stuck(&run).contains("without waiting for anything"), "{}", stuck(&run));
+    }
+}
+
+#[test]
+fn a_program_that_becomes_itself_without_end_is_named() {
+    let again = "exec /bin/sh -c \"$AGAIN\"";
+    let mut launch = launch(&["/bin/sh", "-c", again]);
+    launch.environment.insert("AGAIN".to_owned(), again.to_owned());
+    let endless = run_alone(&launch);
+    assert!(stuck(&endless).contains("without waiting for anything"), "{}", stuck(&endless));
+}
+
+#[test]
+fn a_program_that_stops_itself_is_named() {
+    let run = shell("kill -STOP $$; echo went on");
+    assert!(not_emulated(&run).contains("SIGSTOP to process 1001"), "{}", not_emulated(&run));
+}
