@@ -418,7 +418,9 @@ mod tests {
                 }
                 let text = std::fs::read_to_string(&path).unwrap();
                 let names = text.lines().filter_map(|line| {
-                    line.strip_prefix("pub const ")?.strip_suffix(": Definition = Definition {")
+                    line.strip_prefix("pub const ")?
+                        .split_once(": Definition = ")
+                        .map(|(name, _)| name)
                 });
                 for name in names {
                     let name = format!("{}::{name}", path.file_stem().unwrap().to_string_lossy());
