@@ -14,6 +14,7 @@ mod loss;
 mod misheard;
 mod overrun;
 mod owners;
+mod period;
 pub(super) mod release;
 mod session;
 pub(super) mod standstill;

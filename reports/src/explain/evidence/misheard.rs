@@ -1,10 +1,11 @@
 //! Why a process got a definite but wrong answer.
 
+use super::period::Period;
 use super::session;
 use crate::judge::finding::Finding;
 use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
 use crate::record::history::What;
-use fencepost_faults::{FaultKind, Impact, Node, SimTime};
+use fencepost_faults::{FaultKind, Impact, Node};
 
 /// A process's wrong answer, and the obstacle to the right one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,7 +37,7 @@ pub(super) fn obstacle(
     timeline: &Timeline<'_>,
     process: Node,
     servers: &[Node],
-    (from, until): (SimTime, SimTime),
+    Period { from, until }: Period,
 ) -> Option<Obstacle> {
     let process = process.machine();
     let faults = timeline.faults.iter().filter(|fault| fault.touches(from, until));
@@ -71,7 +72,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
         What::Lost => (events[*finding.witness.first()?].time_us, Misheard::Refused),
         _ => return None,
     };
-    let span = (from, told.time);
+    let span = Period { from, until: told.time };
     let process = events[told.index].node;
     let is_refused = matches!(events[told.index].what, What::Fail { .. });
     if is_refused && session::contended_twice(timeline, process, span) {

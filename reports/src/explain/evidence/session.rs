@@ -1,5 +1,6 @@
 //! The fate of a lock that lives in a session or a connection.
 
+use super::period::Period;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator, of_key};
 use crate::record::history::{Change, Keeping, What};
@@ -76,13 +77,11 @@ fn still_stood(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment) ->
 
 /// The first node of the queue for most of the time in which no process got in; for a semaphore
 /// without a lease, the first process that waits to add one.
-pub(super) fn first_node<'h>(
-    timeline: &Timeline<'h>,
-    (from, until): (SimTime, SimTime),
-) -> Option<KeySpan<'h>> {
+pub(super) fn first_node<'h>(timeline: &Timeline<'h>, period: Period) -> Option<KeySpan<'h>> {
+    let Period { from, until } = period;
     let stood = |span: &&KeySpan<'_>| {
         let to = span.to.map_or(timeline.end, |(to, _)| to.time).min(until);
-        to.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+        period.is_mostly(to.since(span.from.time.max(from)))
     };
     let first = timeline.keys.iter().find(stood).cloned();
     first.or_else(|| {
@@ -97,7 +96,7 @@ pub(super) fn first_node<'h>(
 pub(super) fn contended_twice(
     timeline: &Timeline<'_>,
     process: Node,
-    (from, until): (SimTime, SimTime),
+    Period { from, until }: Period,
 ) -> bool {
     let events = timeline.history.events.iter().skip_while(|event| event.time_us < from);
     let meanwhile = events.take_while(|event| event.time_us <= until);
@@ -137,7 +136,7 @@ pub(super) fn of_queue(
     match by {
         Some(by) => {
             let waits_with_it = waiting.any(|one| one.process == by)
-                && !contended_twice(timeline, by, (SimTime::ZERO, until));
+                && !contended_twice(timeline, by, Period { from: SimTime::ZERO, until });
             Some(if waits_with_it { First::WaitsOn } else { First::IsUnknown })
         }
         // A process that has waited since then may wait with this node.

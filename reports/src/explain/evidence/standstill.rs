@@ -20,6 +20,7 @@ mod votes;
 pub(crate) use clocks::wrong_clock;
 
 use super::misheard::Obstacle;
+use super::period::Period;
 use super::session::First;
 use super::{asleep, given_up, session};
 use crate::judge::finding::{Finding, Kind};
@@ -90,7 +91,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<S
 
 /// The first obstacle in the history that explains why no process gets in.
 fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
-    let span = (finding.at, finding.at + finding.duration);
+    let span = Period::of_finding(finding);
     let has_sessions = timeline.history.header.lives_with_session;
     let standing = match has_sessions {
         true => session::first_node(timeline, span),
@@ -101,10 +102,10 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
             of_standing_votes(timeline, span).or(Some(Standstill::VotesSplit))
         }
         _ if asleep::waits_for_the_dead(timeline, finding) => Some(Standstill::OnDeadConnections),
-        Some(standing) if has_sessions => match session::of_queue(timeline, standing, span.1) {
+        Some(standing) if has_sessions => match session::of_queue(timeline, standing, span.until) {
             Some(First::WaitsOn) => Some(Standstill::NotTold),
             Some(First::IsUnknown) => Some(of_unknown(timeline, standing)),
-            None => of_holder(timeline, standing, span.1),
+            None => of_holder(timeline, standing, span.until),
         },
         None if has_sessions => asleep::slept_on(timeline, finding)
             .then_some(Standstill::NotTold)
@@ -115,13 +116,13 @@ fn of_stuck(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
         }
         Some(standing) => {
             let renews = of_absent(timeline, span).filter(|is| *is == Standstill::OwnerRenews);
-            renews.or_else(|| of_owner(timeline, standing, span.1))
+            renews.or_else(|| of_owner(timeline, standing, span.until))
         }
         None => of_absent(timeline, span)
             .or_else(|| unheard_release(timeline, span))
             .or_else(|| lost_release(timeline, span))
             .or_else(|| asleep::slept_on(timeline, finding).then_some(Standstill::NotTold))
-            .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.1))
+            .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.until))
             .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
             .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
             .or_else(|| of_impatient(timeline, finding)),

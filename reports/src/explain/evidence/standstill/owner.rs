@@ -3,6 +3,7 @@
 use super::Standstill;
 use super::spans::{mostly, still_there};
 use crate::explain::evidence::misheard::{self, Obstacle};
+use crate::explain::evidence::period::Period;
 use crate::explain::evidence::{given_up, lease, release};
 use crate::judge::timeline::{
     Acquisition, KeyEnd, KeySpan, Moment, Outcome, Section, SectionEnd, Timeline, is_one_owner,
@@ -46,12 +47,13 @@ pub(super) fn of_owner(
             Some(Standstill::OwnerMisled)
         }
         Outcome::Unknown | Outcome::Refused => {
-            let meanwhile = (owner.invoked.time, owner.completed.map_or(until, |to| to.time));
+            let until = owner.completed.map_or(until, |to| to.time);
+            let meanwhile = Period { from: owner.invoked.time, until };
             let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
             Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
         }
         Outcome::Granted if is_unheard(owner, span) => {
-            let meanwhile = (owner.invoked.time, span.from.time);
+            let meanwhile = Period { from: owner.invoked.time, until: span.from.time };
             let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
             obstacle.map(Standstill::OwnerUnaware)
         }
@@ -89,11 +91,9 @@ fn left_behind(
 /// The fate of the process whose lock existed for most of the time in which no process got in,
 /// though no process was in its critical section: it crashed, or it still renews a lock that it
 /// does not hold.
-pub(super) fn of_absent(
-    timeline: &Timeline<'_>,
-    (from, until): (SimTime, SimTime),
-) -> Option<Standstill> {
-    let span = mostly(timeline, (from, until)).next()?;
+pub(super) fn of_absent(timeline: &Timeline<'_>, period: Period) -> Option<Standstill> {
+    let Period { from, until } = period;
+    let span = mostly(timeline, period).next()?;
     let of = span.by?;
     // The grant itself sets a time to live, and is no renewal.
     let mut renewals: BTreeMap<Node, usize> = BTreeMap::new();
@@ -124,10 +124,7 @@ fn died_between(timeline: &Timeline<'_>, process: Node, from: Moment, until: Sim
 
 /// A lock at a former replica that was removed at its primary: the removal never reached the
 /// replica.
-pub(super) fn unheard_release(
-    timeline: &Timeline<'_>,
-    span: (SimTime, SimTime),
-) -> Option<Standstill> {
+pub(super) fn unheard_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut standing = still_there(timeline, span);
     let released = |span: &KeySpan<'_>| {
         let granted = span.value.and_then(|value| timeline.last_granted(value, span.from));
@@ -143,10 +140,7 @@ pub(super) fn unheard_release(
 }
 
 /// A lock at a former replica whose owner crashed, or released it without hearing the outcome.
-pub(super) fn lost_release(
-    timeline: &Timeline<'_>,
-    span: (SimTime, SimTime),
-) -> Option<Standstill> {
+pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let mut owners = still_there(timeline, span).filter_map(|span| {
         timeline
             .acquisitions
@@ -156,7 +150,7 @@ pub(super) fn lost_release(
     });
     owners.find_map(|owner| {
         let granted = owner.completed?;
-        let died = died_between(timeline, owner.process, granted, span.1);
+        let died = died_between(timeline, owner.process, granted, span.until);
         died.then_some(Standstill::OwnerDied).or_else(|| lost_by(timeline, owner))
     })
 }

@@ -1,14 +1,15 @@
 //! What stood at the servers while nobody got in.
 
+use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeySpan, Timeline};
 use crate::record::history::What;
-use fencepost_faults::{Micros, SimTime};
+use fencepost_faults::Micros;
 
 /// The locks that existed at the end of a time in which no process got in, except that of the
 /// process that got in then.
 pub(super) fn still_there<'t, 'h>(
     timeline: &'t Timeline<'h>,
-    (from, until): (SimTime, SimTime),
+    Period { from, until }: Period,
 ) -> impl Iterator<Item = &'t KeySpan<'h>> {
     let entered = timeline.sections.iter().find(move |section| {
         section.from.time == until && (until < timeline.end || section.from.time > from)
@@ -23,18 +24,19 @@ pub(super) fn still_there<'t, 'h>(
 /// The locks that existed for most of the time in which no process got in.
 pub(super) fn mostly<'t, 'h>(
     timeline: &'t Timeline<'h>,
-    (from, until): (SimTime, SimTime),
+    period: Period,
 ) -> impl Iterator<Item = &'t KeySpan<'h>> {
+    let Period { from, until } = period;
     let stood = move |span: &&KeySpan<'_>| {
         let end = timeline.stood_until(span).min(until);
-        end.since(span.from.time.max(from)).0 * 2 > until.since(from).0
+        period.is_mostly(end.since(span.from.time.max(from)))
     };
     timeline.keys.iter().filter(|span| span.by.is_some()).filter(stood)
 }
 
 /// Returns whether a process crashed while it waited, and for nearly all of the span no lock
 /// existed.
-pub(super) fn waiter_died(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+pub(super) fn waiter_died(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let within =
         |span: &KeySpan<'_>| timeline.stood_until(span).min(until).since(span.from.time.max(from));
     let stood = timeline.keys.iter().map(within).fold(Micros::ZERO, |sum, span| sum + span);

@@ -4,6 +4,7 @@ use super::Standstill;
 use super::owner::of_owner;
 use super::spans::mostly;
 use crate::explain::evidence::misheard::{self, Obstacle};
+use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
 use fencepost_faults::{Node, SimTime};
@@ -11,7 +12,7 @@ use std::collections::BTreeSet;
 
 /// Returns whether several processes were granted parts of a quorum and released them, and together
 /// had enough servers for one of them.
-pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, SimTime)) -> bool {
+pub(super) fn votes_are_split(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
     let quorum = usize::from(timeline.history.header.quorum);
     let given_back = |span: &&KeySpan<'_>| {
         let removed = |end| {
@@ -32,21 +33,18 @@ pub(super) fn votes_are_split(timeline: &Timeline<'_>, (from, until): (SimTime, 
 
 /// Why unused locks existed at a quorum of the servers for most of a time, so that no process could
 /// get one; `None` if they did not.
-pub(super) fn of_standing_votes(
-    timeline: &Timeline<'_>,
-    span: (SimTime, SimTime),
-) -> Option<Standstill> {
+pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option<Standstill> {
     let quorum = usize::from(timeline.history.header.quorum);
     let votes: Vec<&KeySpan<'_>> = mostly(timeline, span).collect();
     let servers: BTreeSet<Node> = votes.iter().map(|vote| vote.node).collect();
-    let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.1) {
+    let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.until) {
         true => {
-            let meanwhile = (vote.from.time, span.1);
+            let meanwhile = Period { from: vote.from.time, until: span.until };
             let obstacle =
                 vote.by.and_then(|by| misheard::obstacle(timeline, by, &[vote.node], meanwhile));
             Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
         }
-        false => of_owner(timeline, vote, span.1),
+        false => of_owner(timeline, vote, span.until),
     };
     (quorum > 1 && servers.len() >= quorum).then(|| votes.iter().find_map(reason)).flatten()
 }
