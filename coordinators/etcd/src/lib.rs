@@ -37,6 +37,7 @@ mod locking;
 mod mvcc;
 mod peers;
 mod pending;
+mod quote;
 mod raft;
 mod refusal;
 mod reply;

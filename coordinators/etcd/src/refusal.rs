@@ -1,7 +1,7 @@
 //! Errors of calls, with etcd's text, gRPC's code, and the gateway's HTTP status
 //! (`api/v3rpc/rpctypes/error.go`; grpc-gateway's `HTTPStatusFromCode`).
 
-use crate::reply::quote;
+use crate::quote::quote;
 use serde::{Deserialize, Serialize};
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]

@@ -2,17 +2,11 @@
 
 use crate::config::{CLUSTER_ID, member_id};
 use crate::mvcc::{Event, Found, KeyValue};
+use crate::quote::quote;
 use crate::state::Outcome;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use std::fmt::Write as _;
-
-/// Quotes a string as Go does, which also escapes characters that could end a script in HTML.
-pub(crate) fn quote(text: &str) -> String {
-    let plain = serde_json::to_string(text).unwrap_or_default();
-    let plain = plain.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");
-    plain.replace("\\b", "\\u0008").replace("\\f", "\\u000c")
-}
 
 pub(crate) struct Message(String);
 

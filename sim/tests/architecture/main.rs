@@ -171,7 +171,7 @@ const PLACES: &[(&str, &[&str])] = &[
             "reports/src/judge/checker/",
             // The one that is the default.
             "reports/src/show/picture.rs",
-            "sim/src/setup/scenario.rs",
+            "sim/src/setup/scenario/keys.rs",
         ],
     ),
     (
