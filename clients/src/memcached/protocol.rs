@@ -8,6 +8,7 @@ const LINE_MAX: usize = 2_048;
 /// The default maximum item size of a server, a megabyte, with a reserve.
 const ITEM_MAX: usize = 2 * 1024 * 1024;
 
+/// An answer of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// One line, without its end.
