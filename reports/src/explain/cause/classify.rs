@@ -22,7 +22,7 @@ fn questions(finding: &Finding) -> &'static [Question] {
         (Kind::Stuck | Kind::Deadlock | Kind::Starved | Kind::Unavailable, _) => {
             &[Question::Standstill]
         }
-        (Kind::HeldForever, _) => &[Question::LongSection],
+        (Kind::HeldForever, _) => &[Question::Held],
         (Kind::WrongAnswer, _) => &[Question::Misheard],
         (Kind::ForeignRelease, None) => &[Question::Takeover],
         (_, None) => &[],

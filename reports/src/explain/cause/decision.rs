@@ -20,7 +20,7 @@ pub(super) enum Question {
     /// Why did one that asked later come first?
     Overtaken,
     /// Why is the lock kept for so long?
-    LongSection,
+    Held,
     /// Why was a process told what is not so?
     Misheard,
     /// Can the lock not tell two owners apart?
@@ -139,7 +139,7 @@ table! {
     Overtaken {
         LostPlace: "a lock that promises an order did not keep it", When(|_| true);
     }
-    LongSection {
+    Held {
         HolderPause: "without its pauses the holder would have kept to the bound",
             When(|case| case.held().is_some_and(|held| held.stood_still()));
             "else every section beyond the bound was too long"
