@@ -1,11 +1,10 @@
 //! Client sessions and frames, up to the point where a request is queued.
 
-use crate::acl;
 use crate::code::{Operation, Refusal};
 use crate::connection::{Client, Connection, Cut, Party, Stage, cut};
 use crate::jute::{Read, Reader};
 use crate::password;
-use crate::prepare::{Kind, Request};
+use crate::prepare::Kind;
 use crate::reply::{self, Granted};
 use crate::server::{Role, ZooKeeper};
 use crate::waiting::{Waiting, What};
@@ -236,7 +235,9 @@ impl ZooKeeper {
         let body = frame.slice_ref(reader.rest());
         let operation = Operation::of(number);
         if operation == Some(Operation::Auth) {
-            return self.authenticate(connection, cxid, &body);
+            // No authentication scheme is known.
+            self.send_to_client(connection, reply::refusal(cxid, 0, Refusal::AuthFailed));
+            return self.hang_up(connection);
         }
         let Some((session, timeout_ms)) =
             self.client(connection).map(|client| (client.session, client.timeout_ms))
@@ -267,41 +268,6 @@ impl ZooKeeper {
             Role::Looking => false,
         }
     }
-
-    fn authenticate(&mut self, connection: ConnectionId, cxid: i32, body: &[u8]) {
-        let reader = &mut Reader::new(body);
-        let shown = (|| {
-            reader.int()?;
-            Ok((reader.string()?, reader.buffer()?))
-        })();
-        let Read::Ok((scheme, credentials)) = shown else { return self.hang_up(connection) };
-        match scheme.as_deref() {
-            Some("digest") => {
-                let identity = acl::identity(credentials.unwrap_or_default());
-                if let Some(client) = self.client_mut(connection) {
-                    client.identities.push(identity);
-                }
-                self.send_to_client(connection, reply::empty(cxid, 0));
-            }
-            Some("ip") => self.send_to_client(connection, reply::empty(cxid, 0)),
-            _ => {
-                let refusal = reply::refusal(cxid, 0, Refusal::AuthFailed);
-                self.send_to_client(connection, refusal);
-                self.hang_up(connection);
-            }
-        }
-    }
-
-    pub(crate) fn request(
-        &self,
-        session: i64,
-        (connection, cxid): (ConnectionId, i32),
-        kind: Kind,
-    ) -> Request {
-        let identities =
-            self.client(connection).map(|client| client.identities.clone()).unwrap_or_default();
-        Request { session, cxid, kind, identities }
-    }
 }
 
 fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
@@ -313,7 +279,6 @@ fn sort(operation: Operation, body: Bytes) -> (What, Option<Kind>) {
         | Operation::Delete
         | Operation::DeleteContainer
         | Operation::SetData
-        | Operation::SetAcl
         | Operation::Check
         | Operation::Multi
         | Operation::Reconfig => (What::Change, Some(Kind::Client(operation, body))),

@@ -7,8 +7,6 @@ pub(crate) enum Operation {
     Exists,
     GetData,
     SetData,
-    GetAcl,
-    SetAcl,
     GetChildren,
     Sync,
     Ping,
@@ -22,25 +20,17 @@ pub(crate) enum Operation {
     CreateContainer,
     DeleteContainer,
     CreateTtl,
-    MultiRead,
     Auth,
     SetWatches,
-    GetEphemerals,
-    GetAllChildrenNumber,
-    SetWatches2,
-    AddWatch,
-    WhoAmI,
     CloseSession,
 }
 
-const OPERATIONS: [(Operation, i32); 29] = [
+const OPERATIONS: [(Operation, i32); 21] = [
     (Operation::Create, 1),
     (Operation::Delete, 2),
     (Operation::Exists, 3),
     (Operation::GetData, 4),
     (Operation::SetData, 5),
-    (Operation::GetAcl, 6),
-    (Operation::SetAcl, 7),
     (Operation::GetChildren, 8),
     (Operation::Sync, 9),
     (Operation::Ping, 11),
@@ -54,14 +44,8 @@ const OPERATIONS: [(Operation, i32); 29] = [
     (Operation::CreateContainer, 19),
     (Operation::DeleteContainer, 20),
     (Operation::CreateTtl, 21),
-    (Operation::MultiRead, 22),
     (Operation::Auth, 100),
     (Operation::SetWatches, 101),
-    (Operation::GetEphemerals, 103),
-    (Operation::GetAllChildrenNumber, 104),
-    (Operation::SetWatches2, 105),
-    (Operation::AddWatch, 106),
-    (Operation::WhoAmI, 107),
     (Operation::CloseSession, -11),
 ];
 
@@ -79,9 +63,7 @@ impl Operation {
 pub(crate) mod result {
     pub(crate) const CREATE: i32 = 1;
     pub(crate) const DELETE: i32 = 2;
-    pub(crate) const GET_DATA: i32 = 4;
     pub(crate) const SET_DATA: i32 = 5;
-    pub(crate) const GET_CHILDREN: i32 = 8;
     pub(crate) const CHECK: i32 = 13;
     pub(crate) const CREATE2: i32 = 15;
     pub(crate) const ERROR: i32 = -1;

@@ -32,7 +32,6 @@ pub(crate) struct Client {
     pub(crate) stage: Stage,
     pub(crate) session: i64,
     pub(crate) timeout_ms: i32,
-    pub(crate) identities: Vec<String>,
     /// The client accepts the read-only flag in a session reply.
     pub(crate) is_told_read_only: bool,
 }
@@ -118,13 +117,7 @@ impl Connection {
 
 impl Client {
     pub(crate) fn new() -> Client {
-        Client {
-            stage: Stage::Connecting,
-            session: 0,
-            timeout_ms: 0,
-            identities: Vec::new(),
-            is_told_read_only: false,
-        }
+        Client { stage: Stage::Connecting, session: 0, timeout_ms: 0, is_told_read_only: false }
     }
 }
 

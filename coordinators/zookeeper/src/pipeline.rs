@@ -4,7 +4,7 @@
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
-use crate::prepare::Kind;
+use crate::prepare::{Kind, Request};
 use crate::reading::Reading;
 use crate::reply;
 use crate::server::{Role, ZooKeeper};
@@ -32,7 +32,7 @@ impl ZooKeeper {
     }
 
     pub(crate) fn submit(&mut self, session: i64, waiting: Waiting, kind: Kind) {
-        let request = self.request(session, (waiting.connection, waiting.cxid), kind);
+        let request = Request { session, cxid: waiting.cxid, kind };
         self.queues.entry(session).or_default().push_back(waiting);
         match &self.role {
             Role::Leading(_) => self.take(&request, self.config.me),
@@ -175,15 +175,14 @@ impl ZooKeeper {
         if operation == Operation::Ping {
             return self.send_to_client(connection, reply::empty(PING_XID, zxid));
         }
-        let Some(client) = self.client(connection) else { return };
-        let identities = client.identities.clone();
+        if self.client(connection).is_none() {
+            return;
+        }
         let mut notices = Vec::new();
         let mut reading = Reading {
             tree: &self.store.tree,
             watches: &mut self.watches,
             connection,
-            session,
-            identities: &identities,
             notices: &mut notices,
         };
         let answer = reading.answer(operation, &body);

@@ -21,7 +21,6 @@ pub(crate) struct Request {
     pub(crate) session: i64,
     pub(crate) cxid: i32,
     pub(crate) kind: Kind,
-    pub(crate) identities: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -38,7 +37,6 @@ pub(crate) struct Preparation<'a> {
     pub(crate) zxid: i64,
     pub(crate) time_ms: i64,
     pub(crate) session: i64,
-    pub(crate) identities: &'a [String],
 }
 
 struct Wanted {
@@ -67,7 +65,6 @@ impl Preparation<'_> {
     ) -> Result<Change, Refusal> {
         let mut reader = Reader::new(body);
         match operation {
-            Operation::SetAcl => self.set_acl(&mut reader),
             Operation::Multi => self.multi(&mut reader),
             Operation::Reconfig => Err(Refusal::ReconfigDisabled),
             // The real server reads the path from the frame's header, where it is never valid.
@@ -94,7 +91,7 @@ impl Preparation<'_> {
     }
 
     fn permitted(&self, record: &Record, permission: Permission) -> Result<(), Refusal> {
-        acl::check(&record.acl, permission as i32, self.identities)
+        acl::check(&record.acl, permission)
     }
 
     fn create(&mut self, wanted: Wanted) -> Result<Change, Refusal> {
@@ -108,7 +105,7 @@ impl Preparation<'_> {
             _ => return Err(Refusal::BadArguments),
         };
         let parent_path = path::split(&path)?.0.to_owned();
-        let acl = acl::fix(acl.as_ref(), self.identities)?;
+        let acl = acl::fix(acl.as_ref())?;
         let mut parent = self.record(&parent_path)?;
         self.permitted(&parent, Permission::Create)?;
         if is_sequential {
@@ -188,20 +185,6 @@ impl Preparation<'_> {
         (record.kept.version, record.kept.mzxid) = (version, self.zxid);
         self.foreseen.put(self.zxid, &path, Some(record));
         Ok(Change::SetData { path, data, version })
-    }
-
-    fn set_acl(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
-        let (path, acl) = (reader.text()?, reader.list(Acl::read)?);
-        let version = reader.int()?;
-        path::validate(&path)?;
-        let acl = acl::fix(acl.as_ref(), self.identities)?;
-        let mut record = self.record(&path)?;
-        self.permitted(&record, Permission::Admin)?;
-        let version = next_version(record.kept.aversion, version)?;
-        record.kept.aversion = version;
-        record.acl.clone_from(&acl);
-        self.foreseen.put(self.zxid, &path, Some(record));
-        Ok(Change::SetAcl { path, acl, version })
     }
 
     fn check(&mut self, path: &str, version: i32) -> Result<Change, Refusal> {

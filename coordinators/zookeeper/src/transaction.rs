@@ -26,11 +26,6 @@ pub(crate) enum Change {
         data: Option<Bytes>,
         version: i32,
     },
-    SetAcl {
-        path: String,
-        acl: Vec<Acl>,
-        version: i32,
-    },
     Check,
     /// All succeed, or each is a refusal.
     Multi(Vec<Change>),
@@ -89,10 +84,6 @@ impl Change {
             Change::SetData { path, data, version } => {
                 writer.byte(3).string(path).buffer(data.as_deref()).int(*version);
             }
-            Change::SetAcl { path, acl, version } => {
-                writer.byte(4).string(path).int(*version);
-                write_acl(acl, writer);
-            }
             Change::Check => {
                 writer.byte(5);
             }
@@ -122,10 +113,6 @@ impl Change {
                 data: reader.buffer()?.map(Bytes::copy_from_slice),
                 version: reader.int()?,
             },
-            4 => {
-                let (path, version) = (reader.text()?, reader.int()?);
-                Change::SetAcl { path, version, acl: read_acl(reader)? }
-            }
             5 => Change::Check,
             6 if depth == Depth::Outer => {
                 let changes = reader.list(|reader| Change::read(reader, Depth::WithinMulti))?;
@@ -189,7 +176,6 @@ mod tests {
             Change::Create(creation()),
             Change::Delete { path: path() },
             Change::SetData { path: path(), data: None, version: 4 },
-            Change::SetAcl { path: path(), acl: vec![Acl::world(1)], version: 1 },
             Change::Check,
             Change::Refused(-101),
             Change::OpenSession { timeout_ms: 4_000 },

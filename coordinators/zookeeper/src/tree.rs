@@ -88,11 +88,6 @@ impl Tree {
         self.ephemerals.get(&session).cloned().unwrap_or_default()
     }
 
-    pub(crate) fn descendants(&self, path: &str) -> usize {
-        let prefix = format!("{}/", path::key(path));
-        self.nodes.range(prefix.clone()..).take_while(|(path, _)| path.starts_with(&prefix)).count()
-    }
-
     /// Containers that have lost all their children.
     pub(crate) fn deserted(&self) -> impl Iterator<Item = &String> {
         self.containers.iter().filter(|path| {
@@ -134,10 +129,6 @@ impl Tree {
                     (node.kept.mtime_ms, node.kept.mzxid) = (transaction.time_ms, transaction.zxid);
                 })
             }
-            Change::SetAcl { path, acl, version } => self.modify(path, |node| {
-                node.acl.clone_from(acl);
-                node.kept.aversion = *version;
-            }),
             Change::Check => Outcome::Checked,
             Change::Multi(changes) => Outcome::Many(
                 changes.iter().map(|change| self.change(transaction, change, happenings)).collect(),
@@ -273,7 +264,6 @@ mod tests {
         tree.write(&mut writer);
         assert_eq!(Tree::read(&mut Reader::new(&writer.into_bytes())), Ok(tree.clone()));
         assert_eq!(tree.ephemerals(5), BTreeSet::from(["/c/e".to_owned()]));
-        assert_eq!(tree.descendants("/"), 5);
         let delete = Change::CloseSession { paths: vec!["/c/e".to_owned()] };
         let closing = Transaction { zxid: 4, session: 5, cxid: 0, time_ms: 1, change: delete };
         tree.apply(&closing, &mut Vec::new());

@@ -3,7 +3,7 @@
 use crate::path;
 use crate::tree::Happening;
 use fencepost_machine::ConnectionId;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
@@ -11,16 +11,6 @@ pub(crate) enum Event {
     Deleted = 2,
     DataChanged = 3,
     ChildrenChanged = 4,
-}
-
-/// Lifetime and scope of a watch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
-    Once,
-    /// Every event until the watch is removed.
-    Persistent,
-    /// Every event of the node and its descendants.
-    Recursive,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,7 +21,7 @@ pub(crate) enum Of {
     Children,
 }
 
-type Table = BTreeMap<String, BTreeMap<ConnectionId, Mode>>;
+type Table = BTreeMap<String, BTreeSet<ConnectionId>>;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Watches {
@@ -49,14 +39,14 @@ impl Watches {
         }
     }
 
-    pub(crate) fn add(&mut self, of: Of, path: &str, connection: ConnectionId, mode: Mode) {
-        self.table(of).entry(path.to_owned()).or_default().insert(connection, mode);
+    pub(crate) fn add(&mut self, of: Of, path: &str, connection: ConnectionId) {
+        self.table(of).entry(path.to_owned()).or_default().insert(connection);
     }
 
     pub(crate) fn remove(&mut self, of: Of, path: &str, connection: ConnectionId) -> bool {
         let table = self.table(of);
         let Some(watchers) = table.get_mut(path) else { return false };
-        let was_there = watchers.remove(&connection).is_some();
+        let was_there = watchers.remove(&connection);
         if watchers.is_empty() {
             table.remove(path);
         }
@@ -113,34 +103,10 @@ fn fire(
     told: &[ConnectionId],
     notices: &mut Vec<Notice>,
 ) -> Vec<ConnectionId> {
-    let mut concerned: Vec<ConnectionId> = Vec::new();
-    if let Some(watchers) = table.get_mut(path) {
-        watchers.retain(|connection, mode| {
-            if *mode != Mode::Recursive {
-                concerned.push(*connection);
-            }
-            *mode != Mode::Once
-        });
-        if watchers.is_empty() {
-            table.remove(path);
-        }
-    }
-    if event != Event::ChildrenChanged {
-        let above = table.iter().filter(|(watched, _)| is_at_or_below(path, watched));
-        let recursive = above.flat_map(|(_, watchers)| watchers);
-        let recursive = recursive.filter(|(_, mode)| **mode == Mode::Recursive);
-        concerned.extend(recursive.map(|(connection, _)| *connection));
-    }
-    concerned.sort_unstable();
-    concerned.dedup();
+    let concerned: Vec<ConnectionId> = table.remove(path).unwrap_or_default().into_iter().collect();
     let news = concerned.iter().filter(|connection| !told.contains(connection));
     notices.extend(news.map(|connection| (*connection, event, path.to_owned())));
     concerned
-}
-
-fn is_at_or_below(path: &str, watched: &str) -> bool {
-    let below = path.strip_prefix(path::key(watched));
-    below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 #[cfg(test)]
@@ -158,9 +124,9 @@ mod tests {
     #[test]
     fn a_watch_is_told_once_and_a_deletion_not_twice() {
         let mut watches = Watches::default();
-        watches.add(Of::Data, "/a", CLIENT, Mode::Once);
-        watches.add(Of::Children, "/a", CLIENT, Mode::Once);
-        watches.add(Of::Children, "/", CLIENT, Mode::Once);
+        watches.add(Of::Data, "/a", CLIENT);
+        watches.add(Of::Children, "/a", CLIENT);
+        watches.add(Of::Children, "/", CLIENT);
         let deleted = Happening::Deleted("/a".to_owned());
         let expected =
             [(Event::Deleted, "/a".to_owned()), (Event::ChildrenChanged, "/".to_owned())];
@@ -169,22 +135,9 @@ mod tests {
     }
 
     #[test]
-    fn a_recursive_watch_covers_what_is_below_and_stays() {
-        let mut watches = Watches::default();
-        watches.add(Of::Data, "/a", CLIENT, Mode::Recursive);
-        watches.add(Of::Children, "/a", CLIENT, Mode::Recursive);
-        for _ in 0..2 {
-            let created = Happening::Created("/a/b".to_owned());
-            assert_eq!(events(&mut watches, &created), [(Event::Created, "/a/b".to_owned())]);
-        }
-        let elsewhere = Happening::Created("/ab".to_owned());
-        assert_eq!(events(&mut watches, &elsewhere), []);
-    }
-
-    #[test]
     fn a_connection_that_is_gone_is_told_nothing() {
         let mut watches = Watches::default();
-        watches.add(Of::Data, "/a", CLIENT, Mode::Persistent);
+        watches.add(Of::Data, "/a", CLIENT);
         watches.forget(CLIENT);
         assert_eq!(events(&mut watches, &Happening::DataChanged("/a".to_owned())), []);
         assert!(!watches.any(Of::Data, "/a"));

@@ -53,10 +53,7 @@ fn request(frame: &[u8]) -> Read<String> {
             | Operation::CloseSession
             | Operation::Multi
             | Operation::SetWatches
-            | Operation::SetWatches2
             | Operation::Auth
-            | Operation::WhoAmI
-            | Operation::MultiRead
     );
     let path = if has_path { reader.string()?.unwrap_or_default() } else { String::new() };
     Ok(format!("{name} {path}").trim_end().to_owned())

@@ -98,9 +98,8 @@ impl ZooKeeper {
             Kind::Client(..) => leader.check_session(session, through),
         };
         let foreseen = &mut leader.foreseen;
-        let identities = request.identities.as_slice();
         let tree = &self.store.tree;
-        let mut preparation = Preparation { tree, foreseen, zxid, time_ms, session, identities };
+        let mut preparation = Preparation { tree, foreseen, zxid, time_ms, session };
         let change = allowed.and_then(|()| match &request.kind {
             Kind::OpenSession { timeout_ms } => Ok(Change::OpenSession { timeout_ms: *timeout_ms }),
             Kind::CloseSession => Ok(preparation.close_session()),
@@ -211,7 +210,7 @@ impl ZooKeeper {
         }
         for session in leader.sessions.expire(now_ms) {
             let kind = Kind::CloseSession;
-            let request = Request { session, cxid: 0, kind, identities: Vec::new() };
+            let request = Request { session, cxid: 0, kind };
             self.take(&request, self.config.me);
         }
     }
@@ -225,7 +224,7 @@ impl ZooKeeper {
         let deserted: Vec<String> = self.store.tree.deserted().cloned().collect();
         for path in deserted {
             let kind = Kind::DeleteContainer(path);
-            let request = Request { session: 0, cxid: 0, kind, identities: Vec::new() };
+            let request = Request { session: 0, cxid: 0, kind };
             self.take(&request, self.config.me);
         }
     }

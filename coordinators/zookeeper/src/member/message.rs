@@ -241,9 +241,6 @@ fn read_epoch(reader: &mut Reader<'_>) -> Read<u32> {
 
 fn write_request(request: &Request, writer: &mut Writer) {
     writer.long(request.session).int(request.cxid);
-    writer.list(request.identities.iter(), |writer, identity| {
-        writer.string(identity);
-    });
     match &request.kind {
         Kind::Client(operation, body) => {
             writer.byte(0).int(operation.number()).buffer(Some(body));
@@ -262,7 +259,6 @@ fn write_request(request: &Request, writer: &mut Writer) {
 
 fn read_request(reader: &mut Reader<'_>) -> Read<Request> {
     let (session, cxid) = (reader.long()?, reader.int()?);
-    let identities = reader.list(Reader::text)?.ok_or(Malformed)?;
     let kind = match reader.byte()? {
         0 => {
             let operation = Operation::of(reader.int()?).ok_or(Malformed)?;
@@ -273,7 +269,7 @@ fn read_request(reader: &mut Reader<'_>) -> Read<Request> {
         3 => Kind::DeleteContainer(reader.text()?),
         _ => return Err(Malformed),
     };
-    Ok(Request { session, cxid, kind, identities })
+    Ok(Request { session, cxid, kind })
 }
 
 #[cfg(test)]
@@ -285,7 +281,7 @@ mod tests {
         let change = Change::Refused(-101);
         let transaction = Transaction { zxid: 7, session: 1, cxid: 2, time_ms: 3, change };
         let vote = Vote { epoch: 3, zxid: -1, leader: 2 };
-        let request = |kind| Request { session: 1, cxid: 2, kind, identities: vec!["u:x".into()] };
+        let request = |kind| Request { session: 1, cxid: 2, kind };
         let body = Bytes::from_static(b"abc");
         vec![
             Message::Hello(3),

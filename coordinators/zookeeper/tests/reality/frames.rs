@@ -63,9 +63,6 @@ fn oddities() -> Vec<(&'static str, bool, Vec<u8>)> {
         ("an unknown way to show who one is", true, {
             request(-4, 100, new().int(0).text("nobody").bytes(Some(b"x")))
         }),
-        ("a user and a password", true, {
-            request(-4, 100, new().int(0).text("digest").bytes(Some(b"user:secret")))
-        }),
         ("the children of the root", true, request(1, GET_CHILDREN2, path("/"))),
         ("a reconfiguration", true, {
             request(1, 16, new().bytes(None).bytes(None).bytes(None).long(-1))

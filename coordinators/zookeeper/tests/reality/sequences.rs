@@ -29,16 +29,11 @@ enum Ask {
     Check(String, i32),
     /// `exists`, `getData`, `getChildren` or `getChildren2`, with or without a watch.
     Look(i32, String, bool),
-    /// `sync`, `getACL`, or the number of all children.
-    Query(i32, String),
-    SetAcl(String, i32, i32),
+    Sync(String),
     Multi(Vec<Ask>),
-    MultiRead(Vec<(bool, String)>),
     /// Zxids back from the latest, and the watches to restore.
-    SetWatches(bool, i64, Vec<Vec<String>>),
-    AddWatch(String, i32),
+    SetWatches(i64, Vec<Vec<String>>),
     Watches(i32, String, i32),
-    Ephemerals(String),
     Ping,
     CloseAndReturn,
     Reattach,
@@ -97,7 +92,6 @@ fn change() -> impl Strategy<Value = Ask> {
 
 fn ask() -> impl Strategy<Value = Ask> {
     let looks = prop::sample::select(vec![EXISTS, GET_DATA, GET_CHILDREN, GET_CHILDREN2]);
-    let asks = prop::sample::select(vec![SYNC, GET_ACL, CHILDREN_NUMBER]);
     let paths = || prop::collection::vec(path(), 0..3);
     prop_oneof![
         // Neither server replies to a lone check that succeeds.
@@ -105,17 +99,12 @@ fn ask() -> impl Strategy<Value = Ask> {
         10 => (looks, path(), any::<bool>()).prop_map(|(operation, path, is_watched)| {
             Ask::Look(operation, path, is_watched)
         }),
-        2 => (asks, path()).prop_map(|(operation, path)| Ask::Query(operation, path)),
-        1 => (path(), prop::sample::select(vec![31, 1, 0]), version())
-            .prop_map(|(path, permissions, version)| Ask::SetAcl(path, permissions, version)),
+        2 => path().prop_map(Ask::Sync),
         4 => prop::collection::vec(change(), 0..5).prop_map(Ask::Multi),
-        1 => prop::collection::vec((any::<bool>(), path()), 0..4).prop_map(Ask::MultiRead),
-        1 => (any::<bool>(), 0..9_i64, prop::collection::vec(paths(), 5..6))
-            .prop_map(|(is_second, back, lists)| Ask::SetWatches(is_second, back, lists)),
-        1 => (path(), 0..3).prop_map(|(path, mode)| Ask::AddWatch(path, mode)),
+        1 => (0..9_i64, prop::collection::vec(paths(), 3..4))
+            .prop_map(|(back, lists)| Ask::SetWatches(back, lists)),
         1 => (prop::sample::select(vec![CHECK_WATCHES, REMOVE_WATCHES]), path(), 0..5)
             .prop_map(|(operation, path, kind)| Ask::Watches(operation, path, kind)),
-        1 => path().prop_map(Ask::Ephemerals),
         1 => Just(Ask::Ping),
         1 => Just(Ask::CloseAndReturn),
         1 => Just(Ask::Reattach),
@@ -144,28 +133,15 @@ fn record(ask: &Ask, root: &str, zxid: i64) -> (i32, Record) {
         Ask::Look(operation, path, is_watched) => {
             (*operation, new().text(&at(path)).bool(*is_watched))
         }
-        Ask::Query(operation, path) => (*operation, new().text(&at(path))),
-        Ask::SetAcl(path, permissions, version) => {
-            (SET_ACL, new().text(&at(path)).world(*permissions).int(*version))
-        }
+        Ask::Sync(path) => (SYNC, new().text(&at(path))),
         Ask::Multi(parts) => (MULTI, multi(parts.iter().map(|part| record(part, root, zxid)))),
-        Ask::MultiRead(parts) => (
-            MULTI_READ,
-            multi(parts.iter().map(|(is_data, path)| {
-                let operation = if *is_data { GET_DATA } else { GET_CHILDREN };
-                (operation, new().text(&at(path)).bool(false))
-            })),
-        ),
-        Ask::SetWatches(is_second, back, lists) => {
-            let lists = &lists[..if *is_second { 5 } else { 3 }];
+        Ask::SetWatches(back, lists) => {
             let record = lists.iter().fold(new().long(zxid - back), |record, paths| {
                 record.texts(&paths.iter().map(at).collect::<Vec<_>>())
             });
-            (if *is_second { SET_WATCHES2 } else { SET_WATCHES }, record)
+            (SET_WATCHES, record)
         }
-        Ask::AddWatch(path, mode) => (ADD_WATCH, new().text(&at(path)).int(*mode)),
         Ask::Watches(operation, path, kind) => (*operation, new().text(&at(path)).int(*kind)),
-        Ask::Ephemerals(path) => (GET_EPHEMERALS, new().text(&at(path))),
         Ask::Ping => (PING, new()),
         Ask::CloseAndReturn | Ask::Reattach => (CLOSE, new()),
     }

@@ -59,18 +59,11 @@ impl Bases {
             CREATE2 | CREATE_CONTAINER | CREATE_TTL => {
                 format!("{} {}", reader.text(), self.stat(reader))
             }
-            EXISTS | SET_DATA | SET_ACL | CHECK => self.stat(reader),
+            EXISTS | SET_DATA | CHECK => self.stat(reader),
             GET_DATA => format!("{:?} {}", reader.bytes(), self.stat(reader)),
-            GET_CHILDREN | GET_EPHEMERALS => names(reader),
+            GET_CHILDREN => names(reader),
             GET_CHILDREN2 => format!("{} {}", names(reader), self.stat(reader)),
-            GET_ACL => {
-                let entries: Vec<String> = (0..reader.int())
-                    .map(|_| format!("{} {} {}", reader.int(), reader.text(), reader.text()))
-                    .collect();
-                format!("{entries:?} {}", self.stat(reader))
-            }
-            CHILDREN_NUMBER | ADD_WATCH => reader.int().to_string(),
-            MULTI | MULTI_READ => self.multi(reader),
+            MULTI => self.multi(reader),
             _ => format!("{:?}", std::mem::take(&mut reader.0)),
         }
     }
