@@ -23,7 +23,6 @@ mod key;
 mod list;
 mod member_scan;
 mod memory;
-mod monitor;
 mod persistence;
 mod pubsub;
 mod replication;
@@ -60,7 +59,6 @@ static FAMILIES: &[&[Command]] = &[
     blocking::COMMANDS,
     member_scan::COMMANDS,
     memory::COMMANDS,
-    monitor::COMMANDS,
     transaction::COMMANDS,
     pubsub::COMMANDS,
     replication::COMMANDS,

@@ -6,7 +6,6 @@
 pub(crate) mod access;
 pub(crate) mod eviction;
 pub(crate) mod expiry;
-pub(crate) mod monitors;
 pub(crate) mod notify;
 pub(crate) mod propagation;
 pub(crate) mod publish;

@@ -25,9 +25,6 @@ impl Server {
             reply.error(&error.0);
         }
         self.statistics.end_call(&command.info);
-        if !self.roster.monitors().is_empty() {
-            self.show_to_monitors(key, command, args);
-        }
         if self.changes.unsaved() != unsaved_before && effect == Effect::AsSent {
             self.add_effect_of(db, self.changes.targets(), args.iter());
         }

@@ -1,8 +1,8 @@
 //! COMMAND. Summaries are not modelled: COMMAND DOCS only has names.
 
-use crate::protocol::error::{CommandError, CommandResult};
+use crate::protocol::error::CommandResult;
 use crate::protocol::reply::Reply;
-use crate::state::command_info::{Flags, keys_of_script};
+use crate::state::command_info::Flags;
 use crate::state::server::{Call, Command, Table};
 
 const LOOK: Flags = Flags::LOADING.union(Flags::STALE);
@@ -12,9 +12,7 @@ pub(crate) static COMMANDS: &[Command] = &[Command::container(
     &[
         Command::sub("command|count", 2, LOOK, count),
         Command::sub("command|docs", -2, LOOK, docs),
-        Command::sub("command|getkeys", -4, LOOK, getkeys),
         Command::sub("command|info", -2, LOOK, info),
-        Command::sub("command|list", 2, LOOK, list),
     ],
 )
 .runs(-1, LOOK, everything)];
@@ -81,31 +79,5 @@ fn docs(call: &mut Call<'_>) -> CommandResult {
 
 fn count(call: &mut Call<'_>) -> CommandResult {
     call.reply.count(call.server.commands.table().all().len());
-    Ok(())
-}
-
-fn list(call: &mut Call<'_>) -> CommandResult {
-    let commands = call.server.commands.table().all();
-    call.reply.array(commands.len());
-    commands.for_each(|command| call.reply.bulk(command.name.as_bytes()));
-    Ok(())
-}
-
-fn getkeys(call: &mut Call<'_>) -> CommandResult {
-    let args = call.args.from(2);
-    let command = call
-        .server
-        .resolve(args)
-        .map_err(|_| CommandError::fixed("ERR Invalid command specified"))?;
-    let keys: Vec<&[u8]> = if command.flags.intersects(Flags::MOVABLEKEYS) {
-        keys_of_script(args)
-    } else {
-        command.keys_in(args).collect()
-    };
-    if keys.is_empty() {
-        return Err(CommandError::fixed("ERR The command has no key arguments"));
-    }
-    call.reply.array(keys.len());
-    keys.iter().for_each(|key| call.reply.bulk(key));
     Ok(())
 }

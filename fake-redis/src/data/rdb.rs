@@ -1,13 +1,10 @@
-//! Snapshots in Redis's RDB format. Writes version 10 (Redis 7.0); reads versions 1 to 12 for the
-//! modelled types.
+//! Snapshots in Redis's RDB format, version 10 (Redis 7.0). Reads what it writes: plain lists of
+//! elements, which every Redis reads, and no packed encoding of a real server.
 //!
 //! Layout: `REDIS0010`, auxiliary fields, a selector and the keys of each database, an end mark,
 //! and a CRC-64 (rdb.c, `rdbSaveRio` and `rdbLoadRioWithLoadingCtx`).
 
-mod collections;
 mod crc64;
-mod listed;
-mod lzf;
 mod reader;
 mod writer;
 
@@ -17,19 +14,12 @@ pub(crate) use reader::{Reader, read};
 pub(crate) use writer::{About, write};
 
 const VERSION: u32 = 10;
-/// The newest version that is read. Later ones only differ in types that are refused.
-const VERSION_MAX: u32 = 12;
 
 /// `RDB_OPCODE_*`.
 mod opcode {
-    pub(super) const FUNCTION2: u8 = 245;
-    pub(super) const MODULE_AUX: u8 = 247;
-    pub(super) const IDLE: u8 = 248;
-    pub(super) const FREQ: u8 = 249;
     pub(super) const AUX: u8 = 250;
     pub(super) const RESIZE_DB: u8 = 251;
     pub(super) const EXPIRE_TIME_MS: u8 = 252;
-    pub(super) const EXPIRE_TIME: u8 = 253;
     pub(super) const SELECT_DB: u8 = 254;
     pub(super) const EOF: u8 = 255;
 }
@@ -39,18 +29,8 @@ mod kind {
     pub(super) const STRING: u8 = 0;
     pub(super) const LIST: u8 = 1;
     pub(super) const SET: u8 = 2;
-    pub(super) const SORTED_SET_TEXT: u8 = 3;
     pub(super) const HASH: u8 = 4;
     pub(super) const SORTED_SET: u8 = 5;
-    pub(super) const LIST_ZIPLIST: u8 = 10;
-    pub(super) const SET_INTEGERS: u8 = 11;
-    pub(super) const SORTED_SET_ZIPLIST: u8 = 12;
-    pub(super) const HASH_ZIPLIST: u8 = 13;
-    pub(super) const LIST_QUICKLIST: u8 = 14;
-    pub(super) const HASH_LISTPACK: u8 = 16;
-    pub(super) const SORTED_SET_LISTPACK: u8 = 17;
-    pub(super) const LIST_QUICKLIST_2: u8 = 18;
-    pub(super) const SET_LISTPACK: u8 = 20;
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -79,7 +59,7 @@ pub(crate) struct Snapshot {
 pub(crate) enum RdbError {
     #[error("wrong signature: a snapshot begins with REDIS and four digits")]
     Signature,
-    #[error("version {0} is unknown: 1 to {VERSION_MAX} can be read")]
+    #[error("version {0} is unknown: {VERSION} can be read")]
     Version(u32),
     #[error("the snapshot ends early")]
     Truncated,

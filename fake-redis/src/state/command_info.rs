@@ -1,8 +1,6 @@
 //! Metadata of a command, as in COMMAND INFO.
 
 use crate::config::RedisVersion;
-use crate::data::number;
-use crate::protocol::args::Args;
 
 bitflags::bitflags! {
     /// Flags, named as in `COMMAND INFO` but in uppercase.
@@ -68,18 +66,4 @@ impl CommandInfo {
         let arity = i64::from(self.arity);
         if arity < 0 { arguments >= -arity } else { arguments == arity }
     }
-
-    pub(crate) fn keys_in<'a>(&self, args: Args<'a>) -> impl Iterator<Item = &'a [u8]> + use<'a> {
-        let Keys { first, last, step } = self.keys;
-        let count = args.len() as i32;
-        let last = if last < 0 { count + last } else { last.min(count - 1) };
-        let wanted = if step == 0 { 0..0 } else { first..last + 1 };
-        wanted.step_by(step.max(1) as usize).map(move |index| args.get(index as usize))
-    }
-}
-
-/// Keys of EVAL and related commands; none if their number is invalid.
-pub(crate) fn keys_of_script(args: Args<'_>) -> Vec<&[u8]> {
-    let count = number::parse_integer(args.get(2)).and_then(|count| usize::try_from(count).ok());
-    args.from(3).up_to(count.unwrap_or(0)).iter().collect()
 }

@@ -17,7 +17,6 @@ pub(crate) struct Roster {
     /// Clients with a complete command, in order of service: those that are `queued`.
     ready: VecDeque<ClientKey>,
     next_id: u64,
-    monitors: Vec<ClientKey>,
 }
 
 impl Roster {
@@ -28,7 +27,6 @@ impl Roster {
             connections: IndexMap::default(),
             ready: VecDeque::new(),
             next_id: 1,
-            monitors: Vec::new(),
         }
     }
 
@@ -59,7 +57,6 @@ impl Roster {
             self.connections.swap_remove(&connection);
         }
         self.ready.retain(|ready| *ready != key);
-        self.monitors.retain(|monitor| *monitor != key);
         client
     }
 
@@ -100,15 +97,5 @@ impl Roster {
 
     pub(crate) fn clear_ready(&mut self) {
         self.ready.clear();
-    }
-
-    pub(crate) fn add_monitor(&mut self, key: ClientKey) {
-        if !self.monitors.contains(&key) {
-            self.monitors.push(key);
-        }
-    }
-
-    pub(crate) fn monitors(&self) -> &[ClientKey] {
-        &self.monitors
     }
 }

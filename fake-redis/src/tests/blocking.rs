@@ -64,18 +64,3 @@ fn who_waits_is_disconnected_when_the_server_becomes_a_replica() {
     assert!(said.starts_with("-UNBLOCKED force unblock"), "{said}");
     assert_eq!(bench.closed, [fencepost_machine::ConnectionId(1)]);
 }
-
-#[test]
-fn a_monitor_is_shown_what_others_do_but_not_what_administrators_do() {
-    let mut bench = Bench::new();
-    check_on(
-        &mut bench,
-        &[
-            ("1>MONITOR", "+OK"),
-            ("SET k \"a\\n\"", "+OK"),
-            ("CONFIG GET port", "*2|$4|port|$4|6379"),
-        ],
-    );
-    let shown = bench.heard(1);
-    assert!(shown.ends_with("[0 127.0.0.1:50000] \"SET\" \"k\" \"a\\n\""), "{shown}");
-}

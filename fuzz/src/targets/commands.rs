@@ -76,7 +76,6 @@ const NAMES: &[&str] = &[
     "PSYNC",
     "INFO",
     "COMMAND",
-    "MONITOR",
     "MEMORY",
     "BGREWRITEAOF",
     "SAVE",

@@ -1,9 +1,7 @@
 //! Reads snapshots (`rdbLoadRioWithLoadingCtx`) from arbitrary bytes.
 
-use super::{
-    Origin, RdbError, SavedKey, Snapshot, VERSION_MAX, crc64::checksum, kind, listed, lzf, opcode,
-};
-use crate::data::value::{Hash, Value};
+use super::{Origin, RdbError, SavedKey, Snapshot, VERSION, crc64::checksum, kind, opcode};
+use crate::data::value::{End, Hash, List, Set, SortedSet, Value};
 use std::collections::BTreeMap;
 
 /// Reads a whole snapshot.
@@ -16,12 +14,12 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Snapshot, RdbError> {
     Ok(Snapshot { keys, origin: reader.origin() })
 }
 
-fn signature(bytes: &[u8]) -> Result<u32, RdbError> {
+fn check_signature(bytes: &[u8]) -> Result<(), RdbError> {
     let digits =
         bytes.strip_prefix(b"REDIS").and_then(|rest| rest.get(..4)).ok_or(RdbError::Signature)?;
     let digits = std::str::from_utf8(digits).map_err(|_| RdbError::Signature)?;
     let version = digits.parse().map_err(|_| RdbError::Signature)?;
-    if (1..=VERSION_MAX).contains(&version) { Ok(version) } else { Err(RdbError::Version(version)) }
+    if version == VERSION { Ok(()) } else { Err(RdbError::Version(version)) }
 }
 
 enum Length {
@@ -32,7 +30,6 @@ enum Length {
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
     position: usize,
-    version: u32,
     db: usize,
     auxiliary: BTreeMap<Vec<u8>, Vec<u8>>,
 }
@@ -40,8 +37,8 @@ pub(crate) struct Reader<'a> {
 impl<'a> Reader<'a> {
     /// Reads only the version.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self, RdbError> {
-        let version = signature(bytes)?;
-        Ok(Reader { bytes, position: 9, version, db: 0, auxiliary: BTreeMap::new() })
+        check_signature(bytes)?;
+        Ok(Reader { bytes, position: 9, db: 0, auxiliary: BTreeMap::new() })
     }
 
     pub(crate) fn position(&self) -> usize {
@@ -65,17 +62,6 @@ impl<'a> Reader<'a> {
                     self.auxiliary.insert(name, value);
                 }
                 opcode::EXPIRE_TIME_MS => expires_at_ms = Some(i64::from_le_bytes(self.array()?)),
-                opcode::EXPIRE_TIME => {
-                    expires_at_ms = Some(i64::from(i32::from_le_bytes(self.array()?)) * 1_000)
-                }
-                opcode::FREQ => self.position += 1,
-                opcode::IDLE => {
-                    self.length()?;
-                }
-                opcode::FUNCTION2 => {
-                    self.string()?;
-                }
-                code @ opcode::MODULE_AUX => return Err(RdbError::Kind(code)),
                 kind => {
                     let key = self.string()?;
                     let value = self.value(kind)?;
@@ -87,9 +73,6 @@ impl<'a> Reader<'a> {
 
     fn check_sum(&mut self) -> Result<(), RdbError> {
         let end = self.position;
-        if self.version < 5 {
-            return Ok(());
-        }
         let sum = u64::from_le_bytes(self.array()?);
         // 0 means that the checksum was disabled (`rdbchecksum no`).
         if sum != 0 && sum != checksum(&self.bytes[..end]) {
@@ -101,19 +84,55 @@ impl<'a> Reader<'a> {
     fn value(&mut self, kind: u8) -> Result<Value, RdbError> {
         match kind {
             kind::STRING => Ok(Value::String(self.string()?)),
-            kind::HASH => {
-                let count = self.length()?;
-                let elements = (0..count.saturating_mul(2))
-                    .map(|_| self.string())
-                    .collect::<Result<_, _>>()?;
-                hash(elements)
+            kind::HASH => self.hash(),
+            kind::LIST => {
+                let mut list = List::default();
+                for _ in 0..self.count("list")? {
+                    list.push(End::Right, &self.string()?);
+                }
+                Ok(Value::List(Box::new(list)))
             }
-            kind::HASH_LISTPACK => hash(listed::listpack(&self.string()?)?),
-            kind::HASH_ZIPLIST => hash(listed::ziplist(&self.string()?)?),
-            kind => self.collection(kind),
+            kind::SET => {
+                let mut set = Set::default();
+                for _ in 0..self.count("set")? {
+                    set.add(&self.string()?);
+                }
+                Ok(Value::Set(Box::new(set)))
+            }
+            kind::SORTED_SET => self.sorted_set(),
+            kind => Err(RdbError::Kind(kind)),
         }
     }
 
+    fn hash(&mut self) -> Result<Value, RdbError> {
+        let mut hash = Hash::default();
+        for _ in 0..self.count("hash")? {
+            let (field, value) = (self.string()?, self.string()?);
+            hash.set(&field, &value);
+        }
+        Ok(Value::Hash(Box::new(hash)))
+    }
+
+    fn sorted_set(&mut self) -> Result<Value, RdbError> {
+        let mut set = SortedSet::default();
+        for _ in 0..self.count("sorted set")? {
+            let member = self.string()?;
+            let score = f64::from_le_bytes(self.array()?);
+            if score.is_nan() {
+                return Err(RdbError::Malformed("score"));
+            }
+            set.set(&member, score);
+        }
+        Ok(Value::SortedSet(Box::new(set)))
+    }
+
+    /// How many elements follow: there is no key without any.
+    fn count(&mut self, of: &'static str) -> Result<usize, RdbError> {
+        self.length()
+            .and_then(|count| if count > 0 { Ok(count) } else { Err(RdbError::Malformed(of)) })
+    }
+
+    /// Where in a replication history the snapshot was taken, if all that was read says so.
     pub(crate) fn origin(&self) -> Option<Origin> {
         let text = |name: &str| std::str::from_utf8(self.auxiliary.get(name.as_bytes())?).ok();
         let id = text("repl-id")?.to_owned();
@@ -124,22 +143,22 @@ impl<'a> Reader<'a> {
         })
     }
 
-    pub(super) fn take(&mut self, count: usize) -> Result<&'a [u8], RdbError> {
+    fn take(&mut self, count: usize) -> Result<&'a [u8], RdbError> {
         let end = self.position.checked_add(count).ok_or(RdbError::Truncated)?;
         let taken = self.bytes.get(self.position..end).ok_or(RdbError::Truncated)?;
         self.position = end;
         Ok(taken)
     }
 
-    pub(super) fn array<const N: usize>(&mut self) -> Result<[u8; N], RdbError> {
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], RdbError> {
         self.take(N)?.try_into().map_err(|_| RdbError::Truncated)
     }
 
-    pub(super) fn byte(&mut self) -> Result<u8, RdbError> {
+    fn byte(&mut self) -> Result<u8, RdbError> {
         Ok(self.array::<1>()?[0])
     }
 
-    pub(super) fn length(&mut self) -> Result<usize, RdbError> {
+    fn length(&mut self) -> Result<usize, RdbError> {
         match self.length_or_code()? {
             Length::Plain(length) => Ok(length),
             Length::Encoded(_) => Err(RdbError::Malformed("length")),
@@ -162,30 +181,14 @@ impl<'a> Reader<'a> {
     }
 
     /// `rdbGenericLoadStringObject`.
-    pub(super) fn string(&mut self) -> Result<Vec<u8>, RdbError> {
+    fn string(&mut self) -> Result<Vec<u8>, RdbError> {
         let number = match self.length_or_code()? {
             Length::Plain(length) => return Ok(self.take(length)?.to_vec()),
             Length::Encoded(0) => i64::from(i8::from_le_bytes(self.array()?)),
             Length::Encoded(1) => i64::from(i16::from_le_bytes(self.array()?)),
             Length::Encoded(2) => i64::from(i32::from_le_bytes(self.array()?)),
-            Length::Encoded(3) => {
-                let (packed, length) = (self.length()?, self.length()?);
-                return lzf::unpack(self.take(packed)?, length)
-                    .ok_or(RdbError::Malformed("packed string"));
-            }
             Length::Encoded(_) => return Err(RdbError::Malformed("string")),
         };
         Ok(number.to_string().into_bytes())
     }
-}
-
-fn hash(elements: Vec<Vec<u8>>) -> Result<Value, RdbError> {
-    if elements.is_empty() || !elements.len().is_multiple_of(2) {
-        return Err(RdbError::Malformed("hash"));
-    }
-    let mut hash = Hash::default();
-    for pair in elements.chunks_exact(2) {
-        hash.set(&pair[0], &pair[1]);
-    }
-    Ok(Value::Hash(Box::new(hash)))
 }

@@ -1,4 +1,4 @@
-//! Round trips of snapshots, and snapshots of a real Redis 7.0.15.
+//! Round trips of snapshots.
 
 use super::{Origin, RdbError, Snapshot, read, writer::About};
 use crate::data::keyspace::{Entry, Keyspace};
@@ -111,25 +111,4 @@ proptest::proptest! {
         bytes.splice(0..0, *b"REDIS0010");
         let _ = read(&bytes);
     }
-}
-
-/// Written by Redis 7.0.15 (SAVE) after `SET number 12345`, `SET text` of sixty letters, `HSET
-/// small f1 v1 f2 -7`, `PEXPIREAT text 4102444800000`: with a packed string and a listpack.
-const REAL: &str = include_str!("real.hex");
-
-#[test]
-fn a_snapshot_of_a_real_server_is_read() {
-    let digits: Vec<u8> = REAL.bytes().filter(u8::is_ascii_hexdigit).collect();
-    let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).unwrap(), 16).unwrap();
-    let bytes: Vec<u8> = digits.chunks_exact(2).map(byte).collect();
-    let mut keys = read(&bytes).unwrap().keys;
-    keys.sort_by(|one, other| one.key.cmp(&other.key));
-    let seen: Vec<_> =
-        keys.into_iter().map(|saved| (saved.key, saved.value, saved.expires_at_ms)).collect();
-    let expected = [
-        (b"number".to_vec(), text(b"12345"), None),
-        (b"small".to_vec(), hash(&[("f1", "v1"), ("f2", "-7")]), None),
-        (b"text".to_vec(), text(&[b'a'; 60]), Some(4_102_444_800_000)),
-    ];
-    assert_eq!(seen, expected);
 }
