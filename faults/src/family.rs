@@ -144,6 +144,45 @@ impl Family {
         self.row().1
     }
 
+    /// What it never does, or does only if a setting asks for it; in sentences, `None` if its line
+    /// says all.
+    pub fn limits(self) -> Option<&'static str> {
+        Some(match self {
+            Family::Partition => {
+                "It cuts no process off from the storage unless `cut-off` is `storage`, and one cut \
+                 may reach several masters unless `struck-servers` is 1."
+            }
+            Family::ClockJump => {
+                "It steps no Sentinel. One strike often steps several masters within a lease; with \
+                 `struck-servers` 1 it steps one."
+            }
+            Family::Restart => {
+                "Every server comes back. One strike often restarts several masters within a lease; \
+                 with `struck-servers` 1 it restarts one."
+            }
+            Family::Eviction => {
+                "It stops no server. One strike often hits several masters; with `struck-servers` 1 \
+                 it hits one."
+            }
+            Family::Latency => {
+                "It delays no message to the storage, and none for longer than a tenth of the lease \
+                 (a program's for 1.5 leases) unless `extra-latency` says so."
+            }
+            Family::StorageDelay => "It loses no request, and delays nothing but requests.",
+            Family::LostReply => {
+                "The command itself is carried out; replies of the storage arrive."
+            }
+            Family::LostRequest => "Requests to the storage arrive.",
+            Family::Suspend => "It hits processes, never servers.",
+            Family::ClientCrash => {
+                "Of three processes or more two survive, of two one; servers do not crash."
+            }
+            Family::SlowServer => "It stops no server.",
+            Family::ReplicationLag => "It hits nothing where servers do not replicate one another.",
+            _ => return None,
+        })
+    }
+
     /// Whether `all` may switch it on: something goes wrong, and by itself. Not if the family came
     /// after seeds of `all` were published, which stay what they are.
     pub fn is_accident(self) -> bool {

@@ -33,6 +33,8 @@ pub use generate::{DrawnIncident, generate, incidents, plan_of};
 pub use node::Node;
 pub use plan::{FaultPlan, TimedFault};
 pub use seed::{Seed, Stream};
-pub use setting::{Counts, FailoverBy, InvalidSetting, Knobs, Setting, Spans, Topology, Window};
+pub use setting::{
+    Counts, CutOff, FailoverBy, InvalidSetting, Knobs, Setting, Spans, Topology, Window,
+};
 pub use shrink::{Boundary, Magnitude, Shrunk, fewest_faults, magnitudes, shrink, with_magnitude};
 pub use time::{Micros, SimTime};

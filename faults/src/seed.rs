@@ -44,6 +44,8 @@ pub enum Stream {
     Priorities,
     /// Which calls of its lock a thread does not wait for to the end.
     Impatience(Node),
+    /// Which critical sections of a thread take a re-entrant lock a second time.
+    Nesting(Node),
 }
 
 impl Seed {
@@ -75,6 +77,7 @@ impl Stream {
             Stream::Aim => (10, 0, 0),
             Stream::Priorities => (11, 0, 0),
             Stream::Impatience(node) => (12, code(node), thread(node)),
+            Stream::Nesting(node) => (13, code(node), thread(node)),
         };
         kind << 56 | a << 28 | b
     }

@@ -1,8 +1,10 @@
 //! What a fault plan may hit and how hard: the deployment, the window, and every range that
 //! families draw from.
 
+mod cut_off;
 mod failover_by;
 
+pub use cut_off::CutOff;
 pub use failover_by::FailoverBy;
 
 use crate::node::Node;
@@ -113,6 +115,13 @@ pub struct Knobs {
     /// By what `failover` takes a primary away that another server follows. Default drawn.
     #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
     pub failover_by: FailoverBy,
+    /// How many servers one strike of `restart`, `clock-jump`, `eviction` or `partition` hits at
+    /// most. Default any number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub struck_servers: Option<NonZeroU16>,
+    /// What `partition` cuts processes off from. Default servers.
+    #[serde(default, skip_serializing_if = "CutOff::is_servers")]
+    pub cut_off: CutOff,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     /// Default 30,000 (3 %).
     pub drift_ppm: u32,
@@ -123,7 +132,7 @@ pub struct Knobs {
     /// How many in a thousand server crashes are power losses rather than deaths of the process.
     /// Default 500.
     pub power_loss_per_mille: u16,
-    /// What `latency` adds to a message. Default 1 ms to 1 s.
+    /// What `latency` adds to a message. Default 1 ms to a tenth of a lease.
     pub latency: Spans,
     /// How long a partition lasts. Default 100 ms to 1.5 leases.
     pub partition: Spans,
@@ -300,11 +309,13 @@ impl Knobs {
             replication_lag: Spans::millis(50, 5_000),
             lagging_replicas: None,
             failover_by: FailoverBy::Drawn,
+            struck_servers: None,
+            cut_off: CutOff::Servers,
             drift_ppm: 30_000,
             clock_jump: up_to(Micros(ttl / 5), ttl.saturating_mul(2)),
             restart_delay: Spans::millis(0, 0),
             power_loss_per_mille: 500,
-            latency: Spans::millis(1, 1_000),
+            latency: up_to(ms(1), ttl / 10),
             partition: up_to(ms(100), ttl.saturating_mul(3) / 2),
             lost_reply: Spans::millis(1_000, 10_000),
             storage_delay: up_to(ms(50), ttl.saturating_mul(2)),
@@ -312,6 +323,11 @@ impl Knobs {
             client_down: up_to(ms(100), ttl.saturating_mul(2)),
             spell: up_to(ms(1_000), ttl.saturating_mul(2)),
         }
+    }
+
+    /// How many of some servers one strike may hit.
+    pub(crate) fn struck_of(&self, servers: usize) -> usize {
+        self.struck_servers.map_or(servers, |most| servers.min(usize::from(most.get())))
     }
 
     /// Every range of spans with its name.

@@ -13,6 +13,7 @@ mod recording;
 mod spec;
 mod validate;
 pub mod verdicts;
+mod window;
 
 pub use recording::{Recording, RunOutcome};
 pub use spec::RunSpec;
@@ -117,7 +118,7 @@ impl RunSpec {
             events = kept;
             watched
         });
-        let resource = watched.as_ref().map_or(RESOURCE, |watched| &watched.key);
+        let resource = watched.as_ref().map_or(RESOURCE, Watched::resource);
         let (header, ended) = (self.header(resource), recorder.ended());
         let history =
             History { format: FORMAT.to_owned(), version: VERSION, header, events, ended };

@@ -99,13 +99,42 @@ fn clients(server: &Server, text: &mut String) {
     );
 }
 
+/// The memory of the machine, as it tells: 8 GiB.
+const TOTAL_MEMORY: usize = 8 << 30;
+
+/// A number of bytes as Redis writes it for people: `512B`, `1.50K`, `8.00G`.
+fn human(bytes: usize) -> String {
+    const UNITS: [&str; 4] = ["K", "M", "G", "T"];
+    if bytes < 1_024 {
+        return format!("{bytes}B");
+    }
+    let (mut value, mut unit) = (bytes as f64 / 1_024.0, 0);
+    while value >= 1_024.0 && unit + 1 < UNITS.len() {
+        (value, unit) = (value / 1_024.0, unit + 1);
+    }
+    format!("{value:.2}{}", UNITS[unit])
+}
+
 fn memory(server: &Server, text: &mut String) {
     let used = server.used_memory();
     let policy = server.config.maxmemory_policy;
     let named = crate::config::MaxmemoryPolicy::NAMES.iter().find(|(_, known)| *known == policy);
+    // It knows no memory but that of its data; queues and dashboards read the fields all the same.
+    for field in ["used_memory", "used_memory_rss", "used_memory_peak", "total_system_memory"] {
+        let bytes = if field == "total_system_memory" { TOTAL_MEMORY } else { used };
+        let _ = write!(text, "{field}:{bytes}\r\n{field}_human:{}\r\n", human(bytes));
+    }
     let _ = write!(
         text,
-        "used_memory:{used}\r\nused_memory_dataset:{used}\r\nnumber_of_cached_scripts:{}\r\n\
+        "used_memory_peak_perc:100.00%\r\nused_memory_overhead:0\r\nused_memory_startup:0\r\n\
+         used_memory_lua:0\r\nused_memory_lua_human:0B\r\nused_memory_scripts:0\r\n\
+         used_memory_scripts_human:0B\r\nmaxmemory_human:{}\r\nmem_fragmentation_ratio:1.00\r\n\
+         active_defrag_running:0\r\n",
+        human(usize::try_from(server.config.maxmemory).unwrap_or(usize::MAX)),
+    );
+    let _ = write!(
+        text,
+        "used_memory_dataset:{used}\r\nnumber_of_cached_scripts:{}\r\n\
         number_of_functions:0\r\n\
          number_of_libraries:0\r\nmaxmemory:{}\r\nmaxmemory_policy:{}\r\nmem_allocator:rust\r\n\
          lazyfree_pending_objects:0\r\n\
@@ -171,5 +200,16 @@ fn keyspace(server: &Server, text: &mut String) {
             let (keys, expires) = (database.len(), database.volatile_len());
             let _ = write!(text, "db{db}:keys={keys},expires={expires},avg_ttl=0\r\n");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::human;
+
+    #[test]
+    fn bytes_read_as_redis_writes_them() {
+        let told = [0, 1_023, 1_536, 1 << 20, 8 << 30].map(human);
+        assert_eq!(told, ["0B", "1023B", "1.50K", "1.00M", "8.00G"]);
     }
 }

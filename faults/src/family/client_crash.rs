@@ -1,5 +1,5 @@
-//! `client-crash`: processes die, some for good. Must never leave fewer than two alive (or kill any
-//! for good where there are no more than two): a lock that nobody else wants shows nothing.
+//! `client-crash`: processes die, some for good. Of three processes and more two survive, of two one:
+//! it must still get the lock.
 
 use super::Incident;
 use super::timing::{span, starts};
@@ -9,12 +9,14 @@ use crate::node::Node;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-/// How many processes survive at least.
-const SURVIVORS_MIN: u16 = 2;
+/// How many of so many processes survive at least.
+fn survivors_min(processes: u16) -> u16 {
+    if processes <= 2 { 1 } else { 2 }
+}
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     let clients = setting.clients();
-    let mut may_die: u16 = setting.processes.saturating_sub(SURVIVORS_MIN);
+    let mut may_die = setting.processes.saturating_sub(survivors_min(setting.processes));
     let mut dead: Vec<Node> = Vec::new();
     let mut drawn = Vec::new();
     for at in starts(rng, setting) {

@@ -1,13 +1,13 @@
 //! `partition`: the network between clients and servers, or among servers and Sentinels, is cut,
-//! one way or both ways, once or several times in a row (a link that flaps). Must never cut off the
-//! storage: that is `storage-delay`.
+//! one way or both ways, once or several times in a row (a link that flaps). With `cut-off` it cuts
+//! processes off from the storage instead.
 
 use super::timing::{span, starts};
 use super::{Drawn, Incident};
 use crate::draw::{chance, subset, uniform};
 use crate::fault::{Direction, Fault};
 use crate::node::Node;
-use crate::setting::{Setting, Spans};
+use crate::setting::{CutOff, Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
@@ -77,7 +77,8 @@ fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime
 /// Half of the time clients against servers, else the servers (and Sentinels) among themselves.
 fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let (servers, sentinels) = (setting.servers(), setting.sentinels());
-    let some_servers = some(rng, &servers);
+    let mut some_servers = some(rng, &servers);
+    some_servers.truncate(setting.knobs.struck_of(some_servers.len()));
     let some_clients = some(rng, &setting.clients());
     let others: Vec<Node> =
         servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();
@@ -85,6 +86,7 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     let from_clients = chance(rng, 500);
     // Independent masters never talk to each other, so there is nothing among them to cut.
     let (side_a, side_b) = match chance(rng, 500) {
+        _ if setting.knobs.cut_off == CutOff::Storage => (some_clients, vec![Node::Storage]),
         _ if from_clients || !setting.is_replicated() => (some_clients, some_servers),
         false if !others.is_empty() => (some_servers, others),
         _ if sentinels.is_empty() => (some_servers, others),

@@ -1,5 +1,5 @@
 //! Hitting several servers within one lease, half of the time while others are out of reach: what
-//! `restart` and `clock-jump` need to break a quorum.
+//! `restart` and `clock-jump` need to break a quorum. `struck-servers` limits how many are hit.
 
 use super::timing::{before, span, starts, up_to};
 use crate::draw::{chance, subset, uniform};
@@ -33,11 +33,15 @@ pub(super) fn strikes(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Strike> {
 fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     let servers = setting.servers();
     let spare = setting.spare_servers();
-    let shielded = if spare > 0 && setting.processes > 0 && chance(rng, 500) {
+    let mut shielded = if spare > 0 && setting.processes > 0 && chance(rng, 500) {
         subset(rng, &servers, spare)
     } else {
         Vec::new()
     };
+    // A server out of reach is hit as well.
+    if setting.knobs.struck_servers.is_some() {
+        shielded.clear();
+    }
     let reachable: Vec<Node> =
         servers.into_iter().filter(|node| !shielded.contains(node)).collect();
     let victims = victims(rng, setting, &reachable);
@@ -58,6 +62,7 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
+    victims.truncate(setting.knobs.struck_of(victims.len()));
     let (primary_too, first) = (chance(rng, 750), setting.servers()[0]);
     if primary_too && setting.is_replicated() && !victims.contains(&first) && !victims.is_empty() {
         victims[0] = first;

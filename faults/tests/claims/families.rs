@@ -4,8 +4,8 @@ use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};
 use fencepost_faults::family::swarm;
 use fencepost_faults::{
-    FAMILIES, FailoverBy, Family, Fault, FaultKind, FaultPlan, Micros, Node, OperatorCommand, Seed,
-    Setting, Spans, TimedFault, Topology,
+    CutOff, FAMILIES, FailoverBy, Family, Fault, FaultKind, FaultPlan, Micros, Node,
+    OperatorCommand, Seed, Setting, Spans, TimedFault, Topology, incidents,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroU16;
@@ -37,6 +37,60 @@ fn pauses_often_outlast_the_lease() {
     };
     assert!(outlast("pause") > 100, "{}", outlast("pause"));
     assert!(outlast("suspend") > 100, "{}", outlast("suspend"));
+}
+
+#[test]
+fn a_strike_hits_as_many_servers_as_the_setting_says() {
+    for family in ["restart", "clock-jump", "eviction", "partition"] {
+        let most = |setting: &Setting| {
+            let servers = |fault: &Fault| {
+                let named = fault.nodes().into_iter().filter(|node| node.is_server());
+                named.collect::<BTreeSet<Node>>()
+            };
+            let struck = |seed| {
+                let incidents = incidents(Seed(seed), &family.parse().unwrap(), setting);
+                let hit = incidents.into_iter().map(|one| {
+                    let faults = one.incident.faults.iter();
+                    faults.flat_map(|(_, fault)| servers(fault)).collect::<BTreeSet<_>>().len()
+                });
+                hit.max().unwrap_or(0)
+            };
+            (0..100).map(struck).max().unwrap()
+        };
+        let mut setting = independent();
+        assert!(most(&setting) > 1, "{family}");
+        setting.knobs.struck_servers = NonZeroU16::new(1);
+        assert_eq!(most(&setting), 1, "{family}");
+    }
+}
+
+#[test]
+fn a_partition_cuts_off_the_storage_only_if_the_setting_says_so() {
+    let ends = |setting: &Setting| -> BTreeSet<bool> {
+        let faults = (0..200).flat_map(|seed| plan(seed, "partition", setting).faults);
+        faults.map(|timed| timed.fault.nodes().contains(&Node::Storage)).collect()
+    };
+    for mut setting in [standalone(), replicated(), independent()] {
+        assert_eq!(ends(&setting), BTreeSet::from([false]));
+        setting.knobs.cut_off = CutOff::Storage;
+        assert_eq!(ends(&setting), BTreeSet::from([true]));
+    }
+}
+
+#[test]
+fn of_two_processes_one_may_die_for_good_and_of_three_one() {
+    let dead = |processes| {
+        let setting = Setting { processes, ..standalone() };
+        let of = |seed| {
+            let faults = plan(seed, "client-crash", &setting).faults;
+            let for_good = faults
+                .iter()
+                .filter(|timed| matches!(timed.fault, Fault::Crash { down_us: None, .. }));
+            for_good.count()
+        };
+        (0..200).map(of).max().unwrap()
+    };
+    assert_eq!([1, 2, 3, 5].map(dead), [0, 1, 1, 3]);
 }
 
 #[test]

@@ -220,15 +220,17 @@ impl Case<'_, '_> {
             .iter()
             .map(|(node, _)| *node)
             .filter(|node| at.is_none_or(|at| at == *node));
-        let set = servers.filter_map(|server| {
+        let ends = servers.filter_map(|server| {
             let spans = self
                 .timeline
                 .keys
                 .iter()
                 .filter(|key| key.node == server && key.value == self.holder.owner);
-            spans.flat_map(|key| &key.set).map(|set| set.time).max()
+            let set = spans.flat_map(|key| &key.set).max()?;
+            let lease = self.timeline.lease_asked(*set);
+            Some(set.time + lease.unwrap_or(self.timeline.history.header.ttl_us))
         });
-        Some(set.min()? + self.timeline.history.header.ttl_us)
+        ends.min()
     }
 }
 

@@ -50,6 +50,7 @@ mod tests;
 mod unexplained;
 mod unfounded_answer;
 mod unordered_tokens;
+mod unrecorded_job;
 mod waiter_crash;
 mod waiter_pause;
 
@@ -188,6 +189,8 @@ causes! {
     Partition = partition,
     /// A process that had the lock to itself computed what it wrote from an older value.
     OldValue = old_value,
+    /// A job was done, its lock given back, and nothing recorded that.
+    UnrecordedJob = unrecorded_job,
     /// The lock's own code gave an answer that no server had given.
     UnfoundedAnswer = unfounded_answer,
     /// The rules do not decide it.

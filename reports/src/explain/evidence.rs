@@ -25,7 +25,7 @@ pub(super) use counter::Counter;
 pub(super) use early_loss::Lost;
 pub(super) use flight::OnItsWay;
 pub(super) use held::LongSection;
-pub(super) use lease::last_lease;
+pub(super) use lease::{Lease, is_taken_again, last_lease, lost_at};
 pub(super) use loss::{Loss, RanOut, Remover};
 pub(super) use misheard::{Misheard, Obstacle};
 pub(super) use overrun::Overrun;
@@ -126,6 +126,16 @@ impl<'t, 'h> Case<'t, 'h> {
     pub(super) fn is_overwritten(&self) -> bool {
         let is_overwritten = |clash| owners::is_overwritten(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(is_overwritten)
+    }
+
+    /// Whether the earlier of two acquisitions had been given back when the later was granted.
+    pub(super) fn is_repeated_later(&self) -> bool {
+        self.finding.clash.is_some_and(|clash| {
+            let left = self.timeline.section_of(clash.earlier).and_then(|section| section.to);
+            let taken = &self.timeline.acquisitions[clash.later];
+            let granted = taken.grant.as_ref().map_or(taken.invoked, |grant| grant.moment);
+            left.is_some_and(|left| left < granted)
+        })
     }
 
     /// Whether a process removed a lock at a server where its own had never been.

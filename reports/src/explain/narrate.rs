@@ -34,6 +34,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
                 GivingUp::Interrupted => format!("is interrupted in its {what}{granted}"),
             }
         }
+        What::About { lock } => format!("turns to the lock {lock:?}"),
         What::Lost => "notices that it lost the lock".to_owned(),
         What::Silent { since_us, ahead: true, .. } => {
             format!("waits, and has sent nothing since {since_us}")

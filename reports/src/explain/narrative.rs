@@ -3,9 +3,10 @@
 //! The sentences are made by rules from the events alone: nothing is said that no event says, and
 //! the number of the event stands beside it.
 
+use crate::explain::evidence::{is_taken_again, last_lease};
 use crate::explain::narrate;
 use crate::judge::finding::{Clash, Finding};
-use crate::judge::timeline::{Acquisition, FaultSpan, KeyEnd, Moment, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, Turn, What};
 use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 use schemars::JsonSchema;
@@ -125,7 +126,7 @@ impl Story<'_, '_> {
     fn granted(&mut self, one: &Acquisition<'_>) {
         let Some(grant) = &one.grant else { return };
         let header = &self.timeline.history.header;
-        let (node, process, ttl) = (grant.node, one.process, header.ttl_us);
+        let (node, process, ttl) = (grant.node, one.process, self.lease_of(grant));
         let text = match header.quorum {
             _ if header.lives_with_session => {
                 format!("{node} makes {process} the first of the queue.")
@@ -135,12 +136,12 @@ impl Story<'_, '_> {
             }
             0 | 1 if !grant.created => {
                 let own = process.machine();
-                format!("{node} finds a lock of {own} and lets {process} in under it for {ttl}.")
+                format!("{node} finds a lock of {own} and lets {process} in under it{ttl}.")
             }
-            0 | 1 => format!("{node} grants the lock to {process} for {ttl}."),
+            0 | 1 => format!("{node} grants the lock to {process}{ttl}."),
             quorum => {
                 format!(
-                    "{node} grants the lock to {process} for {ttl}: with it, {process} has its \
+                    "{node} grants the lock to {process}{ttl}: with it, {process} has its \
                      quorum of {quorum}."
                 )
             }
@@ -199,6 +200,9 @@ impl Story<'_, '_> {
         let section =
             timeline.section_of(timeline.acquisition_of(holder.operation).unwrap_or_default());
         for (at, expired) in ends {
+            if is_taken_again(timeline, holder, timeline.history.events[at.index].node, at) {
+                continue;
+            }
             let still = section.is_some_and(|section| section.covers(at));
             let while_inside = if still {
                 format!(", while {} is in its critical section", holder.process)
@@ -281,16 +285,29 @@ impl Story<'_, '_> {
         );
     }
 
-    /// When the lease is over that the holder was granted.
-    fn lease_end(&self, holder: &Acquisition<'_>) -> Option<SimTime> {
-        let grant = holder.grant.as_ref()?;
-        Some(grant.moment.time + self.timeline.history.header.ttl_us)
+    /// The lease of a grant in words: as the server recorded it, or else as it is set.
+    fn lease_of(&self, grant: &Grant) -> String {
+        let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
+        let is_recorded = matches!(grant.node, Node::Redis(_))
+            && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
+        match self.timeline.lease_asked(grant.moment) {
+            Some(lease) => format!(" for {lease}"),
+            None if is_recorded => ", without an expiry".to_owned(),
+            None => format!(" for {}", self.timeline.history.header.ttl_us),
+        }
+    }
+
+    /// When the lease is over that the holder had last when the other was granted the lock.
+    fn lease_end(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> Option<SimTime> {
+        let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
+        Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
     }
 
     /// The holder goes out.
     fn leaves(&mut self, clash: Clash) {
         let timeline = self.timeline;
-        let holder = &timeline.acquisitions[clash.earlier];
+        let (holder, taker) =
+            (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
         let Some(left) = timeline.section_of(clash.earlier).and_then(|section| section.to) else {
             return;
         };
@@ -299,7 +316,7 @@ impl Story<'_, '_> {
         let (end, what) = match header.has_no_ttl() {
             true if header.lives_with_session => (gone(), format!("{} was gone", header.place().0)),
             true => (gone(), "lock was gone".to_owned()),
-            false => (self.lease_end(holder), "lease was over".to_owned()),
+            false => (self.lease_end(holder, taker), "lease was over".to_owned()),
         };
         let late = match end.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),

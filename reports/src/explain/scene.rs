@@ -1,6 +1,6 @@
 //! What can be named in a sentence that states why two acquisitions could stand against each other.
 
-use super::evidence::{last_lease, release};
+use super::evidence::{Lease, last_lease, lost_at, release};
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::{Acquisition, FaultSpan, Grant, KeyEnd, Moment, Timeline};
 use crate::record::history::{Change, What};
@@ -48,9 +48,17 @@ impl<'t, 'h> Scene<'t, 'h> {
         server(self.taker)
     }
 
-    /// When and how the holder's lock went from the server that had granted it.
+    /// When and how the holder's lock went from a server that had granted it: what the holder took
+    /// again at once does not count.
     pub(super) fn gone(&self) -> Option<(Moment, KeyEnd)> {
-        self.timeline.gone(self.holder)
+        let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
+        let lost = held.zip(taken).and_then(|(held, taken)| {
+            let servers = held.servers.iter().map(|(server, _)| *server);
+            let lost = servers
+                .filter_map(|node| lost_at(self.timeline, self.holder, node, taken.moment)?.to);
+            lost.min_by_key(|(at, _)| *at)
+        });
+        lost.or_else(|| self.timeline.gone(self.holder))
     }
 
     /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
@@ -101,11 +109,17 @@ impl<'t, 'h> Scene<'t, 'h> {
 
     /// How long the lease lasts that the holder asked for last before the other was granted.
     pub(super) fn lease(&self) -> Micros {
-        let (held, taken) = (self.holder.grant.as_ref(), self.taker.grant.as_ref());
-        let lease = held.zip(taken).map(|(held, taken)| {
-            last_lease(self.timeline, self.holder, held.node, taken.moment).lasts
-        });
-        lease.unwrap_or(self.ttl())
+        self.last_lease().map_or(self.ttl(), |lease| lease.lasts)
+    }
+
+    /// When that lease is over by true time.
+    pub(super) fn lease_ends(&self) -> Option<SimTime> {
+        self.last_lease().map(Lease::ends)
+    }
+
+    fn last_lease(&self) -> Option<Lease> {
+        let (held, taken) = (self.holder.grant.as_ref()?, self.taker.grant.as_ref()?);
+        Some(last_lease(self.timeline, self.holder, held.node, taken.moment))
     }
 
     /// The process other than the holder's that set the holder's lease last, and when.

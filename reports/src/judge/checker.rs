@@ -12,6 +12,7 @@ mod held_forever;
 mod lost_update;
 mod overlap;
 mod oversold;
+mod repeated_job;
 mod stale_write;
 mod starved;
 pub(crate) mod stuck;
@@ -61,6 +62,7 @@ checkers! {
     lost_update: LostUpdate = MEANING;
     oversold: Oversold = MEANING;
     duplicate_number: DuplicateNumber = MEANING, NumberRegression = NUMBER_REGRESSION;
+    repeated_job: RepeatedJob = MEANING;
     token_regression: TokenRegression = MEANING;
     token_missing: TokenMissing = MEANING;
     fenced_out: FencedOut = MEANING;

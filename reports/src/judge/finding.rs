@@ -55,6 +55,8 @@ kinds! {
     DuplicateNumber = Harm,
     /// A number was issued that is lower than one issued before.
     NumberRegression = Harm,
+    /// A job was done a second time.
+    RepeatedJob = Harm,
     /// Fencing tokens did not grow in the order in which the servers granted the lock.
     TokenRegression = Hazard,
     /// A lease that promises a fencing token came without one.

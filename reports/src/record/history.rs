@@ -4,6 +4,7 @@
 //! does not know. Beside them stand what each server did with the lock's keys (told by a tap that
 //! no client sees), what the storage accepted and rejected, and the faults.
 
+mod locks;
 mod setting;
 mod workload;
 
@@ -68,7 +69,8 @@ pub struct Header {
     pub fault: Families,
     /// The seed that the run was drawn from.
     pub seed: Seed,
-    /// The name of what is locked; also the lock's key at the servers.
+    /// The name of what is locked; also the lock's key at the servers. Of several locks, what their
+    /// keys begin with.
     pub resource: String,
     /// The lease asked of the servers.
     pub ttl_us: Micros,
@@ -99,6 +101,9 @@ pub struct Header {
     /// another by more than this gets it before. Absent for locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
+    /// Whether each lock of the run is a job's, which is done once.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub lock_per_job: bool,
     /// How soon a free lock must be had, if the run demands it. Programs have a default bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
@@ -200,6 +205,11 @@ pub enum What {
         operation: u64,
         /// What the application did.
         how: GivingUp,
+    },
+    /// What this thread asks, holds and gives back from here on is this one of several locks.
+    About {
+        /// The lock's key.
+        lock: String,
     },
     /// The lock's own code noticed that this thread lost the lock.
     Lost,

@@ -20,6 +20,9 @@ pub struct ProgramReport {
     pub ending: Option<String>,
     /// Whether it ended otherwise than a worker should.
     pub failed: bool,
+    /// The line on standard error that names the error, if it failed and wrote one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
     /// What it printed, line by line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Printed>,

@@ -49,6 +49,7 @@ impl Story {
             lives_with_session: false,
             kept_as: None,
             order_bound_us: None,
+            lock_per_job: false,
             availability: None,
         };
         let (open, held, held_before) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());

@@ -148,6 +148,7 @@ impl<'h> Past<'h> {
             }
             What::GivenUp { operation, .. } => self.given_up(event.node, *operation),
             What::Lost => process(event.node, "notices a loss"),
+            What::About { .. } => process(event.node, "turns to a lock"),
             What::Silent { .. } => process(event.node, "waits in silence"),
             What::Turn { about, .. } => machine(event.node, "takes a turn")
                 .and_then(|()| about.map_or(Ok(()), |about| machine(about, "is part of a turn"))),

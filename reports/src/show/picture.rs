@@ -14,9 +14,9 @@ pub(crate) use marks::{Glyph, Mark};
 pub(crate) use strip::HolderSpan;
 
 use crate::judge::timeline::{KeyEnd, SectionEnd, Timeline};
-use crate::record::history::{Header, History, StorageRule, Workload};
+use crate::record::history::{Header, History, StorageRule, What, Workload};
 use crate::record::trace::WireMessage;
-use crate::summary::report::RunReport;
+use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
 /// Everything that a picture of one run shows. Times are true microseconds since the start of the
@@ -82,6 +82,12 @@ impl Scene {
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
+        let history = match run.violations.first() {
+            Some(first) if first.violation.resource != history.header.resource => {
+                history.of_lock(&first.violation.resource)
+            }
+            _ => history,
+        };
         if history.events.is_empty() {
             return None;
         }
@@ -114,7 +120,8 @@ impl Scene {
 /// What the timeline of a report still says of its history. Of the header, a picture needs the
 /// resource only.
 fn remembered(run: &RunReport) -> History {
-    let resource = run.violations.first().map_or("lock", |violation| &violation.violation.resource);
+    let resource = run.violations.first().map(|one| one.violation.resource.as_str());
+    let resource = resource.or_else(|| run.timeline.iter().find_map(key_of)).unwrap_or("lock");
     let events = run.timeline.iter().map(|entry| crate::record::history::Event {
         sequence: entry.sequence,
         time_us: entry.time_us,
@@ -140,10 +147,19 @@ fn remembered(run: &RunReport) -> History {
             lives_with_session: false,
             kept_as: None,
             order_bound_us: None,
+            lock_per_job: false,
             availability: None,
         },
         events: events.collect(),
         ended: None,
+    }
+}
+
+/// The key that an entry is about.
+fn key_of(entry: &TimelineEntry) -> Option<&str> {
+    match &entry.what {
+        What::Server { key, .. } => Some(key),
+        _ => None,
     }
 }
 

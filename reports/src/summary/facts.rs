@@ -13,7 +13,7 @@ use crate::record::digest::digest;
 use crate::record::history::{Action, History, What};
 use crate::record::programs::{ProgramReport, Ran};
 use crate::summary::report::{Latencies, Latency, StorageTally, TimelineEntry};
-use crate::summary::verdict::{Judgement, Verdict, judge_timeline};
+use crate::summary::verdict::{Judgement, Verdict, judge_timelines};
 use crate::summary::violation::Violation;
 use fencepost_faults::{FaultPlan, SimTime};
 use std::collections::BTreeMap;
@@ -80,7 +80,13 @@ impl RunFacts {
     /// Judges a history, and counts what it holds.
     pub fn new(history: &History, context: RunContext) -> RunFacts {
         let timeline = Timeline::new(history);
-        let Judgement { verdict, violations } = judge_timeline(&timeline);
+        let locks = history.by_lock();
+        let of_locks: Vec<Timeline<'_>> = locks.iter().map(Timeline::new).collect();
+        let Judgement { verdict, violations } = match of_locks.is_empty() {
+            true => judge_timelines(std::slice::from_ref(&timeline)),
+            false => judge_timelines(&of_locks),
+        };
+        let shown = shown::most_telling(&timeline, &of_locks, &violations);
         let verdict = match (verdict, context.failure) {
             (Verdict::Valid | Verdict::Unknown { .. }, Some(reason)) => Verdict::Unknown { reason },
             (verdict, _) => verdict,
@@ -104,7 +110,10 @@ impl RunFacts {
             lengths: context.lengths,
             latency_us: latencies(&timeline),
             storage: tally(&timeline, &violations),
-            timeline: shown::timeline(&timeline, &violations),
+            timeline: match violations.is_empty() {
+                false => shown::timeline(shown, &violations),
+                true => shown::around_faults(shown),
+            },
             violations,
             programs: context.programs,
             ran: context.ran,
@@ -232,7 +241,7 @@ mod tests {
         assert_eq!(run.latency_us.acquire, Some(Latency { p50: 2_000, p99: 2_000, max: 2_000 }));
         assert_eq!(run.latency_us.hold, Some(Latency { p50: 6_000, p99: 6_000, max: 6_000 }));
         assert_eq!(run.storage, StorageTally { accepted: 2, rejected: 0, stale_writes: 0 });
-        assert!(run.timeline.is_empty(), "nothing was violated, so nothing needs to be shown");
+        assert_eq!(run.timeline.len(), 3, "without faults, what came first");
     }
 
     #[test]

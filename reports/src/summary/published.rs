@@ -3,6 +3,8 @@
 //!
 //! Tests of `fencepost` hold one table to the files and run the commands of the other.
 
+use serde_json::Value;
+
 /// A published certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Published {
@@ -135,14 +137,65 @@ impl Counterexample {
     }
 }
 
-/// Those of a lock under the faults of some families.
-pub fn published(client: &str, fault: &str) -> impl Iterator<Item = &'static Published> {
-    PUBLISHED.iter().filter(move |one| one.client == client && one.fault == fault)
+/// Those of a lock under the faults of some families that were made with the settings of a scenario.
+pub fn published(
+    client: &str,
+    fault: &str,
+    scenario: &Value,
+) -> impl Iterator<Item = &'static Published> {
+    let own = PUBLISHED.iter().filter(move |one| one.client == client && one.fault == fault);
+    own.filter(|one| one.has_settings_of(scenario))
 }
 
 impl Published {
+    /// Whether it was made with the lease, the persistence, the restart delay, the number of masters
+    /// and the holds of a scenario. A scenario that does not say has the built-in ones.
+    fn has_settings_of(&self, scenario: &Value) -> bool {
+        let stated = |key: &str, built_in: &str| match scenario.get(key) {
+            None | Some(Value::Null) => built_in.to_owned(),
+            Some(Value::String(text)) => text.clone(),
+            Some(other) => other.to_string(),
+        };
+        let bound = |before: &str, after: &str| {
+            let mut bounds = self.bounds.split(", ");
+            bounds.find_map(|one| one.strip_prefix(before)?.strip_suffix(after))
+        };
+        let persistence = bound("aof-always", "").map_or("none", |_| "aof-always");
+        let is_long = |hold: &str| stated("hold", "10ms..8s") == hold;
+        let is_short = || !matches!(stated("hold", "10ms..8s").as_str(), "until-validity");
+        stated("ttl", "10s") == "10s"
+            && stated("persistence", "none") == persistence
+            && stated("restart-delay", "0us") == bound("back after ", "").unwrap_or("0us")
+            && bound("", " masters").is_none_or(|masters| stated("masters", "5") == masters)
+            && bound("holds of ", "").map_or_else(is_short, is_long)
+    }
+
     /// Its file, from the folder of the documentation.
     pub fn file(&self) -> String {
         format!("data/certificates/{}.json", self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn names(client: &str, fault: &str, scenario: Value) -> Vec<&'static str> {
+        published(client, fault, &scenario).map(|one| one.name).collect()
+    }
+
+    #[test]
+    fn a_certificate_is_named_only_beside_its_own_settings() {
+        assert_eq!(names("single-node", "restart", json!({})), [""; 0]);
+        let always = names("single-node", "restart", json!({ "persistence": "aof-always" }));
+        assert!(always.len() >= 5 && always[0] == "single-node-restart-aof-always", "{always:?}");
+        let five = names("redlock", "latency", json!({ "masters": 5 }));
+        assert_eq!(five, ["redlock-latency-5-masters"]);
+        let late = json!({ "masters": 5, "restart-delay": "12s" });
+        assert_eq!(names("redlock", "restart", late), ["redlock-restart-after-12s-5-masters"]);
+        assert_eq!(names("redisson", "none", json!({})), [""; 0]);
+        assert_eq!(names("redisson", "none", json!({ "hold": "20s" })), ["redisson-hold-20s"]);
+        assert_eq!(names("single-node", "none", json!({ "ttl": "3s" })), [""; 0]);
     }
 }

@@ -50,24 +50,30 @@ pub struct Judgement {
 /// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown
 /// unless it exercised the lock.
 pub fn judge(history: &History) -> Judgement {
-    judge_timeline(&Timeline::new(history))
+    judge_by(CHECKERS, history)
 }
 
 /// The same by these checkers, of which some may be the caller's own.
 pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
-    judged(checkers, &Timeline::new(history))
+    let locks = history.by_lock();
+    match locks.is_empty() {
+        true => judged(checkers, &[Timeline::new(history)]),
+        false => judged(checkers, &locks.iter().map(Timeline::new).collect::<Vec<_>>()),
+    }
 }
 
-/// As [`judge`], of a history that was digested already.
-pub(crate) fn judge_timeline(timeline: &Timeline<'_>) -> Judgement {
-    judged(CHECKERS, timeline)
+/// As [`judge`], of histories that were digested already: one for each lock.
+pub(crate) fn judge_timelines(timelines: &[Timeline<'_>]) -> Judgement {
+    judged(CHECKERS, timelines)
 }
 
-fn judged(checkers: &[Checker], timeline: &Timeline<'_>) -> Judgement {
-    let findings: Vec<Finding> =
-        checkers.iter().flat_map(|checker| (checker.check)(timeline)).collect();
-    let violations = grouped(timeline, findings);
-    let verdict = match (violations.is_empty(), unexercised(timeline)) {
+fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
+    let of = |timeline: &Timeline<'_>| {
+        let findings = checkers.iter().flat_map(|checker| (checker.check)(timeline));
+        grouped(timeline, findings.collect())
+    };
+    let violations = together(timelines.iter().flat_map(of).collect());
+    let verdict = match (violations.is_empty(), unexercised(timelines)) {
         (false, _) => Verdict::Violated,
         (true, None) => Verdict::Valid,
         (true, Some(reason)) => Verdict::Unknown { reason },
@@ -85,6 +91,25 @@ fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
         groups.into_iter().map(|((_, cause), group)| violation(timeline, cause, &group)).collect();
     violations.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
     violations
+}
+
+/// One violation for each kind and cause over all locks: the first speaks, the others are counted.
+fn together(violations: Vec<Violation>) -> Vec<Violation> {
+    let mut all: Vec<Violation> = Vec::new();
+    for one in violations {
+        let Some(known) = all.iter_mut().find(|known| known.id == one.id) else {
+            all.push(one);
+            continue;
+        };
+        let occurrences = known.occurrences + one.occurrences;
+        let total_duration_us = known.total_duration_us + one.total_duration_us;
+        if one.at_us < known.at_us {
+            *known = one;
+        }
+        (known.occurrences, known.total_duration_us) = (occurrences, total_duration_us);
+    }
+    all.sort_by_key(|violation| (violation.at_us, violation.kind, violation.cause));
+    all
 }
 
 /// The violation that a group of findings of one kind and cause makes. The group is not empty.
@@ -113,16 +138,26 @@ fn violation(timeline: &Timeline<'_>, cause: Cause, group: &[Finding]) -> Violat
 }
 
 /// Why a history without findings proves nothing, if so. The probe does not count: no fault ever
-/// meets it.
-fn unexercised(timeline: &Timeline<'_>) -> Option<String> {
+/// meets it. Of several locks, one that was exercised is enough.
+fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     let reasons: [fn(&Timeline<'_>) -> Option<String>; 5] =
         [uncontended, no_fault_met, unordered, misjudged, unfinished];
-    reasons.iter().find_map(|reason| reason(timeline))
+    reasons.iter().find_map(|reason| {
+        let all: Option<Vec<String>> = timelines.iter().map(reason).collect();
+        all?.into_iter().next()
+    })
 }
 
-/// One process alone proves nothing. What to change follows from whether others tried.
+/// One process alone proves nothing. What to change follows from whether others tried. Of a job, one
+/// process at most is to get the lock.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process != Node::Probe);
+    if timeline.history.header.lock_per_job {
+        let asked: BTreeSet<Node> = own.map(|one| one.process).collect();
+        let why = "no two processes asked for the lock of the same job: let each job be offered to \
+                   several processes";
+        return (asked.len() < 2).then(|| why.to_owned());
+    }
     let (granted, in_vain): (Vec<_>, Vec<_>) = own.partition(|one| one.outcome == Outcome::Granted);
     let processes: BTreeSet<Node> = granted.iter().map(|one| one.process).collect();
     if processes.len() >= 2 {

@@ -264,7 +264,8 @@ pub(crate) struct ProgramArguments {
     /// The servers that programs run against.
     #[arg(long = "deployment", value_name = "D", default_value = "single", requires = "program")]
     pub(crate) program_deployment: ProgramDeployment,
-    /// The key of the programs' lock at the servers [default: lock:orders].
+    /// The key of the programs' lock at the servers [default: lock:orders]. A pattern with a `*`
+    /// stands for a lock per job, tick or user: each key is judged by itself.
     #[arg(long, value_name = "KEY", requires = "program")]
     pub(crate) lock_key: Option<String>,
     /// A variable of the programs' environment.

@@ -47,6 +47,7 @@ fn family(name: &str) -> Option<String> {
     let family = FAMILIES.iter().find(named)?;
     let mut text = format!("{}: a family of faults (--fault)\n\n", family.name());
     text += &wrapped("  what   ", &format!("{}.", family.about()));
+    text += &family.limits().map_or(String::new(), |limits| wrapped("  limits ", limits));
     text += &pages(|exhibit| exhibit.fault == family.name());
     Some(text)
 }

@@ -64,6 +64,11 @@ pub(crate) fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Fai
         let mut program = Program::parse_in(text, &folder).map_err(Failure::wrong)?;
         program.deployment = arguments.program_deployment;
         if let Some(key) = &arguments.lock_key {
+            if key.matches('*').count() > 1 {
+                return Err(Failure::wrong(format!(
+                    "--lock-key '{key}': expected a key, or a pattern with one *, like job:*"
+                )));
+            }
             program.lock_key.clone_from(key);
         }
         for variable in &arguments.env {

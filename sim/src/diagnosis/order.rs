@@ -143,6 +143,7 @@ impl Swap<'_> {
             | What::Fail { .. }
             | What::Info { .. }
             | What::GivenUp { .. }
+            | What::About { .. }
             | What::Lost => {
                 let fault =
                     Fault::Pause { node: first.node.machine(), duration_us: self.how_long() };
@@ -251,6 +252,7 @@ fn like(what: &What) -> String {
         What::Fail { .. } => "fail".to_owned(),
         What::Info { .. } => "info".to_owned(),
         What::GivenUp { how, .. } => format!("{how:?}"),
+        What::About { lock } => format!("about {lock}"),
         What::Lost => "lost".to_owned(),
         What::Silent { ahead, .. } => format!("silent, {ahead}"),
         What::Crashed => "crashed".to_owned(),

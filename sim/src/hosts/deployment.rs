@@ -189,6 +189,7 @@ impl Deployment {
             recorder: self.recorder.clone(),
             roster: self.roster.clone(),
             is_work: false,
+            is_nested: false,
         }
     }
 

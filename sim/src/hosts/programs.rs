@@ -9,6 +9,7 @@ mod complaint;
 pub(crate) mod desk;
 pub(crate) mod host;
 mod judge;
+mod leases;
 pub mod ran;
 pub mod record;
 pub(crate) mod resp;

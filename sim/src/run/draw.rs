@@ -3,6 +3,7 @@
 use super::aimed;
 use super::fit;
 use super::spec::RunSpec;
+use super::window;
 use crate::setup::lengths;
 use crate::setup::scenario::{Scenario, Strategy};
 use fencepost_clients::Definition;
@@ -18,10 +19,24 @@ impl RunSpec {
         scenario: Rc<Scenario>,
     ) -> RunSpec {
         let drawn = RunSpec::under(FaultPlan::default(), seed, client, families, scenario);
-        let setting = drawn.scenario.setting(drawn.topology());
-        match drawn.scenario.strategy {
-            Strategy::Uniform | Strategy::Pct => drawn.uniform(&setting),
-            Strategy::Aimed => drawn.aimed(&setting),
+        let mut setting = drawn.scenario.setting(drawn.topology());
+        if drawn.scenario.faults.extra_latency.is_none() && drawn.scenario.program(client).is_some()
+        {
+            // It decides by itself how long it waits for an answer.
+            setting.knobs.latency.max_us = setting.knobs.partition.max_us;
+        }
+        let run = drawn.clone().planned(&setting);
+        match window::that_meets_a_program(&run, setting.window) {
+            Some(window) => drawn.planned(&Setting { window, ..setting }),
+            None => run,
+        }
+    }
+
+    /// The run with the plan that its seed draws.
+    fn planned(self, setting: &Setting) -> RunSpec {
+        match self.scenario.strategy {
+            Strategy::Uniform | Strategy::Pct => self.uniform(setting),
+            Strategy::Aimed => self.aimed(setting),
         }
     }
 

@@ -1,9 +1,10 @@
 //! The header of a history: what the judge has to know of the run.
 
 use super::spec::RunSpec;
+use crate::hosts::programs::watched::is_pattern;
 use fencepost_clients::Keeps;
 use fencepost_faults::setting::Topology;
-use fencepost_reports::{Header, Keeping};
+use fencepost_reports::{Header, Keeping, Workload};
 
 impl RunSpec {
     pub(super) fn header(&self, resource: &str) -> Header {
@@ -27,8 +28,15 @@ impl RunSpec {
             lives_with_session: self.client.deployment.lives_with_session(),
             kept_as: self.client.deployment.keeps().map(keeping),
             order_bound_us: self.client.is_fair.then(|| self.order_bound()),
+            lock_per_job: self.has_lock_per_job(),
             availability: self.availability(),
         }
+    }
+
+    fn has_lock_per_job(&self) -> bool {
+        let program = self.scenario.program(self.client);
+        self.scenario.workload == Workload::Jobs
+            && program.is_some_and(|program| is_pattern(&program.lock_key))
     }
 }
 

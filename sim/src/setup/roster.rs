@@ -23,6 +23,8 @@ pub(crate) struct Member {
     pub(crate) draws: RefCell<ChaCha8Rng>,
     /// Decides which calls it does not wait for to the end.
     pub(crate) impatience: RefCell<ChaCha8Rng>,
+    /// Decides which of its sections nest.
+    pub(crate) nesting: RefCell<ChaCha8Rng>,
     is_finished: Cell<bool>,
 }
 
@@ -39,8 +41,9 @@ impl Roster {
         let member = |node: &Node| {
             let draws = RefCell::new(seed.stream(Stream::Workload(*node)));
             let impatience = RefCell::new(seed.stream(Stream::Impatience(*node)));
+            let nesting = RefCell::new(seed.stream(Stream::Nesting(*node)));
             let (cycles_left, is_finished) = (Cell::new(cycles), Cell::new(false));
-            (*node, Member { cycles_left, draws, impatience, is_finished })
+            (*node, Member { cycles_left, draws, impatience, nesting, is_finished })
         };
         Roster {
             members: nodes.iter().map(member).collect(),

@@ -8,6 +8,7 @@ mod hold;
 mod keys;
 pub(crate) mod length;
 mod mutant;
+mod nesting;
 pub(crate) mod program;
 mod section;
 mod servers;
@@ -21,6 +22,7 @@ pub use declare::InvalidScenario;
 pub use hold::Hold;
 pub use keys::{ClientCalls, FaultSizes, Scenario, Servers, Timing};
 pub use mutant::{Factory, Mutant, Wrap};
+pub use nesting::Nesting;
 pub use section::Section;
 pub use servers::{MastersOrder, Persistence};
 pub use slow_link::{InvalidSlowLink, SlowLink};
@@ -39,8 +41,8 @@ use std::num::NonZeroU16;
 impl Scenario {
     /// The scenario of a file or of `--set`: what it does not name is as built in.
     pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
-        let built_in = || Strategy::default().name().into();
-        table.entry("strategy").or_insert_with(built_in);
+        table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
+        table.entry("nesting").or_insert_with(|| Nesting::default().name().into());
         table.try_into()
     }
 
@@ -74,6 +76,8 @@ impl Scenario {
         set(&mut knobs.replication_lag, self.faults.replication_lag);
         knobs.lagging_replicas = self.faults.lagging_replicas.and_then(NonZeroU16::new);
         knobs.failover_by = self.faults.failover_by;
+        knobs.struck_servers = self.faults.struck_servers.and_then(NonZeroU16::new);
+        knobs.cut_off = self.faults.cut_off;
         set(&mut knobs.clock_jump, self.faults.clock_jump);
         set(&mut knobs.restart_delay, Some(self.faults.restart_delay));
         set(&mut knobs.storage_delay, self.faults.storage_delay);
@@ -142,6 +146,7 @@ impl Scenario {
             };
             // A report leaves out one of its names.
             map.insert("strategy".to_owned(), scenario.strategy.name().into());
+            map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map
         };
         let (own, built_in) = (as_map(self), as_map(&Scenario::default()));

@@ -12,16 +12,17 @@ use std::rc::Rc;
 const PRELUDE: &str = include_str!("prelude.py");
 
 /// A worker and how it is run.
-struct Case {
+pub(crate) struct Case {
     worker: &'static str,
     options: &'static [(&'static str, &'static str)],
     fault: &'static str,
     seed: u64,
     scenario: Scenario,
     deployment: ProgramDeployment,
+    watched: Option<&'static str>,
 }
 
-fn case(worker: &'static str, cycles: u32) -> Case {
+pub(crate) fn case(worker: &'static str, cycles: u32) -> Case {
     Case {
         worker,
         options: &[],
@@ -29,25 +30,31 @@ fn case(worker: &'static str, cycles: u32) -> Case {
         seed: 0,
         scenario: Scenario { cycles, ..Scenario::default() },
         deployment: ProgramDeployment::Single,
+        watched: None,
     }
 }
 
 impl Case {
-    fn with(self, options: &'static [(&'static str, &'static str)]) -> Case {
+    pub(crate) fn with(self, options: &'static [(&'static str, &'static str)]) -> Case {
         Case { options, ..self }
     }
 
-    fn under(self, fault: &'static str, seed: u64) -> Case {
+    pub(crate) fn under(self, fault: &'static str, seed: u64) -> Case {
         Case { fault, seed, ..self }
     }
 
-    fn set(mut self, change: impl FnOnce(&mut Scenario)) -> Case {
+    pub(crate) fn set(mut self, change: impl FnOnce(&mut Scenario)) -> Case {
         change(&mut self.scenario);
         self
     }
 
+    /// Watches this key instead of the one that the worker is given.
+    pub(crate) fn watching(self, key: &'static str) -> Case {
+        Case { watched: Some(key), ..self }
+    }
+
     /// `None` where Python is not installed.
-    fn run(self) -> Option<RunFacts> {
+    pub(crate) fn run(self) -> Option<RunFacts> {
         if std::process::Command::new("python3").arg("--version").output().is_err() {
             eprintln!("skipped: python3 is not installed");
             return None;
@@ -58,6 +65,9 @@ impl Case {
         std::fs::write(&path, format!("from prelude import *\n{}", self.worker)).unwrap();
         let mut worker = program(&format!("script=python3 {}", path.display()));
         worker.deployment = self.deployment;
+        if let Some(key) = self.watched {
+            worker.lock_key = key.to_owned();
+        }
         for (name, value) in self.options {
             worker.environment.insert((*name).to_owned(), (*value).to_owned());
         }
@@ -71,15 +81,15 @@ impl Case {
 }
 
 /// Every rule that was broken, with the cause.
-fn found(facts: &RunFacts) -> Vec<(Kind, Cause)> {
+pub(crate) fn found(facts: &RunFacts) -> Vec<(Kind, Cause)> {
     facts.violations.iter().map(|violation| (violation.kind, violation.cause)).collect()
 }
 
-fn kinds(facts: &RunFacts) -> Vec<Kind> {
+pub(crate) fn kinds(facts: &RunFacts) -> Vec<Kind> {
     facts.violations.iter().map(|violation| violation.kind).collect()
 }
 
-fn reason(facts: &RunFacts) -> &str {
+pub(crate) fn reason(facts: &RunFacts) -> &str {
     match &facts.verdict {
         Verdict::Unknown { reason } => reason,
         other => panic!("{other:?}: {:?}", facts.programs),

@@ -5,6 +5,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;
+mod leases;
+mod locks;
 mod workers;
 
 use fencepost::hosts::programs::Program;

@@ -1,6 +1,7 @@
 //! A certificate for people.
 
 use super::{Certificate, Runs, StatedBounds};
+use fencepost_faults::{Families, Family};
 
 /// How wide the text is at most.
 const WIDTH: usize = 96;
@@ -19,6 +20,9 @@ pub(super) fn text(certificate: &Certificate) -> String {
     wrapped(&certificate.claim, &mut text);
     text.push('\n');
     wrapped(&certificate.not_covered, &mut text);
+    if let Some(limit) = never_cut_off(bounds) {
+        wrapped(limit, &mut text);
+    }
     text.push('\n');
     let (runs, out) = (&certificate.runs, &certificate.left_out);
     let [none, one, two] = runs.by_faults;
@@ -54,6 +58,18 @@ pub(super) fn text(certificate: &Certificate) -> String {
         wrapped(&format!("- {condition}"), &mut text);
     }
     text
+}
+
+/// What no partition of these plans does.
+fn never_cut_off(bounds: &StatedBounds) -> Option<&'static str> {
+    let families: Families = bounds.fault.parse().ok()?;
+    let has_cuts = families.chosen().any(|family| family == Family::Partition);
+    let reaches_storage = bounds.scenario["cut-off"] == "storage";
+    match has_cuts {
+        true if reaches_storage => Some("No partition cuts a process off from a server."),
+        true => Some("No partition cuts a process off from the storage."),
+        false => None,
+    }
 }
 
 /// `1 fault and 2 delayed messages`.

@@ -6,6 +6,7 @@ use crate::show::format::exporters::markdown_cell::cell as escaped;
 use crate::show::format::text::layout::percent;
 use crate::summary::published::{counterexample, published};
 use fencepost_faults::Seed;
+use serde_json::Value;
 use std::fmt::Write;
 
 /// The page.
@@ -130,7 +131,7 @@ fn one(matrix: &Matrix, client: &str, page: &mut String) {
             escaped(&cell.fault),
             cell.verdict.name(),
             rate(cell),
-            escaped(&findings(cell)) + &explored(cell),
+            escaped(&findings(cell)) + &explored(cell, &matrix.config["scenario"]),
             cell.seeds_to_first.map_or(String::new(), |seeds| seeds.to_string()),
             escaped(&known),
             cell.agreement.words()
@@ -152,14 +153,14 @@ fn rate(cell: &MatrixCell) -> String {
 }
 
 /// What `explore` says of a quiet cell. The page stands beside the folder of the certificates.
-fn explored(cell: &MatrixCell) -> String {
+fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();
     }
     if let Some(one) = counterexample(&cell.client, &cell.fault) {
         return format!("; **one fault breaks it all the same**: `{}`", one.command());
     }
-    let links = published(&cell.client, &cell.fault)
+    let links = published(&cell.client, &cell.fault, scenario)
         .map(|one| format!("[{}]({})", one.bounds, one.file()))
         .collect::<Vec<_>>();
     match links[..] {

@@ -38,6 +38,13 @@ fn questions(finding: &Finding) -> &'static [Question] {
             Question::Overrun,
             Question::Astray,
         ],
+        (Kind::RepeatedJob, Some(_)) => &[
+            Question::Owners,
+            Question::Unrecorded,
+            Question::Session,
+            Question::EarlyLoss,
+            Question::Overrun,
+        ],
         (_, Some(_)) => &[
             Question::Owners,
             Question::OldValue,

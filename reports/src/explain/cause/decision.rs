@@ -29,6 +29,8 @@ pub(super) enum Question {
     Takeover,
     /// Did a process that had the lock to itself write what it had computed from an older value?
     OldValue,
+    /// Had the first process that did a job given its lock back before?
+    Unrecorded,
     /// What happened to the counter of tokens?
     Counter,
     /// What held up a write that was sent while the lock was still its writer's?
@@ -176,6 +178,10 @@ table! {
         OldValue: "the earlier writer had left before the later one was granted the lock",
             When(|case| case.is_overwritten());
     }
+    Unrecorded {
+        UnrecordedJob: "the first had left its section before the second was granted the lock",
+            When(|case| case.is_repeated_later());
+    }
     Counter {
         UnorderedTokens: "several servers count by themselves",
             When(|case| case.counter().is_some_and(|counter| counter.is_one_of_many()));
@@ -276,6 +282,9 @@ table! {
         ClockDrift: "its lease states a validity, and a clock ran at a wrong rate",
             When(|case| case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong()));
             "a lease with a validity is left in time by a right clock"
+        Partition: "a cut held the answer up for a tenth of the lease, or it had left in time",
+            When(|case| case.overrun().is_some_and(|overrun| overrun.answer_was_cut_off()));
+            "a cut stops what a delay only slows down"
         Latency: "the answer took a tenth of the lease, without which it had left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.was_answered_late()));
             "the answer comes before what the holder did with it"

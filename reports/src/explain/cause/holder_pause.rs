@@ -6,7 +6,7 @@ use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::FaultSpan;
-use fencepost_faults::{FaultKind, Impact};
+use fencepost_faults::{FaultKind, Impact, SimTime};
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::Impact(Impact::Freezes)],
@@ -44,11 +44,20 @@ fn between(scene: &Scene<'_, '_>) -> String {
         Some(to) => format!("from {from} to {}", to.time),
         None => format!("from {from} until the end of the run"),
     };
-    let what = match timeline.history.header.lives_with_session {
-        true => format!("{} ended", timeline.history.header.place().1),
-        false => format!("{} lease expired", scene.lease()),
-    };
-    format!("{holder} {was} {until}; its {what} during the pause.")
+    let header = &timeline.history.header;
+    let is_meanwhile =
+        |end: SimTime| fault.from.time < end && fault.to.is_none_or(|to| end < to.time);
+    match scene.lease_ends() {
+        _ if header.lives_with_session => {
+            format!("{holder} {was} {until}; its {} ended during the pause.", header.place().1)
+        }
+        Some(end) if !is_meanwhile(end) => {
+            format!("{holder} {was} {until}, and so stayed beyond its {} lease.", scene.lease())
+        }
+        _ => {
+            format!("{holder} {was} {until}; its {} lease expired during the pause.", scene.lease())
+        }
+    }
 }
 
 fn alone(case: &Case<'_, '_>) -> String {

@@ -4,14 +4,14 @@
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
-    renews_by_itself,
+    renews_by_itself, waited_to_nest,
 };
 use super::loss::{How, Loss};
 use super::release;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
-use fencepost_faults::{Node, SimTime};
+use fencepost_faults::{Micros, Node, SimTime};
 
 /// How the lock was lost for one server that granted it again, as far as that is known.
 pub(crate) struct Lost<'t, 'h> {
@@ -75,7 +75,8 @@ impl<'t, 'h> Lost<'t, 'h> {
 
 impl<'t, 'h> Seen<'t, 'h> {
     /// Whether the lease, as last set at this server, was over when the lock was granted again. A
-    /// lock that renews it by itself would have gone on doing so had the server not lost it before.
+    /// lock that renews it by itself would have gone on doing so had the server not lost it before,
+    /// and a holder that then waits to nest would have left in time.
     /// Where the lease ran out up to a second short because the server counts in whole seconds,
     /// that second counts as over for a holder that stayed beyond the whole of it.
     fn lease_was_over(&self, node: Node) -> bool {
@@ -85,10 +86,12 @@ impl<'t, 'h> Seen<'t, 'h> {
         let lease = last_lease(self.timeline, self.holder, node, self.granted_again);
         let over = lease.ends();
         let lost_before = || {
-            let span = self.span_at(node).filter(|_| renews_by_itself(self.timeline));
-            span.and_then(|span| span.to).is_some_and(|(to, how)| {
+            self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
                 let by_itself = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
-                to <= self.granted_again && !by_itself && to.time + GRANULARITY < over
+                to <= self.granted_again
+                    && !by_itself
+                    && to.time + GRANULARITY < over
+                    && (renews_by_itself(self.timeline) || self.is_late_by_nesting(over, to))
             })
         };
         let granted_again = self.granted_again.time;
@@ -97,6 +100,16 @@ impl<'t, 'h> Seen<'t, 'h> {
                 && self.ran_out_short(node)
                 && self.stayed_beyond(over);
         was_over && !lost_before()
+    }
+
+    /// Whether the holder stayed beyond its lease only because, from a moment on, it waited to nest.
+    fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
+        let section = self.timeline.acquisition_of(self.holder.operation);
+        let section = section.and_then(|index| self.timeline.section_of(index));
+        let waited = waited_to_nest(self.timeline, self.holder, from);
+        section.is_some_and(|section| {
+            waited > Micros::ZERO && section.ends(self.timeline.end).since(over) <= waited
+        })
     }
 
     /// Whether the lock ran out at a server that counts in whole seconds and had given it less than

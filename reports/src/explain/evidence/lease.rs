@@ -21,7 +21,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    pub(super) fn ends(self) -> SimTime {
+    pub(crate) fn ends(self) -> SimTime {
         self.from + self.lasts
     }
 }
@@ -68,28 +68,55 @@ fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment)
     })
 }
 
+/// Whether a holder that removed its lock in order to take it again had it again, nobody being
+/// quicker.
+pub(crate) fn is_taken_again(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    node: Node,
+    removed: Moment,
+) -> bool {
+    let by = timeline.asked_by(removed).map(Node::machine);
+    let later = timeline.keys.iter().filter(|span| span.node == node && removed < span.from);
+    let next = later.min_by_key(|span| span.from);
+    by == Some(holder.process.machine())
+        && next.is_some_and(|next| timeline.is_lock_of(next, holder))
+}
+
+/// For how long a holder waited in its section for a nested acquire, from a moment on.
+pub(super) fn waited_to_nest(
+    timeline: &Timeline<'_>,
+    holder: &Acquisition<'_>,
+    from: Moment,
+) -> Micros {
+    let section =
+        timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index));
+    let Some(until) = section.map(|section| section.ends(timeline.end)) else {
+        return Micros::ZERO;
+    };
+    let own = timeline.acquisitions.iter().filter(|one| {
+        one.process == holder.process && holder.completed.is_some_and(|at| at < one.invoked)
+    });
+    own.fold(Micros::ZERO, |sum, one| {
+        let began = one.invoked.time.max(from.time);
+        let ended = one.completed.map_or(until, |at| at.time.min(until));
+        sum + ended.since(began)
+    })
+}
+
 /// The span of the holder's value at a server that was lost before a moment: the first that ended
 /// during the holder's critical section without an immediate replacement by the holder, because a
 /// later value of its process was another lock. A removal replicated from a primary may concern a
 /// late copy of an earlier lock.
-pub(super) fn lost_at<'t, 'h>(
+pub(crate) fn lost_at<'t, 'h>(
     timeline: &'t Timeline<'h>,
     holder: &Acquisition<'h>,
     node: Node,
     before: Moment,
 ) -> Option<&'t KeySpan<'h>> {
     let own = own_spans(timeline, holder, node, before);
-    let next_there = |to: Moment| {
-        let later = timeline.keys.iter().filter(|span| span.node == node && to < span.from);
-        later.min_by_key(|span| span.from)
-    };
-    // A holder that removes its lock in order to retake it still has it, if no other process was
-    // faster.
     let goes_on = |to: Moment| {
-        let by = timeline.asked_by(to).map(Node::machine);
-        let taken_again = by == Some(holder.process.machine())
-            && next_there(to).is_some_and(|next| own.iter().any(|one| std::ptr::eq(*one, next)));
-        taken_again || own.iter().any(|next| next.from == to)
+        own.iter().any(|next| next.from == to) || is_taken_again(timeline, holder, node, to)
     };
     let section =
         timeline.acquisition_of(holder.operation).and_then(|index| timeline.section_of(index))?;

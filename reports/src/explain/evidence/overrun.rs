@@ -76,6 +76,19 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.would_fit_without(waited) && waited.0 >= self.lease.lasts.0 / 10
     }
 
+    /// The same, and the network was cut between the two meanwhile.
+    pub(crate) fn answer_was_cut_off(&self) -> bool {
+        let Some(heard) = self.holder.completed else { return false };
+        let mut cuts =
+            self.timeline.faults.iter().filter(|fault| fault.kind == FaultKind::Partition);
+        self.was_answered_late()
+            && cuts.any(|cut| {
+                cut.names(self.holder.process.machine())
+                    && cut.names(self.grant.node)
+                    && cut.touches(self.grant.moment.time, heard.time)
+            })
+    }
+
     /// Whether a fault held up what it sent to the storage, or the storage itself, and without the
     /// time for which it waited there the holder would have been done.
     pub(crate) fn waited_for_storage(&self) -> bool {

@@ -56,6 +56,8 @@ workloads! {
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
     /// A global increasing number.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
+    /// Numbered jobs, each of which is done once.
+    Jobs = Work { initial: 0, next: |value| Some(value + 1) },
 }
 
 impl Workload {

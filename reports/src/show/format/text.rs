@@ -80,7 +80,10 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         field(out, "drawn", &lengths)?;
     }
     write_plan(run, out)?;
-    programs::write(run, out)?;
+    programs::write_output(run, out)?;
+    if run.violations.is_empty() {
+        timeline::write_quiet(run, out)?;
+    }
     let mut told = BTreeSet::new();
     for violation in &run.violations {
         writeln!(out)?;

@@ -95,7 +95,7 @@ fn whose(event: &Event) -> Option<Node> {
 fn glyph(what: &What) -> Glyph {
     match what {
         What::Invoke { action: Action::Release, .. } => Glyph::Releases,
-        What::Invoke { .. } => Glyph::Asks,
+        What::Invoke { .. } | What::About { .. } => Glyph::Asks,
         What::Ok { owner: Some(_), .. } => Glyph::Granted,
         What::Ok { .. } => Glyph::Hears,
         What::Fail { .. } | What::Info { .. } | What::GivenUp { .. } | What::Lost => Glyph::Fails,

@@ -10,6 +10,22 @@ use std::collections::BTreeSet;
 
 /// How many events are shown around one violation at most; its witness is always shown.
 const SHOWN_MAX: usize = 40;
+/// How many events of a run are shown in which nothing was found.
+const SHOWN_OF_QUIET_MAX: usize = 60;
+
+/// What is shown event by event: the lock of the first violation, or the lock that was asked for most
+/// often.
+pub(super) fn most_telling<'t, 'h>(
+    whole: &'t Timeline<'h>,
+    locks: &'t [Timeline<'h>],
+    violations: &[Violation],
+) -> &'t Timeline<'h> {
+    let named = violations.first().and_then(|violation| {
+        locks.iter().find(|lock| lock.history.header.resource == violation.resource)
+    });
+    let busiest = || locks.iter().max_by_key(|lock| lock.acquisitions.len());
+    named.or_else(busiest).unwrap_or(whole)
+}
 
 /// The events around every violation: its witness, what its processes, the servers and the storage
 /// did meanwhile, and the faults. Who holds the lock at each, and what happens between two of them,
@@ -17,18 +33,63 @@ const SHOWN_MAX: usize = 40;
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();
-    for violation in violations {
+    let resource = &whole.history.header.resource;
+    for violation in violations.iter().filter(|one| one.resource == *resource) {
         shown.extend(window(whole.history, violation));
-        shown.extend(violation.narrative.iter().map(|line| line.event as usize));
+        shown.extend(violation.narrative.iter().filter_map(|line| {
+            let events = &whole.history.events;
+            events.binary_search_by_key(&line.event, |event| event.sequence).ok()
+        }));
         evidence.extend(violation.witness.iter().map(|event| event.sequence));
     }
+    entries(whole, shown, &evidence)
+}
+
+fn entries(
+    whole: &Timeline<'_>,
+    shown: BTreeSet<usize>,
+    evidence: &BTreeSet<u64>,
+) -> Vec<TimelineEntry> {
     let mut before: Option<usize> = None;
     let entries = shown.into_iter().map(|index| {
-        let entry = entry(whole, before, index, &evidence);
+        let entry = entry(whole, before, index, evidence);
         before = Some(index);
         entry
     });
     entries.collect()
+}
+
+/// What a run in which nothing was found is about: the events nearest to the begins and ends of its
+/// faults, or without faults the first ones.
+pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
+    let events = whole.history.events.iter().enumerate();
+    let faults: Vec<u64> = events
+        .clone()
+        .filter(|(_, event)| is_fault(event))
+        .map(|(_, event)| event.time_us.0)
+        .collect();
+    let distance = |event: &Event| {
+        let each = faults.iter().map(|at| at.abs_diff(event.time_us.0));
+        each.min().unwrap_or(event.time_us.0)
+    };
+    let telling = events.filter(|(_, event)| is_of_a_quiet_run(whole.history, event));
+    let mut chosen: Vec<(u64, usize)> =
+        telling.map(|(index, event)| (distance(event), index)).collect();
+    chosen.sort_unstable();
+    chosen.truncate(SHOWN_OF_QUIET_MAX);
+    let chosen: BTreeSet<usize> = chosen.into_iter().map(|(_, index)| index).collect();
+    entries(whole, chosen, &BTreeSet::new())
+}
+
+/// Whether it is about the lock, its sections or a fault.
+fn is_of_a_quiet_run(history: &History, event: &Event) -> bool {
+    match &event.what {
+        What::Server { key, primary, .. } => *primary && *key == history.header.resource,
+        What::Invoke { action, .. } => *action == Action::Release,
+        What::Ok { owner, .. } => owner.is_some(),
+        What::Fail { .. } | What::Info { .. } | What::Storage { .. } => false,
+        _ => true,
+    }
 }
 
 /// The event at `index`, `before` being the one that is shown before it.
@@ -155,7 +216,11 @@ fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
         | What::Silent { .. }
         | What::Ok { owner: Some(_), .. }
         | What::Invoke { action: Action::Release, .. } => involved(event.node),
-        What::Invoke { .. } | What::Ok { .. } | What::Fail { .. } | What::Info { .. } => false,
+        What::Invoke { .. }
+        | What::Ok { .. }
+        | What::Fail { .. }
+        | What::Info { .. }
+        | What::About { .. } => false,
         What::Server { key, change, primary, .. } => {
             *key == history.header.resource
                 && (*primary || !matches!(change, Change::Granted | Change::Removed))

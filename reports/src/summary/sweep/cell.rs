@@ -33,6 +33,9 @@ pub struct Cell {
     /// The runs in which a program of the user's own failed by itself and nothing else was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failures>,
+    /// Why the run of the lowest seed is unknown, if any is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_unknown: Option<FirstUnknown>,
     /// How many runs broke each rule.
     pub violations_by_kind: BTreeMap<Kind, u64>,
     /// How many runs broke a rule for each cause.
@@ -79,6 +82,15 @@ pub struct Failures {
     /// The lowest seed of them.
     pub first_seed: Seed,
     /// How it failed there.
+    pub reason: String,
+}
+
+/// The unknown run of the lowest seed.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct FirstUnknown {
+    /// Its seed.
+    pub seed: Seed,
+    /// What it lacks.
     pub reason: String,
 }
 
@@ -161,6 +173,7 @@ impl Cell {
             violated: 0,
             unknown: 0,
             failed: None,
+            first_unknown: None,
             violations_by_kind: BTreeMap::new(),
             violations_by_cause: BTreeMap::new(),
             first_seed: BTreeMap::new(),
@@ -197,7 +210,10 @@ impl Cell {
         match &run.verdict {
             Verdict::Valid => cell.valid = 1,
             Verdict::Violated => cell.violated = 1,
-            Verdict::Unknown { .. } => cell.unknown = 1,
+            Verdict::Unknown { reason } => {
+                let (seed, reason) = (summary.seed, reason.clone());
+                (cell.unknown, cell.first_unknown) = (1, Some(FirstUnknown { seed, reason }));
+            }
         }
         if let (Verdict::Unknown { reason }, true) = (&run.verdict, run.has_failed()) {
             let (first_seed, reason) = (summary.seed, reason.clone());
@@ -238,6 +254,10 @@ impl Cell {
             let own = self.failed.take().filter(|own| own.first_seed < other.first_seed);
             let first = own.unwrap_or_else(|| other.clone());
             self.failed = Some(Failures { runs: runs + other.runs, ..first });
+        }
+        if let Some(other) = &other.first_unknown {
+            let own = self.first_unknown.take().filter(|own| own.seed < other.seed);
+            self.first_unknown = Some(own.unwrap_or_else(|| other.clone()));
         }
         add_counts(&mut self.violations_by_kind, &other.violations_by_kind);
         add_counts(&mut self.violations_by_cause, &other.violations_by_cause);

@@ -44,7 +44,13 @@ impl Cell {
             (1.., _) => {
                 format!("{} of {} runs violated: {}", self.violated, self.runs, found.join(", "))
             }
-            (0, 0) => format!("nothing was exercised in {} runs", self.runs),
+            (0, 0) => match self.first_unknown.as_ref().filter(|_| self.failed.is_none()) {
+                Some(one) => {
+                    let (runs, seed, reason) = (self.runs, one.seed, &one.reason);
+                    format!("all of {runs} runs unknown: in seed {seed}, {reason}")
+                }
+                None => format!("all of {} runs unknown", self.runs),
+            },
             (0, _) => format!("nothing violated in {} runs", self.runs),
         };
         words + &failed

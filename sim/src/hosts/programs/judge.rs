@@ -3,6 +3,7 @@
 
 use super::desk::Desk;
 use super::resp::{courtesy, name, next_command, number, take_pair};
+use super::watched::is_pattern;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Hold, Scenario};
 use crate::world::recorder::Recorder;
@@ -31,6 +32,8 @@ struct Holder {
     name: Option<Bytes>,
     node: Node,
     phase: Phase,
+    /// What it named in its last ACQUIRING, where there are several locks.
+    lock: Option<Bytes>,
 }
 
 /// How far a holder is with its cycle.
@@ -117,7 +120,7 @@ impl Judge {
         };
         let detail = words.get(2);
         let answer = match (said.as_str(), self.holders[holder].phase) {
-            ("ACQUIRING", _) => self.acquiring(holder),
+            ("ACQUIRING", _) => self.acquiring(holder, words.get(1)),
             ("ACQUIRED", Phase::Acquiring(operation)) => {
                 self.acquired(holder, operation, (detail, valid_ms.as_ref()))
             }
@@ -152,14 +155,21 @@ impl Judge {
         if let Some(name) = &name {
             self.desk.names(self.node, name.clone(), node);
         }
-        self.holders.push(Holder { name, node, phase: Phase::Idle });
+        self.holders.push(Holder { name, node, phase: Phase::Idle, lock: None });
         Some(self.holders.len() - 1)
     }
 
-    fn acquiring(&mut self, holder: usize) -> String {
+    fn acquiring(&mut self, holder: usize, lock: Option<&Bytes>) -> String {
+        let has_pattern =
+            self.scenario.programs.iter().any(|program| is_pattern(&program.lock_key));
         let holder = &mut self.holders[holder];
         if let Phase::Acquiring(before) = holder.phase {
             self.recorder.info(holder.node, before, "ACQUIRING was said again before it ended");
+        }
+        if has_pattern && holder.lock.as_ref() != lock {
+            holder.lock = lock.cloned();
+            let lock = String::from_utf8_lossy(lock.map_or(&b""[..], Bytes::as_ref)).into_owned();
+            self.recorder.record(holder.node, What::About { lock });
         }
         holder.phase = Phase::Acquiring(self.recorder.invoke(holder.node, Action::Acquire));
         "+OK\r\n".to_owned()

@@ -91,6 +91,7 @@ impl Life {
                 (None, None, None) => None,
             },
             failed: self.failure().is_some(),
+            error: self.failure().and_then(|_| self.complaint()),
             output: self.lines(),
             output_dropped: self.output_dropped as u64,
             calls: self.calls.len() as u64,

@@ -1,6 +1,7 @@
-//! Which key of the servers is the lock of the programs, and which of its values each acquisition
-//! rests on. Servers tell of every key; the history keeps the lock's.
+//! Which keys of the servers are the locks of the programs, and which of their values each
+//! acquisition rests on. Servers tell of every key; the history keeps the locks'.
 
+use super::leases;
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The key that a run was judged by.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
-    /// The key.
+    /// The key, or the pattern of the keys of several locks.
     pub key: String,
     /// The key that was to be watched, which no process ever wrote.
     pub instead_of: Option<String>,
@@ -16,7 +17,17 @@ pub struct Watched {
     pub others: Vec<String>,
 }
 
+/// Whether a key stands for those of several locks.
+pub(crate) fn is_pattern(key: &str) -> bool {
+    key.contains('*')
+}
+
 impl Watched {
+    /// What the keys that are watched begin with.
+    pub(crate) fn resource(&self) -> &str {
+        self.key.split('*').next().unwrap_or_default()
+    }
+
     /// What is to be said of the choice, if anything.
     pub fn note(&self) -> Option<String> {
         let named: Vec<String> = self.others.iter().map(|key| format!("'{key}'")).collect();
@@ -37,53 +48,66 @@ impl Watched {
     }
 }
 
-/// The history with the keys of the lock alone, and with the owner of each acquisition. If no
-/// process wrote a key that begins as stated, the lock is the only other key that they wrote, or
-/// the only one with an expiry.
+/// The history with the keys of the locks alone, and with the owner of each acquisition. If no
+/// process wrote a key that begins as stated, the lock is the only other key that they wrote, the
+/// only one with an expiry, or the only one that they removed again.
 pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watched) {
     let watched = choose(&events, stated);
     events.retain(|event| match &event.what {
-        What::Server { key, .. } => key.starts_with(&watched.key),
+        What::Server { key, .. } => is_watched(key, &watched.key),
         _ => true,
     });
     for (sequence, event) in events.iter_mut().enumerate() {
         event.sequence = sequence as u64;
-        if let What::Server { value: Some(value), .. } = &mut event.what {
-            *value = without_times(value);
+        if let What::About { lock } = &mut event.what {
+            *lock = key_of(lock, &watched.key);
         }
     }
+    leases::read(&mut events);
     name_owners(&mut events);
     (events, watched)
 }
 
-/// The members of a sorted set or the fields of a hash without the times that they expire at: who
-/// renews its own has the same name. Smaller numbers are counts.
-fn without_times(value: &str) -> String {
-    const TIME_MIN: f64 = 1e9;
-    let is_time = |number: &str| number.parse().is_ok_and(|number: f64| number >= TIME_MIN);
-    let members = value.split(' ').map(|member| match member.rsplit_once('=') {
-        Some((name, number)) if is_time(number) => name,
-        _ => member,
-    });
-    members.collect::<Vec<_>>().join(" ")
+/// Whether a key is that of a lock, or belongs to it.
+fn is_watched(key: &str, pattern: &str) -> bool {
+    match pattern.split_once('*') {
+        Some((before, after)) => {
+            let is_long = key.len() >= before.len() + after.len();
+            is_long && key.starts_with(before) && key.ends_with(after)
+        }
+        None => key.starts_with(pattern),
+    }
+}
+
+/// The key of the lock that a process names: the name itself, or the pattern with the name in it.
+fn key_of(name: &str, pattern: &str) -> String {
+    match is_watched(name, pattern) {
+        true => name.to_owned(),
+        false => pattern.replacen('*', name, 1),
+    }
 }
 
 fn choose(events: &[Event], stated: &str) -> Watched {
     const OTHERS_MAX: usize = 5;
-    let (mut written, mut leased) = (BTreeSet::new(), BTreeSet::new());
+    let [mut written, mut leased, mut removed] = [const { BTreeSet::new() }; 3];
     for event in events {
         let What::Server { key, change, by: Some(_), lease_us, .. } = &event.what else { continue };
-        if matches!(change, Change::Granted | Change::Extended) {
-            written.insert(key.as_str());
-            leased.extend(lease_us.map(|_| key.as_str()));
+        match change {
+            Change::Granted | Change::Extended => {
+                written.insert(key.as_str());
+                leased.extend(lease_us.map(|_| key.as_str()));
+            }
+            Change::Removed => drop(removed.insert(key.as_str())),
+            _ => {}
         }
     }
     let only = |keys: &BTreeSet<&str>| match keys.len() {
         1 => keys.first().map(|key| (*key).to_owned()),
         _ => None,
     };
-    let is_written = written.iter().any(|key| key.starts_with(stated));
-    match only(&written).or_else(|| only(&leased)).filter(|_| !is_written) {
+    let is_written = written.iter().any(|key| is_watched(key, stated));
+    let guess = || only(&written).or_else(|| only(&leased)).or_else(|| only(&removed));
+    match guess().filter(|_| !is_written && !is_pattern(stated)) {
         Some(key) => Watched { key, instead_of: Some(stated.to_owned()), others: Vec::new() },
         None => {
             let others = written.into_iter().filter(|_| !is_written).take(OTHERS_MAX);
@@ -94,22 +118,29 @@ fn choose(events: &[Event], stated: &str) -> Watched {
 }
 
 /// An acquisition rests on the value that its process was granted last while it asked, or else on
-/// the one whose lease it extended.
+/// the one whose lease it extended. Of several locks, only what was done to its own key counts.
 fn name_owners(events: &mut [Event]) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
-    let mut wrote: BTreeMap<(Node, Change), (usize, String)> = BTreeMap::new();
+    let mut about: BTreeMap<Node, String> = BTreeMap::new();
+    let mut wrote: BTreeMap<(Node, Change, Option<String>), (usize, String)> = BTreeMap::new();
+    let has_several = events.iter().any(|event| matches!(event.what, What::About { .. }));
     for (index, event) in events.iter_mut().enumerate() {
-        let machine = event.node.machine();
+        let (node, machine) = (event.node, event.node.machine());
         match &mut event.what {
+            What::About { lock } => drop(about.insert(node, lock.clone())),
             What::Invoke { operation, action: Action::Acquire } => {
                 asked.insert(*operation, index);
             }
-            What::Server { change, value: Some(value), by: Some(by), .. } => {
-                wrote.insert((by.machine(), *change), (index, value.clone()));
+            What::Server { key, change, value: Some(value), by: Some(by), .. } => {
+                let lock = has_several.then(|| key.clone());
+                wrote.insert((by.machine(), *change, lock), (index, value.clone()));
             }
             What::Ok { operation, owner, .. } => {
                 let Some(since) = asked.get(&*operation) else { continue };
-                let by = |change| wrote.get(&(machine, change)).filter(|(at, _)| at > since);
+                let lock = about.get(&node).cloned();
+                let by = |change| {
+                    wrote.get(&(machine, change, lock.clone())).filter(|(at, _)| at > since)
+                };
                 let value = by(Change::Granted).or_else(|| by(Change::Extended));
                 *owner = value.map(|(_, value)| value.clone());
             }
@@ -156,10 +187,43 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_expiry_is_no_part_of_a_name() {
-        assert_eq!(without_times("a=1700000012.5 b=1700000012345"), "a b");
-        assert_eq!(without_times("a=2"), "a=2");
-        assert_eq!(without_times("a=b c"), "a=b c");
+    fn the_only_key_that_was_removed_again_is_the_lock() {
+        let removed = |key: &str| {
+            let mut event = wrote(key, "1", None);
+            if let What::Server { change, .. } = &mut event.what {
+                *change = Change::Removed;
+            }
+            event
+        };
+        let events = vec![wrote("job", "a", None), wrote("counter", "1", None), removed("job")];
+        assert_eq!(chosen(events).0, "job");
+    }
+
+    #[test]
+    fn a_pattern_watches_the_key_of_each_lock_and_a_name_stands_for_its_star() {
+        let about = |name: &str| event(Node::Client(1), What::About { lock: name.to_owned() });
+        let events = vec![
+            about("7"),
+            wrote("job:7", "a", Some(Micros(1))),
+            about("job:8"),
+            wrote("job:8", "b", Some(Micros(1))),
+            wrote("jobs", "c", Some(Micros(1))),
+        ];
+        let (events, watched) = watch(events, "job:*");
+        assert_eq!((watched.note(), watched.resource()), (None, "job:"));
+        let locks: Vec<&str> = events
+            .iter()
+            .map(|event| match &event.what {
+                What::About { lock } => lock.as_str(),
+                What::Server { key, .. } => key.as_str(),
+                _ => "",
+            })
+            .collect();
+        assert_eq!(locks, ["job:7", "job:7", "job:8", "job:8"]);
+        assert_eq!(chosen(vec![wrote("jobs", "a", None)]).0, "jobs");
+        let (_, watched) = watch(vec![wrote("jobs", "a", None)], "job:*");
+        assert_eq!(watched.key, "job:*", "of a pattern nothing is guessed");
+        assert!(watched.note().is_some());
     }
 
     #[test]

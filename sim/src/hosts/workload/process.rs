@@ -3,7 +3,7 @@
 use super::guard::{Answer, Guard, Request};
 use super::impatience::{Impatience, Pen, until_given_up};
 use crate::setup::roster::Roster;
-use crate::setup::scenario::{Calls, Hold, Scenario, Section};
+use crate::setup::scenario::{Calls, Hold, Nesting, Scenario, Section};
 use crate::world::recorder::Recorder;
 use fencepost_clients::env::Monotonic;
 use fencepost_clients::{Acquisition, Check, Env, Extension, Lease, Lock, Release};
@@ -24,6 +24,8 @@ pub(crate) struct Process {
     pub(crate) roster: Rc<Roster>,
     /// Whether this cycle's section is work: late by as much as the process stands still.
     pub(crate) is_work: bool,
+    /// Whether this cycle's section takes its lock a second time.
+    pub(crate) is_nested: bool,
 }
 
 /// A span of a section that has begun.
@@ -47,6 +49,7 @@ pub(crate) async fn work(mut process: Process) {
         // got.
         let hold = process.draw_hold();
         process.is_work = process.draw_section();
+        process.is_nested = process.draw_nesting();
         process.cycle(hold).await;
         member.cycles_left.set(member.cycles_left.get() - 1);
     }
@@ -95,6 +98,18 @@ impl Process {
                 draw::chance(&mut *self.roster.member(self.node).draws.borrow_mut(), 500)
             }
         }
+    }
+
+    /// Whether this cycle's section takes its lock a second time.
+    fn draw_nesting(&self) -> bool {
+        let is_drawn =
+            || draw::chance(&mut *self.roster.member(self.node).nesting.borrow_mut(), 500);
+        self.lock.usage().nests
+            && match self.scenario.nesting {
+                Nesting::Drawn => is_drawn(),
+                Nesting::Always => true,
+                Nesting::Never => false,
+            }
     }
 
     /// Whether the next call is one that the application does not wait for to the end, and what it
@@ -169,7 +184,8 @@ impl Process {
             None => (remaining / 2, remaining - remaining / 2),
         };
         let (before_look, after_look) = (work / 2, work - work / 2);
-        if !self.works(lease, self.within(lease, before_look)).await || !self.nests().await {
+        let works = self.works(lease, self.within(lease, before_look)).await;
+        if !works || self.is_nested && !self.nests().await {
             return;
         }
         let Some(next) = self.scenario.workload.next(read) else { return };
@@ -274,12 +290,8 @@ impl Process {
         }
     }
 
-    /// Takes and releases the lock again while holding it, if it is made for that. False if that
-    /// was not granted.
+    /// Takes and releases the lock again while holding it. False if that was not granted.
     async fn nests(&mut self) -> bool {
-        if !self.lock.usage().nests {
-            return true;
-        }
         match self.acquire().await {
             Some((_, inner)) => {
                 self.release(inner).await;

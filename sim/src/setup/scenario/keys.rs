@@ -5,6 +5,7 @@ use super::declare::{InvalidScenario, scenario};
 use super::hold::Hold;
 use super::length::Length;
 use super::mutant::Mutant;
+use super::nesting::Nesting;
 use super::program::Program;
 use super::section::Section;
 use super::servers::{MastersOrder, Persistence};
@@ -14,7 +15,7 @@ use super::strategy::Strategy;
 use super::switches::Switches;
 use crate::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
-use fencepost_faults::setting::FailoverBy;
+use fencepost_faults::setting::{CutOff, FailoverBy};
 use fencepost_reports::{StorageRule, Workload};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,6 +65,10 @@ keys {
     /// What it does meanwhile: whether a pause makes it later.
     #[serde(skip_serializing_if = "Section::is_wait")]
     section: Section = Section::Wait;
+    /// Which sections take a re-entrant lock a second time. A report that does not say means all;
+    /// for a scenario file see [`Scenario::of_table`].
+    #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
+    nesting: Nesting = Nesting::Drawn;
     /// No live process may keep the lock longer than this; by default it may keep it for as long as
     /// it likes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -189,6 +194,13 @@ group faults: FaultSizes {
     /// By what `failover` takes a primary away that another server follows; by default any way.
     #[serde(skip_serializing_if = "FailoverBy::is_drawn")]
     failover_by: FailoverBy = FailoverBy::Drawn;
+    /// How many servers one strike of `restart`, `clock-jump`, `eviction` or `partition` hits at
+    /// most; by default any number.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    struck_servers: Option<u16> = None, |count| *count != Some(0) => "at least 1";
+    /// What `partition` cuts processes off from: `servers`, or the guarded `storage`.
+    #[serde(skip_serializing_if = "CutOff::is_servers")]
+    cut_off: CutOff = CutOff::Servers;
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     drift_ppm: u32 = 30_000;
     /// How far clocks jump.

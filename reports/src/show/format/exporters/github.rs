@@ -69,7 +69,7 @@ fn write_run(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             .try_for_each(|deviation| annotate(Level::Error, names, &said(deviation), out));
     }
     if let Verdict::Unknown { reason } = &run.verdict {
-        return annotate(Level::Warning, names, &format!("nothing was exercised: {reason}"), out);
+        return annotate(Level::Warning, names, &format!("unknown: {reason}"), out);
     }
     for report in &run.violations {
         let violation = &report.violation;
@@ -129,7 +129,9 @@ mod tests {
                 "::error title=single-node x pause::3 of 9 runs violated: overlap in 3, \
                  stale-write in 3, lost-update in 3\
                  %0Afencepost --seed 2 --client single-node --fault pause",
-                "::warning title=fencing x pause::nothing was exercised in 9 runs",
+                "::warning title=fencing x pause::all of 9 runs unknown: in seed 0, only client-1 \
+                 acquired the lock; at least two must compete for it: let more processes run \
+                 (--processes), for more cycles (--cycles) or for longer (--max-time)",
             ]
         );
     }

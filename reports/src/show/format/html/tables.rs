@@ -252,9 +252,13 @@ pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
         return Markup::default();
     }
     let prefix = prefix(index);
+    let around = match run.violations.is_empty() {
+        true => "Events around the faults",
+        false => "Events around the violations",
+    };
     html! {
         details.events open {
-            summary { "Events around the violations" }
+            summary { (around) }
             div.scroll tabindex="0" role="group" aria-label="Events" {
                 table {
                     caption { "Events in the order in which they happened" }

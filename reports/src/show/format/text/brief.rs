@@ -20,7 +20,10 @@ pub(crate) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Res
     write_verdicts(page, report, out)?;
     let mut before = Vec::new();
     for run in &report.runs {
-        programs::write(run, out)?;
+        for line in run.note.iter().flat_map(|note| wrapped_to(note, page.width - 2)) {
+            writeln!(out, "  {line}")?;
+        }
+        programs::write_failures(run, out)?;
         before.extend(story::write(page, run, &before, out)?);
     }
     write_end(page, report, out)
@@ -170,7 +173,7 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
     } else if any(|verdict| matches!(verdict, Verdict::Violated)) {
         "exit 1: violations found · "
     } else if any(|verdict| matches!(verdict, Verdict::Unknown { .. })) {
-        "exit 3: nothing was exercised, so nothing is known · "
+        "exit 3: unknown, for the reason beside it · "
     } else {
         "exit 0: no violation · "
     };

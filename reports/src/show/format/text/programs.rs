@@ -3,6 +3,7 @@
 use super::layout::{DIM, RED};
 use crate::record::programs::ProgramReport;
 use crate::summary::report::RunReport;
+use crate::summary::verdict::Verdict;
 use fencepost_faults::SimTime;
 use std::io::{self, Write};
 
@@ -11,11 +12,51 @@ const LINES_SHOWN: usize = 12;
 /// How many letters of a line are shown, the first.
 const LETTERS_SHOWN: usize = 400;
 
-pub(crate) fn write(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
-    if let Some(difference) = &run.not_reproducible {
-        writeln!(out, "  {RED}not reproducible{RED:#}: two runs differ at {difference}")?;
+/// Writes how each program that failed ended, with the line that names its error.
+pub(crate) fn write_failures(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    write_difference(run, out)?;
+    // An unknown run names the first failure as its reason.
+    let told = usize::from(matches!(run.verdict, Verdict::Unknown { .. }));
+    for program in run.programs.iter().filter(|program| program.failed).skip(told) {
+        let error =
+            program.error.as_ref().map_or(String::new(), |line| format!(": {}", shown(line)));
+        writeln!(out, "  {} {}{error}", program.process, ending(program))?;
     }
+    run.programs.iter().try_for_each(|program| write_interruptions(program, out))
+}
+
+/// Writes the last lines that every program printed and how it ended.
+pub(crate) fn write_output(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    write_difference(run, out)?;
     run.programs.iter().try_for_each(|program| write_one(program, out))
+}
+
+fn write_difference(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    match &run.not_reproducible {
+        Some(difference) => {
+            writeln!(out, "  {RED}not reproducible{RED:#}: two runs differ at {difference}")
+        }
+        None => Ok(()),
+    }
+}
+
+fn write_interruptions(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
+    match program.preempted {
+        0 => Ok(()),
+        times => writeln!(
+            out,
+            "  {}: a thread used the processor for long and was interrupted {times} times: the run \
+             may not be reproducible",
+            program.process
+        ),
+    }
+}
+
+fn ending(program: &ProgramReport) -> String {
+    match (&program.ending, program.ended_us) {
+        (Some(ending), Some(at)) => format!("{ending} at {}", seconds(at)),
+        _ => "ran until the run was over".to_owned(),
+    }
 }
 
 fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
@@ -23,20 +64,9 @@ fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
     if !is_worth_telling {
         return Ok(());
     }
-    let ending = match (&program.ending, program.ended_us) {
-        (Some(ending), Some(at)) => format!("{ending} at {}", seconds(at)),
-        _ => "ran until the run was over".to_owned(),
-    };
     let started = seconds(program.started_us);
-    writeln!(out, "  {}, started at {started}, {ending}", program.process)?;
-    if program.preempted > 0 {
-        let times = program.preempted;
-        writeln!(
-            out,
-            "    a thread used the processor for long and was interrupted {times} times: the run \
-             may not be reproducible"
-        )?;
-    }
+    writeln!(out, "  {}, started at {started}, {}", program.process, ending(program))?;
+    write_interruptions(program, out)?;
     let hidden = program.output.len().saturating_sub(LINES_SHOWN);
     if hidden > 0 {
         writeln!(out, "    {DIM}{hidden} lines before these{DIM:#}")?;

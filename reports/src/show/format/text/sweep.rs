@@ -6,6 +6,7 @@ use crate::judge::phases::PHASES;
 use crate::summary::published::{counterexample, published};
 use crate::summary::sweep::{Cell, EXACT_MAX, Rate, Sweep};
 use anstyle::Style;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
@@ -37,7 +38,7 @@ pub(crate) fn write(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     let widths: Vec<usize> = (0..HEAD.len()).map(width).collect();
     writeln!(out, "{DIM}{}  found{DIM:#}", line(&HEAD.map(str::to_owned), &widths, None))?;
     for (cell, row) in sweep.cells.iter().zip(&rows) {
-        write_cell(cell, row, &widths, out)?;
+        write_cell((cell, &sweep.config["scenario"]), row, &widths, out)?;
     }
     writeln!(out)?;
     write_foot(sweep, out)
@@ -105,16 +106,18 @@ fn line(row: &[String; 8], widths: &[usize], style: Option<Style>) -> String {
 }
 
 fn write_cell(
-    cell: &Cell,
+    (cell, scenario): (&Cell, &Value),
     row: &[String; 8],
     widths: &[usize],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (style, verdict) = match (cell.violated, cell.valid) {
         (1.., _) => (RED, None),
-        (0, 0) => (YELLOW, Some("nothing was exercised")),
+        (0, 0) => (YELLOW, None),
         (0, _) => (GREEN, Some("nothing")),
     };
+    let is_unknown = cell.valid + cell.violated == 0 && cell.failed.is_none();
+    let unknown = cell.first_unknown.as_ref().filter(|_| is_unknown);
     let verdict = verdict.map(|verdict| match cell.quiet_bound {
         Some(bound) if cell.valid > 0 => {
             format!("{verdict}, below {} at 95 %", small_percent(bound))
@@ -138,10 +141,12 @@ fn write_cell(
         found.push(format!("{DIM}by {}{DIM:#}", causes.join(", ")));
     }
     found.extend(verdict);
+    found.extend(unknown.map(|one| format!("all unknown: in seed {}, {}", one.seed, one.reason)));
     if cell.violated == 0 {
         let limits = cell.blind_spots.iter();
         found.extend(limits.map(|limit| format!("{DIM}not put to the test: {limit}{DIM:#}")));
-        found.extend(explored(cell).into_iter().map(|text| format!("{DIM}{text}{DIM:#}")));
+        found
+            .extend(explored(cell, scenario).into_iter().map(|text| format!("{DIM}{text}{DIM:#}")));
     }
     found.extend(cell.failure_in_words().map(|words| format!("{YELLOW}{words}{YELLOW:#}")));
     found.extend(seeds_to_first(cell).map(|text| format!("{DIM}{text}{DIM:#}")));
@@ -160,12 +165,12 @@ fn write_cell(
 
 /// The results of `explore` for a quiet cell, a line each: a plan that breaks the lock anyway, or
 /// the certified part and the uncertified rest.
-fn explored(cell: &Cell) -> Vec<String> {
+fn explored(cell: &Cell, scenario: &Value) -> Vec<String> {
     let is_quiet = cell.valid > 0 && cell.violated == 0;
     if let Some(one) = counterexample(&cell.client, &cell.fault).filter(|_| is_quiet) {
         return vec!["one fault breaks it all the same:".to_owned(), one.command()];
     }
-    let certificates = published(&cell.client, &cell.fault).filter(|_| is_quiet);
+    let certificates = published(&cell.client, &cell.fault, scenario).filter(|_| is_quiet);
     let mut lines: Vec<String> = certificates
         .map(|one| format!("certified in small runs: {} (docs/{})", one.bounds, one.file()))
         .collect();

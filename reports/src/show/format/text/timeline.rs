@@ -1,12 +1,13 @@
 //! What happened around one violation, a line each, with a lane for each process that took part.
 //!
 
-use super::lanes::{Lanes, with_gaps};
+use super::lanes::{Gap, Lanes, with_gaps};
 use super::layout::{BOLD, DIM, RED};
 use crate::record::history::What;
 use crate::summary::report::{RunReport, TimelineEntry};
 use crate::summary::violation::Violation;
 use anstyle::Style;
+use fencepost_faults::Node;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
@@ -28,7 +29,34 @@ pub(crate) fn write(
     let lines = with_gaps(&run.timeline, |entry| {
         shown.contains(&entry.sequence) && (anew || evidence.contains(&entry.sequence))
     });
-    let mut lanes = Lanes::new(&violation.processes);
+    write_lines(lines, &violation.processes, &evidence, out)?;
+    if anew { write_legend(out) } else { Ok(()) }
+}
+
+/// Writes the timeline of a run in which nothing was found.
+pub(crate) fn write_quiet(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
+    if run.timeline.is_empty() {
+        return Ok(());
+    }
+    let entered = run.timeline.iter().flat_map(|entry| entry.holding.iter().copied());
+    let processes: BTreeSet<Node> = entered.collect();
+    let processes: Vec<Node> = processes.into_iter().collect();
+    write_lines(with_gaps(&run.timeline, |_| true), &processes, &BTreeSet::new(), out)?;
+    write_legend(out)
+}
+
+fn write_legend(out: &mut dyn Write) -> io::Result<()> {
+    let legend = "> evidence   ┃ in its critical section   ┊ in it on a stopped machine   ┇ gap";
+    writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
+}
+
+fn write_lines(
+    lines: Vec<(Gap, &TimelineEntry)>,
+    processes: &[Node],
+    evidence: &BTreeSet<u64>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut lanes = Lanes::new(processes);
     writeln!(out)?;
     writeln!(out, "    {DIM}{:>12}  {}{DIM:#}", "time", lanes.head().trim_end())?;
     let columns = Columns {
@@ -42,11 +70,7 @@ pub(crate) fn write(
         let line = lanes.line(entry, &gap);
         write_line(entry, &line, evidence.contains(&entry.sequence), &columns, out)?;
     }
-    if !anew {
-        return Ok(());
-    }
-    let legend = "> evidence   ┃ in its critical section   ┊ in it on a stopped machine   ┇ gap";
-    writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
+    Ok(())
 }
 
 /// The column layout.

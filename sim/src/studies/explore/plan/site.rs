@@ -3,7 +3,7 @@
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
 use fencepost_faults::family::away_at_least;
-use fencepost_faults::setting::{FailoverBy, Setting, Topology};
+use fencepost_faults::setting::{CutOff, FailoverBy, Setting, Topology};
 use fencepost_faults::{Direction, Family, Fault, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
@@ -78,7 +78,10 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             .into_iter()
             .map(|(from, to)| Site::Late { from, to })
             .collect(),
-        Family::Partition => cuts(&clients, &servers),
+        Family::Partition => match setting.knobs.cut_off {
+            CutOff::Servers => cuts(&clients, &servers),
+            CutOff::Storage => cuts(&clients, &[Node::Storage]),
+        },
         Family::ClockJump => of(&[servers, clients].concat(), Site::Jump),
         Family::Failover => failures(setting),
         Family::Eviction => {

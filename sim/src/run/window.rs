@@ -1,0 +1,95 @@
+//! When the faults of a program begin that ends before any fault of its plan begins.
+//!
+//! A scout runs the program once without faults. It has a seed of its own, so that all runs of a
+//! sweep share it, and what it tells is kept.
+
+use super::recording::Recording;
+use super::spec::RunSpec;
+use crate::engine::Engine;
+use crate::setup::scenario::Scenario;
+use crate::setup::span::Span;
+use fencepost_faults::setting::Window;
+use fencepost_faults::{FaultPlan, Micros, Node, Seed, SimTime};
+use fencepost_reports::History;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Mutex;
+
+/// No fault begins in this part of the time that a program runs.
+const SETTLES: u64 = 10;
+
+/// How long programs run without faults, by what they are and how they are run.
+static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
+
+/// The fault window of a program whose run ends before the first fault of its plan begins, unless
+/// its scenario states a window; `None` if the plan may stay as it is.
+pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Window> {
+    let built_in = Scenario::default().fault_window;
+    let is_stated = run.scenario.fault_window != built_in;
+    if is_stated || run.scenario.program(run.client).is_none() {
+        return None;
+    }
+    let first = run.plan.faults.iter().map(|timed| timed.at_us).min()?;
+    let ran = recalled(run, stated)?;
+    (ran <= first).then(|| within(stated, ran))
+}
+
+fn recalled(run: &RunSpec, stated: Window) -> Option<SimTime> {
+    let key = format!(
+        "{} {:?} {}",
+        run.client.name,
+        run.topology(),
+        serde_json::to_string(&*run.scenario).unwrap_or_default()
+    );
+    let known = || KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(ran) = known().get(&key) {
+        return *ran;
+    }
+    let ran = runs_for(run, stated);
+    known().insert(key, ran);
+    ran
+}
+
+/// The window of a program that runs for so long.
+fn within(stated: Window, ran: SimTime) -> Window {
+    let begin_us = stated.begin_us.min(SimTime(ran.0 / SETTLES));
+    Window { begin_us, end_us: stated.end_us.min(ran).max(begin_us) }
+}
+
+/// When the processes have done their last thing without faults; `None` if they go on to the end of
+/// the window, or the scout cannot be run.
+fn runs_for(spec: &RunSpec, stated: Window) -> Option<SimTime> {
+    let mut scenario = (*spec.scenario).clone();
+    scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));
+    let scout = RunSpec {
+        seed: Seed(0),
+        plan: FaultPlan::default(),
+        scenario: Rc::new(scenario),
+        ..spec.clone()
+    };
+    let outcome = scout.run_recording(Engine::Fast, Recording::History).ok()?;
+    let last = last_deed(&outcome.history)?;
+    (last + spec.scenario.ttl.0 < stated.end_us).then_some(last)
+}
+
+fn last_deed(history: &History) -> Option<SimTime> {
+    let deeds = history.events.iter().filter(|event| matches!(event.node, Node::Client(_)));
+    deeds.map(|event| event.time_us).max()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_ends_with_the_program_and_begins_early_in_it() {
+        let stated = Window::default();
+        let of = |ran_ms: u64| {
+            let window = within(stated, SimTime(ran_ms * 1_000));
+            [window.begin_us, window.end_us].map(|at| at.0 / 1_000)
+        };
+        assert_eq!(of(4_000), [400, 4_000]);
+        assert_eq!(of(30_000), [2_000, 30_000]);
+        assert_eq!(of(90_000), [2_000, 60_000]);
+    }
+}

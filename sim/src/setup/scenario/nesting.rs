@@ -1,0 +1,42 @@
+//! How often a critical section takes its lock a second time.
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Which critical sections take and release a re-entrant lock a second time, half-way through. A
+/// nested acquire renews the lease in most libraries, and so hides a hold that is too long.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Nesting {
+    /// About every second one.
+    #[default]
+    Drawn,
+    /// Every one.
+    Always,
+    /// None.
+    Never,
+}
+
+impl Nesting {
+    /// Reports of older versions do not say: there every section nested.
+    pub(super) fn unsaid() -> Nesting {
+        Nesting::Always
+    }
+
+    /// Whether it need not be written down.
+    pub(super) fn is_unsaid(&self) -> bool {
+        *self == Nesting::unsaid()
+    }
+
+    /// As `--set nesting=` names it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Nesting::Drawn => "drawn",
+            Nesting::Always => "always",
+            Nesting::Never => "never",
+        }
+    }
+}

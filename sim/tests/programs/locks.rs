@@ -1,0 +1,69 @@
+//! Small workers with a lock per job.
+
+use crate::cases::{Case, case, found, kinds, reason};
+use fencepost_reports::{Cause, Kind, Verdict, Workload};
+
+/// Does every job whose lock it gets, unless it is recorded as done.
+const JOBS: &str = r#"
+for job in range(1, CYCLES + 1):
+    name = f"job:{job}" if option("WHOLE") else str(job)
+    key = f"job:{job}"
+    say("ACQUIRING", name)
+    if not redis("SET", key, ME, "NX", "PX", TTL):
+        say("REFUSED", name); time.sleep(0.05); continue
+    if option("RECORD") and redis("GET", f"done:{job}"):
+        redis("EVAL", COMPARE_AND_DELETE, 1, key, ME); say("REFUSED", name); continue
+    hold = say("ACQUIRED", name)
+    time.sleep(hold / 1000)
+    say("RELEASING", name)
+    redis("SET", f"done:{job}", 1)
+    if not option("KEEP"): redis("EVAL", COMPARE_AND_DELETE, 1, key, ME)
+    say("RELEASED", name)
+"#;
+
+fn jobs() -> Case {
+    case(JOBS, 6).watching("job:*").set(|it| it.workload = Workload::Jobs)
+}
+
+#[test]
+fn a_job_that_is_done_after_its_lock_was_given_back_is_done_twice() {
+    for options in [&[][..], &[("WHOLE", "1")]] {
+        let Some(facts) = jobs().with(options).run() else { return };
+        assert!(
+            found(&facts).contains(&(Kind::RepeatedJob, Cause::UnrecordedJob)),
+            "{:?} {:?}",
+            found(&facts),
+            facts.verdict
+        );
+        let repeated = facts.violations.iter().find(|one| one.kind == Kind::RepeatedJob).unwrap();
+        assert!(repeated.resource.starts_with("job:"), "{}", repeated.resource);
+        assert!(facts.timeline.iter().any(|entry| entry.text.contains("grants the lock")));
+    }
+}
+
+#[test]
+fn a_job_that_is_recorded_is_done_once_and_who_gets_none_is_no_reason_for_unknown() {
+    let Some(facts) = jobs().with(&[("RECORD", "1")]).run() else { return };
+    assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
+    assert!(facts.note.is_none(), "{:?}", facts.note);
+}
+
+#[test]
+fn keys_of_different_jobs_do_not_overlap_and_those_of_one_job_do() {
+    let keyed = |fault, seed| {
+        let case = jobs().set(|it| it.workload = Workload::Register).under(fault, seed);
+        case.with(&[("RECORD", "1")]).run()
+    };
+    let Some(facts) = keyed("none", 0) else { return };
+    assert_eq!(found(&facts), []);
+    let overlaps = (0..12).filter_map(|seed| keyed("pause", seed));
+    let causes: Vec<_> = overlaps.flat_map(|facts| found(&facts)).collect();
+    assert!(causes.iter().all(|(kind, _)| *kind != Kind::StaleWrite), "{causes:?}");
+}
+
+#[test]
+fn of_a_key_that_nobody_wrote_the_report_says_which_keys_there_are() {
+    let Some(facts) = jobs().watching("tick:*").run() else { return };
+    assert!(reason(&facts).contains("wrote"), "{}", reason(&facts));
+    assert_eq!(kinds(&facts), []);
+}
