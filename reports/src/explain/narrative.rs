@@ -290,11 +290,25 @@ impl Story<'_, '_> {
         let has_lease = |what: &What| matches!(what, What::Server { lease_us: Some(_), .. });
         let is_recorded = matches!(grant.node, Node::Redis(_))
             && self.timeline.history.events.iter().any(|event| has_lease(&event.what));
-        match self.timeline.lease_asked(grant.moment) {
+        match self.timeline.lease_asked(self.set_last_with(grant)) {
             Some(lease) => format!(" for {lease}"),
             None if is_recorded => ", without an expiry".to_owned(),
             None => format!(" for {}", self.timeline.history.header.ttl_us),
         }
+    }
+
+    /// Where the lease of a grant was set last in the instant of the grant: a script that counts sets
+    /// the expiry by a command of its own.
+    fn set_last_with(&self, grant: &Grant) -> Moment {
+        let (timeline, granted) = (self.timeline, grant.moment);
+        let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
+        let meanwhile = later.take_while(|at| at.time == granted.time);
+        let sets = |at: &Moment| {
+            let event = &timeline.history.events[at.index];
+            let is_set = matches!(event.what, What::Server { change: Change::Extended, .. });
+            event.node == grant.node && is_set
+        };
+        meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
     /// When the lease is over that the holder had last when the other was granted the lock.

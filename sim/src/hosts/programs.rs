@@ -13,6 +13,7 @@ mod leases;
 pub mod ran;
 pub mod record;
 pub(crate) mod resp;
+mod tokens;
 pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};

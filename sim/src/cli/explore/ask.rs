@@ -4,20 +4,19 @@ use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
 use crate::cli::options::client_of;
 use crate::cli::scenario_file::scenario;
-use crate::setup::scenario::{Nesting, Scenario, Strategy};
+use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
 /// What explore sets unless a file or a flag says otherwise: few and short, because every event is
 /// a place for a fault, and fixed.
-const DEFAULTS: [(&str, &str); 7] = [
+const DEFAULTS: [(&str, &str); 6] = [
     ("processes", "2"),
     ("cycles", "1"),
     ("think", "1ms"),
     ("hold", "4s"),
     ("retry", "2s"),
     ("masters", "3"),
-    ("nesting", "always"),
 ];
 
 /// The bounds. Errors name the value and what would be valid.
@@ -103,7 +102,6 @@ fn differing(scenario: &Scenario) -> Vec<(String, String)> {
             scenario.servers.masters == built_in.servers.masters,
             built_in.servers.masters.to_string(),
         ),
-        ("nesting", scenario.nesting == Nesting::Drawn, Nesting::Drawn.name().to_owned()),
     ];
     let back = back.into_iter().filter(|(_, is_built_in, _)| *is_built_in);
     all.extend(back.map(|(key, _, value)| (key.to_owned(), value)));

@@ -1,7 +1,7 @@
 //! Which keys of the servers are the locks of the programs, and which of their values each
 //! acquisition rests on. Servers tell of every key; the history keeps the locks'.
 
-use super::leases;
+use super::{leases, tokens};
 use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
@@ -64,6 +64,9 @@ pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watche
         }
     }
     leases::read(&mut events);
+    if !is_pattern(&watched.key) {
+        tokens::read(&mut events);
+    }
     name_owners(&mut events);
     (events, watched)
 }

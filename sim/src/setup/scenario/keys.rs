@@ -68,7 +68,7 @@ keys {
     /// Which sections take a re-entrant lock a second time. A report that does not say means all;
     /// for a scenario file see [`Scenario::of_table`].
     #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
-    nesting: Nesting = Nesting::Drawn;
+    nesting: Nesting = Nesting::Always;
     /// No live process may keep the lock longer than this; by default it may keep it for as long as
     /// it likes.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -2,7 +2,7 @@
 
 use super::level::Level;
 use super::rule::Rule;
-use crate::setup::scenario::{ClientCalls, Hold, Nesting, Scenario, Servers};
+use crate::setup::scenario::{ClientCalls, Hold, Scenario, Servers};
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::Definition;
@@ -79,7 +79,6 @@ pub fn small_scenario() -> Scenario {
         think: fixed(1),
         hold: Hold::Drawn(fixed(4_000)),
         servers: Servers { masters: 3, ..Servers::default() },
-        nesting: Nesting::Always,
         calls: ClientCalls { retry: fixed(2_000), ..ClientCalls::default() },
         ..Scenario::default()
     }
