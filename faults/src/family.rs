@@ -149,8 +149,8 @@ impl Family {
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
-                "It cuts no process off from the storage unless `cut-off` is `storage`, and one cut \
-                 may reach several masters unless `struck-servers` is 1."
+                "It cuts no process off from the storage unless `cut-off` is `storage`, and one \
+                 cut may reach several masters unless `struck-servers` is 1."
             }
             Family::ClockJump => {
                 "It steps no Sentinel. One strike often steps several masters within a lease; with \
@@ -161,12 +161,12 @@ impl Family {
                  with `struck-servers` 1 it restarts one."
             }
             Family::Eviction => {
-                "It stops no server. One strike often hits several masters; with `struck-servers` 1 \
-                 it hits one."
+                "It stops no server. One strike often hits several masters; with `struck-servers` \
+                 1 it hits one."
             }
             Family::Latency => {
-                "It delays no message to the storage, and none for longer than a tenth of the lease \
-                 (a program's for 1.5 leases) unless `extra-latency` says so."
+                "It delays no message to the storage, and none for longer than a tenth of the \
+                 lease (a program's for 1.5 leases) unless `extra-latency` says so."
             }
             Family::StorageDelay => "It loses no request, and delays nothing but requests.",
             Family::LostReply => {

@@ -1,5 +1,5 @@
-//! `client-crash`: processes die, some for good. Of three processes and more two survive, of two one:
-//! it must still get the lock.
+//! `client-crash`: processes die, some for good. Of three processes and more two survive, of two
+//! one: it must still get the lock.
 
 use super::Incident;
 use super::timing::{span, starts};

@@ -297,8 +297,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// Where the lease of a grant was set last in the instant of the grant: a script that counts sets
-    /// the expiry by a command of its own.
+    /// The last event that set the lease in the instant of the grant: a script that counts sets the
+    /// expiry by a command of its own.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));

@@ -137,7 +137,7 @@ impl Counterexample {
     }
 }
 
-/// Those of a lock under the faults of some families that were made with the settings of a scenario.
+/// Those of a lock under the faults of some families, made with the settings of a scenario.
 pub fn published(
     client: &str,
     fault: &str,
@@ -148,8 +148,8 @@ pub fn published(
 }
 
 impl Published {
-    /// Whether it was made with the lease, the persistence, the restart delay, the number of masters
-    /// and the holds of a scenario. A scenario that does not say has the built-in ones.
+    /// Compares the lease, the persistence, the restart delay, the number of masters and the holds
+    /// with those of a scenario. A key that is absent has its built-in value.
     fn has_settings_of(&self, scenario: &Value) -> bool {
         let stated = |key: &str, built_in: &str| match scenario.get(key) {
             None | Some(Value::Null) => built_in.to_owned(),

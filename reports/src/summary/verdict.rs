@@ -148,8 +148,8 @@ fn unexercised(timelines: &[Timeline<'_>]) -> Option<String> {
     })
 }
 
-/// One process alone proves nothing. What to change follows from whether others tried. Of a job, one
-/// process at most is to get the lock.
+/// One process alone proves nothing. What to change follows from whether others tried. One process
+/// at most is to get the lock of a job.
 fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process != Node::Probe);
     if timeline.history.header.lock_per_job {

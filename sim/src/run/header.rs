@@ -4,7 +4,7 @@ use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
 use fencepost_clients::Keeps;
 use fencepost_faults::setting::Topology;
-use fencepost_reports::{Header, Keeping, Workload};
+use fencepost_reports::{Header, Keeping};
 
 impl RunSpec {
     pub(super) fn header(&self, resource: &str) -> Header {
@@ -35,7 +35,7 @@ impl RunSpec {
 
     fn has_lock_per_job(&self) -> bool {
         let program = self.scenario.program(self.client);
-        self.scenario.workload == Workload::Jobs
+        self.scenario.workload.is_done_once()
             && program.is_some_and(|program| is_pattern(&program.lock_key))
     }
 }

@@ -12,11 +12,11 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The network was cut at a server: meanwhile nobody was granted the lock, or the answer that \
-           it was granted came when most of the lease was over.",
-    how: "A process on the side of the minority cannot have the lock without risking that another has \
-          it too. One that waits for its answer for as long as the cut lasts counts its lease from \
-          too late.",
+    what: "The network was cut at a server: meanwhile nobody was granted the lock, or the answer \
+           that it was granted came when most of the lease was over.",
+    how: "A process on the side of the minority cannot have the lock without risking that another \
+          has it too. One that waits for its answer for as long as the cut lasts counts its lease \
+          from too late.",
     helps: "Count the validity from the moment before the request was sent, as Redlock does. Let \
             callers give up in time, and do without the lock what can be done without it.",
 };

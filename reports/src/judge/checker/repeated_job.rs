@@ -1,8 +1,8 @@
 //! Jobs: each is done once, whether two processes do it at once or one after the other.
 //!
-//! Where each lock is a job's, who leaves its critical section has done the job of that lock. Under
-//! one lock, who sends the write of a number to the storage has done the job of that number, whatever
-//! the storage does with it.
+//! Where each lock is a job's, a process that leaves its critical section has done the job of that
+//! lock. Under one lock, a process that sends the write of a number to the storage has done the job
+//! of that number, whatever the storage does with it.
 
 use super::{Checker, grants_of};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -17,8 +17,8 @@ pub(super) const CHECKER: Checker =
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A job was done twice.",
-    how: "Two processes had its lock at once, or one after the other: a lock alone does not say that \
-          the job is done.",
+    how: "Two processes had its lock at once, or one after the other: a lock alone does not say \
+          that the job is done.",
     helps: "Record that the job is done where its effects are, in one transaction with them. Keep \
             the lock of a scheduled job until no other clock can start it.",
 };
@@ -51,7 +51,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     findings
 }
 
-/// A section that its process left; one that ended with a loss or a death may not have done its job.
+/// Sections that their process left. One that ended with a loss or a death may not have done its
+/// job.
 fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
     let left = timeline
         .sections

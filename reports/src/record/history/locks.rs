@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 impl History {
     /// The history of each lock, in the order of their keys; none if the run is of one lock. They
-    /// keep the sequence numbers of the whole. What the storage was asked is left out: its one value
-    /// is guarded by no single lock.
+    /// keep the sequence numbers of the whole. Requests to the storage are left out: no single lock
+    /// guards its one value.
     pub fn by_lock(&self) -> Vec<History> {
         let named = self.events.iter().filter_map(|event| match &event.what {
             What::About { lock } => Some(lock.as_str()),

@@ -73,6 +73,13 @@ impl Workload {
     }
 }
 
+impl Workload {
+    /// `true` if each piece of work is done once, so that a lock of its own is never needed again.
+    pub fn is_done_once(self) -> bool {
+        self == Workload::Jobs
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,8 +1,8 @@
-//! Leases that are kept in a value: a time of expiry as the score of a sorted set, or in a field of a
-//! hash.
+//! Leases that are kept in a value: a time of expiry as the score of a sorted set, or in a field of
+//! a hash.
 //!
-//! Servers know nothing of such a lease. Here it becomes what they would tell of a key of its own: who
-//! has it, for how long from when, and whether a removal only swept away what was over.
+//! Servers know nothing of such a lease. Here the events of its key become those of a key with an
+//! expiry: its owner, its lease, and an expiry where a command only swept away what was over.
 
 use crate::world::node_clock::WALL_EPOCH_US;
 use fencepost_faults::{Micros, Node, SimTime};

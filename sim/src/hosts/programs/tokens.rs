@@ -86,8 +86,7 @@ mod tests {
     fn cycle(operation: u64, client: u16, takes: Event) -> [Event; 3] {
         let node = Node::Client(client);
         let invoke = What::Invoke { operation, action: Action::Acquire };
-        let ok =
-            What::Ok { operation, owner: None, token: None, valid_for_us: None, value: None };
+        let ok = What::Ok { operation, owner: None, token: None, valid_for_us: None, value: None };
         [event(node, invoke), takes, event(node, ok)]
     }
 
