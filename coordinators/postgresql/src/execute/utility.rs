@@ -94,11 +94,9 @@ impl Execution<'_> {
         }
         let Some(open) = &mut self.session.transaction else { return Ok(()) };
         let has_looked = open.has_looked;
-        if modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
-            if has_looked {
-                let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
-                return Err(SqlError::new("25001", message).into());
-            }
+        if has_looked && modes.isolation.is_some_and(|wanted| wanted != open.isolation) {
+            let message = "SET TRANSACTION ISOLATION LEVEL must be called before any query";
+            return Err(SqlError::new("25001", message).into());
         }
         if has_looked && modes.read_only == Some(false) && open.read_only {
             let message = "transaction read-write mode must be set before any query";
