@@ -163,6 +163,11 @@ def of_hand():
     member = lambda body: b"\0etcd-peer\n" + text(body)
     vote = b'{"from":2,"to":1,"term":9,"body":{"Vote":{"index":9,"log_term":9}}}'
     keep("etcd", "member", b"\5\0" + piece(0, member(vote)) + piece(5, text(vote)) + piece(3, b"\xff" * 9))
+    keep("chubby", "lock", piece(0, b"open\nacquire 1 1 lock 1 0\n") + piece(1, b"open\nacquire 2 1 lock 1 60000000\nkeepalive 2 1 0\n")
+         + piece(0, b"check 1 1 lock 1\nrelease 1 1 lock 1\nclose 1 1\n") + piece(3, b"\xff" * 90) + piece(2, b"keepalive 2 1 1\n"))
+    state = b'{"ballot":66,"index":1,"state":{"epoch":1,"sessions":{"7":0},"session_last":7,"locks":{}}}\n'
+    keep("chubby", "replica", b"\5\0" + piece(0, b"prepare 66\n") + piece(0, b"accept 1 0 " + state) + piece(0, b"commit 66 1\n")
+         + piece(1, b"master\nopen\n") + piece(3, b"\xff" * 40) + piece(0, b"promise 129 " + state) + piece(0, b"ack 129 1 1\nrefuse 130\n"))
     keep("protocol", "ping", b"\x00\x00\x01\x01\x04*1\r\n$4\r\nPING\r\nPING\r\n")
     keep("commands", "none", b"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09")
 

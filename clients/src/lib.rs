@@ -30,6 +30,7 @@ pub mod retry;
 pub mod script;
 
 pub mod articles;
+pub mod chubby;
 pub mod etcd;
 pub mod fencing;
 pub mod memcached;

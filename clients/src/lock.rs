@@ -259,6 +259,8 @@ pub enum Deployment {
     MySql,
     /// A cluster of etcd.
     Etcd(ServerLock),
+    /// A cell of Chubby.
+    Chubby,
 }
 
 /// What the lock is like that an etcd server itself has.
@@ -281,6 +283,8 @@ pub enum Keeps {
     Connection,
     /// A key that goes when its lease ends; the process keeps that alive.
     Lease,
+    /// A lock of a session, which the process keeps alive.
+    Session,
 }
 
 /// What keeps the lock.
@@ -298,6 +302,8 @@ pub enum Coordinator {
     MySql,
     /// etcd, as a cluster.
     Etcd,
+    /// Chubby, as a cell.
+    Chubby,
 }
 
 impl Deployment {
@@ -310,13 +316,14 @@ impl Deployment {
             Deployment::PostgreSql(_) => Coordinator::PostgreSql,
             Deployment::MySql => Coordinator::MySql,
             Deployment::Etcd(_) => Coordinator::Etcd,
+            Deployment::Chubby => Coordinator::Chubby,
         }
     }
 
     /// Whether a lock there lives as long as the session of its process, which the process prolongs
     /// by its pings: such a lock has no ttl of its own.
     pub const fn lives_with_session(self) -> bool {
-        matches!(self, Deployment::ZooKeeper | Deployment::Etcd(_))
+        matches!(self, Deployment::ZooKeeper | Deployment::Etcd(_) | Deployment::Chubby)
     }
 
     /// What a server there keeps a lock as, if it does not end leases by itself.
@@ -325,6 +332,7 @@ impl Deployment {
             Deployment::PostgreSql(keeps) => Some(keeps),
             Deployment::MySql => Some(Keeps::Connection),
             Deployment::Etcd(_) => Some(Keeps::Lease),
+            Deployment::Chubby => Some(Keeps::Session),
             Deployment::Primary
             | Deployment::Independent
             | Deployment::Memcached
@@ -342,6 +350,7 @@ impl Coordinator {
         Coordinator::PostgreSql,
         Coordinator::MySql,
         Coordinator::Etcd,
+        Coordinator::Chubby,
     ];
 
     /// What `--coordinator` takes.
@@ -353,6 +362,7 @@ impl Coordinator {
             Coordinator::PostgreSql => "postgresql",
             Coordinator::MySql => "mysql",
             Coordinator::Etcd => "etcd",
+            Coordinator::Chubby => "chubby",
         }
     }
 }
@@ -405,6 +415,9 @@ pub struct Settings {
     /// hears of another one, as the guidelines for clients recommend. redis-py does not: it stays
     /// until its connection ends.
     pub hears_switches: bool,
+    /// How long a lock is kept from all whose holder has failed, where a lock can ask for that;
+    /// `None` leaves it to the lock.
+    pub lock_delay: Option<Duration>,
 }
 
 /// A lock's entry in the table: one line per lock.

@@ -12,7 +12,7 @@ use crate::redlock::{libraries, variants};
 use crate::sql::{advisory, for_update, shedlock, spring};
 use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
-use crate::{etcd, fencing, redisson, redlock, single_node, spring_registry};
+use crate::{chubby, etcd, fencing, redisson, redlock, single_node, spring_registry};
 
 /// All locks, in the order in which they are listed for people.
 pub static CLIENTS: &[Definition] = &[
@@ -92,6 +92,10 @@ pub static CLIENTS: &[Definition] = &[
     etcd::mutex::FENCING,
     etcd::server_lock::DEFINITION,
     etcd::server_lock::FIXED,
+    chubby::DEFINITION,
+    chubby::SEQUENCER,
+    chubby::NO_DELAY,
+    chubby::CHECKED,
 ];
 
 /// A mistake, and the client in which it is fixed.
@@ -364,6 +368,26 @@ pub static TWINS: &[Twin] = &[
         flawed: "etcd-mutex",
         fixed: "etcd-mutex-fencing",
         mistake: "nothing stops a holder whose session has ended",
+    },
+    Twin {
+        flawed: "chubby",
+        fixed: "chubby-sequencer",
+        mistake: "nothing stops a write that comes later than the lock-delay",
+    },
+    Twin {
+        flawed: "chubby-no-delay",
+        fixed: "chubby",
+        mistake: "a lock whose holder fails is given away immediately",
+    },
+    Twin {
+        flawed: "chubby-no-delay",
+        fixed: "chubby-checked",
+        mistake: "the holder works on while its session is in jeopardy",
+    },
+    Twin {
+        flawed: "chubby-checked",
+        fixed: "chubby-sequencer",
+        mistake: "the check is a moment before the write",
     },
     Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];

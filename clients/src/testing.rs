@@ -30,6 +30,7 @@ pub(crate) fn settings() -> Settings {
         command_timeout: Duration::from_millis(500),
         node_timeout: Duration::from_millis(50),
         hears_switches: true,
+        lock_delay: None,
         wait: None,
     }
 }

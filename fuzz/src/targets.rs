@@ -1,6 +1,7 @@
 //! The fuzz targets: one file each, and a line in [`TARGETS`].
 
 mod aof;
+mod chubby;
 mod commands;
 mod etcd;
 mod hello;
@@ -69,6 +70,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "mysql", check: Check::Any(mysql::run) },
     Target { name: "postgresql", check: Check::Any(postgresql::run) },
     Target { name: "etcd", check: Check::Any(etcd::run) },
+    Target { name: "chubby", check: Check::Any(chubby::run) },
     Target { name: "scenario", check: Check::Any(scenario::run) },
     Target { name: "plan", check: Check::Any(plan::run) },
     Target { name: "history", check: Check::Any(history::run) },

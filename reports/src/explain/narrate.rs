@@ -148,7 +148,7 @@ fn invoked(action: &Action) -> String {
 
 fn server(history: &History, event: &Event) -> String {
     let What::Server { key, change, by, primary, .. } = &event.what else { return String::new() };
-    if history.header.lives_with_session && *key == history.header.resource {
+    if history.header.has_queue() && *key == history.header.resource {
         return queue(history, event);
     }
     let lock = match *key == history.header.resource {

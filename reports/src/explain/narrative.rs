@@ -128,11 +128,12 @@ impl Story<'_, '_> {
         let header = &self.timeline.history.header;
         let (node, process, ttl) = (grant.node, one.process, self.lease_of(grant));
         let text = match header.quorum {
-            _ if header.lives_with_session => {
+            _ if header.has_queue() => {
                 format!("{node} makes {process} the first of the queue.")
             }
             _ if header.has_no_ttl() => {
-                format!("{node} grants the lock to {process} for as long as its connection lasts.")
+                let kept = if header.lives_with_session { "session" } else { "connection" };
+                format!("{node} grants the lock to {process} for as long as its {kept} lasts.")
             }
             0 | 1 if !grant.created => {
                 let own = process.machine();

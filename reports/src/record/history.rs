@@ -129,10 +129,16 @@ impl Header {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
+    /// Whether a lock is a queue of nodes or keys, whose first has it.
+    pub(crate) fn has_queue(&self) -> bool {
+        self.lives_with_session && self.kept_as != Some(Keeping::Session)
+    }
+
     /// What a lock that lives with a session is made of, and what it goes with.
     pub(crate) fn place(&self) -> (&'static str, &'static str) {
         match self.kept_as {
             Some(Keeping::Lease) => ("key", "lease"),
+            Some(Keeping::Session) => ("lock", "session"),
             _ => ("node", "session"),
         }
     }

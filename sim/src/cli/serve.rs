@@ -6,7 +6,7 @@ use super::output::{log, print};
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
 use crate::hosts::coordinators::serving::Place;
-use crate::hosts::coordinators::{entry, etcd, memcached, mysql, postgresql, zookeeper};
+use crate::hosts::coordinators::{chubby, entry, etcd, memcached, mysql, postgresql, zookeeper};
 use crate::setup::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
@@ -38,6 +38,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
         Coordinator::PostgreSql => postgresql::serve(place(1)),
         Coordinator::MySql => mysql::serve(place(1)),
         Coordinator::Etcd => etcd::serve(members),
+        Coordinator::Chubby => chubby::serve(members),
     };
     let announce = |announcement: Announcement<'_>| {
         match announcement {
@@ -65,7 +66,8 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         | Coordinator::ZooKeeper
         | Coordinator::PostgreSql
         | Coordinator::MySql
-        | Coordinator::Etcd => "",
+        | Coordinator::Etcd
+        | Coordinator::Chubby => "",
     };
     Err(Failure::wrong(format!(
         "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \
@@ -77,14 +79,14 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
 
 /// Refuses what only other coordinators have.
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
-    use Coordinator::{Etcd, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
+    use Coordinator::{Chubby, Etcd, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
     let given: [(&str, bool, &[Coordinator]); 8] = [
         ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
-        ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd]),
+        ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd, Chubby]),
         ("--replicas", arguments.replicas > 0, &[Redis]),
         ("--sentinels", arguments.sentinels > 0, &[Redis]),
         ("--persistence", arguments.persistence != Persistence::None, &[Redis]),
-        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql, MySql, Etcd]),
+        ("--dir", arguments.dir.is_some(), &[Redis, ZooKeeper, PostgreSql, MySql, Etcd, Chubby]),
         ("--maxmemory", arguments.maxmemory > 0, &[Redis, Memcached]),
         ("--requirepass", arguments.requirepass.is_some(), &[Redis]),
     ];

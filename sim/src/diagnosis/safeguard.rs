@@ -92,6 +92,24 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| another_lock(&fenced_storage(spec), "etcd-mutex-fencing"),
         setting: |_| "client=etcd-mutex-fencing".to_owned(),
     },
+    Safeguard {
+        name: "fencing",
+        about: "a lock whose sequencers are fencing tokens, and a storage that checks them",
+        fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Chubby,
+        with: |spec| another_lock(&fenced_storage(spec), "chubby-sequencer"),
+        setting: |_| "client=chubby-sequencer".to_owned(),
+    },
+    other_lock!(
+        "lock-delay",
+        "chubby-no-delay" => "chubby",
+        "a lock-delay of a minute, for which a lock is kept from all whose holder has failed"
+    ),
+    other_lock!(
+        "leave-in-jeopardy",
+        "chubby-no-delay" => "chubby-checked",
+        "a holder that leaves its section when its session is in jeopardy, and checks its \
+         sequencer before it writes"
+    ),
     other_lock!(
         "leave-when-done",
         "etcd-mutex" => "etcd-mutex-done",

@@ -5,6 +5,7 @@
 //! there are, makes their machines, tells each process where they listen, and knows how long they
 //! may take to recover once everything is healed.
 
+pub(crate) mod chubby;
 mod ensemble;
 pub(crate) mod etcd;
 pub(crate) mod memcached;
@@ -76,6 +77,7 @@ pub static COORDINATORS: &[Entry] = &[
     postgresql::ENTRY,
     mysql::ENTRY,
     etcd::ENTRY,
+    chubby::ENTRY,
 ];
 
 impl Scenario {
@@ -94,6 +96,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
         Coordinator::PostgreSql => &postgresql::ENTRY,
         Coordinator::MySql => &mysql::ENTRY,
         Coordinator::Etcd => &etcd::ENTRY,
+        Coordinator::Chubby => &chubby::ENTRY,
     }
 }
 

@@ -47,5 +47,6 @@ fn keeping(keeps: Keeps) -> Keeping {
         Keeps::RowByServer => Keeping::RowByServer,
         Keeps::Connection => Keeping::Connection,
         Keeps::Lease => Keeping::Lease,
+        Keeps::Session => Keeping::Session,
     }
 }

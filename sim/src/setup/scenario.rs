@@ -131,6 +131,7 @@ impl Scenario {
                 timeout: self.servers.wait_timeout.into(),
             }),
             hears_switches: self.servers.switches == Switches::Heard,
+            lock_delay: self.servers.lock_delay.map(Into::into),
         }
     }
 }

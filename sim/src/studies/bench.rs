@@ -58,6 +58,7 @@ pub fn settings() -> Settings {
         node_timeout: ms(50),
         wait: None,
         hears_switches: true,
+        lock_delay: None,
     }
 }
 

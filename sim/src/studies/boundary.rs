@@ -115,6 +115,7 @@ impl Search {
         let coordinator = entry(deployment.coordinator());
         let session = (coordinator.lease)(scenario.ttl.0);
         Ok(Facts {
+            coordinator: coordinator.coordinator,
             longest_hold: longest_hold(&scenario, deployment, alone),
             tick: coordinator.tick,
             session: deployment.lives_with_session().then_some(session),

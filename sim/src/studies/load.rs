@@ -188,6 +188,7 @@ impl Load {
             node_timeout: timeout,
             wait: None,
             hears_switches: true,
+            lock_delay: None,
         }
     }
 

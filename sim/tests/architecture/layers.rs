@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The crates whose modules use each other in one direction.
 const LAYERED: &[&str] = &[
     "clients",
+    "coordinators/chubby",
     "coordinators/etcd",
     "coordinators/memcached",
     "coordinators/mysql",

@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
+    ("coordinators/chubby", &["fencepost-machine"]),
     ("coordinators/etcd", &["fencepost-machine"]),
     ("coordinators/memcached", &["fencepost-machine"]),
     ("coordinators/mysql", &["fencepost-machine"]),
@@ -27,6 +28,7 @@ const EDGES: &[(&str, &[&str])] = &[
         "sim",
         &[
             "fake-redis",
+            "fencepost-chubby",
             "fencepost-clients",
             "fencepost-etcd",
             "fencepost-faults",

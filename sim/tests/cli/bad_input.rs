@@ -71,6 +71,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
             "postgresql",
             "mysql",
             "etcd",
+            "chubby",
         ],
     );
     refuses(
@@ -83,11 +84,23 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "memcached", "--dir", "x"],
-        &["--dir", "redis or zookeeper or postgresql or mysql or etcd", "memcached"],
+        &["--dir", "redis or zookeeper or postgresql or mysql or etcd or chubby", "memcached"],
     );
     refuses(
         &["--coordinator", "zookeeper", "--client", "redlock"],
         &["client 'redlock' is on redis, not on zookeeper", "curator-mutex", "kazoo-lock"],
+    );
+    refuses(
+        &["--coordinator", "chubby", "--client", "redlock"],
+        &["client 'redlock' is on redis, not on chubby", "chubby-sequencer"],
+    );
+    refuses(
+        &["--client", "chubby", "--set", "lock-delay=61s"],
+        &["lock-delay '61s': expected up to 60s"],
+    );
+    refuses(
+        &["serve", "--coordinator", "chubby", "--nodes", "2"],
+        &["--nodes", "redis or memcached", "chubby"],
     );
     refuses(&["--client", "curator-mutex", "--set", "ensemble=0"], &["ensemble '0'", "1 to 31"]);
     refuses(

@@ -186,6 +186,7 @@ fn a_folder_serves_one_program_at_a_time() {
         &["--coordinator", "postgresql"],
         &["--coordinator", "mysql"],
         &["--coordinator", "etcd"],
+        &["--coordinator", "chubby"],
     ] {
         let words = [words, &dir].concat();
         let (served, _) = Served::start(&words);
@@ -213,6 +214,21 @@ fn servers_are_announced_once_they_answer() {
         }
         assert!(served.interrupt());
     }
+    let (served, addresses) = Served::start(&["--coordinator", "chubby", "--servers", "5"]);
+    let whereabouts = |address: &String| {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"master\n").unwrap();
+        let mut answer = [0; 64];
+        let length = stream.read(&mut answer).unwrap();
+        String::from_utf8_lossy(&answer[..length]).into_owned()
+    };
+    let answers: Vec<String> = addresses.iter().map(whereabouts).collect();
+    assert_eq!(
+        answers.iter().filter(|answer| *answer == "master here\n").count(),
+        1,
+        "{answers:?}"
+    );
+    assert!(served.interrupt());
     let (served, addresses) = Served::start(&["--coordinator", "zookeeper", "--servers", "3"]);
     assert!(addresses.iter().all(|address| mode(address).is_some()));
     assert!(served.interrupt());

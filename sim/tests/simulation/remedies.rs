@@ -1,6 +1,8 @@
 //! Reports on remedies are true: replaying the run with the safeguard confirms them.
 
-use crate::anomalies::rows::coordinators::{alone, slow_and_alone, slow_and_away};
+use crate::anomalies::rows::coordinators::{
+    alone, cut_from_the_cell, slow_and_alone, slow_and_away,
+};
 use crate::anomalies::rows::written::WRITTEN;
 use fencepost::diagnosis::{Extent, Rates, SAFEGUARDS, Trials};
 use fencepost::setup::scenario::{OldPrimary, Servers, Strategy};
@@ -223,6 +225,18 @@ fn a_look_up_that_knows_its_session_is_quiet_where_another_takes_a_node_that_wil
         let remedies = trials.remedies(&violation);
         let remedy = remedies.iter().find(|remedy| remedy.name == "same-session").unwrap();
         assert_eq!(remedy.on_this_plan, OnThisPlan::Gone, "{remedy:?}");
+    }
+}
+
+#[test]
+fn each_safeguard_of_chubby_keeps_holders_apart() {
+    let delay = against("lock-delay", ("chubby-no-delay", "pause"), Scenario::default);
+    let leave = against("leave-in-jeopardy", ("chubby-no-delay", "partition"), cut_from_the_cell);
+    for against in [delay, leave] {
+        let remedy = against.tried(against.fault, Kind::Overlap, (against.scenario)());
+        assert_eq!(remedy.on_this_plan, OnThisPlan::Gone, "{remedy:?}");
+        let [with, without] = [remedy.broken_with, remedy.broken_without];
+        assert!(without > 0 && with * 4 <= without, "{remedy:?}");
     }
 }
 

@@ -267,7 +267,7 @@ impl Loss<'_, '_> {
         match keeping {
             Keeping::RowByClients => self.clock_fault(&both, SimTime::ZERO, at.time),
             Keeping::RowByServer => self.clock_fault(&[span.node], set, at.time),
-            Keeping::Connection | Keeping::Lease => None,
+            Keeping::Connection | Keeping::Lease | Keeping::Session => None,
         }
     }
 

@@ -10,7 +10,8 @@ use crate::judge::finding::Kind;
 use fencepost_faults::Family;
 use locks::{
     COMPARING, FINDING, NOT_FINDING, ON_ETCD, ON_MASTERS, ON_MEMCACHED, ON_MYSQL, PLAIN_DELETE,
-    SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID,
+    SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID, WITH_LOCK_DELAY,
+    WITHOUT_SEQUENCER,
 };
 
 /// What a sentence says.
@@ -47,6 +48,9 @@ const ZOOKEEPER_GUARANTEES: &str = "ZooKeeper 3.8 documentation, Overview, Guara
 const ETCD_JEPSEN: &str = "Jepsen, etcd 3.4.3 (2020), Locks";
 const ETCD_LEASES: &str = "etcd documentation, API, Lease API";
 const ETCD_GUARANTEES: &str = "etcd documentation, API guarantees, Durability";
+
+const CHUBBY_LOCKS: &str = "Burrows, The Chubby lock service, OSDI 2006, 2.4";
+const CHUBBY_FAILOVER: &str = "Burrows, The Chubby lock service, OSDI 2006, 2.9";
 
 const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
 const GET_LOCK: &str = "MySQL 8.0 reference manual, Locking Functions, GET_LOCK";
@@ -112,6 +116,51 @@ const RULES: &[Rule] = &[
         grounds: (
             "what was acknowledged is durable, and leases outlive their leader",
             ETCD_GUARANTEES,
+        ),
+    },
+    Rule {
+        clients: &[&["chubby-no-delay"]],
+        families: &[Family::Pause],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a holder may fail while its request is under way, another get the lock, and the \
+             request arrive without the protection of the lock",
+            CHUBBY_LOCKS,
+        ),
+    },
+    Rule {
+        clients: &[WITHOUT_SEQUENCER],
+        families: &[Family::StorageDelay],
+        kinds: &[Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "a request that is delayed acts without the protection of a lock that was released: a \
+             lock-delay keeps only a lock whose holder failed",
+            CHUBBY_LOCKS,
+        ),
+    },
+    Rule {
+        clients: &[&["chubby-sequencer"]],
+        families: &[Family::StorageDelay],
+        kinds: &[],
+        grounds: ("a recipient rejects requests whose sequencer is not valid", CHUBBY_LOCKS),
+    },
+    Rule {
+        clients: &[WITH_LOCK_DELAY],
+        families: &[Family::Pause, Family::ClientCrash],
+        kinds: &[],
+        grounds: (
+            "a lock-delay protects unmodified servers from everyday problems caused by message \
+             delays and restarts",
+            CHUBBY_LOCKS,
+        ),
+    },
+    Rule {
+        clients: &[WITH_LOCK_DELAY, &["chubby-no-delay", "chubby-checked"]],
+        families: &[Family::Failover, Family::Restart],
+        kinds: &[],
+        grounds: (
+            "sessions and locks outlive their master, and the new one extends every lease",
+            CHUBBY_FAILOVER,
         ),
     },
     Rule {

@@ -75,4 +75,6 @@ pub enum Keeping {
     Connection,
     /// A key that goes when its lease ends; the process of its holder keeps that alive.
     Lease,
+    /// A lock of a session, which the process of its holder keeps alive.
+    Session,
 }

@@ -31,7 +31,8 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..=64),
     )]
     pub(crate) nodes: u16,
-    /// How many members of a zookeeper ensemble: 1, 3 or 5 [default: 1].
+    /// How many members of a zookeeper ensemble, an etcd cluster or a chubby cell: 1, 3 or 5
+    /// [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
     /// How many replicas of the one master.
@@ -56,8 +57,8 @@ pub(crate) struct ServeArguments {
     /// What a restarted server finds; all but none want --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
-    /// The folder for files, with a folder for each server; zookeeper, postgresql and etcd
-    /// keep all that they know there.
+    /// The folder for files, with a folder for each server; zookeeper, postgresql, etcd
+    /// and chubby keep all that they know there.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
     /// Which Redis to be, where versions differ.
@@ -65,7 +66,7 @@ pub(crate) struct ServeArguments {
     pub(crate) redis_version: ServedVersion,
     /// The most connections of a server, for zookeeper those from one address [default: that of the
     /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151
-    /// for mysql; 10000 for etcd].
+    /// for mysql; 10000 for etcd and chubby].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
     /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.

@@ -148,6 +148,11 @@ group servers: Servers {
     /// How many servers an ensemble of ZooKeeper has.
     #[serde(skip_serializing_if = "is_three")]
     ensemble: u16 = 3, |count| (1..=31).contains(count) => "1 to 31";
+    /// How long a lock of Chubby is kept from all whose holder has failed: what a lock asks for by
+    /// itself is a minute.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lock_delay: Option<Span> = None,
+        |delay| delay.is_none_or(|delay| delay <= Span::secs(60)) => "up to 60s, Chubby's bound";
     /// When the standby of a PostgreSQL has a commit; by default there is one where failovers or a
     /// lag are part of the run, and it is asynchronous.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,6 +3,7 @@
 use super::livelock;
 use crate::setup::scenario::{FaultSizes, Scenario};
 use crate::setup::span::{Span, SpanRange};
+use fencepost_clients::Coordinator;
 use fencepost_faults::{Family, Micros};
 use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
@@ -30,6 +31,8 @@ pub struct Varied {
 /// What the bounds follow from.
 #[derive(Clone, Debug)]
 pub struct Facts {
+    /// What keeps the lock.
+    pub coordinator: Coordinator,
     /// Everything but the lock.
     pub scenario: Scenario,
     /// How long after the first server's grant a process leaves its critical section at most, if
@@ -46,11 +49,26 @@ pub struct Facts {
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {
-    /// How long a process, or a server, may stand still and every session be prolonged in time:
-    /// clients tell that they live at least every third of the timeout.
-    fn silence_allowed(&self) -> Option<Micros> {
-        let left = |timeout: Micros| Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0));
-        self.session.map(left)
+    /// How long a process may stand still and its session be kept.
+    fn silence_allowed(&self) -> Option<Bound> {
+        let timeout = self.session?;
+        if self.coordinator == Coordinator::Chubby {
+            return Some(bound(
+                timeout,
+                "a KeepAlive is outstanding when a pause begins, and its answer extends the lease \
+                 of the session, whatever the hold; the lock-delay comes on top",
+                "the pause must begin just after an answer, outlast the lease and the lock-delay, \
+                 and end within a hold",
+            ));
+        }
+        Some(bound(
+            Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0)),
+            "a process tells that it lives at least every third of its session's timeout, and \
+             what tells it reaches whoever ends sessions within a second: so much of the timeout \
+             is left when a pause begins, whatever the hold",
+            "the pause must begin just before the next such word, and outlast the rest of the \
+             session within a hold; the servers end sessions at a tick",
+        ))
     }
 }
 
@@ -144,15 +162,8 @@ pub static QUANTITIES: &[Varied] = &[
         range: |facts| (1_000, facts.scenario.ttl.0.0 * 5 / 2),
         set: |scenario, value| scenario.faults.pause = Some(exactly(value)),
         bounds: |facts| {
-            if let Some(silence) = facts.silence_allowed() {
-                return vec![bound(
-                    silence,
-                    "a process tells that it lives at least every third of its session's timeout, \
-                     and what tells it reaches whoever ends sessions within a second: so much of \
-                     the timeout is left when a pause begins, whatever the hold",
-                    "the pause must begin just before the next such word, and outlast the rest of \
-                     the session within a hold; the servers end sessions at a tick",
-                )];
+            if let Some(bound) = facts.silence_allowed() {
+                return vec![bound];
             }
             vec![bound(
                 margin(facts),
@@ -160,6 +171,28 @@ pub static QUANTITIES: &[Varied] = &[
                  one pause meets a hold",
                 "the pause must meet a hold of nearly the longest length near its end",
             )]
+        },
+    },
+    Varied {
+        name: "lock-delay",
+        about: "how long a lock of Chubby is kept from all whose holder has failed",
+        unit: Unit::Us,
+        worse: Worse::Less,
+        families: &[Family::Pause, Family::Suspend, Family::Partition, Family::All],
+        range: |_| (0, 60_000_000),
+        set: |scenario, value| scenario.servers.lock_delay = Some(Span(Micros(value))),
+        bounds: |facts| {
+            let lease = facts.session.filter(|_| facts.coordinator == Coordinator::Chubby);
+            let beyond = |lease: Micros| {
+                bound(
+                    Micros(pause_max(&facts.scenario).0.saturating_sub(lease.0)),
+                    "the lease of the session and the lock-delay together outlast the longest \
+                     pause, if one pause meets a hold",
+                    "the pause must begin within a hold and just after a KeepAlive was answered, \
+                     and be among the longest",
+                )
+            };
+            lease.map(beyond).into_iter().collect()
         },
     },
     Varied {
@@ -317,7 +350,8 @@ mod tests {
 
     fn facts(longest_hold_us: u64) -> Facts {
         let (scenario, longest_hold) = (Scenario::default(), Micros(longest_hold_us));
-        Facts { scenario, longest_hold, tick: Micros::ZERO, session: None }
+        let coordinator = Coordinator::Redis;
+        Facts { coordinator, scenario, longest_hold, tick: Micros::ZERO, session: None }
     }
 
     fn first(name: &str, facts: &Facts) -> u64 {

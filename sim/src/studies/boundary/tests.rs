@@ -41,6 +41,7 @@ fn facts(scenario: &Scenario) -> Facts {
     let redlock = clients::find("redlock").expect("redlock");
     let alone = alone(redlock, scenario).expect("a run");
     Facts {
+        coordinator: redlock.deployment.coordinator(),
         longest_hold: longest_hold(scenario, redlock.deployment, alone),
         tick: Micros::ZERO,
         session: None,

@@ -3,7 +3,7 @@
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::Habits;
 use fencepost_clients::{
-    Coordinator, Env, Servers, Session, Settings, etcd, memcached, mysql, sql,
+    Coordinator, Env, Servers, Session, Settings, chubby, etcd, memcached, mysql, sql,
 };
 use std::time::Duration;
 
@@ -21,6 +21,8 @@ pub(super) enum Holder {
     MySql(mysql::session::Session),
     /// It reads a key.
     Etcd(etcd::gateway::Gateway),
+    /// It asks who is the master.
+    Chubby(chubby::cell::Cell),
 }
 
 impl Holder {
@@ -50,6 +52,9 @@ impl Holder {
             Coordinator::Etcd => {
                 Some(Holder::Etcd(etcd::gateway::Gateway::new(env, servers, settings)))
             }
+            Coordinator::Chubby => {
+                Some(Holder::Chubby(chubby::cell::Cell::new(env, servers, settings)))
+            }
         }
     }
 
@@ -67,6 +72,7 @@ impl Holder {
                 // `a`, in base64.
                 drop(gateway.call("kv/range", &serde_json::json!({"key": "YQ=="})).await);
             }
+            Holder::Chubby(cell) => drop(cell.call("master").await),
         }
     }
 }

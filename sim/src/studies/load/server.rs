@@ -22,7 +22,8 @@ pub(super) fn node(coordinator: Coordinator) -> Node {
         | Coordinator::ZooKeeper
         | Coordinator::PostgreSql
         | Coordinator::MySql
-        | Coordinator::Etcd => Node::Server(1),
+        | Coordinator::Etcd
+        | Coordinator::Chubby => Node::Server(1),
     }
 }
 
@@ -33,7 +34,8 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
         | Coordinator::ZooKeeper
         | Coordinator::PostgreSql
         | Coordinator::MySql
-        | Coordinator::Etcd => Topology::Ensemble { servers: 1 },
+        | Coordinator::Etcd
+        | Coordinator::Chubby => Topology::Ensemble { servers: 1 },
     };
     ServerSetup { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }
 }

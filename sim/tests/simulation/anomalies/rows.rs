@@ -321,6 +321,7 @@ pub(crate) const SLOW: &[Slow] = &[
         fault: "client-crash",
     },
     coordinators::LATE_EXPIRY,
+    coordinators::LOCK_DELAY,
 ];
 
 /// Every row, in the order of their letters.

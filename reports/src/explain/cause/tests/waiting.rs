@@ -267,7 +267,7 @@ fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     // Who waits for a row asks again and again.
     let story = match keeping {
         Keeping::Connection => story.silent(99, 2, 2, true),
-        Keeping::RowByClients | Keeping::RowByServer | Keeping::Lease => story,
+        Keeping::RowByClients | Keeping::RowByServer | Keeping::Lease | Keeping::Session => story,
     };
     cause(Kind::Stuck, story.info(99, 2).at_servers())
 }

@@ -74,6 +74,10 @@ pub(super) const ON_ETCD: &[&str] = &[
 ];
 /// The lock on etcd with tokens.
 pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
+/// The locks on Chubby that ask for a lock-delay.
+pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
+/// The locks on Chubby without tokens.
+pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
 /// Spring's locks in a table, each process under an id of its own.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 /// ShedLock's.

@@ -1,5 +1,5 @@
 //! The rows of the coordinators beside Redis: memcached (E1), ZooKeeper (E2, E3), databases (E5),
-//! etcd (E7).
+//! etcd (E7), Chubby (E8).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -42,6 +42,38 @@ pub(crate) fn synchronous() -> Scenario {
         },
         ..Scenario::default()
     }
+}
+
+/// Pauses are longer than a lease of Chubby, what a KeepAlive that waited adds to it, and a
+/// lock-delay of a minute.
+pub(crate) fn beyond_the_lock_delay() -> Scenario {
+    let pause = Some(SpanRange::new(Span::secs(85), Span::secs(100)));
+    Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
+}
+
+/// Sessions are kept for a lease of so many seconds, holders work for so long, and the network is cut
+/// for so many seconds.
+fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
+    let partition = Some(SpanRange::new(Span::secs(partition_s.0), Span::secs(partition_s.1)));
+    Scenario {
+        cycles: 5,
+        ttl: Span::secs(lease_s),
+        hold: Hold::Drawn(SpanRange::new(Span::millis(hold_ms.0), Span::millis(hold_ms.1))),
+        calls: ClientCalls { acquire_timeout: Span::secs(lease_s * 5), ..ClientCalls::default() },
+        faults: FaultSizes { partition, ..FaultSizes::default() },
+        ..Scenario::default()
+    }
+}
+
+/// Holders work for longer than a cell keeps a session of which it hears nothing.
+pub(crate) fn cut_from_the_cell() -> Scenario {
+    cut(20, (36_000, 39_900), (35, 45))
+}
+
+/// Leases last for a minute, as those of an overloaded master do, and holders work for longer than
+/// that and the grace period of their client.
+pub(crate) fn cut_beyond_the_grace_period() -> Scenario {
+    Scenario { cycles: 3, ..cut(60, (115_000, 119_000), (130, 150)) }
 }
 
 /// One server, so that every lost reply is one of it.
@@ -270,7 +302,42 @@ pub(super) const ROWS: &[Row] = &[
     row("E7", case("etcd-mutex"), "pause", HARM, Some(case("etcd-mutex-fencing")), 20),
     row("E7", case("etcd-lock-api"), "pause", HARM, Some(case("etcd-mutex-fencing")), 10),
     row("E7", case("etcd-mutex-done"), "storage-delay", HARM, Some(case("etcd-mutex-fencing")), 10),
+    row("E8", case("chubby-no-delay"), "pause", HARM, Some(case("chubby")), 20),
+    row(
+        "E8",
+        within("chubby", beyond_the_lock_delay),
+        "pause",
+        HARM,
+        Some(within("chubby-sequencer", beyond_the_lock_delay)),
+        20,
+    ),
+    row("E8", case("chubby"), "storage-delay", HARM, Some(case("chubby-sequencer")), 10),
+    row(
+        "E8",
+        within("chubby-no-delay", cut_from_the_cell),
+        "partition",
+        HARM,
+        Some(within("chubby-checked", cut_from_the_cell)),
+        40,
+    ),
+    row(
+        "E8",
+        within("chubby-no-delay", cut_beyond_the_grace_period),
+        "partition",
+        HARM,
+        Some(within("chubby-checked", cut_beyond_the_grace_period)),
+        40,
+    ),
+    row("E8", case("chubby-checked"), "storage-delay", HARM, Some(case("chubby-sequencer")), 10),
 ];
+
+/// A lock-delay: the lock of a holder that died is kept from those who wait for a minute longer.
+pub(super) const LOCK_DELAY: Slow = Slow {
+    id: "E8",
+    flawed: within("chubby", anywhere),
+    twin: within("chubby-no-delay", anywhere),
+    fault: "client-crash",
+};
 
 /// Leases in whole seconds: the lock that asks for one more, so that none ends early, waits up to a
 /// second longer for that of a holder which died.

@@ -1,0 +1,273 @@
+//! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
+//! systems", OSDI 2006; the numbers in brackets are its sections. They speak a protocol of our own
+//! to a model of a cell: no client and no server exist outside Google.
+//!
+//! A process has one session ([`session`]), with which it holds its locks; a lock goes when the
+//! session ends. `Acquire` waits at the master; a KeepAlive brings the event that it has
+//! succeeded. [`cell`] finds the master.
+//!
+//! - `chubby` asks for the longest lock-delay, a minute: a lock whose holder fails is kept from
+//!   everybody for so long (2.4: "protects unmodified servers and clients from everyday problems
+//!   caused by message delays and restarts"). Its holder heeds no event. `lock-delay` of the
+//!   scenario sets another one.
+//! - `chubby-sequencer` passes the generation of its sequencer to the storage, which compares it
+//!   with the latest one that it has seen (2.4).
+//! - `chubby-no-delay` asks for none. **Planted**: the paper introduces lock-delay for those who
+//!   have no sequencers.
+//! - `chubby-checked` is the same with a careful holder: it leaves its section when its session is
+//!   in jeopardy (2.8: "to quiesce itself"), and asks the cell whether its sequencer is valid just
+//!   before it writes (`CheckSequencer`, 2.6).
+//!
+//! A call that is given up, or a release that is not answered before the session is over, leaves
+//! the session to end by itself.
+
+pub mod cell;
+pub mod session;
+
+use crate::env::{BoxFuture, Env, Monotonic, Note};
+use crate::lock::{
+    Acquisition, Check, Definition, Deployment, FencingToken, Lease, Lock, Release, Servers,
+    Settings, Usage,
+};
+use cell::Cell;
+use session::{Failure, GRACE, Session, Status};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// The longest lock-delay that a client may ask for (2.4).
+pub const LOCK_DELAY_MAX: Duration = Duration::from_secs(60);
+
+/// The entry of the lock with a lock-delay of a minute.
+pub const DEFINITION: Definition = Definition {
+    name: "chubby",
+    about: "a lock of Chubby, kept from all for a minute if its holder fails",
+    deployment: Deployment::Chubby,
+    has_tokens: false,
+    is_fair: false,
+    models: Some("Chubby, Burrows 2006"),
+    build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
+};
+
+/// The entry of the lock whose sequencer the storage checks.
+pub const SEQUENCER: Definition = Definition {
+    name: "chubby-sequencer",
+    about: "chubby with its sequencer as fencing token",
+    has_tokens: true,
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { has_tokens: true, ..Traits::PLAIN })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the lock without a lock-delay.
+pub const NO_DELAY: Definition = Definition {
+    name: "chubby-no-delay",
+    about: "chubby with a lock-delay of zero",
+    build: |env, servers, settings| build(&env, servers, settings, Traits::NO_DELAY),
+    ..DEFINITION
+};
+
+/// The entry of the lock whose holder leaves in jeopardy and checks its sequencer.
+pub const CHECKED: Definition = Definition {
+    name: "chubby-checked",
+    about: "chubby-no-delay whose holder leaves when its session is in jeopardy, and checks its \
+     sequencer before it writes",
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { is_careful: true, ..Traits::NO_DELAY })
+    },
+    ..DEFINITION
+};
+
+/// What a variant does.
+#[derive(Clone, Copy)]
+struct Traits {
+    has_delay: bool,
+    has_tokens: bool,
+    /// The application heeds jeopardy, and checks its sequencer.
+    is_careful: bool,
+}
+
+impl Traits {
+    const PLAIN: Traits = Traits { has_delay: true, has_tokens: false, is_careful: false };
+    const NO_DELAY: Traits = Traits { has_delay: false, ..Traits::PLAIN };
+}
+
+fn build(env: &Env, servers: &Servers, settings: &Settings, traits: Traits) -> Box<dyn Lock> {
+    let delay = settings.lock_delay.unwrap_or(LOCK_DELAY_MAX);
+    Box::new(Chubby {
+        cell: Rc::new(Cell::new(env, servers, settings)),
+        acquire_timeout: settings.acquire_timeout,
+        command_timeout: settings.command_timeout,
+        lock_delay: if traits.has_delay { delay } else { Duration::ZERO },
+        traits,
+        session: None,
+        held: Held::default(),
+    })
+}
+
+struct Chubby {
+    cell: Rc<Cell>,
+    acquire_timeout: Duration,
+    command_timeout: Duration,
+    lock_delay: Duration,
+    traits: Traits,
+    /// Not there while a call is under way, so that one that is dropped leaves none.
+    session: Option<Session>,
+    held: Held,
+}
+
+/// The lock that is held.
+#[derive(Clone, Copy, Default)]
+struct Held {
+    /// The number of the acquire.
+    acquire: u64,
+    /// The number of the sequencer.
+    generation: u64,
+}
+
+impl Chubby {
+    fn now(&self) -> Monotonic {
+        self.cell.env().monotonic_clock()
+    }
+
+    async fn lock(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.now().plus(self.acquire_timeout);
+        let (session, acquire, failure) = loop {
+            let session = match self.living_session(deadline).await {
+                Ok(session) => session,
+                Err(failure) => return Acquisition::Refused(wording(&failure).into()),
+            };
+            let acquire = session.next_acquire();
+            let request = format!("{resource} {acquire} {}", self.lock_delay.as_micros());
+            match self.wait_for(&session, &request, deadline).await {
+                Ok(generation) => {
+                    self.held = Held { acquire, generation };
+                    return self.granted(resource, session);
+                }
+                // What it may have held went with it.
+                Err(Failure::Expired { .. }) => {}
+                Err(failure) => break (session, acquire, failure),
+            }
+        };
+        let why = wording(&failure);
+        let patience = self.now().plus(self.command_timeout);
+        match session.call("release", &format!("{resource} {acquire}"), patience).await {
+            Ok(_) => {
+                self.session = Some(session);
+                Acquisition::Refused(why.into())
+            }
+            Err(Failure::Expired { .. }) => Acquisition::Refused(why.into()),
+            Err(_) => Acquisition::Unknown(why),
+        }
+    }
+
+    async fn living_session(&mut self, deadline: Monotonic) -> Result<Session, Failure> {
+        match self.session.take().filter(|session| session.status() != Status::Expired) {
+            Some(session) => Ok(session),
+            None => Session::open(&self.cell, deadline).await,
+        }
+    }
+
+    /// `Acquire`: asks, and asks again when an event arrives.
+    async fn wait_for(
+        &self,
+        session: &Session,
+        request: &str,
+        deadline: Monotonic,
+    ) -> Result<u64, Failure> {
+        let env = self.cell.env();
+        loop {
+            let changed = session.changed();
+            let answer = session.call("acquire", request, deadline).await?;
+            if let [word, generation] = &answer[..]
+                && word == "acquired"
+                && let Ok(generation) = generation.parse()
+            {
+                return Ok(generation);
+            }
+            let left = deadline.since(env.monotonic_clock());
+            if env.timeout(left, changed).await.is_none() || env.is_interrupted() {
+                return Err(Failure::Late("held by another".to_owned()));
+            }
+        }
+    }
+
+    fn granted(&mut self, resource: &str, session: Session) -> Acquisition {
+        let generation = self.held.generation;
+        let owner = format!("{}-{generation}", session.id()).into();
+        let token = self.traits.has_tokens.then_some(FencingToken(generation));
+        self.session = Some(session);
+        Acquisition::Granted(Lease {
+            resource: resource.to_owned(),
+            owner,
+            token,
+            valid_until: None,
+        })
+    }
+
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        let Some(session) = self.session.take() else { return Release::NotHeld };
+        let patience = self.now().plus(GRACE);
+        let words = format!("{} {}", lease.resource, self.held.acquire);
+        match session.call("release", &words, patience).await {
+            Ok(_) => {
+                self.session = Some(session);
+                Release::Released
+            }
+            Err(Failure::Expired { may_have_applied: false }) => Release::NotHeld,
+            Err(failure) => Release::Unknown(wording(&failure)),
+        }
+    }
+
+    async fn check_sequencer(&self, lease: &Lease) -> Check {
+        let Some(session) = &self.session else { return Check::NotHeld };
+        let patience = self.now().plus(self.command_timeout);
+        let words = format!("{} {}", lease.resource, self.held.generation);
+        let answer = session.call("check", &words, patience).await;
+        match answer.as_deref() {
+            Ok([word]) if word == "valid" => Check::Ours,
+            Ok(_) | Err(Failure::Expired { .. }) => {
+                self.cell.env().note(Note::LockLost);
+                Check::NotHeld
+            }
+            Err(failure) => Check::Unknown(wording(failure)),
+        }
+    }
+}
+
+fn wording(failure: &Failure) -> String {
+    match failure {
+        Failure::Expired { .. } => "the session has expired".to_owned(),
+        Failure::Refused(text) => format!("the cell answered {text}"),
+        Failure::Late(why) => why.clone(),
+    }
+}
+
+impl Lock for Chubby {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.lock(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        Box::pin(self.check_sequencer(lease))
+    }
+
+    fn lost<'a>(&'a mut self, _: &'a Lease) -> BoxFuture<'a, ()> {
+        Box::pin(async move {
+            let Some(session) = self.session.as_ref().filter(|_| self.traits.is_careful) else {
+                return std::future::pending().await;
+            };
+            session.unsafe_from_now().await;
+            self.cell.env().note(Note::LockLost);
+        })
+    }
+
+    fn usage(&self) -> Usage {
+        let is_careful = self.traits.is_careful;
+        Usage { leaves: is_careful, checks: is_careful, renews: true, ..Usage::PLAIN }
+    }
+}

@@ -1,0 +1,114 @@
+//! Calls to a cell: a replica names the master, who answers (2.2).
+
+use crate::call_error::CallError;
+use crate::env::{Address, Draw, Env};
+use crate::lock::{Servers, Settings};
+use crate::stream::Stream;
+use std::cell::RefCell;
+use std::time::Duration;
+
+/// The client of one process.
+pub struct Cell {
+    env: Env,
+    members: Vec<Address>,
+    timeout: Duration,
+    master: RefCell<Option<Address>>,
+    /// A connection to the master on which nothing is outstanding.
+    idle: RefCell<Option<Stream>>,
+}
+
+impl Cell {
+    /// Knows all replicas. Panics if the servers are no cell.
+    pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> Cell {
+        let Servers::Ensemble(members) = servers else {
+            panic!("a cell is needed, but the servers are {servers:?}")
+        };
+        Cell {
+            env: env.clone(),
+            members: members.clone(),
+            timeout: settings.command_timeout,
+            master: RefCell::new(None),
+            idle: RefCell::new(None),
+        }
+    }
+
+    /// The host on which it runs.
+    pub(super) fn env(&self) -> &Env {
+        &self.env
+    }
+
+    /// One request, once, and the words of its answer.
+    pub async fn call(&self, request: &str) -> Result<Vec<String>, CallError> {
+        let idle = self.idle.borrow_mut().take();
+        let is_idle = idle.is_some();
+        let mut master = match idle {
+            Some(master) => master,
+            None => self.find().await?,
+        };
+        let mut outcome = self.ask(&mut master, request).await;
+        if matches!(outcome, Err(CallError::Unsent(_))) && is_idle {
+            // It broke while nobody looked.
+            master = self.find().await?;
+            outcome = self.ask(&mut master, request).await;
+        }
+        let words = outcome?;
+        if words.first().is_some_and(|word| word != "not-master") {
+            *self.idle.borrow_mut() = Some(master);
+        }
+        Ok(words)
+    }
+
+    async fn ask(&self, to: &mut Stream, request: &str) -> Result<Vec<String>, CallError> {
+        to.limit(self.timeout);
+        exchange(to, request).await
+    }
+
+    /// A connection to the master. Asks the one that it knows first, and then the replicas, from
+    /// any of them on.
+    pub(super) async fn find(&self) -> Result<Stream, CallError> {
+        let known = self.master.borrow_mut().take();
+        let count = self.members.len();
+        let first = (u128::from(self.env.random(Draw::Jitter)) * count as u128) >> 64;
+        let replicas = (0..count).map(|at| self.members[(first as usize + at) % count].clone());
+        for replica in known.into_iter().chain(replicas) {
+            if let Ok(Some(found)) = self.find_from(replica).await {
+                return Ok(found);
+            }
+        }
+        Err(CallError::NoPrimary("no replica leads to the master".to_owned()))
+    }
+
+    /// A connection to the master that a replica names.
+    async fn find_from(&self, replica: Address) -> Result<Option<Stream>, CallError> {
+        let mut next = replica;
+        for _ in 0..2 {
+            let mut stream = Stream::open(&self.env, &next, self.timeout).await?;
+            let words = self.ask(&mut stream, "master").await?;
+            match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+                ["master", "here"] => {
+                    *self.master.borrow_mut() = Some(next);
+                    return Ok(Some(stream));
+                }
+                ["master", host, port] => {
+                    let Ok(port) = port.parse() else { break };
+                    next = Address { host: host.to_owned(), port };
+                }
+                _ => break,
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Sends a request and waits for its answer, as long as the stream may.
+pub(super) async fn exchange(on: &mut Stream, request: &str) -> Result<Vec<String>, CallError> {
+    on.send(format!("{request}\n").as_bytes()).await?;
+    loop {
+        if let Some(end) = on.input.iter().position(|byte| *byte == b'\n') {
+            let line = on.input.split_to(end + 1);
+            let text = String::from_utf8_lossy(&line);
+            return Ok(text.split_ascii_whitespace().map(str::to_owned).collect());
+        }
+        on.read().await?;
+    }
+}

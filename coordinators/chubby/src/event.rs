@@ -1,0 +1,50 @@
+//! What a master tells a client without being asked, in the answer to a KeepAlive (2.5, 2.8).
+
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+/// Something that happened.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Event {
+    /// Another master has taken over.
+    FailedOver,
+    /// The session has got a lock that it waited for.
+    Acquired { lock: String },
+}
+
+/// The events of a session that it has not acknowledged.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Events {
+    /// The number of the first.
+    first: u64,
+    queue: VecDeque<Event>,
+}
+
+impl Events {
+    pub(crate) fn push(&mut self, event: Event) {
+        self.queue.push_back(event);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.queue.is_empty()
+    }
+
+    /// The client has got so many, in all.
+    pub(crate) fn acknowledge(&mut self, count: u64) {
+        while self.first < count && self.queue.pop_front().is_some() {
+            self.first += 1;
+        }
+    }
+
+    /// How many there were in all, and each.
+    pub(crate) fn words(&self) -> String {
+        let mut words = (self.first + self.queue.len() as u64).to_string();
+        for event in &self.queue {
+            let _ = match event {
+                Event::FailedOver => write!(words, " failed-over"),
+                Event::Acquired { lock } => write!(words, " acquired {lock}"),
+            };
+        }
+        words
+    }
+}

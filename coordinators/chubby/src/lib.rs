@@ -1,0 +1,73 @@
+//! A model of a Chubby cell, after the paper: Burrows, "The Chubby lock service for loosely-coupled
+//! distributed systems", OSDI 2006. No server exists outside Google to compare it with. The numbers
+//! in brackets are sections of the paper.
+//!
+//! | rule | section |
+//! | --- | --- |
+//! | A cell is a small set of replicas, typically five, which elect a master. | 2.2 |
+//! | The replicas promise the master not to elect another one for a few seconds, the master lease, and renew that promise while the master wins a majority. | 2.2 |
+//! | Clients find the master by asking the replicas; a replica that is not the master names it. | 2.2 |
+//! | A write is acknowledged once a majority of the replicas has it. | 2.2 |
+//! | Locks are advisory, and a lock is a node of the name space. | 2.4 |
+//! | A sequencer is the name of the lock, its mode and its generation number, which is a new one whenever the lock goes from free to held. | 2.4 |
+//! | A recipient checks a sequencer by asking Chubby (`CheckSequencer`), or compares it with the latest one that it has seen. | 2.4, 2.6 |
+//! | Lock-delay: if a lock becomes free because its holder has failed or cannot be reached, nobody gets it for as long as the holder had asked for, a minute at most. A lock that is released is free immediately. | 2.4 |
+//! | Events reach a client through its library; `lock acquired` and `master failed over` are two of them. | 2.5 |
+//! | A session lasts while KeepAlives are exchanged. Its lease is advanced when it is created, when a master takes over, and when the master answers a KeepAlive. | 2.8 |
+//! | The master answers a KeepAlive when the lease is close to its end, and extends it by 12 s. It may choose more, up to about 60 s, when it is overloaded. | 2.8 |
+//! | A KeepAlive is answered early if there is an event to deliver; the next KeepAlive acknowledges the event. | 2.8 |
+//! | A new master has a new epoch number, and rejects calls of earlier ones. | 2.9 |
+//! | A new master extends every session to the longest lease that the old master may have granted. | 2.9 |
+//! | A new master lets clients send KeepAlives only, emits a fail-over event to each session, and waits until each has acknowledged it or has ended. | 2.9 |
+//!
+//! The client's side of these rules (the local lease, jeopardy, the grace period of 45 s) is in the
+//! `clients` crate, module `chubby`.
+//!
+//! **Of our own**, because the paper does not say: the protocol on the wire (a line of words a
+//! request, see [`Chubby`]); that a waiter is told of its grant by an event; the order in which
+//! waiters are served (as they came, until a master fails); how close to its end a lease is when a
+//! KeepAlive is answered (a third); how much the clocks of two hosts may differ in rate (a
+//! sixteenth). The agreement between replicas is a model: a ballot and the whole state in each
+//! message, which is Paxos for one value that is written over and over.
+//!
+//! **Not modelled**: the contents of files and the caches of them (2.7), because these locks read
+//! no file; directories, ACLs, shared locks, ephemeral files, proxies, partitioning, backup.
+//!
+//! Entry points: [`Config`] and [`Chubby`], a [`Machine`](fencepost_machine::Machine). The crate
+//! has no features.
+//!
+//! ```
+//! use fencepost_chubby::{Chubby, Config};
+//! use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
+//!
+//! let (now, mut out) = (Now::default(), Outputs::default());
+//! let mut replica = Chubby::new(Config::default(), &DiskImage::default(), now);
+//! replica.handle(Input::Timer, now, &mut out);
+//! let connection = ConnectionId(0);
+//! replica.handle(Input::Accepted { connection, peer: "client-1:40000" }, now, &mut out);
+//! out.clear();
+//! replica.handle(Input::Received { connection, bytes: b"master\n" }, now, &mut out);
+//! assert_eq!(out.list[0], Output::Send { connection, bytes: "master here\n".into() });
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod config;
+mod connection;
+mod event;
+mod master;
+mod message;
+mod peers;
+mod replica;
+mod request;
+mod server;
+mod state;
+mod tap;
+#[cfg(test)]
+mod tests;
+mod times;
+mod wording;
+
+pub use config::{Config, Member};
+pub use server::Chubby;
+pub use times::{LOCK_DELAY_MAX_US, MASTER_LEASE_US, SESSION_LEASE_MAX_US, SESSION_LEASE_US};

@@ -1,0 +1,76 @@
+//! What replicas tell each other, as words on a line, with the state as JSON at the end.
+
+use crate::state::State;
+use serde::{Deserialize, Serialize};
+
+/// What a replica has accepted.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Accepted {
+    /// The ballot of the master that proposed it.
+    pub(crate) ballot: u64,
+    /// How many states that master had proposed by then.
+    pub(crate) index: u64,
+    pub(crate) state: State,
+}
+
+impl Accepted {
+    /// The order in which states were chosen.
+    pub(crate) fn place(&self) -> (u64, u64) {
+        (self.ballot, self.index)
+    }
+}
+
+/// A message between replicas.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    /// Promise to accept nothing of a lower ballot.
+    Prepare { ballot: u64 },
+    /// The promise, and what was accepted before.
+    Promise { ballot: u64, accepted: Accepted },
+    /// No: a ballot as high as this one is promised.
+    Refuse { promised: u64 },
+    /// Accept this state of the master, and elect no other for the time of a master lease.
+    Accept { round: u64, committed: u64, accepted: Accepted },
+    /// The state of this ballot and index is accepted, as asked in this round.
+    Ack { ballot: u64, index: u64, round: u64 },
+    /// A majority has accepted the state of this ballot and index.
+    Commit { ballot: u64, index: u64 },
+}
+
+impl Message {
+    pub(crate) fn line(&self) -> String {
+        let json = |accepted| serde_json::to_string(accepted).unwrap_or_default();
+        match self {
+            Message::Prepare { ballot } => format!("prepare {ballot}\n"),
+            Message::Promise { ballot, accepted } => {
+                format!("promise {ballot} {}\n", json(accepted))
+            }
+            Message::Refuse { promised } => format!("refuse {promised}\n"),
+            Message::Accept { round, committed, accepted } => {
+                format!("accept {round} {committed} {}\n", json(accepted))
+            }
+            Message::Ack { ballot, index, round } => format!("ack {ballot} {index} {round}\n"),
+            Message::Commit { ballot, index } => format!("commit {ballot} {index}\n"),
+        }
+    }
+
+    /// Reads a line; `None` if it is no message.
+    pub(crate) fn read(line: &str) -> Option<Message> {
+        let (head, json) = line.split_at(line.find('{').unwrap_or(line.len()));
+        let words: Vec<&str> = head.split_ascii_whitespace().collect();
+        let number = |at: usize| words.get(at)?.parse().ok();
+        let accepted = || serde_json::from_str(json).ok();
+        Some(match (*words.first()?, words.len()) {
+            ("prepare", 2) => Message::Prepare { ballot: number(1)? },
+            ("promise", 2) => Message::Promise { ballot: number(1)?, accepted: accepted()? },
+            ("refuse", 2) => Message::Refuse { promised: number(1)? },
+            ("accept", 3) => {
+                let (round, committed) = (number(1)?, number(2)?);
+                Message::Accept { round, committed, accepted: accepted()? }
+            }
+            ("ack", 4) => Message::Ack { ballot: number(1)?, index: number(2)?, round: number(3)? },
+            ("commit", 3) => Message::Commit { ballot: number(1)?, index: number(2)? },
+            _ => return None,
+        })
+    }
+}

@@ -1,0 +1,247 @@
+//! How replicas agree: Paxos for one value, the state, that a master writes over and over.
+//!
+//! A replica that has heard of no master for the time of a master lease asks all others for a
+//! promise, with a ballot higher than any that it knows. With a majority it is the master, and
+//! begins with the latest state that any of them has accepted. Whoever accepts a state promises
+//! the master a lease too, by its own clock.
+
+mod leading;
+
+use crate::message::{Accepted, Message};
+use crate::times::{ELECTION_US, MASTER_LEASE_US, lengthened};
+use leading::Leading;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
+
+/// The most replicas of a cell: ballots are told apart by their remainder.
+const REPLICAS_MAX: u64 = 64;
+
+/// What a replica keeps on its disk.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Saved {
+    /// It accepts nothing of a lower ballot.
+    promised: u64,
+    pub(crate) accepted: Accepted,
+}
+
+/// An attempt to become the master.
+#[derive(Clone, Debug)]
+struct Standing {
+    ballot: u64,
+    promises: BTreeSet<u8>,
+    /// The latest state that one of them had accepted.
+    best: Accepted,
+}
+
+/// A replica's part in the agreement.
+#[derive(Clone, Debug)]
+pub(crate) struct Replica {
+    me: u8,
+    others: Vec<u8>,
+    pub(crate) saved: Saved,
+    /// The highest ballot that it has heard of.
+    seen: u64,
+    /// Until then it elects nobody but the master that it has promised so.
+    loyal_until: u64,
+    /// The master.
+    pub(crate) leader: Option<u8>,
+    try_at: u64,
+    jitter: u64,
+    standing: Option<Standing>,
+    leading: Option<Leading>,
+    /// The ballot and index of the latest state of which it knows that a majority has accepted it.
+    pub(crate) learned: (u64, u64),
+    /// What is to be sent, and to whom.
+    pub(crate) outbox: Vec<(u8, Message)>,
+    /// What is saved has changed.
+    pub(crate) is_unsaved: bool,
+}
+
+impl Replica {
+    /// A replica that has just started. One that has promised anything before may have promised
+    /// a master lease, too.
+    pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
+        let may_be_loyal = saved.promised > 0 && !others.is_empty();
+        let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
+        let learned = saved.accepted.place();
+        let mut replica = Replica {
+            me,
+            others,
+            seen: saved.promised,
+            saved,
+            loyal_until,
+            leader: None,
+            try_at: 0,
+            jitter: seed | 1,
+            standing: None,
+            leading: None,
+            learned,
+            outbox: Vec::new(),
+            is_unsaved: false,
+        };
+        // A cell of one has nobody to wait for.
+        let wait = if replica.others.is_empty() { 0 } else { replica.draw(ELECTION_US) };
+        replica.try_at = loyal_until + wait;
+        replica
+    }
+
+    /// A number below `end` (xorshift).
+    fn draw(&mut self, end: u64) -> u64 {
+        self.jitter ^= self.jitter << 13;
+        self.jitter ^= self.jitter >> 7;
+        self.jitter ^= self.jitter << 17;
+        self.jitter % end
+    }
+
+    fn count(&self) -> usize {
+        self.others.len() + 1
+    }
+
+    fn majority(&self) -> usize {
+        self.count() / 2 + 1
+    }
+
+    /// Whether it is the master, and a majority has accepted its first state.
+    pub(crate) fn is_serving(&self) -> bool {
+        self.leading.as_ref().is_some_and(|leading| leading.committed > 0)
+    }
+
+    /// Whether the state that this index stands for is accepted by a majority.
+    pub(crate) fn is_committed(&self, index: u64) -> bool {
+        self.leading.as_ref().is_some_and(|leading| leading.committed >= index)
+    }
+
+    /// When something is due.
+    pub(crate) fn due(&self) -> u64 {
+        self.leading.as_ref().map_or(self.try_at, Leading::due)
+    }
+
+    /// Time has passed: a master renews its lease, or has lost it; anybody else tries to become the
+    /// master if it is time.
+    pub(crate) fn pass(&mut self, now: u64) {
+        if let Some(leading) = &self.leading {
+            if now >= leading.lease_until {
+                self.step_down(now);
+            } else if now >= leading.renew_at {
+                self.propose_again(now);
+            }
+        } else if now >= self.try_at {
+            self.stand(now);
+        }
+    }
+
+    fn step_down(&mut self, now: u64) {
+        (self.leading, self.standing, self.leader) = (None, None, None);
+        self.try_at = now + ELECTION_US + self.draw(ELECTION_US);
+    }
+
+    fn stand(&mut self, now: u64) {
+        self.leader = None;
+        let least = self.seen.max(self.saved.promised);
+        let ballot = (least / REPLICAS_MAX + 1).saturating_mul(REPLICAS_MAX);
+        let ballot = ballot.saturating_add(u64::from(self.me));
+        let best = self.saved.accepted.clone();
+        self.standing = Some(Standing { ballot, promises: BTreeSet::new(), best });
+        self.try_at = now + ELECTION_US + self.draw(2 * ELECTION_US);
+        self.tell_all(&Message::Prepare { ballot });
+        self.count_promises(now);
+    }
+
+    fn tell_all(&mut self, message: &Message) {
+        self.outbox.extend(self.others.iter().map(|to| (*to, message.clone())));
+    }
+
+    fn count_promises(&mut self, now: u64) {
+        let majority = self.majority();
+        // Its own promise comes last, so that whoever is cut off does not raise its ballot.
+        let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
+        if !self.standing.as_ref().is_some_and(is_elected) {
+            return;
+        }
+        let Some(Standing { ballot, mut best, .. }) = self.standing.take() else { return };
+        if ballot <= self.saved.promised {
+            return;
+        }
+        if self.saved.accepted.place() > best.place() {
+            best = self.saved.accepted.clone();
+        }
+        let mut state = best.state;
+        state.epoch = state.epoch.saturating_add(1);
+        self.saved = Saved { promised: ballot, accepted: Accepted { ballot, index: 0, state } };
+        self.leader = Some(self.me);
+        self.leading = Some(Leading::new(now));
+        self.propose(now);
+    }
+
+    /// A message of another replica.
+    pub(crate) fn hear(&mut self, from: u8, message: Message, now: u64) {
+        match message {
+            Message::Prepare { ballot } => self.prepare(from, ballot, now),
+            Message::Promise { ballot, accepted } => {
+                let standing = self.standing.as_mut().filter(|standing| standing.ballot == ballot);
+                if let Some(standing) = standing {
+                    standing.promises.insert(from);
+                    if accepted.place() > standing.best.place() {
+                        standing.best = accepted;
+                    }
+                    self.count_promises(now);
+                }
+            }
+            Message::Refuse { promised } => {
+                self.seen = self.seen.max(promised);
+                let is_beaten = self.leading.is_some() && promised > self.saved.promised;
+                if is_beaten {
+                    self.step_down(now);
+                }
+            }
+            Message::Accept { round, committed, accepted } => {
+                self.accept(from, (round, committed), accepted, now);
+            }
+            Message::Ack { ballot, index, round } if ballot == self.saved.accepted.ballot => {
+                self.acknowledged(from, (index, round));
+            }
+            Message::Commit { ballot, index } => self.learn((ballot, index)),
+            Message::Ack { .. } => {}
+        }
+    }
+
+    fn prepare(&mut self, from: u8, ballot: u64, now: u64) {
+        let is_loyal = now < self.loyal_until && self.leader != Some(from);
+        let promised = self.saved.promised;
+        if is_loyal || ballot <= promised {
+            return self.outbox.push((from, Message::Refuse { promised }));
+        }
+        self.saved.promised = ballot;
+        self.is_unsaved = true;
+        self.seen = self.seen.max(ballot);
+        self.step_down(now);
+        let accepted = self.saved.accepted.clone();
+        self.outbox.push((from, Message::Promise { ballot, accepted }));
+    }
+
+    fn accept(&mut self, from: u8, (round, committed): (u64, u64), accepted: Accepted, now: u64) {
+        let (ballot, promised) = (accepted.ballot, self.saved.promised);
+        if ballot < promised || (ballot == promised && self.leading.is_some()) {
+            return self.outbox.push((from, Message::Refuse { promised }));
+        }
+        (self.leading, self.standing) = (None, None);
+        self.leader = Some(from);
+        self.seen = self.seen.max(ballot);
+        self.loyal_until = now + MASTER_LEASE_US;
+        self.try_at = self.loyal_until + self.draw(2 * ELECTION_US);
+        if accepted.place() > self.saved.accepted.place() || ballot > promised {
+            self.is_unsaved = true;
+            self.saved = Saved { promised: ballot, accepted };
+        }
+        let index = self.saved.accepted.index;
+        self.outbox.push((from, Message::Ack { ballot, index, round }));
+        self.learn((ballot, committed));
+    }
+
+    /// A majority has accepted a state: this replica knows it, if it has that very one.
+    fn learn(&mut self, place: (u64, u64)) {
+        if place == self.saved.accepted.place() && self.leading.is_none() {
+            self.learned = self.learned.max(place);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! What clients ask, as words on a line.
+
+use crate::times::LOCK_DELAY_MAX_US;
+
+/// The longest name of a lock.
+const NAME_MAX: usize = 256;
+
+/// A session, and the number of the master that its client knows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Caller {
+    pub(crate) session: u64,
+    pub(crate) epoch: u64,
+}
+
+/// A request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Request {
+    /// Which replica is the master?
+    Master,
+    /// Begin a session.
+    Open,
+    /// The session lives, and has got so many events.
+    KeepAlive(Caller, u64),
+    /// Give it the lock, now or when it is free.
+    Acquire { caller: Caller, lock: String, acquire: u64, delay_us: u64 },
+    /// Free the lock, or wait for it no longer, if that is of this acquire or one before it.
+    Release { caller: Caller, lock: String, acquire: u64 },
+    /// Is this sequencer valid?
+    CheckSequencer { caller: Caller, lock: String, generation: u64 },
+    /// End the session.
+    Close(Caller),
+}
+
+impl Request {
+    /// Reads a line. Errors say what is wrong with it.
+    pub(crate) fn read(line: &str) -> Result<Request, String> {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        Ok(match words[..] {
+            ["master"] => Request::Master,
+            ["open"] => Request::Open,
+            ["keepalive", session, epoch, events] => {
+                Request::KeepAlive(caller(session, epoch)?, number(events)?)
+            }
+            ["acquire", session, epoch, lock, acquire, delay] => {
+                let (caller, acquire) = (caller(session, epoch)?, number(acquire)?);
+                let (lock, delay_us) = (name(lock)?, number(delay)?);
+                if delay_us > LOCK_DELAY_MAX_US {
+                    return Err(format!("lock-delay '{delay}': expected 0 to {LOCK_DELAY_MAX_US}"));
+                }
+                Request::Acquire { caller, lock, acquire, delay_us }
+            }
+            ["release", session, epoch, lock, acquire] => {
+                let (caller, acquire) = (caller(session, epoch)?, number(acquire)?);
+                Request::Release { caller, lock: name(lock)?, acquire }
+            }
+            ["check", session, epoch, lock, generation] => {
+                let (caller, generation) = (caller(session, epoch)?, number(generation)?);
+                Request::CheckSequencer { caller, lock: name(lock)?, generation }
+            }
+            ["close", session, epoch] => Request::Close(caller(session, epoch)?),
+            _ => {
+                let word: String = line.chars().take(20).collect();
+                let known = "master, open, keepalive, acquire, release, check or close";
+                return Err(format!("request '{word}': expected {known} with its words"));
+            }
+        })
+    }
+}
+
+fn caller(session: &str, epoch: &str) -> Result<Caller, String> {
+    Ok(Caller { session: number(session)?, epoch: number(epoch)? })
+}
+
+fn number(word: &str) -> Result<u64, String> {
+    word.parse().map_err(|_| {
+        let word: String = word.chars().take(20).collect();
+        format!("number '{word}': expected 0 to {}", u64::MAX)
+    })
+}
+
+fn name(word: &str) -> Result<String, String> {
+    if word.len() > NAME_MAX {
+        return Err(format!("a lock's name of {} bytes: expected up to {NAME_MAX}", word.len()));
+    }
+    Ok(word.to_owned())
+}

@@ -1,0 +1,342 @@
+//! A replica as a machine: lines in, lines out.
+
+use crate::config::Config;
+use crate::connection::{Connection, NoLine};
+use crate::master::{Master, Then};
+use crate::message::Message;
+use crate::peers::Peers;
+use crate::replica::{Replica, Saved};
+use crate::request::Request;
+use crate::state::State;
+use crate::tap::Heads;
+use crate::wording;
+use bytes::Bytes;
+use fencepost_machine::journal::{self, Check};
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
+use std::collections::{BTreeMap, VecDeque};
+
+/// A state that is proposed, and what follows once a majority has accepted it.
+#[derive(Clone, Debug)]
+struct Proposed {
+    index: u64,
+    state: State,
+    then: Vec<Then>,
+}
+
+/// A replica of a Chubby cell.
+///
+/// A client sends lines of words, and gets a line for each. `S E` is its session and the epoch of
+/// the master that it knows; spans are in microseconds.
+///
+/// | request | answers |
+/// | --- | --- |
+/// | `master` | `master here`, `master HOST PORT`, `master unknown` |
+/// | `open` | `session S E LEASE` |
+/// | `keepalive S E EVENTS` | later `alive E HELD LEASE EVENTS [failed-over] [acquired LOCK] ...` |
+/// | `acquire S E LOCK N DELAY` | `acquired GENERATION`, or `waiting`: an event tells when to ask again |
+/// | `release S E LOCK N` | `released`, also of a lock that was only waited for |
+/// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
+/// | `close S E` | `closed` |
+///
+/// `N` counts the acquires of a session. A release is of its acquire number `N` and those before it,
+/// so that it does nothing to a later one if it is delayed; an acquire that is delayed until after its
+/// release is void (`released`).
+///
+/// Any of them but `master` may be answered by `expired` (the session has ended), `epoch E` (another
+/// master has taken over: send a KeepAlive), `busy` (it waits for all sessions to hear of it),
+/// `not-master`, `full`, and `error TEXT`. A KeepAlive says how many events the client has got in
+/// all; its answer, how long it was held, how long the lease lasts from then on, how many events
+/// there were in all, and those that the client has not acknowledged.
+#[derive(Debug)]
+pub struct Chubby {
+    config: Config,
+    check: Check,
+    replica: Replica,
+    /// Set while this replica serves as the master.
+    pub(crate) master: Option<Master>,
+    proposed: VecDeque<Proposed>,
+    peers: Peers,
+    connections: BTreeMap<ConnectionId, Connection>,
+    heads: Heads,
+    has_booted: bool,
+    now: u64,
+    out: Outputs,
+}
+
+impl Chubby {
+    /// A replica with what its disk holds, about to boot.
+    pub fn new(config: Config, disk: &DiskImage, now: Now) -> Chubby {
+        let files = journal::open(disk);
+        let saved: Option<Saved> =
+            files.snapshot.and_then(|bytes| serde_json::from_slice(&bytes).ok());
+        let others = config.others().map(|member| member.id).collect();
+        let seed = config.seed ^ now.monotonic.0 ^ u64::from(config.me) << 56;
+        let start = (now.monotonic.0, seed);
+        Chubby {
+            replica: Replica::new(config.me, others, saved.unwrap_or_default(), start),
+            check: files.check,
+            master: None,
+            proposed: VecDeque::new(),
+            peers: Peers::new(),
+            connections: BTreeMap::new(),
+            heads: Heads::new(config.tap_prefix.clone()),
+            has_booted: false,
+            now: now.monotonic.0,
+            out: Outputs::default(),
+            config,
+        }
+    }
+
+    fn dispatch(&mut self, input: Input<'_>) {
+        match input {
+            Input::Timer if !self.has_booted => {
+                self.has_booted = true;
+                self.report(None, KeyChange::Restored);
+            }
+            Input::Accepted { connection, .. } => self.accept(connection),
+            Input::Received { connection, bytes } => {
+                if let Some(open) = self.connections.get_mut(&connection) {
+                    open.input.extend_from_slice(bytes);
+                    self.serve(connection);
+                }
+            }
+            Input::Continue => {
+                let waiting = self.connections.iter().find(|(_, open)| open.has_line());
+                if let Some(connection) = waiting.map(|(connection, _)| *connection) {
+                    self.serve(connection);
+                }
+            }
+            Input::Closed { connection } | Input::ConnectFailed { connection } => {
+                self.forget(connection);
+                self.peers.lost(connection);
+            }
+            Input::Connected { connection } => {
+                self.peers.connected(connection, self.config.me, &mut self.out.list);
+            }
+            Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
+        }
+    }
+
+    fn accept(&mut self, connection: ConnectionId) {
+        if self.connections.len() < self.config.connections_max {
+            self.connections.insert(connection, Connection::default());
+        } else {
+            self.say(connection, "full");
+            self.out.list.push(Output::Close { connection });
+        }
+    }
+
+    fn forget(&mut self, connection: ConnectionId) {
+        self.connections.remove(&connection);
+        self.heads.closed(connection);
+        if let Some(master) = &mut self.master {
+            master.closed(connection);
+        }
+    }
+
+    fn close(&mut self, connection: ConnectionId) {
+        self.forget(connection);
+        self.out.list.push(Output::Close { connection });
+    }
+
+    fn say(&mut self, connection: ConnectionId, answer: &str) {
+        let bytes = Bytes::from(format!("{answer}\n"));
+        self.out.list.push(Output::Send { connection, bytes });
+    }
+
+    /// Serves a line, if one is whole.
+    fn serve(&mut self, from: ConnectionId) {
+        let Some(connection) = self.connections.get_mut(&from) else { return };
+        let (line, replica) = (connection.line(), connection.replica);
+        let line = match line {
+            Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
+            Err(NoLine::Incomplete) => return,
+            Err(NoLine::TooLong) => {
+                self.say(from, "error a line that is too long: expected up to 1024 bytes");
+                return self.close(from);
+            }
+        };
+        if let Some(replica) = replica {
+            match Message::read(&line) {
+                Some(message) => self.replica.hear(replica, message, self.now),
+                None => self.close(from),
+            }
+            return;
+        }
+        let greeting = line.strip_prefix("replica ").and_then(|word| word.parse().ok());
+        if let Some(id) = greeting.filter(|id| self.is_other(*id)) {
+            if let Some(connection) = self.connections.get_mut(&from) {
+                connection.replica = Some(id);
+            }
+            return;
+        }
+        self.out.commands += 1;
+        self.answer(from, &line);
+    }
+
+    fn is_other(&self, id: u8) -> bool {
+        self.config.others().any(|member| member.id == id)
+    }
+
+    fn answer(&mut self, from: ConnectionId, line: &str) {
+        let request = match Request::read(line) {
+            Ok(request) => request,
+            Err(wrong) => return self.say(from, &format!("error {wrong}")),
+        };
+        let Some(master) = &mut self.master else {
+            let answer = match request {
+                Request::Master => self.whereabouts(),
+                _ => "not-master".to_owned(),
+            };
+            return self.say(from, &answer);
+        };
+        if let Request::Acquire { caller, .. } | Request::Release { caller, .. } = &request {
+            self.heads.asked(caller.session, from);
+        }
+        master.serve(request, from, &mut self.replica.saved.accepted.state);
+    }
+
+    /// Where the master is, as far as this replica knows.
+    fn whereabouts(&self) -> String {
+        let leader = self.replica.leader;
+        let found = self.config.others().find(|member| Some(member.id) == leader);
+        match found {
+            Some(member) => format!("master {} {}", member.host, member.port),
+            None => "master unknown".to_owned(),
+        }
+    }
+
+    /// Does what follows from an input: the replicas agree, and the master acts.
+    fn settle(&mut self) {
+        self.replica.pass(self.now);
+        self.change_role();
+        if let Some(master) = &mut self.master {
+            master.pass(&mut self.replica.saved.accepted.state, self.now);
+        }
+        self.propose();
+        if std::mem::take(&mut self.replica.is_unsaved) {
+            self.save();
+        }
+        self.conclude();
+        if self.master.is_none() && self.replica.learned == self.replica.saved.accepted.place() {
+            self.report(None, KeyChange::Granted);
+        }
+        for (to, message) in std::mem::take(&mut self.replica.outbox) {
+            self.peers.send(&self.config, (to, &message), &mut self.out.list);
+        }
+    }
+
+    /// Begins to serve as the master, or ends. A master that ends closes all connections of
+    /// clients, who look for the next one.
+    fn change_role(&mut self) {
+        match (self.replica.is_serving(), self.master.is_some()) {
+            (true, false) => {
+                let state = &self.replica.saved.accepted.state;
+                self.master = Some(Master::new(&self.config, state, self.now));
+            }
+            (false, true) => {
+                (self.master, self.proposed) = (None, VecDeque::new());
+                let is_client = |open: &Connection| open.replica.is_none();
+                let clients = self.connections.iter().filter(|(_, open)| is_client(open));
+                for connection in clients.map(|(id, _)| *id).collect::<Vec<_>>() {
+                    self.close(connection);
+                }
+            }
+            (true, true) | (false, false) => {}
+        }
+    }
+
+    fn propose(&mut self) {
+        let Some(master) = &mut self.master else { return };
+        if !master.is_changed && master.then.is_empty() {
+            return;
+        }
+        let then = std::mem::take(&mut master.then);
+        let index = match std::mem::take(&mut master.is_changed) {
+            true => self.replica.propose(self.now),
+            false => self.replica.saved.accepted.index,
+        };
+        let state = self.replica.saved.accepted.state.clone();
+        self.proposed.push_back(Proposed { index, state, then });
+    }
+
+    /// Says what a majority has accepted.
+    fn conclude(&mut self) {
+        while let Some(first) = self.proposed.front()
+            && self.replica.is_committed(first.index)
+            && let Some(Proposed { state, then, .. }) = self.proposed.pop_front()
+        {
+            self.report(Some(&state), KeyChange::Granted);
+            for one in then {
+                match one {
+                    Then::Answer(connection, answer) => self.say(connection, &answer),
+                    Then::Granted { session, lock } => {
+                        if let Some(master) = &mut self.master {
+                            master.granted(session, lock, state.epoch);
+                        }
+                    }
+                }
+            }
+        }
+        let answers = self.master.as_mut().map(|master| std::mem::take(&mut master.answers));
+        for (connection, answer) in answers.unwrap_or_default() {
+            self.say(connection, &answer);
+        }
+    }
+
+    /// Tells the judge what is different in a state, or in the one that was accepted last.
+    fn report(&mut self, state: Option<&State>, granted: KeyChange) {
+        let state = state.unwrap_or(&self.replica.saved.accepted.state);
+        let told = self.heads.look(state, granted, self.master.is_some());
+        self.out.list.extend(told.into_iter().map(Output::Tap));
+    }
+
+    fn save(&mut self) {
+        let json = serde_json::to_vec(&self.replica.saved).unwrap_or_default();
+        let snapshot = Some(journal::record(&json));
+        let image = DiskImage { snapshot, ..DiskImage::default() };
+        self.out.list.push(Output::DiskReplace { image });
+    }
+
+    fn arm(&mut self) {
+        let dues = [Some(self.replica.due()), self.master.as_ref().and_then(Master::due)];
+        let due = dues.into_iter().flatten().min().unwrap_or(u64::MAX);
+        self.out.list.push(Output::WakeAfter { micros: due.saturating_sub(self.now).max(1) });
+    }
+}
+
+impl Machine for Chubby {
+    fn handle(&mut self, input: Input<'_>, now: Now, out: &mut Outputs) {
+        if self.check.report(out) {
+            return;
+        }
+        std::mem::swap(&mut self.out, out);
+        self.now = now.monotonic.0;
+        // A master whose lease is over must not serve what comes in.
+        self.settle();
+        self.dispatch(input);
+        self.settle();
+        self.out.more = self.connections.values().any(Connection::has_line);
+        self.arm();
+        std::mem::swap(&mut self.out, out);
+    }
+
+    /// It is the master, or knows it.
+    fn is_ready(&self) -> bool {
+        self.master.is_some() || self.replica.leader.is_some_and(|leader| leader != self.config.me)
+    }
+
+    fn will_send(&self) -> bool {
+        let state = &self.replica.saved.accepted.state;
+        self.master.as_ref().is_some_and(|master| master.will_grant(state))
+    }
+
+    fn sign_of_life(&self) -> fn(&[u8]) -> bool {
+        |bytes| bytes.starts_with(b"keepalive ")
+    }
+
+    fn wording(&self) -> Wording {
+        wording::chubby
+    }
+}

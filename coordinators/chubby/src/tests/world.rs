@@ -1,0 +1,105 @@
+//! Cells in a small world, and clients that send lines.
+
+use crate::{Chubby, Config, Member};
+use fencepost_machine::ConnectionId;
+use fencepost_testing::End;
+use std::ops::{Deref, DerefMut};
+
+/// The replicas of a cell, called from 1 on.
+pub(super) struct World(fencepost_testing::World<Chubby>);
+
+impl Deref for World {
+    type Target = fencepost_testing::World<Chubby>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.0
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.0
+    }
+}
+
+impl World {
+    /// A cell that has elected a master.
+    pub(super) fn of(count: usize) -> World {
+        let member = |id: usize| Member {
+            id: u8::try_from(id + 1).unwrap(),
+            host: (id + 1).to_string(),
+            port: 2_000,
+        };
+        let members = (0..count).map(member).collect();
+        let tap_prefix = Some("lock".to_owned());
+        let config = Config { members, seed: 7, tap_prefix, ..Config::default() };
+        let start =
+            move |me, disk: &_, now| Chubby::new(Config { me, ..config.clone() }, disk, now);
+        let mut world = World(fencepost_testing::World::started(count, 1, Box::new(start)));
+        world.run(2_000);
+        world
+    }
+
+    /// The replicas that serve as the master.
+    pub(super) fn masters(&self) -> Vec<usize> {
+        let is_master = |at: &usize| self.server(*at).is_some_and(|one| one.master.is_some());
+        (0..self.hosts.len()).filter(is_master).collect()
+    }
+
+    /// The one master.
+    pub(super) fn master(&self) -> usize {
+        let masters = self.masters();
+        assert_eq!(masters.len(), 1, "{masters:?}");
+        masters[0]
+    }
+
+    /// What a client got and has not looked at.
+    pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
+        let inbox = self.inboxes.remove(&End { host: None, connection });
+        String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
+    }
+
+    /// Sends a line.
+    pub(super) fn say(&mut self, connection: ConnectionId, line: &str) {
+        self.send(0, connection, &format!("{line}\n").into());
+    }
+
+    /// Asks a replica on a new connection, and waits for 20 ms.
+    pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
+        let connection = self.connect(at);
+        self.say(connection, line);
+        self.run(20);
+        let heard = self.heard(connection);
+        self.hang_up(connection);
+        heard
+    }
+
+    /// Begins a session with the master. Returns it as the first words of a request.
+    pub(super) fn session(&mut self) -> String {
+        let opened = self.ask(self.master(), "open");
+        let words: Vec<&str> = opened.split(' ').collect();
+        assert_eq!((words[0], words[3]), ("session", "12000000"), "{opened}");
+        format!("{} {}", words[1], words[2])
+    }
+
+    /// Keeps a session alive for so many seconds. Returns whether it was told that it has the lock.
+    pub(super) fn keep_alive(&mut self, at: usize, session: &str, seconds: u64) -> bool {
+        let mut heard = String::new();
+        for _ in 0..seconds {
+            let connection = self.connect(at);
+            self.say(connection, &format!("keepalive {session} 0"));
+            self.run(999);
+            heard += &self.heard(connection);
+        }
+        heard.contains(" acquired lock")
+    }
+
+    /// The changes of locks that a replica told the judge of, each with its holder.
+    pub(super) fn told(&mut self, at: usize) -> Vec<String> {
+        let words = |tap: fencepost_machine::TapEvent| {
+            let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
+            format!("{:?} {value}", tap.change)
+        };
+        self.taps(at).into_iter().map(words).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Chubby: a cell of five replicas, which elect a master.
+
+use super::ensemble;
+use super::serving::{self, Place};
+use super::{Entry, ServerSetup};
+use crate::setup::scenario::{Factory, Scenario};
+use fencepost_chubby::{
+    Chubby, Config, LOCK_DELAY_MAX_US, MASTER_LEASE_US, Member, SESSION_LEASE_MAX_US,
+    SESSION_LEASE_US,
+};
+use fencepost_clients::{Coordinator, Definition, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Stream};
+use fencepost_serve::{ServeError, Serving, clocks};
+use rand_core::Rng;
+
+/// The port of every replica. The paper names none.
+const PORT: u16 = 2_006;
+/// How many replicas a cell has (2.2: "typically five").
+const REPLICAS: u16 = 5;
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::Chubby,
+    about: "Chubby after the paper (Burrows 2006): a cell of five replicas; a model, with a \
+     protocol of our own",
+    port: PORT,
+    // Its memory is no cache, and no command clears it.
+    not_exercised: &[Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
+    tick: Micros::ZERO,
+    topology,
+    machine,
+    servers,
+    lease,
+    recovery,
+};
+
+fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
+    Topology::Ensemble { servers: REPLICAS }
+}
+
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
+    let member = |(id, host)| Member { id, host, port: PORT };
+    let (me, members) = ensemble::members(setup.topology, node, member);
+    let seed = setup.seed.stream(Stream::Server(node)).next_u64();
+    let tap_prefix = setup.tap_prefix.as_deref();
+    let tap_prefix = tap_prefix.map(|prefix| String::from_utf8_lossy(prefix).into_owned());
+    let session_lease_us = lease(setup.scenario.ttl.0).0;
+    let config = Config { me, members, seed, session_lease_us, tap_prefix, ..Config::default() };
+    Box::new(move |disk, now| Box::new(Chubby::new(config.clone(), &disk, now)))
+}
+
+fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
+    ensemble::servers(setup.topology, PORT)
+}
+
+/// The lease of a session: what the master extends it by, 12 s or as much more as it chooses.
+fn lease(ttl: Micros) -> Micros {
+    ttl.clamp(Micros(SESSION_LEASE_US), Micros(SESSION_LEASE_MAX_US))
+}
+
+/// The master may have answered the last KeepAlive of a session two thirds of a lease after its
+/// client heard of the one before, and a new master adds an eighth. Replicas that have restarted
+/// elect nobody for a master lease and an eighth of it, and elections may be tied; a client asks
+/// every replica in turn. Then a lock-delay begins.
+fn recovery(scenario: &Scenario, _: Topology) -> Micros {
+    let lease = lease(scenario.ttl.0);
+    let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);
+    let asks = Micros(scenario.calls.command_timeout.0.0 * u64::from(REPLICAS));
+    lease + Micros(MASTER_LEASE_US * 3) + asks + delay
+}
+
+pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "chubby",
+        |number| format!("chubby-{number}"),
+        move |seat| {
+            let member = |(id, (host, port))| Member { id, host, port };
+            let members = (1..).zip(seat.all).map(member).collect();
+            let me = u8::try_from(seat.number).unwrap_or(u8::MAX);
+            let mut config = Config { me, members, ..Config::default() };
+            if let Some(bound) = clients_max {
+                config.connections_max = bound as usize;
+            }
+            Chubby::new(config, &seat.disk, clocks())
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_session_lasts_for_twelve_seconds_at_least_and_a_minute_at_most() {
+        let lease = |ms| lease(Micros::from_millis(ms)).as_millis();
+        assert_eq!([lease(100), lease(20_000), lease(90_000)], [12_000, 20_000, 60_000]);
+    }
+}
