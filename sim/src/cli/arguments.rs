@@ -6,7 +6,7 @@ mod studies;
 mod values;
 
 pub(crate) use serve::{ServeArguments, ServedVersion};
-pub(crate) use shared::{JobsArgument, QuietArgument};
+pub(crate) use shared::{JobsArgument, QuietArgument, VerboseArgument};
 pub(crate) use studies::{
     BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,
     MatrixArguments,
@@ -103,9 +103,8 @@ pub(crate) struct RunArguments {
     /// Put the whole history into the JSON report.
     #[arg(long)]
     pub(crate) with_history: bool,
-    /// Tell everything about each violation, not only the first screen.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) verbose: VerboseArgument,
 }
 
 #[derive(Args, Debug)]
@@ -347,18 +346,16 @@ pub(crate) struct ReplayArguments {
     /// not compared with the report's.
     #[arg(long)]
     pub(crate) allow_changed: bool,
-    /// Tell everything about each violation, not only the first screen.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) verbose: VerboseArgument,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct ShrinkArguments {
     #[command(flatten)]
     pub(crate) source: FileArguments,
-    /// Tell everything about each violation, not only the first screen.
-    #[arg(long, short)]
-    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) verbose: VerboseArgument,
 }
 
 #[derive(Args, Debug)]

@@ -12,8 +12,9 @@
 //! A program has the name that `--program NAME=CMD` gives it.
 
 use super::Failure;
-use super::options::{Options, client};
+use super::options::client;
 use super::output::{log, read_file};
+use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
 use fencepost_reports::summary::expectation::Expectation;
 use fencepost_reports::summary::sweep::Wanted;
@@ -75,11 +76,11 @@ impl Expectations {
 }
 
 /// Reads the file of `--expect`, if there is one, for a run or a sweep of these options.
-pub(crate) fn of_options(
+pub(crate) fn of_cells(
     path: Option<&Path>,
-    options: &Options,
+    cells: &[(&Definition, Families)],
 ) -> Result<Option<Expectations>, Failure> {
-    let names: Vec<&str> = options.cells.iter().map(|(lock, _)| lock.name).collect();
+    let names: Vec<&str> = cells.iter().map(|(lock, _)| lock.name).collect();
     path.map(|path| Expectations::read(path, &names)).transpose()
 }
 

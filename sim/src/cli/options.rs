@@ -15,17 +15,22 @@ use fencepost_reports::show::view::View;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Every lock under every combination of faults that was asked for.
-pub(crate) struct Options {
+/// Every lock under every combination of faults that was asked for. `F` is a format of runs or of
+/// sweeps.
+pub(crate) struct Options<F> {
     pub(crate) cells: Vec<(&'static Definition, Families)>,
     pub(crate) scenario: Scenario,
     pub(crate) engine: Engine,
-    pub(crate) format: &'static Format,
+    pub(crate) format: F,
 }
 
-impl Options {
+impl<F> Options<F> {
     /// Reads and checks the arguments.
-    pub(crate) fn read(arguments: &CommonArguments, engine: Engine) -> Result<Options, Failure> {
+    pub(crate) fn read(
+        arguments: &CommonArguments,
+        engine: Engine,
+        format: fn(&str) -> Result<F, Failure>,
+    ) -> Result<Options<F>, Failure> {
         let mut scenario = scenario(&arguments.deployment)?;
         scenario.programs = programs(&arguments.programs)?;
         let faults = families(&arguments.fault)?;

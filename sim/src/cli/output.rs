@@ -29,12 +29,12 @@ pub fn log(line: impl std::fmt::Display) {
 
 /// The page that a report is written for: as wide as COLUMNS says, else as the terminal, else as
 /// wide as any page.
-pub(crate) fn page(verbose: bool) -> Page {
+pub(crate) fn page(detail: Detail) -> Page {
     let stated = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let terminal =
         || terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0.into());
     let columns = stated.or_else(terminal).unwrap_or(Page::default().width);
-    Page::of_width(columns, if verbose { Detail::Full } else { Detail::Brief })
+    Page::of_width(columns, detail)
 }
 
 /// How much is read of a device or a pipe, which may never end.

@@ -38,7 +38,9 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     }
     let replayed = report(recorded.seed, Engine::Turmoil, &scenario, runs);
     let mut text = Vec::new();
-    format.write_run_in(page(arguments.verbose), &replayed, &mut text).map_err(Failure::Output)?;
+    format
+        .write_run_in(page(arguments.verbose.detail()), &replayed, &mut text)
+        .map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::of_runs(&replayed.runs))
 }

@@ -2,7 +2,7 @@
 
 use super::arguments::RunArguments;
 use super::expect::{self, JudgedCell};
-use super::options::Options;
+use super::options::{self, Options};
 use super::output::{page, print};
 use super::progress::Minimising;
 use super::{Failure, Outcome};
@@ -19,8 +19,8 @@ use std::path::Path;
 
 /// Runs one seed and reports what happened.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
-    let options = Options::read(&arguments.common, Engine::Turmoil)?;
-    let expectations = expect::of_options(arguments.common.expect.as_deref(), &options)?;
+    let options = Options::read(&arguments.common, Engine::Turmoil, options::format)?;
+    let expectations = expect::of_cells(arguments.common.expect.as_deref(), &options.cells)?;
     let scenario = options.shared_scenario();
     let minimising = Minimising::default();
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -49,7 +49,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         write_violations(folder, &report)?;
     }
     let mut text = Vec::new();
-    let page = page(arguments.verbose);
+    let page = page(arguments.verbose.detail());
     options.format.write_run_in(page, &report, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     if expectations.is_none() {
@@ -70,7 +70,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
 /// end would only take as long again.
 fn differs_again(
     spec: &RunSpec,
-    options: &Options,
+    options: &Options<&Format>,
     outcome: &RunOutcome,
 ) -> Result<Option<String>, Failure> {
     if outcome.programs.iter().any(Life::is_stuck) {

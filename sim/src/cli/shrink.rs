@@ -35,7 +35,9 @@ pub(crate) fn shrink(arguments: &ShrinkArguments) -> Result<Outcome, Failure> {
     }
     recorded.runs = runs;
     let mut text = Vec::new();
-    format.write_run_in(page(arguments.verbose), &recorded, &mut text).map_err(Failure::Output)?;
+    format
+        .write_run_in(page(arguments.verbose.detail()), &recorded, &mut text)
+        .map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::of_runs(&recorded.runs))
 }

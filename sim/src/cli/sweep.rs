@@ -33,10 +33,9 @@ static MEMORY: MemoryBound = MemoryBound::new();
 
 /// Runs the seeds and prints the sum.
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
-    let options = Options::read(&arguments.common, Engine::Fast)?;
-    let format = format_of_sweeps(&arguments.common.format)?;
-    let expectations = expect::of_options(arguments.common.expect.as_deref(), &options)?;
-    let baseline = arguments.baseline.as_deref().map(|path| baseline(path, format));
+    let options = Options::read(&arguments.common, Engine::Fast, format_of_sweeps)?;
+    let expectations = expect::of_cells(arguments.common.expect.as_deref(), &options.cells)?;
+    let baseline = arguments.baseline.as_deref().map(|path| baseline(path, options.format));
     let baseline = baseline.transpose()?;
     let spec = spec(arguments, &options)?;
     let checkpoint = place(arguments, &spec)?;
@@ -70,7 +69,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         let comparison = Comparison::of((name, old), ("this sweep", &sum), tool);
         shown.baseline = Some(Box::new(comparison.map_err(Failure::wrong)?));
     }
-    let outcome = conclude(shown, format, expectations.as_ref())?;
+    let outcome = conclude(shown, options.format, expectations.as_ref())?;
     if let Some(file) = watch.checkpoint {
         file.write(&|| json(&spec, sum.clone()))?;
         file.failure().map_or(Ok(()), Err)?;
@@ -100,7 +99,7 @@ fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
 }
 
 /// What the arguments ask for.
-fn spec(arguments: &SweepArguments, options: &Options) -> Result<SweepSpec, Failure> {
+fn spec(arguments: &SweepArguments, options: &Options<Sweeps>) -> Result<SweepSpec, Failure> {
     Ok(SweepSpec {
         cells: options.cells.clone(),
         scenario: options.scenario.clone(),

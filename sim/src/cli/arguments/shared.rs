@@ -2,6 +2,7 @@
 
 use crate::cli::progress::Verbosity;
 use clap::Args;
+use fencepost_reports::show::format::Detail;
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
@@ -14,6 +15,19 @@ impl JobsArgument {
     pub(crate) fn count(self) -> usize {
         let all = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.map_or_else(all, usize::from)
+    }
+}
+
+#[derive(Args, Clone, Copy, Debug)]
+pub(crate) struct VerboseArgument {
+    /// Tell everything about each violation, not only the first screen.
+    #[arg(long, short)]
+    verbose: bool,
+}
+
+impl VerboseArgument {
+    pub(crate) fn detail(self) -> Detail {
+        if self.verbose { Detail::Full } else { Detail::Brief }
     }
 }
 
