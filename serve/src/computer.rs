@@ -39,6 +39,7 @@ pub fn wall_clock() -> WallTime {
     WallTime(since_epoch.map_or(0, |span| i64::try_from(span.as_micros()).unwrap_or(i64::MAX)))
 }
 
+/// Both clocks of this computer.
 pub fn clocks() -> Now {
     let running = running().as_micros();
     Now { wall: wall_clock(), monotonic: MonotonicTime(u64::try_from(running).unwrap_or(u64::MAX)) }
