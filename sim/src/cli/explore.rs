@@ -26,6 +26,7 @@ use crate::studies::sweep::Stop;
 use ask::{bounds, command};
 use conclude::Order;
 use fencepost_reports::documents::certificate::{self, read_unfinished};
+use fencepost_reports::show::format::Detail;
 use fencepost_reports::summary::sweep::Shard;
 use fencepost_reports::{Diagnosis, Stages};
 pub(super) use merge::merge_explorations;
@@ -189,7 +190,7 @@ fn counterexample(
     let run = Stages { diagnosis, ..facts.into() };
     let whole = report(bounds.seed, Engine::Turmoil, &spec.scenario, vec![run.into()]);
     let mut text = Vec::new();
-    format.write_run_in(page(false), &whole, &mut text).map_err(Failure::Output)?;
+    format.write_run_in(page(Detail::Brief), &whole, &mut text).map_err(Failure::Output)?;
     print(&String::from_utf8_lossy(&text))?;
     Ok(Outcome::of_runs(&whole.runs))
 }
