@@ -93,7 +93,7 @@ fn a_session_that_contends_twice_is_told_as_long_as_it_does() {
     let taps = world.taps(0);
     assert!(taps[0].by.is_some() && taps[0].by == world.at_server(second.connection));
     assert_eq!(told_of("orders/twice", taps), [(KeyChange::Granted, twice.clone(), true)]);
-    // Delete the two nodes before the last: one head is left.
+    // Deleting both earlier nodes leaves the second contender as the only head.
     let mut deletes = |client: &mut Client, path: &str| {
         let mut body = Writer::default();
         body.string(path).int(-1);
