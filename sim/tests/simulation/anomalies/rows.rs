@@ -86,10 +86,8 @@ const fn row(
 
 /// Holders work longer than a lease.
 fn overrun() -> Scenario {
-    Scenario {
-        hold: Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19))),
-        ..Scenario::default()
-    }
+    let hold = Hold::Drawn(SpanRange::new(Span::secs(11), Span::secs(19)));
+    Scenario { hold, ..Scenario::default() }
 }
 
 /// One process does not come back from its business code for ten minutes; nobody may keep the lock
@@ -113,27 +111,22 @@ fn to_the_end_within_the_margin() -> Scenario {
 }
 
 fn delayed_restart() -> Scenario {
-    Scenario {
-        faults: FaultSizes {
-            restart_delay: SpanRange::new(Span::millis(10_500), Span::secs(15)),
-            ..FaultSizes::default()
-        },
-        ..Scenario::default()
-    }
+    let restart_delay = SpanRange::new(Span::millis(10_500), Span::secs(15));
+    let faults = FaultSizes { restart_delay, ..FaultSizes::default() };
+    Scenario { faults, ..Scenario::default() }
+}
+
+fn synced(persistence: Persistence) -> Scenario {
+    let servers = Servers { persistence, ..Servers::default() };
+    Scenario { servers, ..Scenario::default() }
 }
 
 fn synced_every_second() -> Scenario {
-    Scenario {
-        servers: Servers { persistence: Persistence::AofEverysec, ..Servers::default() },
-        ..Scenario::default()
-    }
+    synced(Persistence::AofEverysec)
 }
 
 fn synced_always() -> Scenario {
-    Scenario {
-        servers: Servers { persistence: Persistence::AofAlways, ..Servers::default() },
-        ..Scenario::default()
-    }
+    synced(Persistence::AofAlways)
 }
 
 fn unchecked() -> Scenario {
@@ -172,23 +165,14 @@ fn sequence() -> Scenario {
 /// Holders work for two leases; one that takes the lock again does so half-way, when it has run
 /// out.
 fn long_overrun() -> Scenario {
-    Scenario {
-        hold: Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20))),
-        ..Scenario::default()
-    }
+    let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
+    Scenario { hold, ..Scenario::default() }
 }
 
 /// Eight processes and slow messages, so that two of them are between the same two steps now and
 /// then.
 fn slow_crowd() -> Scenario {
-    Scenario {
-        processes: 8,
-        timing: Timing {
-            latency: SpanRange::new(Span::millis(1), Span::millis(30)),
-            ..Timing::default()
-        },
-        ..Scenario::default()
-    }
+    Scenario { processes: 8, ..with_latency(1, 30) }
 }
 
 /// Both hold for the time that is built in, whether they renew or not.
@@ -196,14 +180,13 @@ fn held_for_less() -> Scenario {
     Scenario { keeps: [Length::Hold].into(), ..Scenario::default() }
 }
 
+fn with_latency(min_ms: u64, max_ms: u64) -> Scenario {
+    let latency = SpanRange::new(Span::millis(min_ms), Span::millis(max_ms));
+    Scenario { timing: Timing { latency, ..Timing::default() }, ..Scenario::default() }
+}
+
 fn slow_messages() -> Scenario {
-    Scenario {
-        timing: Timing {
-            latency: SpanRange::new(Span::millis(5), Span::millis(60)),
-            ..Timing::default()
-        },
-        ..Scenario::default()
-    }
+    with_latency(5, 60)
 }
 
 /// A lease that is short against what a master may take to answer.
@@ -241,13 +224,8 @@ fn in_step() -> Scenario {
 
 /// The same with a random delay, of the same length on average.
 fn out_of_step() -> Scenario {
-    Scenario {
-        calls: ClientCalls {
-            retry: SpanRange::new(Span::millis(0), Span::millis(100)),
-            ..in_step().calls
-        },
-        ..in_step()
-    }
+    let retry = SpanRange::new(Span::millis(0), Span::millis(100));
+    Scenario { calls: ClientCalls { retry, ..in_step().calls }, ..in_step() }
 }
 
 /// Ten processes that want the lock all the time, and hold it for a moment.
