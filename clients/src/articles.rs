@@ -53,12 +53,12 @@ struct Base {
     redis: Session,
 }
 
-/// What differs between the locks that attempt until an attempt takes the key, and remove it once.
+/// The differences between the locks that retry until an attempt takes the key, and remove it once.
 trait Steps: 'static {
     /// One attempt: the value under which the lock is held.
     async fn attempt(&self, base: &mut Base, resource: &str) -> Result<Bytes, NotTaken>;
 
-    /// Whether a key was removed. A DEL looks at no owner.
+    /// Returns whether a key was removed. A DEL ignores the owner.
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
         delete(&mut base.redis, &lease.resource).await
     }
@@ -156,7 +156,7 @@ impl Base {
         i64::try_from(self.settings.ttl.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Whether the key still holds the value of a lease.
+    /// Returns whether the key still holds the value of a lease.
     async fn check(&mut self, lease: &Lease) -> Check {
         match get(&mut self.redis, &lease.resource).await {
             Ok(value) if value.as_ref() == Some(&lease.owner) => Check::Ours,

@@ -96,7 +96,7 @@ impl PrimaryFinder {
     async fn connect_to_master(&self, address: &Address) -> Result<Connection, CallError> {
         let connection = Connection::open(&self.env, address, self.timeout).await?;
         let no_primary = |reason: &str| CallError::NoPrimary(format!("{address} {reason}"));
-        // Whether ROLE itself ran does not matter: an error here is never an unknown outcome.
+        // An error of ROLE is never an unknown outcome: its execution does not matter.
         let (reply, connection) = connection
             .call(&[b"ROLE"])
             .await

@@ -1,12 +1,12 @@
-//! Lock algorithms as an application would run them.
+//! Lock algorithms as an application runs them.
 //!
-//! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: all that an algorithm may
-//! ask of the machine that it runs on.
+//! Owns the [`Lock`] trait, [`Lease`], the table of locks, and [`Env`]: an algorithm's interface to
+//! its machine.
 //!
 //! Entry points: [`find`] and [`CLIENTS`] are the table, whose every [`Definition`] builds a lock.
-//! Who writes one starts at [`lock`], and finds [`Session`], [`Script`], [`Retry`] and
-//! [`owned_key`] for Redis, and for other coordinators the session in the folder of each. Who runs
-//! one implements [`World`]. The crate has no features.
+//! To write a lock, start at [`lock`], and use [`Session`], [`Script`], [`Retry`] and [`owned_key`]
+//! for Redis, and for other coordinators the session in their folder. To run one, implement
+//! [`World`]. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -47,7 +47,7 @@ pub mod table;
 #[cfg(test)]
 mod testing;
 
-/// The buffers that replies and sockets hand out.
+/// The buffers of replies and sockets.
 pub use bytes;
 pub use call_error::CallError;
 pub use env::{Address, Env, HostKey, Monotonic, WallClock, World};

@@ -1,4 +1,4 @@
-//! What every lock is: the [`Lock`] trait, what it answers, and how a lock is entered in the table
+//! The [`Lock`] trait, its results, and the entry of a lock in the table
 //! of locks.
 //!
 //! # Writing a lock
@@ -7,20 +7,20 @@
 //! to its servers through a [`Session`](crate::Session) (or one [per
 //! master](crate::Session::independent)), and to its host through [`Env`] alone.
 //!
-//! - An error of a call is a refusal if the command was certainly not carried out, and unknown
+//! - An error of a call is a refusal if the server certainly did not execute it, and unknown
 //!   otherwise: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
-//! - Each attempt writes an owner value that no attempt wrote before:
+//! - Each attempt writes a fresh owner value:
 //!   [`fresh_owner`](crate::owned_key::fresh_owner). An attempt whose outcome is unknown is undone
 //!   as well as it can be; while it may stand, the answer is [`Acquisition::Unknown`], not a
 //!   refusal.
-//! - Finding one's own value later is no grant, unless the validity is counted from when it was
+//! - Finding its own value later is no grant, unless the validity is counted from when it was
 //!   first sent.
 //! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`, and ends with
-//!   an interrupt. A loop of one's own asks [`Env::left`] or [`Env::is_interrupted`].
-//! - A call may be dropped at any point where it waits. What the lock has in its hands must be
+//!   an interrupt. Your own loop asks [`Env::left`] or [`Env::is_interrupted`].
+//! - A call may be dropped at any point where it waits. The lock's state must be
 //!   whole then: a [`Session`](crate::Session) closes the connection on which a command is under
 //!   way.
-//! - Whatever deviates from these rules, because the library or document that it models does, says
+//! - A lock that deviates from these rules, because its library or document does, says
 //!   so in its header.
 //!
 //! The smallest lock that keeps them takes a key for as long as its ttl, and lets it run out:
@@ -82,74 +82,73 @@ use std::borrow::Cow;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-/// A number that the protected storage can order acquisitions by (Kleppmann 2016).
+/// A number by which the protected storage orders acquisitions (Kleppmann 2016).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct FencingToken(pub u64);
 
 /// A lock that a process believes it holds.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Lease {
-    /// What is locked.
+    /// The locked resource.
     pub resource: String,
-    /// What this acquisition wrote as owner.
+    /// The owner value of this acquisition.
     pub owner: Bytes,
     /// The token that the storage can check, if the lock gives one.
     pub token: Option<FencingToken>,
-    /// When the lock says that its validity ends, by the clock of this process; `None` if the lock
-    /// states none.
+    /// The end of the validity by the clock of this process; `None` if the lock states none.
     pub valid_until: Option<Monotonic>,
 }
 
-/// How an attempt to acquire ended. An unknown outcome is never a refusal.
+/// The result of an attempt to acquire. An unknown outcome is never a refusal.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquisition {
     /// The process may enter its critical section.
     Granted(Lease),
-    /// Somebody else holds the lock, or too few servers granted it; nothing is held.
+    /// Another process holds the lock, or too few servers granted it; nothing is held.
     Refused(Cow<'static, str>),
-    /// A server may or may not have granted it (a reply was lost); the process does not enter.
+    /// A server may have granted it (a reply was lost); the process does not enter.
     Unknown(String),
 }
 
-/// How a release ended.
+/// The result of a release.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Release {
     /// The server removed our lock.
     Released,
     /// The server no longer had our lock: it had expired, or was lost.
     NotHeld,
-    /// The server may or may not have removed it.
+    /// The server may have removed it.
     Unknown(String),
 }
 
-/// How an extension ended.
+/// The result of an extension.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Extension {
-    /// The lease now lasts longer; `valid_until` was moved.
+    /// The lease now lasts longer; `valid_until` was updated.
     Extended,
     /// The lock was no longer ours.
     NotHeld,
-    /// The server may or may not have extended it.
+    /// The server may have extended it.
     Unknown(String),
     /// This lock cannot be extended.
     Unsupported,
 }
 
-/// What a check of a lease found.
+/// The result of a check.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Check {
-    /// A moment ago the lock was still ours.
+    /// The lock was ours a moment ago.
     Ours,
     /// The lock was no longer ours.
     NotHeld,
-    /// No server told.
+    /// No server answered.
     Unknown(String),
     /// This lock has no check.
     Unsupported,
 }
 
-/// What an application has to do with a lock besides acquire and release, for the lock to show what
-/// it is about.
+/// An application's use of a lock besides acquire and release, chosen so that the lock shows its
+/// purpose.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Usage {
     /// It takes the lock again while it holds it: see [`Lock::acquire`].
@@ -158,102 +157,103 @@ pub struct Usage {
     pub checks: bool,
     /// It extends its lease when little time is left: see [`Lock::extend`].
     pub extends: bool,
-    /// It leaves its section when the lock's code says that the lock may be lost: see
+    /// It leaves its critical section when the lock's code reports that the lock may be lost: see
     /// [`Lock::lost`].
     pub leaves: bool,
-    /// The lock's own code renews its lease for as long as it is held, so that a section may be
+    /// The lock's own code renews its lease while it is held, so that a critical section may be
     /// longer than the lease.
     pub renews: bool,
 }
 
 impl Usage {
-    /// Acquire and release, and nothing else.
+    /// Only acquire and release.
     pub const PLAIN: Usage =
         Usage { nests: false, checks: false, extends: false, leaves: false, renews: false };
 }
 
-/// A distributed lock, as one process of an application holds it in its hands.
+/// A distributed lock, as used by one process of an application.
 ///
 /// `acquire` retries by itself, as the algorithm or library prescribes, until
 /// [`Settings::acquire_timeout`]. Each attempt writes a fresh owner value. A connection on which a
 /// reply timed out is closed, never used again.
 ///
-/// Whoever finds that the lock is lost other than by releasing it says so with
+/// Code that finds the lock lost other than by a release reports
 /// [`Note::LockLost`](crate::env::Note::LockLost): `check` and `extend` before they answer
-/// `NotHeld`, a watchdog when its renewal is refused. The application adds nothing.
+/// `NotHeld`, a watchdog when its renewal is refused. The application reports nothing itself.
 pub trait Lock {
     /// Tries to take the lock.
     ///
     /// **Nested** ([`Usage::nests`]): the application calls it a second time while it holds the
-    /// lock, on the same resource, some time after its guarded read; releases what that gave it;
-    /// and goes on with the outer section, which writes and is then released. Operations: acquire,
-    /// read, *acquire, release*, write, release. If the inner acquire is not granted, the
+    /// lock, on the same resource, some time after its guarded read; releases the inner lease; and
+    /// continues with the outer critical section, which writes and is then released. Operations:
+    /// acquire, read, *acquire, release*, write, release. If the inner acquire is not granted, the
     /// application writes nothing and releases the outer lease. The write belongs to the outer
     /// acquisition.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
-    /// Gives the lock back. Called once per lease, also when the lease may have run out.
+    /// Releases the lock. Called once per lease, also when the lease may have expired.
     fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release>;
 
-    /// Makes the lease last longer, where the algorithm can.
+    /// Extends the lease, if the algorithm can.
     ///
     /// **Extended** ([`Usage::extends`]): the application calls it whenever less than a third of
     /// the ttl is left until [`Lease::valid_until`] and it still wants to hold: also late, after
-    /// the end, once, before it gives up. On `Extended` it goes on, and watches the new end. On
-    /// `NotHeld` it leaves the section at once: it writes nothing more and releases. On `Unknown`
-    /// it calls again, after a tenth of the ttl, until the validity has ended; then it leaves.
-    /// Operations: acquire, read, *extend* as often as needed, write, *extend*, release.
+    /// the end, once, before it gives up. On `Extended` it continues until the new end. On
+    /// `NotHeld` it leaves the critical section immediately: it writes nothing more and releases.
+    /// On `Unknown` it calls again, after a tenth of the ttl, until the validity has ended; then it
+    /// leaves. Operations: acquire, read, *extend* as often as needed, write, *extend*, release.
     fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
         let _ = lease;
         Box::pin(std::future::ready(Extension::Unsupported))
     }
 
-    /// Asks whether the lock is still ours.
+    /// Checks whether the lock is still ours.
     ///
     /// **Checked** ([`Usage::checks`]): the application calls it once per acquisition, after the
     /// guarded read and the hold, directly before the guarded write. It writes only on `Ours`;
-    /// otherwise it leaves the section and releases. Operations: acquire, read, *check*, write,
-    /// release.
+    /// otherwise it leaves the critical section and releases. Operations: acquire, read, *check*,
+    /// write, release.
     fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
         let _ = lease;
         Box::pin(std::future::ready(Check::Unsupported))
     }
 
-    /// Returns once the lock's code says that the lock may be lost; never, where it says nothing.
+    /// Returns once the lock's code reports that the lock may be lost; never, if it does not
+    /// report.
     ///
     /// **Left** ([`Usage::leaves`]): the application works until its hold is over or this returns.
-    /// Then it leaves the section at once: it writes nothing more and releases. Operations:
-    /// acquire, read, write, release, or fewer.
+    /// Then it leaves the critical section immediately: it writes nothing more and releases.
+    /// Operations: acquire, read, write, release, or fewer.
     fn lost<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, ()> {
         let _ = lease;
         Box::pin(std::future::pending())
     }
 
-    /// The lock as another thread of the same process has it in its hands, made for the `env` of
-    /// that thread ([`Env::thread`]). `None`: the library has no threads of one process.
+    /// The lock for another thread of the same process, made for the `env` of that thread
+    /// ([`Env::thread`]). `None` if the library does not support several threads.
     fn of_thread(&self, env: Env) -> Option<Box<dyn Lock>> {
         let _ = env;
         None
     }
 
-    /// What the application has to do with it besides acquire and release.
+    /// The application's use of it besides acquire and release.
     fn usage(&self) -> Usage {
         Usage::PLAIN
     }
 }
 
-/// What a lock needs to find on the network.
+/// The servers that a lock needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deployment {
     /// One Redis, or one primary found through Sentinel.
     Primary,
-    /// Several masters that know nothing of each other.
+    /// Several masters without replication.
     Independent,
     /// One memcached.
     Memcached,
     /// An ensemble of ZooKeeper.
     ZooKeeper,
-    /// One PostgreSQL, and what there is the lock.
+    /// One PostgreSQL, and the form of the lock in it.
     PostgreSql(Keeps),
     /// One MySQL or MariaDB, where the lock belongs to a connection.
     MySql,
@@ -263,31 +263,31 @@ pub enum Deployment {
     Chubby,
 }
 
-/// What the lock is like that an etcd server itself has.
+/// The behaviour of an etcd server's built-in lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ServerLock {
-    /// As in every 3.4: who has waited is granted it, whatever has become of its key.
+    /// As in every 3.4: grants it to a waiter without checking its key.
     Unchecked,
-    /// As since 3.5.0: the key is looked for first.
+    /// As since 3.5.0: checks the key first.
     Checked,
 }
 
-/// What a server keeps a lock as.
+/// The form in which a server keeps a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Keeps {
-    /// A row that says who has it and until when, by the clocks of the processes.
+    /// A row with the owner and the expiry, by the clocks of the processes.
     RowByClients,
     /// The same, by the clock of the server.
     RowByServer,
-    /// A lock of a session or of its transaction: it goes when the connection does.
+    /// A lock of a session or of its transaction: it ends with the connection.
     Connection,
-    /// A key that goes when its lease ends; the process keeps that alive.
+    /// A key that is deleted when its lease ends; the process keeps the lease alive.
     Lease,
     /// A lock of a session, which the process keeps alive.
     Session,
 }
 
-/// What keeps the lock.
+/// The kind of server that keeps the lock.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Coordinator {
     /// Redis, alone, with replicas and Sentinels, or as independent masters.
@@ -298,7 +298,7 @@ pub enum Coordinator {
     ZooKeeper,
     /// PostgreSQL, alone.
     PostgreSql,
-    /// MySQL, as MariaDB has it, alone.
+    /// MySQL, as implemented by MariaDB, alone.
     MySql,
     /// etcd, as a cluster.
     Etcd,
@@ -307,7 +307,7 @@ pub enum Coordinator {
 }
 
 impl Deployment {
-    /// What keeps the lock there.
+    /// The kind of server of this deployment.
     pub const fn coordinator(self) -> Coordinator {
         match self {
             Deployment::Primary | Deployment::Independent => Coordinator::Redis,
@@ -320,13 +320,13 @@ impl Deployment {
         }
     }
 
-    /// Whether a lock there lives as long as the session of its process, which the process prolongs
-    /// by its pings: such a lock has no ttl of its own.
+    /// Returns whether a lock there lives as long as the session of its process, which pings
+    /// prolong: such a lock has no ttl.
     pub const fn lives_with_session(self) -> bool {
         matches!(self, Deployment::ZooKeeper | Deployment::Etcd(_) | Deployment::Chubby)
     }
 
-    /// What a server there keeps a lock as, if it does not end leases by itself.
+    /// The form of a lock there, if the server does not end leases by itself.
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
             Deployment::PostgreSql(keeps) => Some(keeps),
@@ -342,7 +342,7 @@ impl Deployment {
 }
 
 impl Coordinator {
-    /// Every coordinator that can be simulated, in the order in which they are listed for people.
+    /// Every coordinator that can be simulated, in display order.
     pub const ALL: &'static [Coordinator] = &[
         Coordinator::Redis,
         Coordinator::Memcached,
@@ -353,7 +353,7 @@ impl Coordinator {
         Coordinator::Chubby,
     ];
 
-    /// What `--coordinator` takes.
+    /// Its value for `--coordinator`.
     pub const fn name(self) -> &'static str {
         match self {
             Coordinator::Redis => "redis",
@@ -367,53 +367,53 @@ impl Coordinator {
     }
 }
 
-/// Where the servers of a run are.
+/// The addresses of the servers in a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Servers {
     /// One server at a fixed address.
     One(Address),
     /// A primary whose address the Sentinels know.
     Sentinels {
-        /// The name under which they watch it (`mymaster`).
+        /// The name under which the Sentinels watch it (`mymaster`).
         name: String,
-        /// Where they listen.
+        /// Addresses of the Sentinels.
         sentinels: Vec<Address>,
     },
     /// Independent masters.
     Independent(Vec<Address>),
-    /// The members of a coordinator other than Redis; the process may speak to any.
+    /// The members of a coordinator other than Redis; the process may use any.
     Ensemble(Vec<Address>),
 }
 
-/// How many replicas must acknowledge a grant.
+/// The replicas that must acknowledge a grant.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ReplicaWait {
-    /// So many, at least.
+    /// At least this many.
     pub replicas: u16,
-    /// How long the server waits for them; whole milliseconds, at least one (zero would mean for
+    /// The server's time limit for them; whole milliseconds, at least one (zero would mean for
     /// ever).
     pub timeout: Duration,
 }
 
-/// The numbers that an application chooses. Spans are of the process's own monotonic clock.
+/// Parameters that an application chooses. Spans are of the process's own monotonic clock.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Settings {
-    /// How long a lock lives at the server.
+    /// Life of a lock at the server.
     pub ttl: Duration,
     /// Delay between two attempts.
     pub retry: RangeInclusive<Duration>,
-    /// How long `acquire` goes on trying.
+    /// Time limit of the retries in `acquire`.
     pub acquire_timeout: Duration,
-    /// How long to wait for the reply of a single server, and for a connection to it.
+    /// Time limit for the reply of a single server, and for a connection to it.
     pub command_timeout: Duration,
-    /// The same for one of several independent masters: small against the ttl, so that a dead one
-    /// costs little.
+    /// The same for one of several independent masters: small compared to the ttl, so that a dead
+    /// one costs little.
     pub node_timeout: Duration,
-    /// How many replicas must have a grant for it to count, where a lock can ask for that.
+    /// The replicas that must have a grant for it to count, if the lock supports that.
     pub wait: Option<ReplicaWait>,
-    /// Whether a client of Sentinel listens for `+switch-master` and leaves the old primary when it
-    /// hears of another one, as the guidelines for clients recommend. redis-py does not: it stays
-    /// until its connection ends.
+    /// `true` if a client of Sentinel listens for `+switch-master` and leaves the old primary when
+    /// it hears of another one, as the guidelines for clients recommend. redis-py does not: it
+    /// stays until its connection ends.
     pub hears_switches: bool,
     /// How long a lock is kept from all whose holder has failed, where a lock can ask for that;
     /// `None` leaves it to the lock.
@@ -422,19 +422,19 @@ pub struct Settings {
 
 /// A lock's entry in the table: one line per lock.
 pub struct Definition {
-    /// What `--client` takes.
+    /// Its value for `--client`.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
-    /// What it runs against.
+    /// The servers that it needs.
     pub deployment: Deployment,
-    /// Whether its leases carry a fencing token.
+    /// `true` if its leases carry a fencing token.
     pub has_tokens: bool,
-    /// Whether it promises to serve those who wait in the order in which they came.
+    /// `true` if it promises to serve waiters in order of arrival.
     pub is_fair: bool,
     /// The library and version that it models, if any.
     pub models: Option<&'static str>,
-    /// Makes the lock of one process, in the hands of its first thread. Panics if the servers are
-    /// not of the deployment stated.
+    /// Builds the lock for the first thread of a process. Panics if the servers do not match the
+    /// deployment.
     pub build: fn(Env, &Servers, &Settings) -> Box<dyn Lock>,
 }

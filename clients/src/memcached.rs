@@ -50,7 +50,6 @@ impl Base {
         }
     }
 
-    /// `delete`: returns whether the key existed.
     async fn delete(&mut self, key: &str) -> Result<bool, CallError> {
         match self.server.call(format!("delete {key}\r\n").as_bytes()).await? {
             Answer::Line(line) if line == "DELETED" => Ok(true),

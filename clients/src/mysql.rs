@@ -11,7 +11,7 @@ use crate::env::{Address, Env};
 use crate::lock::{Servers, Settings};
 use session::Session;
 
-/// The address of the server. Panics if the servers are no ensemble.
+/// Panics if the servers are no ensemble.
 fn address(servers: &Servers) -> &Address {
     match servers {
         Servers::Ensemble(members) => &members[0],

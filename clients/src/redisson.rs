@@ -1,11 +1,10 @@
 //! `redisson` and its relatives: the locks of the Java library Redisson.
 //!
-//! Source: article 004 names the library; the model follows its source at version 4.7.1-SNAPSHOT
-//! of August 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a
+//! Source: article 004 names the library; the model follows its source at version 4.7.1-SNAPSHOT of
+//! August 2026 (`RedissonLock`, `RedissonFairLock`, `RedissonRedLock`, `LockTask`). A lock is a
 //! hash from `uuid:thread` to a count; Lua takes, releases and renews it: `script.rs`. A process
-//! that finds
-//! it taken subscribes to its channel and waits for a message, but no longer than the rest of
-//! the lock's time.
+//! that finds it taken subscribes to its channel and waits for a message, but no longer than the
+//! rest of the lock's time.
 //!
 //! The calls are `tryLock(wait, ...)` with the timeout of the acquire as `wait`:
 //!

@@ -60,7 +60,6 @@ mod tests {
         Settings { wait: Some(wait), acquire_timeout: Duration::from_millis(50), ..settings() }
     }
 
-    /// A server whose WAIT answers this.
     fn answering(reply: &'static str) -> impl FnMut(&Call<'_>) -> Answer {
         move |call| if call.name() == "WAIT" { Answer::Says(reply) } else { normal(call) }
     }

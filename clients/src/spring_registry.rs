@@ -283,7 +283,7 @@ mod tests {
         world.serve("redis", normal);
         let [mut first, mut second] = threads(&world);
         granted(world.run(first.acquire("lock")));
-        // Redis alone would let the second thread in: it finds the id of its own process.
+        // Redis alone would admit the second thread: it finds the id of the same process.
         assert_eq!(world.run(second.obtain("lock")), Ok(true));
     }
 

@@ -14,7 +14,7 @@ use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
 use crate::{chubby, etcd, fencing, redisson, redlock, single_node, spring_registry};
 
-/// All locks, in the order in which they are listed for people.
+/// All locks, in display order.
 pub static CLIENTS: &[Definition] = &[
     single_node::DEFINITION,
     redlock::DEFINITION,
@@ -103,9 +103,9 @@ pub static CLIENTS: &[Definition] = &[
 pub struct Twin {
     /// The client that makes it.
     pub flawed: &'static str,
-    /// The same client without it. It may still make others.
+    /// The same client without it. It may still make other mistakes.
     pub fixed: &'static str,
-    /// What is fixed, in a few words.
+    /// A short description of the fix.
     pub mistake: &'static str,
 }
 
@@ -428,7 +428,7 @@ mod tests {
         }
     }
 
-    /// The definitions are public, so that the compiler does not miss one that nobody names.
+    /// The definitions are public, so the compiler does not report an unlisted one.
     #[test]
     fn every_lock_is_in_the_table() {
         let mut folders = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];

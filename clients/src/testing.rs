@@ -1,8 +1,8 @@
-//! A world for this crate's tests: one host, virtual time, and servers that do what a test tells
-//! them. Must never be part of a build.
+//! A world for this crate's tests: one host, virtual time, and servers that behave as a test says.
+//! Never part of a build.
 //!
-//! Every message takes half a millisecond, so a reply comes one millisecond after its command. All
-//! that the client does on the wire is written down, for snapshots: see [`TestWorld::trace`].
+//! Every message takes half a millisecond, so a reply arrives one millisecond after its command.
+//! The world records the client's traffic for snapshots: see [`TestWorld::trace`].
 
 mod cache;
 mod keeper;
@@ -21,7 +21,6 @@ use std::rc::Rc;
 use std::task::Poll;
 use std::time::Duration;
 
-/// The settings of most tests.
 pub(crate) fn settings() -> Settings {
     Settings {
         ttl: Duration::from_secs(10),
@@ -35,28 +34,24 @@ pub(crate) fn settings() -> Settings {
     }
 }
 
-/// The address of a host, at Redis's port.
 pub(crate) fn at(host: &str) -> Address {
     Address { host: host.to_owned(), port: 6379 }
 }
 
-/// One server, `redis`.
 pub(crate) fn one() -> Servers {
     Servers::One(at("redis"))
 }
 
-/// Five masters, `m1` to `m5`.
 pub(crate) fn five() -> Servers {
     Servers::Independent(["m1", "m2", "m3", "m4", "m5"].map(at).to_vec())
 }
 
-/// An ensemble of three, `zk1` to `zk3`.
 pub(crate) fn ensemble() -> Servers {
     let member = |host: &str| Address { host: host.to_owned(), port: keeper::KEEPER_PORT };
     Servers::Ensemble(["zk1", "zk2", "zk3"].map(member).to_vec())
 }
 
-/// A world with three members of an ensemble, and the lock of that name. All members answer alike.
+/// A world with three members of an ensemble, and the lock of that name. All members behave alike.
 pub(crate) fn three_keepers(
     name: &str,
     mishaps: impl FnMut(&Call<'_>) -> Answer + 'static,
@@ -98,7 +93,7 @@ pub(crate) fn one_cache(
     (world, lock)
 }
 
-/// Does `answer` to the first command of that name, and everything else as usual.
+/// Does `answer` at the first command of that name, and behaves normally otherwise.
 pub(crate) fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) -> Answer {
     let mut left = Some(answer);
     move |call| {
@@ -106,7 +101,6 @@ pub(crate) fn once(name: &'static str, answer: Answer) -> impl FnMut(&Call<'_>) 
     }
 }
 
-/// The lease of an acquisition that was granted.
 pub(crate) fn granted(acquisition: Acquisition) -> Lease {
     match acquisition {
         Acquisition::Granted(lease) => lease,
@@ -114,7 +108,6 @@ pub(crate) fn granted(acquisition: Acquisition) -> Lease {
     }
 }
 
-/// Two processes at the same time.
 pub(crate) async fn both<A, B>(
     one: impl Future<Output = A>,
     other: impl Future<Output = B>,

@@ -1,21 +1,21 @@
-//! The locks on ZooKeeper, and the client that they are made with.
+//! The locks on ZooKeeper, and their client.
 //!
 //! Sources: article 001 ("ephemeral sequential nodes give a lock and a queue of those who wait"),
-//! article 002 ("such nodes are deleted when their client disconnects", which is not so: they are
+//! article 002 ("such nodes are deleted when their client disconnects", which is wrong: they are
 //! deleted when their **session** ends), the recipes of the ZooKeeper documentation, and the source
 //! of the libraries: ZooKeeper 3.8 (the Java client), Curator 5.4.0, kazoo 2.11.0.
 //!
 //! A request goes from a lock to a server and back through these files: [`session`] queues it,
 //! [`transport`] gives it an xid and sends it as [`protocol`] encodes it in [`jute`]; the reply is
 //! matched with it there, and its watch kept in [`watches`]. When a server falls silent the
-//! transport fails what is in flight with a connection loss and goes to the next of [`hosts`], with
-//! the number and the password of the session; that server tells whether the session is over.
-//! [`ensemble`] begins a new session then. [`curator`] is the client that most Java programs have
-//! on top.
+//! transport fails the requests in flight with a connection loss and connects to the next of
+//! [`hosts`], with the number and the password of the session; that server knows whether the
+//! session has ended. [`ensemble`] begins a new session then. [`curator`] is the client that most
+//! Java programs have on top.
 //!
 //! All locks keep their nodes below `/` and the name of the resource. The ttl of the settings is
-//! the timeout of the session that is asked for. The owner that a lease names is the name of its
-//! node. A process has one session, so a lock has no threads: they would share it.
+//! the requested session timeout. The owner in a lease is the name of its node. A process has one
+//! session, so a lock has no threads: they would share it.
 
 pub mod curator;
 pub mod ensemble;
@@ -42,7 +42,6 @@ fn lease_of(resource: &str, parent: &str, path: &str, token: Option<FencingToken
     Lease { resource: resource.to_owned(), owner, token, valid_until: None }
 }
 
-/// How a release ended whose deletion ended so.
 fn released(outcome: Result<bool, ZooKeeperError>) -> Release {
     match outcome {
         Ok(true) => Release::Released,
@@ -51,8 +50,8 @@ fn released(outcome: Result<bool, ZooKeeperError>) -> Release {
     }
 }
 
-/// How an acquire ended that an error ended. Unless the server refused the request, a node may
-/// stand.
+/// The result of an acquire that failed with an error. Unless the server refused the request, a
+/// node may remain.
 fn failed(error: &ZooKeeperError) -> Acquisition {
     match error {
         ZooKeeperError::ConnectionLoss

@@ -2,7 +2,7 @@
 //! the list below.
 //!
 //! A family draws from its own stream ([`Stream::Plan`](crate::Stream::Plan) of its place in the
-//! table), so adding one to a run or taking one away leaves what the others draw as it was. New
+//! table), so adding one to a run or removing one does not change the draws of the others. New
 //! families are appended: a place in the table never changes its meaning.
 
 mod timing;
@@ -42,16 +42,16 @@ pub use failover::away_at_least;
 pub use incident::Incident;
 pub use swarm::{Swarmed, swarm};
 
-/// Faults and when they begin.
+/// Faults with their start times.
 pub type Drawn = Vec<(SimTime, Fault)>;
 
-/// How a family draws: from its own stream, for a setting.
+/// A family's draw from its own stream, for a setting.
 pub type Draw = fn(&mut ChaCha8Rng, &Setting) -> Vec<Incident>;
 
-/// Every family, what it is in one line for people, and how its part of a plan comes about.
+/// Every family, its one-line description, and the way its part of a plan is made.
 macro_rules! families {
     ($($member:ident = $about:literal, $drawing:expr;)*) => {
-        /// A theme of faults: what `--fault` names. Its number is that of its stream, so that the
+        /// A theme of faults: a value of `--fault`. Its number is that of its stream, so that the
         /// set only grows at its end.
         #[derive(
             Clone,
@@ -111,7 +111,7 @@ families! {
 /// Every family, in the order of their numbers.
 pub const FAMILIES: &[Family] = Family::VARIANTS;
 
-/// How a family's part of a plan comes about.
+/// The way a family's part of a plan is made.
 #[derive(Clone, Copy)]
 pub enum Drawing {
     /// Drawn from the family's own stream.
@@ -121,7 +121,7 @@ pub enum Drawing {
 }
 
 impl Family {
-    /// What `--fault` takes.
+    /// Its value for `--fault`.
     pub fn name(self) -> &'static str {
         self.into()
     }
@@ -134,12 +134,12 @@ impl Family {
         }
     }
 
-    /// One line for people.
+    /// A one-line description.
     pub fn about(self) -> &'static str {
         self.row().0
     }
 
-    /// How its part of a plan comes about.
+    /// The way its part of a plan is made.
     pub fn drawing(self) -> Drawing {
         self.row().1
     }
@@ -195,19 +195,18 @@ impl Family {
         FAMILIES.iter().copied().find(known)
     }
 
-    /// How long after one of its incidents is over the next may begin; `None` if they may overlap.
+    /// The delay between two of its incidents; `None` if they may overlap.
     pub(crate) fn rest(self, setting: &Setting) -> Option<Micros> {
         let is_absence = self == Family::Failover && !is_watched(setting);
         is_absence.then_some(setting.ttl_us)
     }
 
-    /// The stream that it draws from.
     pub(crate) fn stream(self) -> Stream {
         Stream::Plan(self as u16)
     }
 }
 
-/// Whether Sentinels replace a primary that is lost.
+/// Returns whether Sentinels replace a lost primary.
 fn is_watched(setting: &Setting) -> bool {
     matches!(setting.topology, Topology::Replicated { .. })
 }

@@ -1,11 +1,11 @@
-//! Seeds, virtual time and fault plans: what goes wrong in a run, when, and for how long, as data.
+//! Seeds, virtual time and fault plans: the faults of a run, with their times, as data.
 //!
 //! Owns [`Seed`] and its named random streams, [`SimTime`], [`Node`] names, [`Fault`],
 //! [`FaultPlan`], drawing a plan from a seed ([`generate`]) and shrinking one against a predicate.
 //!
-//! Entry points: a [`Setting`] is what a plan is drawn for, [`FAMILIES`] what it is drawn from, and
-//! [`generate`](fn@generate) draws it; [`incidents`] and [`aim`] are its steps, where somebody else
-//! says where faults strike. [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
+//! Entry points: [`generate`](fn@generate) draws a plan for a [`Setting`] from [`FAMILIES`];
+//! [`incidents`] and [`aim`] are its steps, for callers that choose where faults strike.
+//! [`shrink`](fn@shrink) makes a plan smaller. The crate has no features.
 
 #![forbid(unsafe_code)]
 

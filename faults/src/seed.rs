@@ -1,7 +1,7 @@
 //! One seed, many independent random streams.
 //!
 //! The seed is a ChaCha8 key and every consumer has its own stream id (RFC 8439's nonce;
-//! `ChaCha8Rng::set_stream`), so that removing one consumer leaves every other draw as it was:
+//! `ChaCha8Rng::set_stream`), so that removing one consumer does not change any other draw:
 //! shrinking a plan depends on it.
 
 use crate::node::Node;
@@ -11,19 +11,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 
-/// The number that a whole run follows from. Written as a decimal string in JSON: a u64 does not
+/// The number that determines a whole run. Written as a decimal string in JSON: a u64 does not
 /// survive as a JSON number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Seed(pub u64);
 
-/// Who draws. Two consumers never share a stream.
+/// The consumer of a random stream. Two consumers never share one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Stream {
-    /// The part of a fault plan that the family of this index (in the table of families) draws.
+    /// The part of a fault plan drawn by the family with this index (in the table of families).
     Plan(u16),
-    /// Which families a swarm run switches on, and how hard.
+    /// The families that a swarm run switches on, and their hardness.
     Swarm,
-    /// Hold times and whatever else the workload of a thread decides.
+    /// Hold times and other decisions in the workload of a thread.
     Workload(Node),
     /// Retry delays of a process; its threads share them.
     Jitter(Node),
@@ -33,16 +33,16 @@ pub enum Stream {
     Server(Node),
     /// The initial skew of a node's clocks.
     Clock(Node),
-    /// The latency of the messages of one direction of a link. Message `n` takes the `n`th draw,
-    /// whatever other links do.
+    /// The latency of the messages in one direction of a link. Message `n` takes the `n`th draw,
+    /// independent of other links.
     Latency(Node, Node),
-    /// How long leases, holds and waits are in a swarm run.
+    /// The lengths of leases, holds and waits in a swarm run.
     Lengths,
-    /// Which incidents are aimed, and at which places.
+    /// The incidents that are aimed, and their places.
     Aim,
-    /// Which links go first, where links have priorities.
+    /// The order of links with priorities.
     Priorities,
-    /// Which calls of its lock a thread does not wait for to the end.
+    /// The calls of its lock that a thread gives up.
     Impatience(Node),
     /// Which critical sections of a thread take a re-entrant lock a second time.
     Nesting(Node),

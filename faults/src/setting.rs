@@ -1,4 +1,4 @@
-//! What a fault plan may hit and how hard: the deployment, the window, and every range that
+//! The targets and strength of a fault plan: the deployment, the window, and every range that
 //! families draw from.
 
 mod cut_off;
@@ -149,7 +149,7 @@ pub struct Knobs {
     pub spell: Spans,
 }
 
-/// What makes a setting one that no plan can be drawn for.
+/// Why no plan can be drawn for a setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
     /// The window ends before it begins.
@@ -160,7 +160,7 @@ pub enum InvalidSetting {
     #[error("range {name} {min}..{max}: expected a minimum not above the \
      maximum", min = .spans.min_us, max = .spans.max_us)]
     Spans {
-        /// Which knob.
+        /// The parameter.
         name: &'static str,
         /// Its value.
         spans: Spans,
@@ -169,18 +169,18 @@ pub enum InvalidSetting {
     #[error("fault counts {min}..{max}: expected a minimum not above the \
      maximum", min = .0.min, max = .0.max)]
     Counts(Counts),
-    /// More than a thousand in a thousand.
+    /// More than 1000 per thousand.
     #[error("power_loss_per_mille {0}: expected 0 to 1000")]
     PowerLoss(u16),
-    /// Clocks that would stand still or run backwards.
+    /// Clocks that would stop or run backwards.
     #[error("drift_ppm {0}: expected 0 to 500000")]
     Drift(u32),
-    /// A quorum that can never be reached, or always is.
+    /// A quorum that is never reached, or always.
     #[error("quorum {quorum} of {masters} masters: expected 1 to {masters}")]
     Quorum {
-        /// What was asked.
+        /// The requested quorum.
         quorum: u16,
-        /// Of how many.
+        /// The number of masters.
         masters: u16,
     },
 }
@@ -231,7 +231,7 @@ impl Setting {
         [self.servers(), self.sentinels(), vec![Node::Storage], self.clients()].concat()
     }
 
-    /// Whether the servers replicate one another, and so talk to each other.
+    /// Returns whether the servers replicate one another, and so communicate.
     pub fn is_replicated(&self) -> bool {
         match self.topology {
             Topology::Replicated { .. } | Topology::Standby { .. } => true,
@@ -240,8 +240,7 @@ impl Setting {
         }
     }
 
-    /// How many servers may be away while the rest still make a quorum: zero where no quorum is
-    /// asked.
+    /// The number of servers that may be away while the rest make a quorum: zero without a quorum.
     pub fn spare_servers(&self) -> usize {
         match self.topology {
             Topology::Independent { masters, quorum } => {
@@ -273,7 +272,7 @@ impl Window {
         at.min(self.end_us).max(self.begin_us)
     }
 
-    /// How long the window is.
+    /// The length of the window.
     pub fn length(&self) -> Micros {
         self.end_us.since(self.begin_us)
     }

@@ -225,7 +225,6 @@ impl Group {
         }
     }
 
-    /// Adds a remark for the user to the program's output.
     pub(crate) fn remarks(&mut self, text: &str) {
         self.prints(Channel::Stderr, format!("fencepost: {text}\n").as_bytes());
     }

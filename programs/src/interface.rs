@@ -1,4 +1,4 @@
-//! What a driver and a group of processes say to each other.
+//! The messages between a driver and a group of processes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
@@ -8,7 +8,7 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct SocketId(pub u32);
 
-/// What is started.
+/// The program to start.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Launch {
     /// The program and its arguments, as a shell would find them.
@@ -21,12 +21,12 @@ pub struct Launch {
     pub host_name: String,
     /// The addresses of all machines, this one included.
     pub hosts: BTreeMap<String, Ipv4Addr>,
-    /// What random bytes are drawn from.
+    /// The seed of random bytes.
     pub seed: u64,
     /// The number of the first process; the others follow.
     pub first_process: u32,
-    /// How long a sync of a file takes, in microseconds; what was synced is then kept in
-    /// [`SyncedFiles`]. Without it syncs are left to the kernel, and nothing is kept.
+    /// Duration of a file sync, in microseconds; [`SyncedFiles`] then keeps the synced content.
+    /// Without it the kernel does the syncs, and nothing is kept.
     pub sync_us: Option<u64>,
 }
 
@@ -57,12 +57,12 @@ pub enum StartError {
          with 'fencepost serve'"
     )]
     Unsupported,
-    /// Something else.
+    /// Any other error.
     #[error("{0}")]
     Other(#[from] std::io::Error),
 }
 
-/// What the clocks of the machine show.
+/// The clocks of the machine.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clocks {
     /// Microseconds since the Unix epoch.
@@ -71,7 +71,7 @@ pub struct Clocks {
     pub monotonic_us: u64,
 }
 
-/// What a group asks of the network.
+/// A group's request to the network.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Request {
     /// Connect to a machine that [`Launch::hosts`] names.
@@ -90,8 +90,8 @@ pub enum Request {
         /// The bytes.
         bytes: Vec<u8>,
     },
-    /// Send no more, so that the peer sees an end of the stream behind all that was sent; the group
-    /// goes on reading.
+    /// Send no more: the peer sees an end of the stream after all sent bytes; the group still
+    /// reads.
     Shutdown {
         /// The connection.
         socket: SocketId,
@@ -103,7 +103,7 @@ pub enum Request {
     },
 }
 
-/// What the network tells a group.
+/// News from the network for a group.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum News {
     /// The connection is open.
@@ -118,13 +118,13 @@ pub enum News {
     Reset(SocketId),
 }
 
-/// What happened until every thread waited.
+/// The result of running until every thread waits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Step {
-    /// What was asked, in order.
+    /// The requests, in order.
     pub requests: Vec<Request>,
-    /// After how many microseconds of the monotonic clock the group wants to be stepped again,
-    /// even if there is no news.
+    /// The span of the monotonic clock in microseconds after which the group needs the next step,
+    /// even without news.
     pub wake_after_us: Option<u64>,
     /// How the group ended, if it has.
     pub ending: Option<Ending>,
@@ -139,11 +139,11 @@ pub enum Ending {
     Killed(i32),
     /// A thread made a call that is not emulated.
     NotEmulated(String),
-    /// A thread goes on without end, or every thread waits for something that cannot come.
+    /// A thread runs endlessly, or every thread waits for something that cannot happen.
     Stuck(String),
 }
 
-/// Where a program prints.
+/// The channel of a program's output.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Channel {
     /// Standard output.
@@ -152,24 +152,24 @@ pub enum Channel {
     Stderr,
 }
 
-/// What was printed by one call.
+/// The output of one call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Output {
-    /// Where.
+    /// The channel.
     pub channel: Channel,
-    /// When, by the monotonic clock.
+    /// The time, by the monotonic clock.
     pub monotonic_us: u64,
-    /// What.
+    /// Its bytes.
     pub bytes: Vec<u8>,
 }
 
-/// The files that a group ran, and those that it opened only to read, as far as they are kept: by
-/// the paths that lead to them on this machine. Some may not be there.
+/// The files that a group ran, and those that it only read, up to a limit, by their paths on this
+/// machine. Some may not exist.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct FilesUsed {
-    /// What became a process.
+    /// The executables.
     pub executed: BTreeSet<PathBuf>,
-    /// What was opened to be read.
+    /// The files opened for reading.
     pub opened: BTreeSet<PathBuf>,
 }
 
@@ -180,11 +180,10 @@ pub struct CallMade {
     pub thread: u32,
     /// The number of the call.
     pub number: u16,
-    /// What it returned; 0 while that is not known.
+    /// Its result; 0 while unknown.
     pub result: i64,
-    /// What it handed over to be written or sent, as a number that other bytes rarely have; 0 if
-    /// nothing.
+    /// A hash of the bytes that it wrote or sent; 0 without any.
     pub bytes: u32,
-    /// How often it looked at a clock without a stop since its last call.
+    /// Clock reads without a stop since its last call.
     pub looks: u32,
 }

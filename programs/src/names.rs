@@ -4,7 +4,6 @@ pub(crate) fn name(number: i64) -> &'static str {
     usize::try_from(number).ok().and_then(|number| NAMES.get(number)).copied().unwrap_or("unknown")
 }
 
-/// Indexed by number.
 #[rustfmt::skip]
 const NAMES: &[&str] = &[
     "read", "write", "open", "close", "stat", "fstat", "lstat", "poll", "lseek", "mmap",

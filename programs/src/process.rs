@@ -99,7 +99,6 @@ pub(crate) struct Blocked {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interest {
-    /// An event of a file.
     Files,
     /// A wake-up of the word.
     Futex {
@@ -114,7 +113,6 @@ pub(crate) enum Interest {
     Signal,
 }
 
-/// A futex word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Word {
     /// Of one process.

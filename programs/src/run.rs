@@ -9,17 +9,16 @@ use crate::sys::spawn::signal_thread;
 use crate::sys::ticker::Ticking;
 use crate::sys::trace::{Stop, Tracee};
 
-/// Calls without waiting for anything, after which a group counts as spinning without end.
+/// Calls without a wait after which a group counts as endlessly looping.
 const CALLS_MAX: u64 = 1_000_000;
-/// Looks at a clock in a row after which it does, too: 12.6 s of waiting by looking.
+/// Clock reads in a row with the same result: 12.6 s of polling the clock.
 const LOOKS_MAX: u32 = 300_000;
 
-/// Calls after which a thread makes room for others that are ready: it may be polling for their
-/// progress.
+/// Calls after which a thread yields to ready ones: it may be polling for their progress.
 const TURN_CALLS_MAX: u32 = 300;
-/// How much processor time a thread may use without a call before others get their turn.
+/// Processor time that a thread may use without a call before it yields.
 const TURN_CPU_NS: u64 = 200_000_000;
-/// How much it may use at all without a call.
+/// Processor time that a thread may use at all without a call.
 const CPU_MAX_NS: u64 = 20_000_000_000;
 /// Ticks without any processor time after which a thread counts as waiting in the kernel.
 const IDLE_TICKS_MAX: u32 = 500;
@@ -38,13 +37,13 @@ impl Group {
             let Some(number) = self.ready.pop_front() else { break };
             self.run(number);
         }
-        // What the network told a group that is ahead of it: those who wait for it are ready.
+        // News arrived for a group ahead of the driver: its waiters are ready.
         self.wake_changed();
         drop(ticking);
         self.finish_step()
     }
 
-    /// What a group does that spins without end.
+    /// The activity of a group in an endless loop.
     fn spins(&self) -> Option<String> {
         if self.looks > LOOKS_MAX {
             return Some(format!(
@@ -80,7 +79,6 @@ impl Group {
         }
     }
 
-    /// One turn of a thread.
     pub(crate) fn run(&mut self, number: Number) {
         let Some(thread) = self.threads.get_mut(&number) else { return };
         thread.is_queued = false;
@@ -129,7 +127,7 @@ impl Group {
         self.thread_mut(number).state = State::Ready;
     }
 
-    /// Lets a thread go on to its next stop; a thread that spins is stopped for others.
+    /// Resumes a thread until its next stop; stops a spinning one for others.
     fn run_to_stop(&mut self, number: Number) -> Option<Stop> {
         let thread = self.thread_mut(number);
         let tracee = thread.tracee;
@@ -179,7 +177,7 @@ impl Group {
         self.apply(number, &call, outcome)
     }
 
-    /// A call that waited is made again.
+    /// Retries a call that waited.
     fn retry(&mut self, number: Number, blocked: Blocked) -> Turn {
         let call = self.call_of(number, Some(blocked));
         let outcome = self.call(&call);
@@ -252,7 +250,7 @@ impl Group {
         }
     }
 
-    /// The result of the call at which a thread stands; the kernel does not make it.
+    /// Sets the result of the thread's current call, which the kernel does not execute.
     pub(crate) fn answers(&mut self, number: Number, value: i64) {
         let thread = self.thread_mut(number);
         let mut registers = thread.registers;
@@ -262,7 +260,6 @@ impl Group {
         thread.state = State::Ready;
     }
 
-    /// A thread carries out a call of ours natively.
     pub(crate) fn inject(&mut self, number: Number, call: (libc::c_long, [u64; 6])) -> i64 {
         let thread = self.thread_mut(number);
         let (result, signals) =
@@ -310,7 +307,7 @@ impl Group {
         Turn::GoesOn
     }
 
-    /// Whether a thread that made another one may not have done so; that ends the group.
+    /// Returns whether a thread has created too many threads, which ends the group.
     fn has_too_many(&mut self, number: Number) -> bool {
         let ended = self.processes.values().filter(|process| process.ended.is_some()).count();
         if self.threads.len() + ended <= THREADS_MAX {
@@ -325,7 +322,7 @@ impl Group {
         true
     }
 
-    /// A thread made another thread or process.
+    /// Handles a new thread or process of a thread.
     fn made(&mut self, number: Number, child: i32, waits_for_it: bool) -> Turn {
         let new = self.take_number();
         let (call, arguments) = {
@@ -390,7 +387,7 @@ impl Group {
         self.processes.insert(new, process);
     }
 
-    /// The call that made a thread or process returns its number, ours in place of the kernel's.
+    /// Replaces the kernel's number in the return value of the creating call.
     fn returns_number(&mut self, number: Number, new: Number) {
         let tracee = self.thread(number).tracee;
         tracee.end_of_call();
@@ -399,7 +396,7 @@ impl Group {
         tracee.set_registers(&registers);
     }
 
-    /// Whoever lent its memory to a process goes on: that has become another program, or ended.
+    /// Resumes the thread that lent its memory to a process, which has called exec, or ended.
     pub(crate) fn returns_what_was_lent(&mut self, to: Number) {
         let lends = |thread: &Thread| matches!(thread.state, State::Lends(child) if child == to);
         let Some(number) =
@@ -413,7 +410,6 @@ impl Group {
     }
 }
 
-/// How much processor time a thread has used.
 fn processor_ns(tracee: Tracee) -> u64 {
     let text = std::fs::read_to_string(format!("/proc/{0}/task/{0}/schedstat", tracee.0));
     let number = |text: String| text.split(' ').next().and_then(|word| word.parse().ok());

@@ -8,7 +8,6 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-/// Starts the program of a launch, stopped before its first instruction.
 pub(crate) fn start(launch: &Launch) -> Result<Tracee, StartError> {
     let path = find_program(launch)?;
     let text = |bytes: &[u8]| CString::new(bytes).map_err(io::Error::other);
@@ -26,14 +25,12 @@ pub(crate) fn start(launch: &Launch) -> Result<Tracee, StartError> {
     spawn(&image)
 }
 
-/// The file of the program of a launch.
 pub(crate) fn find_program(launch: &Launch) -> Result<PathBuf, StartError> {
     let name = launch.command.first().ok_or(StartError::Empty)?;
     let folders = launch.environment.get("PATH").map_or("", String::as_str);
     find(name, &launch.folder, folders)
 }
 
-/// The file of a program, as a shell finds it.
 pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, StartError> {
     if name.contains('/') {
         let path = folder.join(name);

@@ -137,12 +137,11 @@ impl<S: Stream> Connection<S> {
         !is_over() && self.ready().await.is_ok() && !is_over() && self.write().is_ok()
     }
 
-    /// Returns whether the machine was told of a backlog.
+    /// Returns whether the machine knows of a backlog.
     pub(crate) fn has_told(&self) -> bool {
         self.told_bytes.get() > 0
     }
 
-    /// Returns whether the machine has closed it.
     pub(crate) fn is_closing(&self) -> bool {
         self.closing.get()
     }

@@ -31,8 +31,7 @@ impl Files {
     }
 
     /// Opens the files in a folder, which it creates if needed, and reads them. The folder is
-    /// locked
-    /// until they are dropped.
+    /// locked until they are dropped.
     ///
     /// # Errors
     /// If another server uses the folder, a file is missing, or one cannot be read or created.
@@ -72,7 +71,6 @@ impl Files {
         synced.map_err(|error| self.failure(error))
     }
 
-    /// The error for an I/O error of these files.
     pub(crate) fn failure(&self, error: io::Error) -> ServeError {
         ServeError::File { path: self.folder.clone().unwrap_or_default(), error }
     }

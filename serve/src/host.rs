@@ -110,7 +110,6 @@ impl<P: Platform> Host<P> {
         host
     }
 
-    /// The read buffer, shared by all connections.
     pub(crate) fn read_buffer(&self) -> RefMut<'_, Vec<u8>> {
         self.buffer.borrow_mut()
     }

@@ -1,5 +1,5 @@
-//! Runs and processor time until a violation: uniform against aimed,
-//! pct, and the search of `explore`.
+//! Runs and processor time until a violation: uniform against aimed, pct, and the search of
+//! `explore`.
 //!
 //! ```text
 //! cargo run --release -p fencepost --example hard_cells -- [TRIALS] [RUNS_MAX] [CELL]

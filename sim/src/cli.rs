@@ -1,4 +1,4 @@
-//! The command line: what is asked for, what it answers, and with which exit status.
+//! The command line: arguments, output and exit status.
 
 mod arguments;
 mod boundary;
@@ -42,7 +42,7 @@ use arguments::{Arguments, Command};
 use clap::Parser;
 use std::ffi::OsString;
 
-/// Does what the arguments ask for. Data goes to stdout, talk to stderr.
+/// Executes the command. Data goes to stdout, messages to stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,

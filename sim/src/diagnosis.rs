@@ -1,9 +1,9 @@
-//! What only running again can show of a violation: the smallest run that has it, how much is just
-//! enough, which fault and which order of events it needs, and what the safeguards that the
-//! field recommends do to it.
+//! Diagnoses a violation by running it again: the smallest run with it, the threshold of its
+//! magnitude, the fault and the order of events that it needs, and the effects of the recommended
+//! safeguards.
 //!
-//! Everything is asked of the fast engine and depends on the run alone, so the answers are the same
-//! whoever asks, and in whatever order.
+//! All runs use the fast engine and depend on the original run alone, so the results do not depend
+//! on the caller or the order.
 
 mod but_for;
 mod minimal;
@@ -26,13 +26,13 @@ use fencepost_reports::summary::report::MinimalRun;
 use fencepost_reports::{Diagnosis, RunFacts, Violation, ViolationDiagnosis, digest};
 use minimal::minimise_with;
 
-/// What running it again shows of every violation of a run. The facts must be those of the spec.
+/// The diagnosis of every violation of a run. The facts must be those of the spec.
 pub fn diagnose(spec: &RunSpec, facts: &RunFacts) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, &facts.violations)
 }
 
-/// The same of some of its violations, with the runs of other seeds that were made for an earlier
-/// run of the same lock, faults and scenario.
+/// The same for some of its violations, with the runs of other seeds from an earlier run of the
+/// same lock, faults and scenario.
 pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) -> Diagnosis {
     if violations.is_empty() {
         return Diagnosis::default();
@@ -45,8 +45,7 @@ pub fn diagnose_with(rates: &Rates, spec: &RunSpec, violations: &[Violation]) ->
     Diagnosis { violations: diagnosed.collect(), not_reproducible: None }
 }
 
-/// The same of one violation of the run that the trials were made of; `None` if the fast engine
-/// does not show it.
+/// The same for one violation of the trials' run; `None` if the fast engine does not show it.
 pub fn diagnose_one(
     spec: &RunSpec,
     memory: &Memory,

@@ -1,4 +1,4 @@
-//! Engines move the world from instant to instant and carry its bytes.
+//! Engines advance the world from instant to instant and carry its bytes.
 
 #[cfg(test)]
 mod ahead_tests;
@@ -34,13 +34,13 @@ pub enum Engine {
     Fast,
 }
 
-/// What went wrong with the simulation itself, not with what it simulates.
+/// A failure of the simulation itself, not of the simulated system.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
     /// A task spins without letting time pass.
     #[error("{0} makes no progress: its tasks are polled for ever at one instant of virtual time")]
     Livelock(Node),
-    /// The engines differ: the sequence of the first event that is not the same in both.
+    /// The engines differ: the sequence number of the first different event.
     #[error("the engines do not tell the same history: event {0} is the first that differs")]
     Differ(u64),
     /// A program ran differently in the second of two runs: the sequence of the first event that
@@ -50,7 +50,7 @@ pub enum EngineError {
          outside change, such as a file in a folder that it reads?"
     )]
     ProgramDiffers(u64),
-    /// The time budget was used up in the middle of the run.
+    /// The time budget was used up during the run.
     #[error("the time budget was used up before the run was over")]
     OutOfTime,
     /// turmoil stopped.
@@ -58,21 +58,20 @@ pub enum EngineError {
     Turmoil(String),
 }
 
-/// What an engine is given to run.
 pub(crate) struct Course {
     pub(crate) nemesis: Nemesis,
     pub(crate) roster: Rc<Roster>,
-    /// The run is stopped here at the latest.
+    /// The latest end of the run.
     pub(crate) limit: SimTime,
 }
 
 impl Course {
-    /// What comes next; `None` when the run is over.
+    /// The next event; `None` when the run is over.
     fn next(&self, kernel: &Kernel) -> Option<Due> {
         self.admit(kernel.with(|state| state.next()))
     }
 
-    /// What comes next, unless the run is over.
+    /// The next event, unless the run is over.
     fn admit(&self, next: Option<Due>) -> Option<Due> {
         next.filter(|(at, _)| *at <= self.limit && !self.roster.is_finished())
     }
@@ -91,7 +90,7 @@ impl Course {
         Ended { at_us, why }
     }
 
-    /// Moves the world to the instant of what comes next, and lets the nemesis act if that is its
+    /// Advances the world to the instant of the next event, and lets the nemesis act if that is its
     /// turn, which is the first of an instant. Returns whether it was.
     #[inline(always)]
     fn begin(&self, kernel: &Kernel, (at, whose): Due) -> bool {
@@ -108,7 +107,7 @@ impl Course {
 }
 
 impl Engine {
-    /// What carries the bytes in a world that this engine runs, and the engine itself.
+    /// This engine's carrier of bytes, and the engine itself.
     fn prepare(self, nodes: &[Node]) -> (Box<dyn Carrier>, Runner) {
         match self {
             Engine::Fast => (Box::new(crate::world::carrier::Direct::default()), Runner::Fast),
@@ -135,7 +134,6 @@ enum Runner {
 }
 
 impl Runner {
-    /// Runs the world to its end.
     fn run(self, kernel: &Rc<Kernel>, course: &Course) -> Result<(), EngineError> {
         let result = match self {
             Runner::Fast => fast::run(kernel, course),
@@ -150,7 +148,7 @@ impl Runner {
     }
 }
 
-/// Whether a task of the world spins.
+/// Fails if a task of the world spins.
 fn check(kernel: &Kernel) -> Result<(), EngineError> {
     kernel.livelock().map_or(Ok(()), |node| Err(EngineError::Livelock(node)))
 }

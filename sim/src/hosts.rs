@@ -1,4 +1,4 @@
-//! What stands in the world and acts there.
+//! The actors in the world.
 //!
 //! In: a setup. Out: a world with the servers of a [`coordinators`] entry, processes that follow
 //! the `workload`, the guarded [`storage`], users' own [`programs`], and the `nemesis`, which makes

@@ -8,8 +8,8 @@ mod standard_output;
 use fencepost::cli;
 use std::process::ExitCode;
 
-/// A run makes and drops many small things; this allocator does it in half the instructions of the
-/// system's, but a C compiler has to build it.
+/// A run allocates and frees many small objects; this allocator takes half the instructions of the
+/// system's, but needs a C compiler.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -26,7 +26,7 @@ fn main() -> ExitCode {
             cli::log(format_args!("error: {failure}"));
             ExitCode::from(2)
         }
-        // The hook has said why.
+        // The hook has reported it.
         Err(_) => ExitCode::from(2),
     }
 }

@@ -37,12 +37,12 @@ use std::rc::Rc;
 
 impl RunSpec {
     /// Runs it. The same spec gives the same outcome, byte for byte, in both engines. Panics if it
-    /// asks for threads of a lock that knows none; [`RunSpec::validate`] says so.
+    /// requests threads of a lock without support; [`RunSpec::validate`] reports that.
     pub fn run(&self, engine: Engine) -> Result<RunOutcome, EngineError> {
         self.run_recording(engine, Recording::History)
     }
 
-    /// Runs it and writes down what is asked for.
+    /// Runs it and records the requested data.
     pub fn run_recording(
         &self,
         engine: Engine,
@@ -109,7 +109,7 @@ impl RunSpec {
         })
     }
 
-    /// What was recorded. Of programs, which key is the lock's is seen only now.
+    /// The recorded history. The lock's key of programs is known only now.
     fn history(&self, recorder: &Recorder, programs: &mut [Life]) -> (History, Option<Watched>) {
         let mut events = recorder.take();
         let watched = self.scenario.program(self.client).map(|program| {
@@ -125,7 +125,7 @@ impl RunSpec {
         (history, watched)
     }
 
-    /// What decides how long a message takes. Where one link is slow, no other counts.
+    /// The source of latencies. If one link is slow, no other counts.
     fn pace(&self) -> Pace {
         match (self.scenario.timing.slow_link, self.scenario.strategy) {
             (Some(link), _) => Pace::SlowOnly(link.nodes()),

@@ -1,4 +1,4 @@
-//! Many runs for one question.
+//! Studies: many runs for one question.
 //!
 //! In: what is asked for. Out: a document of `fencepost_reports`: a [`sweep`] over seeds, the
 //! [`boundary`] from which a lock breaks, what waiting costs ([`load`]), every plan of a stated

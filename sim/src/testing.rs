@@ -1,5 +1,5 @@
-//! Testing a lock of one's own from one's own `#[test]`: which lock, which faults, which seeds,
-//! what should come out.
+//! Tests your own lock in your own `#[test]`: the lock, the faults, the seeds,
+//! the expected result.
 //!
 //! ```
 //! use fencepost::testing::{Expect, LockTest};
@@ -11,9 +11,9 @@
 //! # Ok::<(), &str>(())
 //! ```
 //!
-//! A test that fails names the lowest seed that shows what should not be, writes a report of it as
-//! JSON and as a page with pictures, and prints the command that runs that seed alone. Everything
-//! follows from the seed, so that command shows the same history, on every machine:
+//! A failing test names the lowest seed with an unexpected result, writes a report of it as
+//! JSON and as a page with pictures, and prints the command that runs that seed alone. All results
+//! follow from the seed, so that command shows the same history, on every machine:
 //!
 //! ```should_panic
 //! use fencepost::testing::{Expect, LockTest};
@@ -27,7 +27,7 @@
 //!
 //! | variable | what it does |
 //! | --- | --- |
-//! | `FENCEPOST_SEED=17` | runs that seed alone, under both engines, and tells what happened |
+//! | `FENCEPOST_SEED=17` | runs that seed alone, under both engines, and prints the result |
 //! | `FENCEPOST_FAULT=pause` | leaves out every other fault of the test |
 //! | `FENCEPOST_SEEDS=0..100000` | runs other seeds than the test says: many at night, few at noon |
 
@@ -52,16 +52,16 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard, Sweep};
 use std::ops::Range;
 use std::path::PathBuf;
 
-/// What should come out of every fault of a test.
+/// The expected result of every fault in a test.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Expect {
     /// No rule is broken.
     Safe,
     /// None of these rules is broken; others may be.
     Never(Vec<Kind>),
-    /// Each of these rules is broken by some seed; others may be.
+    /// Some seed breaks each of these rules; others may be broken too.
     Violates(Vec<Kind>),
-    /// Each of these rules is broken for this cause by some seed; others may be, and these for
+    /// Some seed breaks each of these rules for this cause; others may be broken, and these for
     /// other causes too.
     ViolatesBy(Vec<(Kind, Cause)>),
 }
@@ -82,7 +82,7 @@ pub struct LockTest {
 
 impl LockTest {
     /// A test of this lock: without faults, over the seeds from 0 to 99, with the built-in
-    /// scenario, and expected to be safe.
+    /// scenario, expected to be safe.
     pub fn new(lock: &'static Definition) -> LockTest {
         LockTest {
             lock,
@@ -96,8 +96,7 @@ impl LockTest {
         }
     }
 
-    /// The faults, as `--fault` takes them: a comma separates runs, a plus combines families in one
-    /// run.
+    /// The faults, as for `--fault`: `a,b` runs each; `a+b` combines them in one run.
     pub fn faults(self, faults: &str) -> LockTest {
         LockTest { faults: faults.to_owned(), ..self }
     }
@@ -113,14 +112,14 @@ impl LockTest {
         self
     }
 
-    /// What should come out.
+    /// The expected result.
     pub fn expect(self, expect: Expect) -> LockTest {
         LockTest { expect, ..self }
     }
 
-    /// The faults themselves: every seed runs under this plan, which is what its workload and
-    /// latencies meet. What [`LockTest::faults`] names still says which servers there are (failover
-    /// has replicas and Sentinels) and what the runs are called.
+    /// Sets the plan for every seed. The seed still draws the workload and the
+    /// latencies. [`LockTest::faults`] still determines the servers (failover
+    /// has replicas and Sentinels) and the names of the runs.
     ///
     /// ```
     /// use fencepost::testing::{Expect, FaultPlan, LockTest};
@@ -138,19 +137,19 @@ impl LockTest {
         LockTest { plan: Some(plan), ..self }
     }
 
-    /// How many threads run the seeds: by default as many as the machine has. What comes out does
-    /// not depend on it.
+    /// The number of threads: by default as many as the machine has. The results do not depend on
+    /// it.
     pub fn jobs(self, jobs: usize) -> LockTest {
         LockTest { jobs: jobs.max(1), ..self }
     }
 
-    /// Where reports are written if it fails: by default `fencepost` in cargo's target folder.
+    /// The folder for reports of a failure: by default `fencepost` in cargo's target folder.
     pub fn reports(self, folder: impl Into<PathBuf>) -> LockTest {
         LockTest { reports: Some(folder.into()), ..self }
     }
 
-    /// Runs it and gives the sum of all runs. Panics if it comes out otherwise than expected, with
-    /// the command that shows it again.
+    /// Runs the test and returns the sum of all runs. Panics if the result is unexpected, with the
+    /// command that reproduces it.
     #[track_caller]
     pub fn run(self) -> Sweep {
         match self.check() {
@@ -163,7 +162,7 @@ impl LockTest {
         }
     }
 
-    /// As [`LockTest::run`], but gives the failure.
+    /// As [`LockTest::run`], but returns the failure.
     pub fn check(&self) -> Result<Sweep, TestFailure> {
         self.check_with(&|name| std::env::var(name).ok())
     }
@@ -205,7 +204,7 @@ impl LockTest {
         if failed.is_empty() { Ok(sum) } else { Err(TestFailure::Unexpected(failed)) }
     }
 
-    /// The lock under each fault, or under the one that is asked for.
+    /// The lock under each fault, or under the requested one.
     fn cells(
         &self,
         variable: &dyn Fn(&str) -> Option<String>,

@@ -22,9 +22,8 @@
 //! Mistakes, kept. **The release is a DEL that ignores the owner**: after an overrun it removes the
 //! lock of the next holder. **GETSET nil is taken for a loss**: the holder releases between GET and
 //! GETSET, and the lock stays taken, without a holder, until its time has passed. **The loser's
-//! GETSET
-//! overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner next to the time,
-//! compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
+//! GETSET overwrites the winner's time.** All fixed in `jedis-getset-owner`: an owner next to the
+//! time, compare-and-set, compare-and-delete. **Clients compare their own clocks**: kept in both.
 
 use super::stamp::{Value, now_ms, set_if_unchanged, time_in};
 use super::{Base, NotTaken, acquisition, release_by};

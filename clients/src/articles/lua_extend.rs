@@ -10,13 +10,13 @@
 //! ```
 //!
 //! `lua-extend` does what the sentence says: get, compare, pexpire. The lease is valid for a ttl
-//! from when the SET, or the extension, was sent. Mistakes, each in a lock of its own:
+//! from when the SET, or the extension, was sent. Each mistake is in a separate lock:
 //!
 //! - `lua-extend-unchecked`: **the extension is a SET that ignores the owner**. After a pause it
 //!   overwrites the lock of the next holder.
 //! - `lua-extend-reacquire`: **a lost lock is taken again** (`getDLock`), and the critical section
-//!   goes on as if nothing had happened: another may have been in and out in between, and what was
-//!   read before is no longer true.
+//!   continues as if nothing had happened: another process may have been in and out meanwhile, and
+//!   the value read before is stale.
 
 use super::{Base, entry};
 use crate::attempt::take;

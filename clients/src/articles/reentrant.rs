@@ -9,13 +9,12 @@
 //! release: the Lua compare-and-delete
 //! ```
 //!
-//! Mistakes, kept in `reentrant-by-value`. **No counter**: the release of the inner acquire
-//! removes the lock during the outer critical section. **`my_random_value` stays the same for the
-//! life of the
-//! process**, as it must be to be found again: a SET whose reply was lost is "reentered" by the
+//! Mistakes, kept in `reentrant-by-value`. **No counter**: the release of the inner acquire removes
+//! the lock during the outer critical section. **`my_random_value` stays the same for the life of
+//! the process**, as it must be to be found again: a SET whose reply was lost is "reentered" by the
 //! next attempt, with a ttl that began earlier. Both fixed in `reentrant-counted`, which counts in
-//! the process, and writes a fresh value for each outermost acquire. Neither extends the lock
-//! on reentry, and neither does the article.
+//! the process, and writes a fresh value for each outermost acquire. Neither extends the lock on
+//! reentry, and neither does the article.
 
 use super::{Base, NotTaken, acquisition, entry};
 use crate::attempt::take;

@@ -38,7 +38,6 @@ pub const THREAD_ID: Definition = Definition {
     ..DEFINITION
 };
 
-/// What is written as owner.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Owner {
     Random,
@@ -65,7 +64,7 @@ impl Steps for Owner {
         }
     }
 
-    /// Whether the key held our value, and then existed until DEL came.
+    /// Returns whether the key held our value, and then existed until DEL arrived.
     async fn remove(&self, base: &mut Base, lease: &Lease) -> Result<bool, CallError> {
         if get(&mut base.redis, &lease.resource).await?.as_ref() != Some(&lease.owner) {
             return Ok(false);

@@ -17,12 +17,11 @@
 //! Unix time is in whole seconds; the 1 makes up for the rounding. A nil reply is taken for a time
 //! long past, so that GETSET nil is a success.
 //!
-//! Mistakes, kept. **The guard of the release checks a time, not an owner**: it is meant to
-//! spare the lock of another after an overrun, but that one has just written a time that is
-//! ahead, so the guard lets the DEL pass exactly when the lock is another's, and holds it back when
-//! the lock ran out but still belongs to the process. **The loser's GETSET overwrites the winner's
-//! time.**
-//! Both fixed in `setnx-getset-expiry-owner`: an owner next to the time, compare-and-set,
+//! Mistakes, kept. **The guard of the release checks a time, not an owner**: it is meant to spare
+//! the lock of another after an overrun, but that one has just written a time that is ahead, so the
+//! guard lets the DEL pass exactly when the lock is another's, and holds it back when the lock ran
+//! out but still belongs to the process. **The loser's GETSET overwrites the winner's time.** Both
+//! fixed in `setnx-getset-expiry-owner`: an owner next to the time, compare-and-set,
 //! compare-and-delete. **Clients compare their own clocks**: kept in both; fixed in
 //! `setnx-getset-server-time`.
 
@@ -36,7 +35,6 @@ use crate::owned_key::delete_if_owned;
 use bytes::Bytes;
 use std::time::Duration;
 
-/// `sleep(10ms)`.
 const SLEEP: Duration = Duration::from_millis(10);
 
 /// The entry in the table of locks.

@@ -37,7 +37,7 @@ pub async fn set_if_unchanged(
     }
 }
 
-/// What is written, and so what the server can compare.
+/// The stored value, and so the server's means of comparison.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Value {
     /// The time: GETSET, compared in the client.

@@ -6,14 +6,14 @@
 //! the daemon dies too, and the lock expires.
 //!
 //! `watchdog` does it on the lock of [`single_node`](crate::single_node) with care: it renews every
-//! third of the ttl, by a Lua compare-and-expire, over a connection of its own; it is stopped
+//! third of the ttl, by a Lua compare-and-expire, over its own connection; it is stopped
 //! before the release is sent; it notes the loss, and ends, when a renewal is refused or when none
 //! was confirmed for a whole ttl. Two limits remain: a pause of the whole
 //! process longer than the ttl still overlaps, and **a holder stuck in its business code keeps the
 //! lock for ever**: fixed in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
 //! notes the loss before the lock expires.
 //!
-//! Mistakes, each in a lock of its own; all fixed in `watchdog`:
+//! Each mistake is in a separate lock; all are fixed in `watchdog`:
 //!
 //! - `watchdog-expire`, as in the article, its spans scaled to the ttl. **Each renewal lasts
 //!   exactly until the next one**: the lock of the 29th second expires at the 49th, just before or
@@ -21,8 +21,7 @@
 //!   owner**, and its reply is ignored: a holder that lost the lock keeps that of another alive.
 //! - `watchdog-resurrecting`: **renewal by GET, a comparison in the client, and SET**: a SET that
 //!   the release overtakes brings the lock back, or puts the old owner over the next one.
-//! - `watchdog-unstopped`: **the daemon is never closed**: it keeps the locks of others alive for
-//!   as
+//! - `watchdog-unstopped`: **the daemon is never closed**: it keeps the locks of others alive as
 //!   long as its process lives, even those of the dead.
 
 use super::{Base, entry};
@@ -132,7 +131,6 @@ enum Renewal {
     IfOwned,
     /// EXPIRE, in milliseconds so that it follows any ttl; its reply is ignored.
     Expire,
-    /// GET, a comparison in the client, SET.
     GetThenSet,
 }
 
@@ -182,7 +180,6 @@ struct Dog {
     confirmed: Monotonic,
 }
 
-/// The result of a renewal.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Renewed {
     Confirmed,

@@ -103,7 +103,6 @@ mod tests {
 
     const MS: Duration = Duration::from_millis(1);
 
-    /// Interrupts a call after 5 ms.
     async fn interrupted<T>(env: &Env, call: impl Future<Output = T>) -> T {
         let mut call = pin!(call);
         match env.timeout(5 * MS, call.as_mut()).await {

@@ -16,8 +16,8 @@
 //!   after the wait**: if its lease has ended meanwhile the key is gone, and another process may
 //!   hold the lock (etcd issue 11456; fixed by `b14c7cd44` in 3.5.0, never in 3.4).
 //! - The mutex does not notify a holder whose session ends. `etcd-mutex-done` leaves its critical
-//! section when `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision that
-//!   created the key, as the documentation of etcd advises.
+//!   section when `Session.Done` fires; in `etcd-mutex-fencing` the storage checks the revision
+//!   that created the key, as the documentation of etcd advises.
 //!
 //! A release whose key is gone is reported as not held; the library ignores that.
 

@@ -1,4 +1,4 @@
-//! `etcd-lock-api`: the lock that etcd's server itself has, `/v3/lock/lock` and `/v3/lock/unlock`.
+//! `etcd-lock-api`: the lock built into etcd's server, `/v3/lock/lock` and `/v3/lock/unlock`.
 //!
 //! ```text
 //! lease grant ttl, kept alive;  lock name lease;  the section;  unlock key;  lease revoke
@@ -8,8 +8,8 @@
 //! "The returned key [...] exists [...] so long as the caller owns the lock." Used as the Jepsen
 //! analysis of etcd 3.4.3 does: the client keeps the lease alive and calls the server.
 //!
-//! Mistake of every 3.4, in the server: **it does not look for the caller's key once the caller has
-//! waited**, so that a caller whose lease has ended is told that it has the lock (etcd issue
+//! Mistake of every 3.4, in the server: **it does not check the caller's key once the caller has
+//! waited**, so that it grants the lock to a caller whose lease has ended (etcd issue
 //! 11456). In `etcd-lock-api-fixed` the servers are as since 3.5.0.
 
 use super::gateway::{Failure, Gateway};

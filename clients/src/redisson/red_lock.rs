@@ -11,12 +11,11 @@
 //! 3. Each taken lock gets its lease by a **plain PEXPIRE that ignores the owner**,
 //!    whose answer is ignored.
 //! 4. The library does not measure how long that took: **no drift, no validity**. The lease states
-//! none.
+//!    none.
 //!
 //! So a lock that step 1 took and step 3 did not reach stays for twice the wait. Differences from
-//! the
-//! library: the same `uuid:thread` on all servers, where the library has one for each client object
-//! (the code never compares them), and unlocks one after the other.
+//! the library: the same `uuid:thread` on all servers, where the library has one for each client
+//! object (the code never compares them), and unlocks one after the other.
 
 use super::rlock::{Habits, RLock, fresh_uuid};
 use super::{DEFINITION, MODELS};

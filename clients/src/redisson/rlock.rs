@@ -285,8 +285,8 @@ impl RLock {
         }
     }
 
-    /// The library counts its holds apart from the server, and stops at zero, whatever the result
-    /// of the unlock.
+    /// The library counts its holds apart from the server, and stops at zero even if the unlock
+    /// fails.
     fn stop_renewing(&mut self) {
         self.watch.holds = self.watch.holds.saturating_sub(1);
         if self.watch.holds == 0

@@ -1,15 +1,13 @@
-//! Redlock as some libraries implement it. Time, quorum and release follow
-//! the library; connections and timeouts are those of this crate. In all three, one random value
-//! serves all
-//! attempts of an acquire.
+//! Redlock as some libraries implement it. Time, quorum and release follow the library; connections
+//! and timeouts are those of this crate. In all three, one random value serves all attempts of an
+//! acquire.
 //!
 //! - `redlock-py` 1.0.8: masters one after the other; elapsed time by **`time.time()`, the wall
 //!   clock**; drift 1 % and 2 ms; 3 attempts, 200 ms apart, not random; a lock taken **while one
 //!   master gave an error raises** `MultipleRedlockException`, and the majority keeps the key.
 //! - `node-redlock` 5 (main branch): all masters in parallel; drift 1 % and 2 ms; **the end of the
-//! validity is not compared with the time**; 10 retries 100 to 300 ms apart; a failed attempt's
-//!   keys are
-//!   **released only when the last one has failed**, so a process blocks itself.
+//!   validity is not compared with the time**; 10 retries 100 to 300 ms apart; a failed attempt's
+//!   keys are **released only when the last one has failed**, so a process blocks itself.
 //! - `redsync` 4: all masters in parallel; drift 1 %, without the 2 ms; 32 tries, 50 to 250 ms
 //!   apart.
 
@@ -121,7 +119,8 @@ impl Lock for Python {
             let start = env.wall_clock();
             let votes = masters.lock_in_turn(resource, owner).await;
             let elapsed = env.wall_clock().0.saturating_sub(start.0);
-            // The lease is valid by the monotonic clock, whatever clock measured the elapsed time.
+            // The lease is valid by the monotonic clock, even if another clock measured the elapsed
+            // time.
             let now = env.monotonic_clock();
             let start = Monotonic(now.0.saturating_add_signed(elapsed.saturating_neg()));
             let valid_until = start.plus(min_validity(settings.ttl));

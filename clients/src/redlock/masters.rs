@@ -96,7 +96,6 @@ impl Masters {
         }
     }
 
-    /// Asks one master after the other to lock.
     pub(super) async fn lock_in_turn(&mut self, resource: &str, owner: &Bytes) -> Votes {
         let mut votes = Vec::with_capacity(self.sessions.len());
         for session in &mut self.sessions {
@@ -106,7 +105,6 @@ impl Masters {
         Votes(votes)
     }
 
-    /// Asks all masters in parallel to lock.
     pub(super) async fn lock_together(&mut self, resource: &str, owner: &Bytes) -> Votes {
         let ttl_ms = &self.ttl_ms;
         let ask = |session| -> BoxFuture<'_, _> {

@@ -22,7 +22,6 @@ fn world(broken: &[&str], mishaps: fn(&Call<'_>) -> Answer) -> Rc<TestWorld> {
     world
 }
 
-/// Settings with time for one attempt only.
 fn one_attempt() -> Settings {
     Settings { acquire_timeout: Duration::from_millis(50), ..settings() }
 }
@@ -100,7 +99,7 @@ fn a_minority_is_unlocked_on_all_masters_even_those_that_did_not_answer() {
     world.serve("m3", dark);
     let mut lock = world.lock("redlock", &five(), &one_attempt());
     let acquisition = world.run(lock.acquire("lock"));
-    // The lost SET of m4 was found and removed, and m3 was never reached: nothing stands.
+    // The lost SET of m4 was found and removed, and m3 was never reached: no key remains.
     assert_eq!(acquisition, Acquisition::Refused("locked 1 of 5".into()));
     for master in ["m3", "m4", "m5"] {
         assert_eq!(world.value(master, "lock"), None, "{master}");

@@ -3,15 +3,13 @@
 //! - `redlock-no-validity-check`: **step 3 without the time, and no step 4**: a majority is enough,
 //!   however late, and the lease states no validity.
 //! - `redlock-unlock-answered`: **step 5 and the release ask only the masters that confirmed that
-//!   they
-//!   locked**. One that locked and whose answer was lost keeps the key until it expires.
+//!   they locked**. One that locked and whose answer was lost keeps the key until it expires.
 //! - `redlock-no-random-delay`: all masters in parallel, and a **delay that is the same for all**,
-//!   the
-//!   middle of the range: processes that split the votes once soon split them again. Its twin is
-//!   `redlock-parallel`: all masters in parallel, random delay.
+//!   the middle of the range: processes that split the votes once soon split them again. Its twin
+//!   is `redlock-parallel`: all masters in parallel, random delay.
 //! - `redlock-fencing`: **the first 52 bits of the random value as fencing token**. The order of
-//! grants is not in them: a storage that compares them as numbers rejects rightful holders and lets
-//!   stale ones in. Its twin is `fencing`.
+//!   grants is not in them: a storage that compares them as numbers rejects rightful holders and
+//!   lets stale ones in. Its twin is `fencing`.
 
 use super::masters::{Masters, Votes};
 use super::{DEFINITION, Redlock, min_validity};

@@ -10,10 +10,10 @@
 //! row against all others who would lock or change it, until the transaction ends. `lock_timeout`
 //! bounds the wait, in the queue of the server, to the application's.
 //!
-//! Mistake, kept: **nothing but the end of the connection ends the transaction of a holder that
-//! stands still**: everybody else waits for as long as it does. In `select-for-update-timeout` the
+//! Mistake, kept: **only the end of the connection ends the transaction of a paused
+//! holder**: all others wait for as long as it is paused. In `select-for-update-timeout` the
 //! server ends it (`idle_in_transaction_session_timeout`), after the ttl; then the lock is gone,
-//! and the holder is told when it commits.
+//! and the holder learns of it when it commits.
 
 use super::protocol::{Done, Parameter};
 use super::session::{Failure, Session};

@@ -123,7 +123,7 @@ pub enum Answer {
         /// `true` if a transaction is open, even a failed one.
         in_transaction: bool,
     },
-    /// Whether the server is a standby (`in_hot_standby`).
+    /// The server is a standby or not (`in_hot_standby`).
     IsStandby(bool),
     /// A message that needs no answer and is not about the statement.
     Other,

@@ -16,7 +16,7 @@
 //! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
 //! The library does not wait; the application tries again, as a scheduler does.
 //!
-//! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` was said
+//! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` is set
 //! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
 //! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database
 //! instead of its own clock. There `make_interval(secs => ...)` is written as `cast(... as

@@ -96,7 +96,6 @@ pub const SEVEN: Definition = Definition {
     ..FOUR
 };
 
-/// The differences between the generations.
 struct Generation {
     begin: &'static str,
     /// $1 key, $2 region, $3 the time before which a row is expired.

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-/// The port that identifies it in a test's world.
 pub(super) const CACHE_PORT: u16 = 11_211;
 
 /// The items of one server.
@@ -15,7 +14,7 @@ pub(super) struct Cache {
 struct Item {
     value: String,
     id: u64,
-    /// The expiry, in microseconds.
+    /// In microseconds.
     expiry: Option<u64>,
 }
 

@@ -135,7 +135,6 @@ impl TestWorld {
         }
     }
 
-    /// Resets all connections of a server.
     pub(crate) fn reset_connections(&self, host: &str) {
         let mut state = self.state.borrow_mut();
         let keys: Vec<usize> = (0..state.sockets.len())

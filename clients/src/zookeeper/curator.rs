@@ -1,14 +1,14 @@
-//! Curator's client: retries, a new session for one that is over, and the state of the connection
-//! that listeners hear of.
+//! Curator's client: retries, a new session after the old one ended, and the connection state for
+//! listeners.
 //!
 //! Source: Curator 5.4.0 (`CuratorZookeeperClient`, `ConnectionState`, `ConnectionStateManager`,
-//! `RetryLoop`, `ExponentialBackoffRetry`). What matters to a lock:
+//! `RetryLoop`, `ExponentialBackoffRetry`). The parts relevant to a lock:
 //!
 //! - An operation waits until a server is connected, at most for the connection timeout, and is
-//!   tried again three times after a connection loss or the end of a session
+//!   retried three times after a connection loss or the end of a session
 //!   (`RetryLoop.callWithRetry`).
-//! - SUSPENDED when the connection is lost, LOST when the session is over. A session that has been
-//!   SUSPENDED for as long as its timeout is taken for expired **without asking a server**
+//! - SUSPENDED when the connection is lost, LOST when the session has ended. A session that has
+//!   been SUSPENDED for as long as its timeout counts as expired **without asking a server**
 //!   (`checkSessionExpiration`, with `simulatedSessionExpirationPercent` 100 as by default), and a
 //!   new one begins. At the servers the old one may live on, and so do its nodes.
 //! - Spans are measured by `System.currentTimeMillis`, the wall clock.
@@ -16,7 +16,7 @@
 //! The connection timeout is a quarter of the session's, as in Curator's defaults (15 s of 60 s);
 //! the retry policy is `ExponentialBackoffRetry(base, 3)` with the shortest retry delay of the
 //! settings as base. Watchers that an operation leaves behind are not removed: they fire later, and
-//! nobody listens (`removeWatchers` in the library).
+//! without a listener (`removeWatchers` in the library).
 
 pub mod create;
 pub mod lock_internals;
@@ -34,34 +34,33 @@ use std::rc::Rc;
 use std::task::{Poll, Waker};
 use std::time::Duration;
 
-/// What its locks model.
+/// The version that its locks model.
 pub const MODELS: Option<&str> = Some("Curator 5.4.0 on the Java client of ZooKeeper 3.8");
 
-/// How often an operation is tried again.
 const RETRIES: u32 = 3;
 
 /// The base of the delays if the settings have none, so that time passes between two tries.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// What becomes of a node whose deletion no server confirmed.
+/// How to treat a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
-    /// It stays.
+    /// It remains.
     Once,
-    /// It is deleted in the background, sooner or later (`delete().guaranteed()`).
+    /// A background task deletes it sooner or later (`delete().guaranteed()`).
     Guaranteed,
 }
 
-/// What listeners hear of the connection (`ConnectionState`).
+/// The states of the connection for listeners (`ConnectionState`).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ConnectionState {
-    /// The first connection has yet to be made.
+    /// No connection yet.
     Latent,
     /// A server is connected (CONNECTED, RECONNECTED).
     Connected,
-    /// No server is connected, and the session may go on or not.
+    /// No server is connected; the session may continue.
     Suspended,
-    /// The session is over, or taken for it.
+    /// The session has ended, or counts as ended.
     Lost,
 }
 
@@ -82,7 +81,7 @@ impl Drop for Owner {
     }
 }
 
-/// What the client and its manager have in common.
+/// State shared by the client and its manager.
 struct Core {
     env: Env,
     ensemble: Ensemble,
@@ -92,9 +91,7 @@ struct Core {
     session: RefCell<Session>,
     state: Cell<ConnectionState>,
     suspended_since: Cell<Option<WallClock>>,
-    /// How often the state was SUSPENDED or LOST.
     interruptions: Cell<u64>,
-    /// Of those who wait for a change of the state.
     wakers: RefCell<Vec<Waker>>,
 }
 
@@ -123,13 +120,13 @@ impl Curator {
         &self.0.core.env
     }
 
-    /// The session that there is now.
+    /// The current session.
     pub fn session(&self) -> Session {
         self.0.core.session.borrow().clone()
     }
 
-    /// Carries an operation out, each time with the session that there is then, until it ends
-    /// otherwise than by a lost connection or session, or the retries are spent.
+    /// Executes an operation, each time with the current session, until it ends other than by a
+    /// lost connection or session, or the retries are used up.
     pub async fn call<T>(
         &self,
         mut operation: impl AsyncFnMut(Session) -> Result<T, ZooKeeperError>,
@@ -146,8 +143,8 @@ impl Curator {
         }
     }
 
-    /// Whether something may be tried again that often; sleeps if so, and not after an interrupt
-    /// (`SleepingRetry.allowRetry`).
+    /// Sleeps before a retry and returns `true`, unless the retries are used up, or after an
+    /// interrupt (`SleepingRetry.allowRetry`).
     pub async fn allows_retry(&self, retries: u32) -> bool {
         if retries >= RETRIES {
             return false;
@@ -158,9 +155,9 @@ impl Curator {
         !core.env.is_interrupted()
     }
 
-    /// Deletes a node; false if it was gone before this asked for it. One that is gone when the
-    /// request is sent again counts as deleted: the first may have done it, and Curator passes over
-    /// `NoNode` (`LockInternals.deleteOurPath`). If no server confirms that, the node stays, or is
+    /// Deletes a node; `false` if it was gone before the request. If it is gone at a retry it
+    /// counts as deleted: the first request may have done it, and Curator ignores `NoNode`
+    /// (`LockInternals.deleteOurPath`). Without a server's confirmation the node remains, or is
     /// deleted in the background.
     pub async fn delete(&self, path: &str, deletion: Deletion) -> Result<bool, ZooKeeperError> {
         let mut sent = 0_u32;
@@ -189,13 +186,13 @@ impl Curator {
         });
     }
 
-    /// How often the connection was lost so far, or the session.
+    /// Losses of the connection or session so far.
     pub fn interruptions(&self) -> u64 {
         self.0.core.interruptions.get()
     }
 
-    /// Returns once the connection was lost more often than that: what a `ConnectionStateListener`
-    /// hears of.
+    /// Returns once the connection was lost more often than that, as a `ConnectionStateListener`
+    /// sees it.
     pub async fn interrupted_since(&self, interruptions: u64) {
         self.until(|core| core.interruptions.get() > interruptions).await;
     }
@@ -221,7 +218,7 @@ impl Curator {
     }
 }
 
-/// What the retry policy tries again (`RetryPolicy.allowRetry`).
+/// Returns whether the retry policy retries after this error (`RetryPolicy.allowRetry`).
 pub fn is_retryable(error: &ZooKeeperError) -> bool {
     match error {
         ZooKeeperError::ConnectionLoss
@@ -231,7 +228,7 @@ pub fn is_retryable(error: &ZooKeeperError) -> bool {
     }
 }
 
-/// Follows what happens to the session (`ConnectionStateManager.processEvents`).
+/// Handles session events (`ConnectionStateManager.processEvents`).
 async fn manage(core: Rc<Core>) {
     loop {
         let event = match core.patience() {

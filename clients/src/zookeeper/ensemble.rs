@@ -1,4 +1,4 @@
-//! The client of one process: a session, and a new one when that is over.
+//! The client of one process: a session, replaced when it ends.
 
 use super::session::Session;
 use super::shared::Habits;
@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Where the members of an ensemble are, and how a client speaks to them.
+/// The addresses of an ensemble's members, and a client's parameters.
 #[derive(Clone)]
 pub struct Ensemble {
     env: Env,
@@ -27,13 +27,13 @@ impl Ensemble {
         Ensemble { env: env.clone(), members: members.clone(), timeout: settings.ttl, habits }
     }
 
-    /// Begins a session that tells `watcher` what happens to it.
+    /// Begins a session whose events `watcher` receives.
     pub fn open(&self, watcher: Rc<Watcher>) -> Session {
         Session::open(&self.env, &self.members, self.timeout, self.habits, watcher)
     }
 }
 
-/// A client that begins a new session when somebody needs one and the last is over.
+/// A client that begins a new session on demand after the last has ended.
 pub struct Client {
     ensemble: Ensemble,
     current: RefCell<Session>,
@@ -46,7 +46,7 @@ impl Client {
         Client { ensemble, current }
     }
 
-    /// A session that is not over, as far as the client knows.
+    /// The current session, or a new one if the client knows that it has ended.
     pub fn session(&self) -> Session {
         let mut current = self.current.borrow_mut();
         if current.is_over() {

@@ -1,19 +1,19 @@
-//! Which server a client tries next.
+//! The order in which a client tries servers.
 //!
-//! Source: `StaticHostProvider` of ZooKeeper 3.8: the list is shuffled once; each attempt goes to
-//! the next server of it; a client that has been all the way round waits for a second.
+//! Source: `StaticHostProvider` of ZooKeeper 3.8: the list is shuffled once; each attempt uses its
+//! next server; after a whole round the client waits for a second.
 
 use crate::env::{Address, Draw, Env};
 use std::time::Duration;
 
-/// How long a client waits before it begins the list again (`hostProvider.next(1000)`).
+/// Delay before a client begins the list again (`hostProvider.next(1000)`).
 const ROUND_DELAY: Duration = Duration::from_secs(1);
 
-/// The servers of an ensemble, in the order in which one client tries them.
+/// The servers of an ensemble, in one client's order.
 pub struct Hosts {
     servers: Vec<Address>,
     current: Option<usize>,
-    /// Where the client was connected last; the first server before it ever was.
+    /// The last connected server; initially the first.
     last: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ impl Hosts {
         Hosts { servers, current: None, last: None }
     }
 
-    /// How many servers there are.
+    /// The number of servers.
     pub fn count(&self) -> u32 {
         u32::try_from(self.servers.len()).unwrap_or(u32::MAX)
     }
@@ -45,7 +45,7 @@ impl Hosts {
         self.servers[next].clone()
     }
 
-    /// The server that was tried has accepted the session.
+    /// Records that the tried server has accepted the session.
     pub fn connected(&mut self) {
         self.last = self.current;
     }

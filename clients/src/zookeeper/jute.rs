@@ -2,23 +2,23 @@
 //! string and vector.
 //!
 //! Source: `zookeeper.jute` and `BinaryOutputArchive`/`BinaryInputArchive` of ZooKeeper 3.8. A
-//! frame on the wire is a record behind its length.
+//! frame on the wire is a record after its length.
 
 use bytes::{Bytes, BytesMut};
 
-/// No frame may be longer, in bytes (`jute.maxbuffer`, 0xfffff by default).
+/// The maximum length of a frame, in bytes (`jute.maxbuffer`, 0xfffff by default).
 const FRAME_BYTES_MAX: usize = 0xf_ffff;
 
-/// Bytes that are not the record that was expected.
+/// Bytes that are not the expected record.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct Malformed(pub String);
 
-/// A frame that is being written.
+/// A frame under construction.
 pub struct Encoder(Vec<u8>);
 
 impl Encoder {
-    /// A frame without anything in it yet.
+    /// An empty frame.
     pub fn frame() -> Encoder {
         Encoder(vec![0; 4])
     }
@@ -70,11 +70,11 @@ impl Encoder {
     }
 }
 
-/// What is left of a record that is being read.
+/// The unread rest of a record.
 pub struct Decoder(Bytes);
 
 impl Decoder {
-    /// Takes a whole frame out of what has arrived, if there is one.
+    /// Takes a whole frame out of the received bytes, if there is one.
     pub fn take_from(input: &mut BytesMut) -> Result<Option<Decoder>, Malformed> {
         let Some(header) = input.first_chunk::<4>() else { return Ok(None) };
         let length = usize::try_from(i32::from_be_bytes(*header)).unwrap_or(usize::MAX);

@@ -8,8 +8,7 @@
 //! - A node's name begins with a uuid that **the object has for life**, so a create whose reply was
 //!   lost is found again; it does not check which session created the node.
 //! - kazoo does not set watches again after a reconnect. It notifies its watchers that the
-//!   connection
-//!   is lost, and a waiting lock has a listener too, so it checks the queue again.
+//!   connection is lost, and a waiting lock has a listener too, so it checks the queue again.
 //! - While no server is connected, requests wait: no connection loss ends them.
 //! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, even after the end
 //!   of the session.

@@ -70,7 +70,6 @@ pub const LOST_WATCH: Definition = Definition {
     ..DEFINITION
 };
 
-/// The event that a waiter waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wait {
     /// Its predecessor, or any session event, for as long as the acquire lasts.

@@ -201,7 +201,6 @@ impl State {
         self.pending.pop_front()
     }
 
-    /// Handles a change of a node.
     pub(super) fn fire(&mut self, change: NodeChange, path: &str) {
         self.watches.fire(change, path);
     }

@@ -27,7 +27,7 @@ pub enum Phase {
 /// A command of a process with its reply, or a time in which it sends none.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
-    /// What the process is doing.
+    /// The phase of the process.
     pub phase: Phase,
     /// The number of the command in its operation, from 1; 0 without a command.
     pub number: u32,

@@ -84,7 +84,7 @@ pub fn away_at_least(setting: &Setting) -> Micros {
 
 /// An upper bound on the time from the loss of a primary to the first write at its successor: each
 /// Sentinel waits for down-after, polls the others once a second, waits up to a second before it
-/// stands for election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
+/// requests an election, and checks the replicas once a second (`sentinelFailoverStateMachine` in
 /// Redis's sentinel.c).
 fn takeover(down_after_us: Micros) -> Micros {
     Micros(down_after_us.as_micros().saturating_mul(2)) + Micros::from_secs(2)

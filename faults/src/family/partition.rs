@@ -11,9 +11,9 @@ use crate::setting::{CutOff, Setting, Spans};
 use crate::time::{Micros, SimTime};
 use rand_chacha::ChaCha8Rng;
 
-/// How many cuts in a thousand are those of a link that flaps.
+/// Flapping links, per thousand cuts.
 const FLAPPING_PER_MILLE: u64 = 250;
-/// How long a flapping link is down after its first cut, and how long up.
+/// The down and up times of a flapping link after its first cut.
 const FLAP: Spans = Spans::millis(50, 2_000);
 
 pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
@@ -30,7 +30,7 @@ pub(super) fn draw(rng: &mut ChaCha8Rng, setting: &Setting) -> Vec<Incident> {
     cuts.into_iter().map(incident).collect()
 }
 
-/// Who is cut off from whom, and for how long at first.
+/// The two sides of a cut, and its duration.
 struct Cut {
     side_a: Vec<Node>,
     side_b: Vec<Node>,
@@ -45,7 +45,7 @@ impl Cut {
     }
 }
 
-/// One cut; `None` where there is nobody to cut off.
+/// Draws one cut; `None` without a node to cut off.
 fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     let (side_a, side_b) = sides(rng, setting);
     let direction = if chance(rng, 500) { Direction::Both } else { Direction::AToB };
@@ -54,9 +54,8 @@ fn cut(rng: &mut ChaCha8Rng, setting: &Setting) -> Option<Cut> {
     is_cut.then_some(Cut { side_a, side_b, direction, lasts })
 }
 
-/// When a link that flaps is cut again after its first cut, and for how long: two to five times, as
-/// often as fits into the window. Cuts are as long as the setting allows; where it asks for longer
-/// ones than those of a link that flaps, none does.
+/// The further cuts of a flapping link, and their durations: two to five, within the window. Cuts
+/// are as long as the setting allows; if it only allows longer ones, no link flaps.
 fn flaps(rng: &mut ChaCha8Rng, setting: &Setting, from: SimTime) -> Vec<(SimTime, Micros)> {
     let Spans { min_us, max_us } = setting.knobs.partition;
     let shortest = FLAP.min_us.max(min_us);
@@ -84,7 +83,7 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
         servers.iter().copied().filter(|node| !some_servers.contains(node)).collect();
     let some_sentinels = some(rng, &sentinels);
     let from_clients = chance(rng, 500);
-    // Independent masters never talk to each other, so there is nothing among them to cut.
+    // Independent masters never communicate, so there is nothing to cut between them.
     let (side_a, side_b) = match chance(rng, 500) {
         _ if setting.knobs.cut_off == CutOff::Storage => (some_clients, vec![Node::Storage]),
         _ if from_clients || !setting.is_replicated() => (some_clients, some_servers),
@@ -95,7 +94,6 @@ fn sides(rng: &mut ChaCha8Rng, setting: &Setting) -> (Vec<Node>, Vec<Node>) {
     if chance(rng, 500) { (side_a, side_b) } else { (side_b, side_a) }
 }
 
-/// From one to all of the nodes.
 fn some(rng: &mut ChaCha8Rng, nodes: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=nodes.len().max(1) as u64) as usize;
     subset(rng, nodes, count)

@@ -11,15 +11,14 @@ use rand_chacha::ChaCha8Rng;
 
 /// One strike against the servers.
 pub(super) struct Strike {
-    /// Who is hit when, in order of number.
+    /// The times and nodes, in order of number.
     pub(super) hits: Vec<(SimTime, Node)>,
-    /// The masters beyond a quorum are out of the clients' reach until just after the first hit:
-    /// the lock in force was then granted by the others alone, and the next is not.
+    /// The masters beyond a quorum are unreachable for clients until just after the first hit: the
+    /// hit ones alone granted the current lock, and the next grant cannot include the others.
     pub(super) shield: Option<(SimTime, Fault)>,
 }
 
 impl Strike {
-    /// When the first victim is hit.
     pub(super) fn first(&self) -> Option<SimTime> {
         self.hits.iter().map(|(at, _)| *at).min()
     }
@@ -57,8 +56,8 @@ fn strike(rng: &mut ChaCha8Rng, setting: &Setting, at: SimTime) -> Strike {
     Strike { hits, shield }
 }
 
-/// From one to all of the servers. The first primary of a replicated deployment is mostly among
-/// them: the lock is there.
+/// From one to all of the servers. The first primary of a replicated deployment is usually among
+/// them, because it has the lock.
 pub(super) fn victims(rng: &mut ChaCha8Rng, setting: &Setting, reachable: &[Node]) -> Vec<Node> {
     let count = uniform(rng, 1..=reachable.len().max(1) as u64) as usize;
     let mut victims = subset(rng, reachable, count);
@@ -92,7 +91,7 @@ fn shield(
     )
 }
 
-/// The end of a server: its process dies, or its machine loses power.
+/// The end of a server: its process crashes, or its machine loses power.
 pub(super) fn death(
     rng: &mut ChaCha8Rng,
     setting: &Setting,

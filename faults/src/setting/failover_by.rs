@@ -42,7 +42,6 @@ impl FailoverBy {
         self == FailoverBy::Isolation || self.is_drawn() && drawn
     }
 
-    /// Returns whether the primary pauses, given the draw.
     pub(crate) fn pauses(self, drawn: bool) -> bool {
         self == FailoverBy::Pause || self.is_drawn() && drawn
     }

@@ -1,4 +1,4 @@
-//! Claims about what single families draw.
+//! Draws of single families.
 
 use crate::plans::{combined, node_of, plan};
 use crate::settings::{independent, replicated, standalone};

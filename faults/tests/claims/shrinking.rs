@@ -26,7 +26,6 @@ fn paused(plan: &FaultPlan, client: u16) -> u64 {
     plan.faults.iter().map(of).max().unwrap_or(0)
 }
 
-/// Every fault that is one step less than the given one in one number.
 fn one_step_less(fault: &Fault) -> Vec<Fault> {
     let json = serde_json::to_value(fault).expect("faults are JSON");
     let fields = [

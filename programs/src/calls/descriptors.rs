@@ -115,7 +115,6 @@ impl Group {
         self.adopts(call, native, kind)
     }
 
-    /// Detaches a process's descriptor from its file.
     pub(crate) fn forget_descriptor(&mut self, process: Number, descriptor: i32) {
         if let Some(file) = self.process_mut(process).descriptors.remove(&descriptor) {
             self.files.release(file);
@@ -137,7 +136,8 @@ impl Group {
         Outcome::Native
     }
 
-    /// Duplicates an emulated descriptor into the filter's range, whatever number was requested.
+    /// Duplicates an emulated descriptor into the filter's range, even if another number was
+    /// requested.
     fn duplicates(&mut self, call: &Call, command: i32) -> Outcome {
         let Some(file) = self.file_of(call) else { return Outcome::Native };
         let least = match call.number {

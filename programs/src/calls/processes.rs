@@ -44,7 +44,7 @@ impl Group {
         })
     }
 
-    /// Traces every process, whatever flags its creator passes, and keeps it in the namespaces of
+    /// Traces every process, regardless of its creator's flags, and keeps it in the namespaces of
     /// the first one.
     fn clone_call(&mut self, call: &Call) -> Outcome {
         if call.arguments[0] & NAMESPACES as u64 != 0 {

@@ -143,7 +143,6 @@ impl Group {
         }
     }
 
-    /// Reaps ended processes whose parents have ended too.
     fn reaps_orphans(&mut self) {
         let first = self.launch.first_process;
         self.processes.retain(|number, process| {

@@ -11,7 +11,7 @@ pub(crate) fn file_in_memory() -> io::Result<File> {
     let descriptor = unsafe { libc::memfd_create(c"fencepost".as_ptr(), libc::MFD_CLOEXEC) };
     match descriptor {
         -1 => Err(io::Error::last_os_error()),
-        // SAFETY: the descriptor is new, and nobody else's.
+        // SAFETY: the descriptor is new, and has no other owner.
         _ => Ok(unsafe { File::from_raw_fd(descriptor) }),
     }
 }
@@ -37,7 +37,7 @@ impl Memory {
         usize::try_from(got).unwrap_or(0)
     }
 
-    /// Writes; `false` if the address is not writable.
+    /// `false` if the address is not writable.
     pub(crate) fn write(self, at: u64, bytes: &[u8]) -> bool {
         if bytes.is_empty() {
             return true;

@@ -171,7 +171,7 @@ pub(crate) fn stay_on_one_core() {
     if DONE.replace(true) {
         return;
     }
-    // SAFETY: the sets are live and of the size that is told.
+    // SAFETY: the sets are live and of the stated size.
     unsafe {
         let mut allowed: libc::cpu_set_t = std::mem::zeroed();
         let size = size_of::<libc::cpu_set_t>();

@@ -19,7 +19,6 @@ pub(crate) enum Stop {
         child: pid_t,
         waits_for_it: bool,
     },
-    /// Some other event.
     Event,
     Signal(i32),
     Exited(i32),
@@ -135,7 +134,7 @@ impl Tracee {
     }
 
     pub(crate) fn reap(self) {
-        // SAFETY: no status is asked for.
+        // SAFETY: the status pointer may be null.
         unsafe { libc::waitpid(self.0, std::ptr::null_mut(), libc::__WALL | libc::WNOHANG) };
     }
 

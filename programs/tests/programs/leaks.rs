@@ -1,4 +1,4 @@
-//! What could tell two runs apart: emulated, hidden, or found as a difference.
+//! Possible differences between two runs: emulated, hidden, or found.
 
 use crate::alone::{launch, run_alone};
 use crate::{run_c, shell};

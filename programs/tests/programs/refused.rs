@@ -1,4 +1,4 @@
-//! What cannot be emulated, or has no end, is named.
+//! Programs that cannot be emulated, or do not end, get an error with the reason.
 
 use crate::alone::{launch, run_alone};
 use crate::{not_emulated, python, run_c, shell, stuck};

@@ -137,8 +137,8 @@ impl Matrix {
         Matrix::with(sweep, None, cells)
     }
 
-    /// The matrix of one rule: runs that broke it, whatever else they broke. Omits the literature,
-    /// which predicts whole runs.
+    /// The matrix of one rule: the runs that broke it, even if they broke others too. Omits the
+    /// literature, which predicts whole runs.
     pub fn of_kind(sweep: &Sweep, kind: Kind) -> Matrix {
         let cells = sweep.cells.iter().map(|cell| MatrixCell::of_kind(cell, kind)).collect();
         Matrix::with(sweep, Some(kind), cells)

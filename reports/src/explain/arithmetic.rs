@@ -1,8 +1,8 @@
-//! What arithmetic alone says of a boundary: no run with less can break the rule.
+//! Computes lower bounds on thresholds: no run below them can break the rule.
 //!
-//! Each bound is a necessary amount, derived from when the lease was granted, when its holder left
-//! and when the next one came, as the history of the minimal run has them. What runs find lies
-//! beyond it by what the other party still had to do (its next attempt, its messages).
+//! Each bound is a necessary amount, derived from the times of the grant, of the holder's exit and
+//! of the next entry in the history of the minimal run. The threshold found by runs exceeds it by
+//! the remaining work of the other party (its next attempt, its messages).
 
 use crate::explain::cause::{Cause, Measure, classify};
 use crate::judge::checker::CHECKERS;
@@ -11,30 +11,29 @@ use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::History;
 use fencepost_faults::{Fault, FaultKind, Impact, Magnitude, Micros, Node, SimTime, TimedFault};
 
-/// Redis counts leases in whole milliseconds, and so may let one end by so much earlier.
+/// Redis counts leases in whole milliseconds, and so may end one that much early.
 const REDIS_TICK_US: i64 = 1_000;
 /// Other servers count them in whole seconds.
 const COARSE_TICK_US: i64 = 1_000_000;
 const MILLION: i64 = 1_000_000;
 
-/// Of what a bound is wanted.
+/// The question that a bound answers.
 #[derive(Clone, Copy, Debug)]
 pub struct Question<'q> {
-    /// The rule that is broken.
+    /// The broken rule.
     pub kind: Kind,
-    /// Why.
+    /// The cause.
     pub cause: Cause,
     /// The fault.
     pub fault: &'q TimedFault,
-    /// Which number of it.
+    /// Its magnitude.
     pub magnitude: Magnitude,
-    /// How long an undisturbed message takes at most.
+    /// The maximum latency of an undisturbed message.
     pub latency_max: Micros,
 }
 
-/// The bound, in the unit of the magnitude and signed like it; `None` where these rules know none:
-/// two acquisitions must stand against each other, and no other fault may act on the same clocks or
-/// processes.
+/// The bound, in the unit of the magnitude and signed like it; `None` if these rules have none: it
+/// takes two conflicting acquisitions, and no other fault on the same clocks or processes.
 pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     let timeline = Timeline::new(history);
     let clash = first(&timeline, question.kind, question.cause)?.clash?;
@@ -63,7 +62,6 @@ pub fn bound(history: &History, question: &Question<'_>) -> Option<i64> {
     }
 }
 
-/// The first finding of this kind and cause.
 fn first(timeline: &Timeline<'_>, kind: Kind, cause: Cause) -> Option<Finding> {
     let findings = CHECKERS.iter().flat_map(|checker| (checker.check)(timeline));
     let same =
@@ -79,7 +77,7 @@ struct Case<'c, 'h> {
 }
 
 impl Case<'_, '_> {
-    /// By how much earlier the server may let a lease end than was asked.
+    /// How much earlier than requested the server may end a lease.
     fn tick(&self) -> i64 {
         match self.holder.grant.as_ref().map(|grant| grant.node) {
             Some(Node::Server(_)) if self.counts_seconds() => COARSE_TICK_US,
@@ -87,18 +85,17 @@ impl Case<'_, '_> {
         }
     }
 
-    /// Whether the server counts leases in whole seconds.
     fn counts_seconds(&self) -> bool {
         !self.has_no_ttl() && self.timeline.history.header.kept_as.is_none()
     }
 
-    /// Whether the lock has no lease of its own. When its session was heard of last, from which its
-    /// end follows, no event tells.
+    /// Returns whether the lock has no lease. No event tells the last heartbeat of its session,
+    /// which determines the end.
     fn has_no_ttl(&self) -> bool {
         self.timeline.history.header.has_no_ttl()
     }
 
-    /// The pause and the work that was left after it must outlast the lease.
+    /// The pause plus the remaining work must outlast the lease.
     fn pause(&self, node: Node) -> Option<i64> {
         if node != self.holder.process || self.others_than(&[]) {
             return None;
@@ -109,7 +106,7 @@ impl Case<'_, '_> {
         Some((span(self.began(), self.lease_end(None)?) - work_left - self.tick()).max(0))
     }
 
-    /// The jump must take what is left of the lease when the holder leaves.
+    /// The jump must cover the rest of the lease when the holder leaves.
     fn clock_jump(&self, node: Node) -> Option<i64> {
         let applies = self.is_about(Measure::ClockStep)
             && !self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss]);
@@ -117,7 +114,7 @@ impl Case<'_, '_> {
         applies.then_some(left.max(0))
     }
 
-    /// A server's clock must run so fast that the lease is over when the holder leaves; a holder's
+    /// A server's clock must be so fast that the lease is over when the holder leaves; a holder's
     /// so slow that it leaves when the lease is over.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
@@ -135,15 +132,15 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // Before the fault, the clock ran right; in true time `drifting` it must pass what is left
-        // of its own time.
+        // Before the fault, the clock was right; the rest of its own time must pass in the true
+        // time `drifting`.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);
         let left = own_time - before;
         (drifting > 0 && left > 0).then(|| left.saturating_mul(MILLION) / drifting - MILLION)
     }
 
-    /// A server must be back before the lease that it forgot is over, and before its holder leaves.
+    /// A server must return before the lost lease is over, and before its holder leaves.
     fn absence(&self, node: Node) -> Option<i64> {
         let early = self.is_about(Measure::Absence);
         let clocks =
@@ -154,7 +151,7 @@ impl Case<'_, '_> {
         Some(span(self.began(), self.lease_end(Some(node))?.min(self.until()?)))
     }
 
-    /// The write must reach the storage after the next holder's first request did.
+    /// The write must reach the storage after the next holder's first request.
     fn storage_delay(&self) -> Option<i64> {
         let landed = self.clash.late_write?;
         let request =
@@ -172,8 +169,8 @@ impl Case<'_, '_> {
         })
     }
 
-    /// The write that granted the lock must still be on its way to the replica when the primary
-    /// dies.
+    /// The write that granted the lock must still be in transit to the replica when the primary
+    /// crashes.
     fn replication_lag(&self, from: &[Node]) -> Option<i64> {
         let grant = self.holder.grant.as_ref()?;
         let applies = self.is_about(Measure::ReplicationLag) && from.contains(&grant.node);
@@ -185,7 +182,7 @@ impl Case<'_, '_> {
         (applies && only).then_some(lag.max(0))
     }
 
-    /// Whether this number decides whether the cause in question comes about.
+    /// Returns whether this magnitude decides whether the cause occurs.
     fn is_about(&self, measure: Measure) -> bool {
         self.question.cause.measure() == Some(measure)
     }
@@ -194,14 +191,14 @@ impl Case<'_, '_> {
         self.question.fault.at_us
     }
 
-    /// Whether a fault acted that is neither the one in question nor of one of these kinds.
+    /// Returns whether another fault acted that is not of one of these kinds.
     fn others_than(&self, kinds: &[FaultKind]) -> bool {
         let mut others =
             self.timeline.faults.iter().filter(|fault| fault.id != self.question.fault.id);
         others.any(|fault| !kinds.contains(&fault.kind))
     }
 
-    /// When the earlier holder left, or its late write landed.
+    /// The exit of the earlier holder, or the landing of its late write.
     fn until(&self) -> Option<SimTime> {
         let landed = self.clash.late_write.map(|index| self.timeline.moment(index).time);
         let left = self
@@ -211,8 +208,8 @@ impl Case<'_, '_> {
         landed.or(left)
     }
 
-    /// When the earlier holder's lease is over by true time: at this server, or where it is over
-    /// first. A lock that lives with a session has none.
+    /// The end of the earlier holder's lease in true time: at this server, or at the first. A lock
+    /// that lives with a session has none.
     fn lease_end(&self, at: Option<Node>) -> Option<SimTime> {
         let grant = self.holder.grant.as_ref().filter(|_| !self.has_no_ttl())?;
         let servers = grant
@@ -248,8 +245,7 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// What a pause of client 1 from 2 ms to 19 ms would have had to be, if it is why client 2 got
-    /// in.
+    /// The bound on a pause of client 1 from 2 ms to 19 ms, if it is why client 2 got in.
     fn of_pause(story: Story, cause: Cause) -> Option<i64> {
         let (node, duration_us) = (Node::Client(1), Micros::from_millis(17));
         let fault = Fault::Pause { node, duration_us };

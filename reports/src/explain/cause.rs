@@ -1,7 +1,7 @@
-//! Why it happened, decided from what the servers did and which faults acted.
+//! Causes, decided from the servers' actions and the active faults.
 //!
 //! A cause is one file here, with its sentences and its meaning (`entry`), one line of the list
-//! below, and a row of the table in `decision` for each way in which it is found.
+//! below, and a row of the table in `decision` for each way to find it.
 
 mod async_replication_loss;
 mod classify;
@@ -67,7 +67,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// Every cause, each with the file that says all of it.
+/// Every cause, with its file.
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
         /// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
@@ -206,12 +206,12 @@ impl Cause {
         self.into()
     }
 
-    /// What it means, for somebody who meets the name for the first time.
+    /// Its meaning, for a first-time reader.
     pub fn meaning(self) -> Meaning {
         self.entry().meaning
     }
 
-    /// When it is named: what the history must show, and why that is looked at before other causes.
+    /// Its conditions: the required evidence, and why it is tried before other causes.
     pub fn rules(self) -> Vec<String> {
         let rows = decision::TABLE.iter().filter(|row| row.cause == self);
         let rule = |row: &decision::Row| match row.first {
@@ -221,24 +221,24 @@ impl Cause {
         rows.map(rule).collect()
     }
 
-    /// Whether no lock with a lease prevents it: a holder that is paused cannot look at any clock.
+    /// Returns whether no lock with a lease prevents it: a paused holder cannot check any clock.
     pub fn is_beyond_leases(self) -> bool {
         self.entry().is_beyond_leases
     }
 
-    /// The number of a fault that decides whether it comes about.
+    /// The magnitude of a fault that decides whether it occurs.
     pub fn measure(self) -> Option<Measure> {
         self.entry().measure
     }
 
-    /// Whether the run had an event without which it cannot have acted, by the end of a finding.
+    /// Returns whether the run had an event that it needs, by the end of a finding.
     pub(super) fn is_possible(self, case: &Case<'_, '_>) -> bool {
         let needs = self.entry().needs;
         let until = case.finding.at + case.finding.duration;
         needs.is_empty() || needs.iter().any(|need| need.is_met(case, until))
     }
 
-    /// The sentence that states it in a report.
+    /// Its sentence in a report.
     pub(super) fn sentence(self, timeline: &Timeline<'_>, finding: &Finding) -> String {
         let entry = self.entry();
         let said = match finding.clash {

@@ -1,7 +1,6 @@
-//! What a history shows of a finding, without saying why it happened.
+//! Evidence in a history for a finding, without an explanation.
 //!
-//! One file looks at one thing. Which cause follows from it, the causes say (`cause`): nothing here
-//! names one.
+//! Each file covers one aspect. The causes (`cause`) draw the conclusions: nothing here names one.
 
 mod asleep;
 mod counter;
@@ -37,8 +36,7 @@ use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 use std::cell::OnceCell;
 
-/// A finding, the history that it was found in, and what that shows of it. What takes long to find
-/// is looked for once, when it is first asked for.
+/// A finding, its history, and the evidence in it. Expensive evidence is computed once, on demand.
 pub(super) struct Case<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) finding: &'t Finding,
@@ -53,7 +51,7 @@ impl<'t, 'h> Case<'t, 'h> {
         Case { timeline, finding, losses, overrun, standstill }
     }
 
-    /// How the earlier of two acquisitions lost its lock at the servers before its lease was over.
+    /// How the servers lost the lock of the earlier of two acquisitions before its lease was over.
     pub(super) fn losses(&self) -> &[Lost<'t, 'h>] {
         let clash = self.finding.clash;
         self.losses.get_or_init(|| {
@@ -68,25 +66,24 @@ impl<'t, 'h> Case<'t, 'h> {
         self.overrun.get_or_init(|| overrun().filter(|_| is_over)).as_ref()
     }
 
-    /// What stands in the way of those who wait.
+    /// Returns whether this is the obstacle for the waiters.
     pub(super) fn is_at(&self, wanted: Standstill) -> bool {
         let standstill = || standstill::of_finding(self.timeline, self.finding);
         *self.standstill.get_or_init(standstill) == Some(wanted)
     }
 
-    /// Whether the lock went in this way, where it lives in a session or a connection.
+    /// Returns whether the lock of a session or a connection ended in this way.
     pub(super) fn is_gone(&self, wanted: Gone) -> bool {
         let gone = |clash| session::of_clash(self.timeline, clash);
         self.finding.clash.and_then(gone) == Some(wanted)
     }
 
-    /// Whether the late write of a clash was on its way in this way.
+    /// Returns whether the late write of a clash was in transit in this way.
     pub(super) fn is_on_its_way(&self, wanted: OnItsWay) -> bool {
         let flight = |clash| flight::of_clash(self.timeline, clash);
         self.finding.clash.and_then(flight) == Some(wanted)
     }
 
-    /// The counter of tokens between two grants.
     pub(super) fn counter(&self) -> Option<Counter<'t, 'h>> {
         Counter::of_clash(self.timeline, self.finding.clash?)
     }
@@ -96,33 +93,34 @@ impl<'t, 'h> Case<'t, 'h> {
         LongSection::of_finding(self.timeline, self.finding)
     }
 
-    /// Whether a process was told this for certain, and it is not so.
+    /// Returns whether a process got this definite but wrong answer.
     pub(super) fn is_misheard(&self, wanted: Misheard) -> bool {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
-    /// Whether one of both entered though no server had granted it the lock.
+    /// Returns whether one of both entered though no server had granted it the lock.
     pub(super) fn is_entered_ungranted(&self) -> bool {
         self.finding.clash.is_some_and(|clash| unfounded::of_clash(self.timeline, clash))
     }
 
-    /// How the release was held up by which a process removed the lock of another.
+    /// The delay of a release that removed the lock of another.
     pub(super) fn held_up(&self) -> Option<HeldUp> {
         let clash = self.finding.clash.filter(|_| self.finding.kind == Kind::ForeignRelease)?;
         release::held_up(self.timeline, self.finding, clash)
     }
 
-    /// Whether two threads have one owner value, and a server let the later one in under it.
+    /// Returns whether two threads share one owner value, under which a server admitted the later
+    /// one.
     pub(super) fn shares_owner(&self) -> bool {
         self.finding.clash.is_some_and(|clash| owners::shares_owner(self.timeline, clash))
     }
 
-    /// Whether two processes have one client id.
     pub(super) fn shares_client_id(&self) -> bool {
         self.finding.clash.is_some_and(|clash| owners::shares_client_id(self.timeline, clash))
     }
 
-    /// Whether the later process had the lock to itself and wrote over what it had not read.
+    /// Returns whether the later process had the lock alone and overwrote a value that it had not
+    /// read.
     pub(super) fn is_overwritten(&self) -> bool {
         let is_overwritten = |clash| owners::is_overwritten(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(is_overwritten)
@@ -144,7 +142,7 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(never)
     }
 
-    /// Whether the removal that it tells of was that of a process that was asking for the lock.
+    /// Returns whether the remover in the finding was acquiring the lock.
     pub(super) fn is_takeover(&self) -> bool {
         let remover = self.finding.processes.first();
         remover
@@ -152,7 +150,6 @@ impl<'t, 'h> Case<'t, 'h> {
             .is_some_and(|(by, at)| takeover::is_stale_takeover(self.timeline, *by, at))
     }
 
-    /// Whether the lock lives as long as a session of its process.
     pub(super) fn lives_with_session(&self) -> bool {
         self.timeline.history.header.lives_with_session
     }

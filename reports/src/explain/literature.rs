@@ -144,7 +144,6 @@ fn harm_by_counter() -> Vec<Kind> {
     vec![Kind::StaleWrite, Kind::LostUpdate, Kind::TokenRegression, Kind::FencedOut]
 }
 
-/// The effect of a slow storage.
 const SLOW_STORAGE: Grounds = (
     "a process may wait for the storage beyond its lease, and a write may reach it later still",
     KLEPPMANN_RESOURCE,

@@ -4,7 +4,7 @@ use crate::judge::timeline::{creator, is_lower_count, is_one_owner};
 use crate::record::history::{Access, Action, Change, Event, GivingUp, History, Turn, What};
 use fencepost_faults::Node;
 
-/// What an event says, without saying where it happened.
+/// The text of an event, without its place.
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
         What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
@@ -58,7 +58,6 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
     }
 }
 
-/// What an operation wants.
 fn action_of(history: &History, operation: u64) -> Option<&Action> {
     history.events.iter().find_map(|event| match &event.what {
         What::Invoke { operation: invoked, action } if *invoked == operation => Some(action),
@@ -66,8 +65,8 @@ fn action_of(history: &History, operation: u64) -> Option<&Action> {
     })
 }
 
-/// The server that had granted an open acquire by the time of an event of its process, and has not
-/// removed that again.
+/// The server that had granted an open acquire by the time of an event of its process, without a
+/// later removal.
 fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
     let before = &history.events[..history.events.len().min(event.sequence as usize)];
     let is_invocation = |earlier: &&Event| matches!(earlier.what, What::Invoke { operation: invoked, .. } if invoked == operation);
@@ -85,7 +84,7 @@ fn granting(history: &History, event: &Event, operation: u64) -> Option<Node> {
     (is_acquire && change == Change::Granted).then_some(server)
 }
 
-/// Whether the application had given up the acquire of a process that a server grants by then.
+/// Returns whether the application had given up the acquire that a server grants by then.
 fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
     let before = &history.events[..history.events.len().min(event.sequence as usize)];
     let own = before.iter().rev().filter(|earlier| earlier.node == by);
@@ -122,7 +121,7 @@ fn turned(turn: Turn, about: Option<Node>) -> String {
     }
 }
 
-/// How many sections the event's thread was in when it came to it: those of one thread nest.
+/// The nesting depth of the event's thread at the event.
 fn depth(history: &History, event: &Event) -> usize {
     let before = &history.events[..history.events.len().min(event.sequence as usize)];
     before.iter().fold(0, |depth: usize, earlier| match &earlier.what {
@@ -185,7 +184,7 @@ fn server(history: &History, event: &Event) -> String {
     }
 }
 
-/// Whether a server wrote a lower count for the owner that has the lock.
+/// Returns whether a server wrote a lower count for the owner of the lock.
 fn is_lowered(history: &History, event: &Event) -> bool {
     let What::Server { key, value: Some(now), .. } = &event.what else { return false };
     let before = &history.events[..history.events.len().min(event.sequence as usize)];
@@ -201,7 +200,7 @@ fn is_lowered(history: &History, event: &Event) -> bool {
     stood.flatten().is_some_and(|before| is_lower_count(before, now))
 }
 
-/// What a server says of the first node of the queue.
+/// The text for the first node of the queue at a server.
 fn queue(history: &History, event: &Event) -> String {
     let What::Server { change, value, by, .. } = &event.what else { return String::new() };
     let (node, session) = history.header.place();
@@ -222,9 +221,9 @@ fn queue(history: &History, event: &Event) -> String {
     }
 }
 
-/// The process whose lock an event of a server speaks of: the one that what stood there was granted
-/// to, at that server or at the one that it follows. The value alone does not tell, for many locks
-/// write the same for all.
+/// The owner of the lock in a server's event: the process that was granted the value, at that
+/// server or at its primary. The value alone does not tell, because many locks write the same value
+/// for all.
 fn grantee(history: &History, event: &Event) -> Option<Node> {
     let What::Server { key, value: Some(value), .. } = &event.what else { return None };
     let before = &history.events[..history.events.len().min(event.sequence as usize)];
@@ -268,7 +267,7 @@ mod tests {
     use super::*;
     use crate::record::story::Story;
 
-    /// What is said of each event that is told of at that time.
+    /// The text of each event at that time.
     fn said(story: Story, ms: u64) -> Vec<String> {
         let history = story.build();
         let events = history.events.iter().filter(|event| event.time_us.0 == ms * 1_000);

@@ -1,7 +1,6 @@
-//! What happened, step by step, in at most twelve sentences, each of which rests on one event.
+//! The story, step by step, in at most twelve sentences, each based on one event.
 //!
-//! The sentences are made by rules from the events alone: nothing is said that no event says, and
-//! the number of the event stands beside it.
+//! Rules make the sentences from the events alone, and each has the number of its event next to it.
 
 use crate::explain::evidence::{is_taken_again, last_lease};
 use crate::explain::narrate;
@@ -12,9 +11,9 @@ use fencepost_faults::{FaultKind, Impact, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How many sentences there are at most.
+/// The maximum number of sentences.
 pub const LINES_MAX: usize = 12;
-/// How many faults are told of at most.
+/// The most faults in a story.
 const FAULTS_MAX: usize = 4;
 
 /// One sentence and the event that it rests on.
@@ -26,7 +25,6 @@ pub struct Line {
     pub event: u64,
 }
 
-/// The sentences, in the order of their events.
 pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line> {
     let mut story = Story { timeline, told: Vec::new() };
     match finding.clash {
@@ -39,7 +37,7 @@ pub(crate) fn narrative(timeline: &Timeline<'_>, finding: &Finding) -> Vec<Line>
     story.lines()
 }
 
-/// What is left out last, and what first.
+/// The priority of a sentence when room is short.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Weight {
     Turn,
@@ -59,7 +57,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// The event in the words of the timeline.
+    /// Adds the event with the timeline's text.
     fn plainly(&mut self, weight: Weight, index: usize) {
         let history = self.timeline.history;
         let event = &history.events[index];
@@ -77,8 +75,7 @@ impl Story<'_, '_> {
             .collect()
     }
 
-    /// Two acquisitions that stood against each other: how the first was granted, what befell it,
-    /// and how the second came in.
+    /// Two conflicting acquisitions: the first grant, its loss, and the second entry.
     fn clash(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -110,7 +107,7 @@ impl Story<'_, '_> {
         self.leaves(clash);
     }
 
-    /// The lock that stood last when a finding began, and how it went.
+    /// The last lock before a finding, and its end.
     fn last_lock(&mut self, finding: &Finding) {
         let timeline = self.timeline;
         let begun = timeline.keys.iter().filter(|key| key.from.time <= finding.at);
@@ -122,7 +119,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// The grant that decided.
+    /// Adds the deciding grant.
     fn granted(&mut self, one: &Acquisition<'_>) {
         let Some(grant) = &one.grant else { return };
         let header = &self.timeline.history.header;
@@ -150,7 +147,7 @@ impl Story<'_, '_> {
         self.tell(Weight::Turn, grant.moment.index, text);
     }
 
-    /// The faults that acted on anybody involved between the first grant and the end of the
+    /// Adds the faults that acted on a participant between the first grant and the end of the
     /// finding.
     fn faults(&mut self, clash: Clash, finding: &Finding) {
         let timeline = self.timeline;
@@ -165,7 +162,7 @@ impl Story<'_, '_> {
                 })
         };
         let until = finding.at + finding.duration;
-        // What comes between a server and a process that takes no part does nothing to these.
+        // An obstacle between a server and an uninvolved process does not affect these.
         let concerns = |fault: &FaultSpan<'_>| {
             let is_process = |node: &&Node| node.is_process();
             let mut processes = fault.nodes.iter().filter(is_process).peekable();
@@ -173,7 +170,7 @@ impl Story<'_, '_> {
                 && (processes.peek().is_none() || processes.any(involved))
         };
         let acted = |fault: &&FaultSpan<'_>| fault.touches(from, until) && concerns(fault);
-        // The latest speak first: what began long before is the scenery.
+        // The latest come first: earlier ones are background.
         for fault in timeline.faults.iter().rev().filter(acted).take(FAULTS_MAX) {
             let weight = if fault.from.time < from { Weight::Detail } else { Weight::Turn };
             self.tell(weight, fault.from.index, begins(fault));
@@ -184,8 +181,8 @@ impl Story<'_, '_> {
         }
     }
 
-    /// How the holder's lock went at its servers before the other was granted, and the restarts in
-    /// between.
+    /// Adds the loss of the holder's lock at its servers before the other grant, and the restarts
+    /// in between.
     fn lost(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let timeline = self.timeline;
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
@@ -195,7 +192,7 @@ impl Story<'_, '_> {
                 Some((at, KeyEnd::Changed { change, .. })) => Some((at, change == Change::Expired)),
                 _ => None,
             })
-            // What ended before was an earlier lock, where a lock writes the same each time.
+            // An earlier end belongs to an earlier lock, if a lock writes the same value each time.
             .filter(|(at, _)| held.moment < *at && *at < taken.moment)
             .collect();
         let section =
@@ -240,12 +237,12 @@ impl Story<'_, '_> {
         }
     }
 
-    /// How the deployment changed between the two grants, as far as their servers took part.
+    /// The changes of the deployment between the two grants, for the servers involved.
     fn turns(&mut self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) {
         let (Some(held), Some(taken)) = (&holder.grant, &taker.grant) else { return };
         let servers = || held.servers.iter().chain(&taken.servers).map(|(server, _)| *server);
         let mut is_first_alarm = true;
-        // Of two primaries the promotion may come before both grants.
+        // With two primaries the promotion may precede both grants.
         let roles = &self.timeline.roles;
         let promoted = roles.promoted(taken.node, taken.moment);
         let promoted = promoted.max(roles.promoted(held.node, held.moment));
@@ -266,7 +263,7 @@ impl Story<'_, '_> {
         }
     }
 
-    /// The other holder goes in.
+    /// Adds the other holder's entry.
     fn enters(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -318,7 +315,7 @@ impl Story<'_, '_> {
         Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
     }
 
-    /// The holder goes out.
+    /// Adds the holder's exit.
     fn leaves(&mut self, clash: Clash) {
         let timeline = self.timeline;
         let (holder, taker) =
@@ -345,7 +342,7 @@ impl Story<'_, '_> {
     }
 }
 
-/// A fault as the beginning of what it does.
+/// A fault with the start of its effect.
 fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
     match fault.kind {

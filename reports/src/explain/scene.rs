@@ -1,4 +1,4 @@
-//! What can be named in a sentence that states why two acquisitions could stand against each other.
+//! The subjects of a sentence that explains how two acquisitions conflicted.
 
 use super::evidence::{Lease, last_lease, lost_at, release};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -7,7 +7,7 @@ use crate::record::history::{Change, What};
 use fencepost_faults::{FaultKind, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Two acquisitions that stood against each other.
+/// Two conflicting acquisitions.
 pub(super) struct Scene<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) kind: Kind,
@@ -15,9 +15,8 @@ pub(super) struct Scene<'t, 'h> {
     pub(super) holder: &'t Acquisition<'h>,
     /// The later one.
     pub(super) taker: &'t Acquisition<'h>,
-    /// When that was over.
+    /// The end of the earlier lock.
     pub(super) at: SimTime,
-    /// The removal that it tells of.
     pub(super) removed: Option<Moment>,
 }
 
@@ -33,7 +32,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         Scene { timeline, kind: finding.kind, holder, taker, at, removed }
     }
 
-    /// Who holds, and who takes.
+    /// The holder and the taker.
     pub(super) fn both(&self) -> [Node; 2] {
         [self.holder.process, self.taker.process]
     }
@@ -61,7 +60,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.or_else(|| self.timeline.gone(self.holder))
     }
 
-    /// The last fault of a kind before the end of the finding, as the beginning of a sentence.
+    /// The last fault of a kind before the end of the finding, as the start of a sentence.
     pub(super) fn fault(&self, kind: FaultKind, subject: &str, verb: &str) -> String {
         let mut faults = self
             .timeline
@@ -107,7 +106,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         lost.find(|node| granted(held, *node) && granted(taken, *node)).map(|node| node.to_string())
     }
 
-    /// How long the lease lasts that the holder asked for last before the other was granted.
+    /// The holder's last requested lease before the other grant.
     pub(super) fn lease(&self) -> Micros {
         self.last_lease().map_or(self.ttl(), |lease| lease.lasts)
     }
@@ -122,7 +121,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         Some(last_lease(self.timeline, self.holder, held.node, taken.moment))
     }
 
-    /// The process other than the holder's that set the holder's lease last, and when.
+    /// Another process that set the holder's lease last, and the time.
     pub(super) fn last_set_by_another(&self) -> Option<(Node, Moment)> {
         let own =
             self.timeline.keys.iter().filter(|span| self.timeline.is_lock_of(span, self.holder));
@@ -131,7 +130,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         by.find(|(by, _)| by.machine() != self.holder.process.machine())
     }
 
-    /// The keys other than the lock's whose lease the holder extended while it was in its section.
+    /// Keys other than the lock's that the holder extended during its critical section.
     pub(super) fn other_keys_extended(&self) -> Vec<String> {
         let from = self.holder.completed.map_or(0, |entered| entered.index);
         let events = self.timeline.history.events[from..].iter();

@@ -1,8 +1,7 @@
 //! The table of checkers.
 //!
-//! One invariant is one file. A new checker is a file and a line of the list below. If no checker
-//! had its rule yet, that is a member of [`Kind`]; the file says what it means, and the line that
-//! it does.
+//! One invariant is one file. A new checker is a file and a line of the list below. A new rule is
+//! also a member of [`Kind`]; the file has its meaning, and the line says so.
 
 mod deadlock;
 mod duplicate_number;
@@ -30,24 +29,24 @@ use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::meaning::Meaning;
 use crate::judge::timeline::Timeline;
 
-/// One invariant and the function that judges it.
+/// One invariant with its judging function.
 #[derive(Clone, Copy, Debug)]
 pub struct Checker {
-    /// The name of the invariant, as `kind` names its violation.
+    /// The name of the invariant, the `kind` of its violations.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
-    /// Everything that breaks the invariant, in order of time.
+    /// All violations of the invariant, in order of time.
     pub check: fn(&Timeline<'_>) -> Vec<Finding>,
 }
 
-/// Every checker by its file, each with the rules whose meaning its file says.
+/// Every checker by its file, with the rules whose meaning the file has.
 macro_rules! checkers {
     ($($file:ident $(: $($kind:ident = $meaning:ident),+)?;)*) => {
-        /// Every checker, in the order in which they judge.
+        /// Every checker, in the order of judging.
         pub const CHECKERS: &[Checker] = &[$($file::CHECKER,)*];
 
-        /// What it means that this rule was broken.
+        /// The meaning of a violation of this rule.
         pub fn meaning(kind: Kind) -> Meaning {
             match kind {
                 $($($(Kind::$kind => $file::$meaning,)+)?)*

@@ -1,11 +1,11 @@
-//! What a checker says when it objects.
+//! The findings of checkers.
 
 use fencepost_faults::{Micros, Node, SimTime};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// Every rule, and how bad it is that it was broken.
+/// Every rule, with its severity.
 macro_rules! kinds {
     ($($(#[$doc:meta])* $member:ident = $severity:ident,)*) => {
         /// The rule that was broken.
@@ -31,8 +31,8 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Damage at the storage and loss of progress are harms; a broken promise that has not
-            /// hurt anyone yet is a hazard.
+            /// Damage at the storage and loss of progress are harms; a broken promise without
+            /// damage yet is a hazard.
             pub fn severity(self) -> Severity {
                 match self {
                     $(Kind::$member => Severity::$severity,)*
@@ -81,8 +81,8 @@ kinds! {
 }
 
 impl Kind {
-    /// The key of the scenario that states the bound of this rule, if it has one: no run is judged
-    /// by it without.
+    /// The key of the scenario with the bound of this rule, if it has one: without the bound no run
+    /// is judged by it.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
@@ -116,33 +116,33 @@ pub enum Severity {
     Harm,
 }
 
-/// One objection of a checker.
+/// A violation found by a checker.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Finding {
     /// The rule that was broken.
     pub kind: Kind,
-    /// When it began.
+    /// Its start.
     pub at: SimTime,
-    /// How long it lasted; zero if it happened at once.
+    /// Its duration; zero if it is instantaneous.
     pub duration: Micros,
-    /// Who took part, the earlier holder first.
+    /// The processes involved, the earlier holder first.
     pub processes: Vec<Node>,
     /// One sentence that states the fact, without a cause.
     pub what: String,
-    /// The events that convict, as indices into the history, ascending.
+    /// The evidence: events as indices into the history, ascending.
     pub witness: Vec<usize>,
-    /// The acquisitions that stood against each other, if there were two.
+    /// The conflicting acquisitions, if there were two.
     pub clash: Option<Clash>,
 }
 
-/// Two acquisitions that stood against each other.
+/// Two conflicting acquisitions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Clash {
     /// The one that was granted earlier, as an index into the timeline's acquisitions.
     pub earlier: usize,
     /// The one that was granted later.
     pub later: usize,
-    /// For a harm: the write of the earlier one that landed too late, as an index into the history.
+    /// For a harm: the late write of the earlier one, as an index into the history.
     pub late_write: Option<usize>,
 }
 

@@ -7,6 +7,6 @@ pub struct Meaning {
     pub what: &'static str,
     /// Its mechanism.
     pub how: &'static str,
-    /// What helps, and what does not help.
+    /// The measures that help, and those that do not.
     pub helps: &'static str,
 }

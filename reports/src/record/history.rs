@@ -1,8 +1,8 @@
-//! What happened in one run, in true time.
+//! The events of one run, in true time.
 //!
 //! Operations follow Jepsen's `invoke / ok / fail / info`: `info` is an outcome that the process
-//! does not know. Beside them stand what each server did with the lock's keys (told by a tap that
-//! no client sees), what the storage accepted and rejected, and the faults.
+//! does not know. Further events are each server's changes of the lock's keys (recorded by a tap
+//! that no client sees), the storage's answers, and the faults.
 
 mod locks;
 mod setting;
@@ -124,7 +124,7 @@ pub struct Availability {
 }
 
 impl Header {
-    /// Whether a lock lasts as long as a session or a connection, and has no ttl of its own.
+    /// Returns whether a lock lasts as long as a session or a connection, without a ttl.
     pub fn has_no_ttl(&self) -> bool {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
@@ -422,15 +422,15 @@ pub enum Turn {
 }
 
 impl Turn {
-    /// Whether it changes which data is served, rather than what somebody thinks.
+    /// Returns whether it changes which data is served, rather than a server's belief.
     pub(crate) fn changes_data(self) -> bool {
         matches!(self, Turn::Promoted | Turn::Demoted | Turn::TookOver | Turn::Unaware)
     }
 }
 
 impl What {
-    /// Whether the event takes part in the history digest: operations, servers and storage do,
-    /// faults, phases, silences and turns do not.
+    /// Returns whether the event is part of the history digest: operations, servers and storage
+    /// are; faults, phases, silences and turns are not.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

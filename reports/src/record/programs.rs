@@ -1,4 +1,4 @@
-//! What a user's program printed and how it ended, beside what was judged.
+//! The output and the end of a user's program, in addition to the judged events.
 
 use fencepost_faults::{Node, SimTime};
 use schemars::JsonSchema;
@@ -51,7 +51,7 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Whether there is nothing to tell.
+    /// Returns whether there is nothing to report.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty() && self.versions.is_empty()
     }

@@ -1,5 +1,5 @@
-//! Small histories for tests, told in whole milliseconds. Events may be told in any order: they are
-//! sorted by time, and within one instant they keep the order in which they were told.
+//! Small histories for tests, in whole milliseconds. Events may be added in any order: they are
+//! sorted by time, and within one instant they keep their order.
 
 mod processes;
 mod servers;
@@ -13,17 +13,15 @@ use crate::record::history::{
 use fencepost_faults::{Family, Micros, Node, Seed, SimTime};
 use std::collections::BTreeMap;
 
-/// The lock's key in every story.
 pub(crate) const KEY: &str = "lock";
 
-/// A history in the making.
+/// A history under construction.
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     header: Header,
     events: Vec<Event>,
     ended: Option<Ended>,
     operations: u64,
-    /// The open operation of each process.
     open: BTreeMap<Node, u64>,
     /// The last acquisition that each process was granted.
     held: BTreeMap<Node, (u64, Option<u64>)>,
@@ -123,13 +121,13 @@ impl Story {
         self
     }
 
-    /// A lock that serves those who wait in the order in which they came.
+    /// A lock that serves waiters in order of arrival.
     pub(crate) fn order_bound(mut self, ms: u64) -> Story {
         self.header.order_bound_us = Some(Micros::from_millis(ms));
         self
     }
 
-    /// The lock is had within so many milliseconds while so many of the servers run.
+    /// A free lock must be granted within this many milliseconds while this many servers run.
     pub(crate) fn available_within(mut self, ms: u64, needed: u16, servers: u16) -> Story {
         let bound_us = Micros::from_millis(ms);
         self.header.availability =
@@ -158,14 +156,13 @@ impl Story {
         }
     }
 
-    /// The run goes on without an event until its limit of time.
+    /// The run continues without an event until its time limit.
     pub(crate) fn runs_out_of_time(mut self, ms: u64) -> Story {
         let at_us = SimTime(ms * 1_000);
         self.ended = Some(Ended { at_us, why: WhyEnded::TimeLimit });
         self
     }
 
-    /// Any event.
     pub(crate) fn event(mut self, ms: u64, node: Node, what: What) -> Story {
         self.events.push(Event { sequence: 0, time_us: SimTime(ms * 1_000), node, what });
         self
@@ -182,8 +179,6 @@ impl Story {
         self.open.remove(&node).expect("the process has an open operation")
     }
 
-    // Faults.
-
     pub(crate) fn fault_began(self, ms: u64, fault: u32, kind: &str, nodes: &[Node]) -> Story {
         let node = nodes.first().copied().unwrap_or(Node::Storage);
         let (kind, nodes) = (kind.parse().expect("a kind"), nodes.to_vec());
@@ -199,7 +194,7 @@ impl Story {
     }
 }
 
-/// Who acts in a story: the client of a number, or any node, like a thread of one.
+/// The actor of an event: the client of a number, or any node, like a thread of one.
 pub(crate) trait Who: Copy {
     fn node(self) -> Node;
 }

@@ -1,7 +1,7 @@
-//! Whether a history can have been recorded at all.
+//! Checks that a history can have been recorded.
 //!
-//! A history edited by hand is refused with the event at fault named, so that no checker has to
-//! doubt what it sees.
+//! A hand-edited history is refused with the faulty event named, so that checkers can trust their
+//! input.
 
 use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
@@ -10,54 +10,53 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Why a history cannot have been recorded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
-    /// It is something else.
+    /// A different format.
     #[error("format '{0}' is not '{FORMAT}'")]
     Format(String),
-    /// It is of another version.
+    /// A different version.
     #[error("version {0} of {FORMAT} is unknown: this build reads versions 1 to {VERSION}")]
     Version(u32),
-    /// It holds keys of something else than what was locked.
+    /// It contains keys of another resource.
     #[error(
         "event {sequence} is about key '{key}', but the history is of '{resource}': expected keys \
          that begin with that, and for each resource a history of its own"
     )]
     Resource {
-        /// Its place among the events, from 0.
+        /// The index of the event, from 0.
         position: usize,
-        /// The number that the event claims.
+        /// The event's stated number.
         sequence: u64,
         /// The key.
         key: String,
-        /// What was locked.
+        /// The locked resource.
         resource: String,
     },
     /// It ends before its last event.
     #[error("the run ended at {ended_us} us, before its last event at {last_us} us")]
     Ended {
-        /// When it claims to have ended, in microseconds.
+        /// The stated end, in microseconds.
         ended_us: u64,
         /// The time of the last event, in microseconds.
         last_us: u64,
     },
-    /// One event cannot follow those before it.
+    /// An event that cannot follow those before it.
     #[error("event {sequence} ({time_us} us, {node}): {problem}")]
     Event {
-        /// Its place among the events, from 0.
+        /// The index of the event, from 0.
         position: usize,
-        /// The number that the event claims.
+        /// The event's stated number.
         sequence: u64,
-        /// The time that it claims, in microseconds.
+        /// Its stated time, in microseconds.
         time_us: u64,
-        /// Where it claims to have happened.
+        /// Its stated node.
         node: Node,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
 }
 
-/// Checks that a history is one that a run can have recorded: the order of time and sequence,
-/// operations that are invoked once and completed once by a process that has none other open, and
-/// events where they belong.
+/// Checks that a run can have recorded a history: the order of time and sequence, operations that
+/// are invoked once and completed once by a process without another open one, and valid nodes.
 pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     if history.format != FORMAT {
         return Err(InvalidHistory::Format(history.format.clone()));
@@ -83,8 +82,8 @@ pub fn validate(history: &History) -> Result<(), InvalidHistory> {
     }
 }
 
-/// What a lock keeps at a server besides its key (a counter, a queue) begins with the name of the
-/// resource. Two resources in one history could be taken for one another.
+/// A lock's other keys (a counter, a queue) begin with the name of the resource. Two resources in
+/// one history could be confused.
 fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
     let resource = &history.header.resource;
     for (position, event) in history.events.iter().enumerate() {
@@ -99,7 +98,7 @@ fn of_one_resource(history: &History) -> Result<(), InvalidHistory> {
 }
 
 impl InvalidHistory {
-    /// The place of the event at fault, from 0, if it is an event's.
+    /// The index of the faulty event, from 0, if the error is about an event.
     pub fn position(&self) -> Option<usize> {
         match self {
             InvalidHistory::Event { position, .. } | InvalidHistory::Resource { position, .. } => {
@@ -110,7 +109,7 @@ impl InvalidHistory {
     }
 }
 
-/// What an event must fit to.
+/// The state that an event must fit.
 #[derive(Default)]
 struct Past<'h> {
     now: SimTime,
@@ -253,7 +252,7 @@ impl<'h> Past<'h> {
     }
 
     fn crash(&mut self, node: Node) -> Result<(), String> {
-        // What the threads of a process had open when it died stays without an outcome.
+        // The open operations of a crashed process's threads stay without an outcome.
         self.open.retain(|open, _| open.machine() != node);
         match self.down.insert(node) {
             true => Ok(()),

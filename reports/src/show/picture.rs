@@ -1,5 +1,5 @@
-//! The space-time picture of one run as data: lanes, who held when, what stood at the servers,
-//! faults, events, messages, clocks.
+//! The space-time picture of one run as data: lanes, holders, the servers' values, faults, events,
+//! messages, clocks.
 
 mod clocks;
 mod focus;
@@ -19,66 +19,53 @@ use crate::record::trace::WireMessage;
 use crate::summary::report::{RunReport, TimelineEntry};
 use fencepost_faults::{Family, FaultKind, FaultPlan, Micros, Node, Seed};
 
-/// Everything that a picture of one run shows. Times are true microseconds since the start of the
-/// run.
+/// The content of one run's picture. Times are true microseconds since the start of the run.
 pub(crate) struct Scene {
     /// From top to bottom.
     pub(crate) lanes: Vec<Lane>,
-    /// When the run ended.
     pub(crate) end: u64,
-    /// Who was in a critical section, over the whole run; where nobody was, there is nothing.
+    /// The occupied parts of the whole run, with their holders.
     pub(crate) strip: Vec<HolderSpan>,
     /// Critical sections: what each process believed.
     pub(crate) believed: Vec<Span>,
-    /// What stood under the lock's key at each server.
+    /// The values of the lock's key at each server.
     pub(crate) keys: Vec<Span>,
-    /// The faults that were fired.
     pub(crate) faults: Vec<FaultBar>,
-    /// Every event.
     pub(crate) marks: Vec<Mark>,
-    /// What passed the wire, if it was recorded.
     pub(crate) messages: Vec<WireMessage>,
-    /// How wrong the wall clock of each host was that was wrong at all.
+    /// The clock error of each host whose wall clock was ever wrong.
     pub(crate) clocks: Vec<ClockLine>,
-    /// Where to look: one window for each violation, then the whole run.
+    /// The windows to look at: one for each violation, then the whole run.
     pub(crate) focuses: Vec<Focus>,
-    /// Whether all events were there to draw from, not only those around the violations.
+    /// `true` if all events were available, not only those around the violations.
     pub(crate) is_whole: bool,
 }
 
-/// A span in which the lock was one process's.
+/// A span in which one process had the lock.
 pub(crate) struct Span {
-    /// The lane that it is on.
     pub(crate) node: Node,
-    /// Whose it was, if that is known.
     pub(crate) owner: Option<Node>,
-    /// When it began.
     pub(crate) from: u64,
-    /// When it ended.
     pub(crate) to: u64,
     /// How it ended, in words.
     pub(crate) ending: String,
-    /// Whether a replica followed its primary, so that nobody asked this server.
+    /// `true` if a replica followed its primary, without a client's request.
     pub(crate) is_copy: bool,
 }
 
-/// A fault as it acted.
 pub(crate) struct FaultBar {
-    /// Its id in the plan.
     pub(crate) id: u32,
-    /// Its kind, as in the plan.
     pub(crate) kind: FaultKind,
     /// Every node that it names.
     pub(crate) nodes: Vec<Node>,
-    /// When it began.
     pub(crate) from: u64,
-    /// When it ended; the same as `from` for what happens at once.
+    /// Its end; the same as `from` for an instantaneous fault.
     pub(crate) to: u64,
 }
 
 impl Scene {
-    /// The picture of a run. Without its history it shows what the report's timeline holds; `None`
-    /// if that is empty too.
+    /// The picture of a run. Without its history it shows the report's timeline; `None` if that is
+    /// empty too.
     pub(crate) fn new(run: &RunReport) -> Option<Scene> {
         let is_whole = run.history.is_some();
         let history = run.history.clone().unwrap_or_else(|| remembered(run));
@@ -117,7 +104,7 @@ impl Scene {
     }
 }
 
-/// What the timeline of a report still says of its history. Of the header, a picture needs the
+/// The part of a history that a report's timeline still has. Of the header, a picture needs the
 /// resource only.
 fn remembered(run: &RunReport) -> History {
     let resource = run.violations.first().map(|one| one.violation.resource.as_str());
@@ -197,7 +184,7 @@ fn keys(timeline: &Timeline<'_>) -> Vec<Span> {
     spans.collect()
 }
 
-/// The name that a value has in the published JSON.
+/// The name of a value in the published JSON.
 fn word(value: &impl serde::Serialize) -> String {
     let json = serde_json::to_value(value).unwrap_or_default();
     json.as_str().unwrap_or_default().to_owned()

@@ -1,8 +1,8 @@
-//! The first stage of a report: what one run of a plan tells.
+//! The first stage of a report: facts from one run of a plan.
 //!
-//! In: a history, and what it does not say about its run. Out: [`RunFacts`], complete: judged,
-//! digested and counted over one timeline. What only running again can tell, and what is recorded
-//! beside, are stages of their own ([`super::stages`]).
+//! In: a history, and the context that it lacks. Out: [`RunFacts`], complete: judged, digested and
+//! counted over one timeline. Results of more runs, and further data, are separate stages
+//! ([`super::stages`]).
 
 mod shown;
 
@@ -18,32 +18,32 @@ use crate::summary::violation::Violation;
 use fencepost_faults::{FaultPlan, SimTime};
 use std::collections::BTreeMap;
 
-/// What a history does not say about its run.
+/// Facts about a run that its history lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunContext {
-    /// The plan that was fired.
+    /// The injected plan.
     pub plan: FaultPlan,
-    /// How many messages passed the network.
+    /// The number of messages.
     pub messages: u64,
-    /// What the literature says.
+    /// The literature's prediction.
     pub expected: Option<Expected>,
-    /// How long leases, holds and waits were, if the seed drew that; by key of the scenario.
+    /// The lengths of leases, holds and waits, if the seed drew them; by key of the scenario.
     pub lengths: BTreeMap<String, String>,
-    /// What the user's own programs printed and how they ended, if the lock is in such.
+    /// The output and the end of the user's own programs, if they have the lock.
     pub programs: Vec<ProgramReport>,
-    /// What these programs were made of.
+    /// The files and versions of these programs.
     pub ran: Ran,
-    /// Why these programs did not do what they were to do, if so: then finding nothing means
-    /// nothing.
+    /// Why these programs did not do their work, if so: then an absence of findings is
+    /// inconclusive.
     pub failure: Option<String>,
-    /// What is to be said of how it was judged, if anything.
+    /// A remark on how it was judged, if there is one.
     pub note: Option<String>,
-    /// The one command that shows the run again.
+    /// The command that replays the run.
     pub replay: String,
 }
 
-/// What one run tells. The fields that a report has too are described there
-/// ([`RunReport`](crate::RunReport)).
+/// The facts of one run. [`RunReport`](crate::RunReport) describes the fields that a report has
+/// too.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[expect(missing_docs, reason = "the report describes them")]
 pub struct RunFacts {
@@ -61,23 +61,23 @@ pub struct RunFacts {
     pub lengths: BTreeMap<String, String>,
     pub latency_us: Latencies,
     pub storage: StorageTally,
-    /// What was broken, in the order of the first occurrences.
+    /// The violations, in the order of the first occurrences.
     pub violations: Vec<Violation>,
     pub timeline: Vec<TimelineEntry>,
     pub programs: Vec<ProgramReport>,
     pub ran: Ran,
     pub note: Option<String>,
-    /// The one command that shows the run again.
+    /// The command that replays the run.
     pub replay: String,
 }
 
 impl RunFacts {
-    /// Whether a program of the user's own failed by itself.
+    /// Returns whether a program of the user failed by itself.
     pub fn has_failed(&self) -> bool {
         self.programs.iter().any(|life| life.failed)
     }
 
-    /// Judges a history, and counts what it holds.
+    /// Judges a history, and counts its events.
     pub fn new(history: &History, context: RunContext) -> RunFacts {
         let timeline = Timeline::new(history);
         let locks = history.by_lock();
@@ -150,7 +150,7 @@ fn latencies(timeline: &Timeline<'_>) -> Latencies {
     Latencies { acquire, hold, release: Latency::of(releases(timeline.history)) }
 }
 
-/// How long each release took that was completed, whatever its outcome.
+/// The durations of all completed releases, with any outcome.
 fn releases(history: &History) -> Vec<u64> {
     let mut open: BTreeMap<u64, SimTime> = BTreeMap::new();
     let mut spans = Vec::new();
@@ -214,7 +214,7 @@ mod tests {
         let reason = "client-1 exited with status 1".to_owned();
         assert_eq!(facts(samples::quiet()).verdict, Verdict::Valid);
         assert_eq!(of(samples::quiet()), Verdict::Unknown { reason: reason.clone() });
-        // That it exercised too little says less.
+        // A lack of contention is less important.
         assert!(matches!(facts(samples::lonely()).verdict, Verdict::Unknown { .. }));
         assert_eq!(of(samples::lonely()), Verdict::Unknown { reason });
         assert_eq!(of(samples::paused_holder()), Verdict::Violated);

@@ -1,20 +1,20 @@
-//! What is published of `explore` with this version: the certificates of `docs/certificates`, and
+//! Published results of `explore` for this version: the certificates of `docs/certificates`, and
 //! locks that it breaks though sweeps find their cells quiet.
 //!
-//! Tests of `fencepost` hold one table to the files and run the commands of the other.
+//! Tests of `fencepost` compare one table with the files and run the commands of the other.
 
 use serde_json::Value;
 
 /// A published certificate.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Published {
-    /// The name of its file, without the ending.
+    /// The name of its file, without the extension.
     pub name: &'static str,
     /// The lock.
     pub client: &'static str,
     /// The families of the faults.
     pub fault: &'static str,
-    /// How many faults and late messages at most, of how many processes, in words.
+    /// The most faults and late messages, and the number of processes, in words.
     pub bounds: &'static str,
 }
 
@@ -27,7 +27,7 @@ const fn of(
     Published { name, client, fault, bounds }
 }
 
-/// All of them, by name.
+/// All certificates, by name.
 #[rustfmt::skip]
 pub const PUBLISHED: &[Published] = &[
     of("curator-mutex", "client-crash", "curator-mutex-client-crash", "1 fault, 2 processes"),
@@ -111,20 +111,20 @@ pub struct Counterexample {
     pub client: &'static str,
     /// The families of the faults.
     pub fault: &'static str,
-    /// What the scenario differs in, as flags with a space before each.
+    /// The differences from the scenario, as flags with a space before each.
     settings: &'static str,
 }
 
-/// All that are known. The locks end with their holder's connection: if the holder crashes while its
-/// last write is on its way to the storage, the next one is let in before that write lands. Who
-/// polls has to ask just then, so `pg-advisory` takes a hold that ends right before a poll.
+/// All known ones. The locks end with their holder's connection: if the holder crashes while its
+/// last write is in transit to the storage, the next one is admitted before that write lands. A
+/// polling waiter must ask just then, so `pg-advisory` needs a hold that ends right before a poll.
 pub const COUNTEREXAMPLES: &[Counterexample] = &[
     Counterexample { client: "mysql-get-lock", fault: "client-crash", settings: "" },
     Counterexample { client: "mysql-get-lock-checked", fault: "client-crash", settings: "" },
     Counterexample { client: "pg-advisory", fault: "client-crash", settings: " --hold 3983ms" },
 ];
 
-/// That of a lock under the faults of some families.
+/// The counterexample for a lock under the faults of some families.
 pub fn counterexample(client: &str, fault: &str) -> Option<&'static Counterexample> {
     COUNTEREXAMPLES.iter().find(|one| one.client == client && one.fault == fault)
 }

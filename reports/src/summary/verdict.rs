@@ -38,22 +38,22 @@ impl Verdict {
     }
 }
 
-/// What the checkers say about one history.
+/// The checkers' result for one history.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Judgement {
-    /// Whether the promises of the lock were kept.
+    /// The verdict on the promises of the lock.
     pub verdict: Verdict,
-    /// What was broken: one entry for each kind and cause, in the order of the first occurrences.
+    /// The violations: one entry for each kind and cause, in the order of the first occurrences.
     pub violations: Vec<Violation>,
 }
 
-/// Runs every checker over a history. Whatever is found makes it violated; otherwise it is unknown
-/// unless it exercised the lock.
+/// Runs every checker over a history. Any finding makes it violated; otherwise it is unknown unless
+/// it exercised the lock.
 pub fn judge(history: &History) -> Judgement {
     judge_by(CHECKERS, history)
 }
 
-/// The same by these checkers, of which some may be the caller's own.
+/// The same with these checkers, some of which may be the caller's own.
 pub fn judge_by(checkers: &[Checker], history: &History) -> Judgement {
     let locks = history.by_lock();
     match locks.is_empty() {
@@ -81,7 +81,7 @@ fn judged(checkers: &[Checker], timelines: &[Timeline<'_>]) -> Judgement {
     Judgement { verdict, violations }
 }
 
-/// One violation for each kind and cause: the first finding speaks, the others are counted.
+/// One violation for each kind and cause: the first finding describes it, the others are counted.
 fn grouped(timeline: &Timeline<'_>, findings: Vec<Finding>) -> Vec<Violation> {
     let mut groups: BTreeMap<(Kind, Cause), Vec<Finding>> = BTreeMap::new();
     for finding in findings {
@@ -191,7 +191,7 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     Some(format!("{who} acquired the lock; {advice}"))
 }
 
-/// A family of faults proves something only if one began while somebody was holding or acquiring.
+/// A family of faults is conclusive only if one began while a process was holding or acquiring.
 fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     let header = &timeline.history.header;
     if header.fault.is_none() && header.faults_planned == 0 {
@@ -223,8 +223,8 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     }
 }
 
-/// Where a process entered although no quorum of servers tells of granting it, nothing supports
-/// that it had the lock, and the order of grants is not known.
+/// If a process entered although no quorum of servers recorded the grant, nothing shows that it had
+/// the lock, and the order of grants is unknown.
 fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     let other = timeline
         .acquisitions
@@ -237,8 +237,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
     ))
 }
 
-/// A storage that rejects a token although it has accepted none that is higher does not do what it
-/// states, and whether a later write was stale is not known.
+/// A storage that rejects a token without having accepted a higher one violates its own rule, and
+/// it is unknown whether a later write was stale.
 fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     let mut highest = None;
     for request in &timeline.storage {
@@ -266,7 +266,7 @@ fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
     None
 }
 
-/// Progress is judged only if somebody tried for the whole bound after healing, or got in before.
+/// Progress is judged only if a process tried for the whole bound after healing, or got in before.
 fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     (progress(timeline) == Progress::Unjudged).then(|| {

@@ -16,8 +16,7 @@ impl FolderLock {
     ///
     /// # Errors
     /// If another server has the lock, or the file cannot be written. A file system without locks
-    /// is
-    /// no error.
+    /// is no error.
     pub(super) fn take(folder: &Path) -> Result<FolderLock, ServeError> {
         let path = folder.join("lock");
         let mut options = OpenOptions::new();

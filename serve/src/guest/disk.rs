@@ -7,7 +7,7 @@ use std::time::Duration;
 
 const SYNC: Duration = Duration::from_millis(1);
 
-/// The kind of crash that the end of a guest's future stands for.
+/// The kind of crash at the end of a guest's future.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Crash {
     /// A power failure: unsynced data is lost.

@@ -50,7 +50,6 @@ pub(crate) fn operators() -> impl Iterator<Item = &'static Operator> {
     tables.into_iter().flatten()
 }
 
-/// The operators that may apply to a lock.
 pub(crate) fn operators_for(lock: &Definition) -> impl Iterator<Item = &'static Operator> {
     operators().filter(move |operator| operator.fits(lock))
 }

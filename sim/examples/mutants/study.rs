@@ -52,7 +52,6 @@ const WINDOW: [Span; 2] = [Span::secs(1), Span::secs(20)];
 /// at all.
 const SCOUTED: &[&str] = &["none", "lost-reply", "failover", "restart", "partition"];
 
-/// A condition, and a strategy.
 pub(crate) type Cell = (usize, Strategy);
 
 pub(crate) struct Bench {

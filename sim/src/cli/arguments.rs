@@ -1,4 +1,4 @@
-//! The arguments as clap reads them.
+//! The arguments for clap.
 
 mod serve;
 mod shared;

@@ -1,4 +1,4 @@
-//! `fencepost boundary`: from which value of one number on a lock breaks.
+//! `fencepost boundary`: the value of a parameter at which a lock breaks.
 
 use super::arguments::BoundaryArguments;
 use super::options::{client, families, kind, programs, view};
@@ -15,16 +15,15 @@ use fencepost_reports::documents::boundary::{Unit, VIEWS};
 use fencepost_reports::summary::sweep::SeedRange;
 use fencepost_reports::{RunFacts, Verdict};
 
-/// Unless told otherwise, the search is as fine as this share of the range.
+/// The default resolution: this fraction of the range.
 const FINENESS: u64 = 256;
 
-/// The seeds of every value, unless told otherwise.
+/// The default seeds of every value.
 const SEEDS: (u64, u64) = (0, 200);
 
-/// How many runs of a program the search may make, unless told otherwise: they take longer.
+/// The default number of runs of a program in a search: they take longer.
 const PROGRAM_RUNS_MAX: u64 = 400;
 
-/// Searches and prints the boundary.
 pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let search = search_of(arguments)?;
@@ -45,7 +44,6 @@ pub(crate) fn boundary(arguments: &BoundaryArguments) -> Result<Outcome, Failure
     })
 }
 
-/// What the arguments ask for.
 fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
     let quantity = find(&arguments.vary).ok_or_else(|| {
         let names: Vec<&str> = QUANTITIES.iter().map(|quantity| quantity.name).collect();

@@ -14,7 +14,7 @@ use fencepost_reports::show::format::compare::VIEWS;
 use fencepost_reports::summary::sweep::Comparison;
 use std::path::Path;
 
-/// Compares them and prints what differs. A comparison is no verdict: it ends with 0.
+/// Compares them and prints the differences. A comparison has no verdict: exit status 0.
 pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> {
     let view = view(VIEWS, &arguments.format)?;
     let (a, b) = (&arguments.a, &arguments.b);
@@ -33,7 +33,8 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
     Ok(Outcome::AsExpected)
 }
 
-/// Whether it is meant as a file: no lock has this name, and it looks like a path or is one.
+/// Returns whether it is meant as a file: no lock has this name, and it looks like a path or is
+/// one.
 fn is_file(side: &str) -> bool {
     let path = Path::new(side);
     find(side).is_none() && (side == "-" || path.extension().is_some() || path.exists())

@@ -59,7 +59,6 @@ impl Expectations {
         Ok(Expectations(all))
     }
 
-    /// Compares every cell of a sweep with its expectation.
     pub(crate) fn hold(&self, sweep: &mut Sweep) {
         for cell in &mut sweep.cells {
             let wanted = self.0.get(&(cell.client.clone(), cell.fault.clone()));
@@ -68,7 +67,6 @@ impl Expectations {
         }
     }
 
-    /// Compares a run with its expectation.
     pub(crate) fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let wanted = self.0.get(&(run.client.clone(), run.fault.clone()));
         wanted.map_or_else(Expectation::missing, |wanted| wanted.hold_run(run, seed))

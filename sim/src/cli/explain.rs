@@ -1,4 +1,4 @@
-//! `fencepost explain NAME`: what a name in a report means, and where to read on.
+//! `fencepost explain NAME`: the meaning of a name in a report, with references.
 
 use super::arguments::ExplainArguments;
 use super::output::print;
@@ -12,7 +12,7 @@ use fencepost_reports::{Cause, Kind};
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
-/// Prints what a rule, a cause or a family of faults means. A name can be more than one of these.
+/// Prints the meaning of a rule, a cause or a family of faults. A name can be several of these.
 pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> {
     let name = arguments.name.as_str();
     let parts: Vec<String> =
@@ -70,7 +70,7 @@ fn pages(shown: impl Fn(&Exhibit) -> bool) -> String {
     text
 }
 
-/// A paragraph of at most 100 columns behind a label.
+/// A paragraph of at most 100 columns after a label.
 fn wrapped(label: &str, text: &str) -> String {
     let mut lines = vec![label.to_owned()];
     for word in text.split_whitespace() {
@@ -97,7 +97,7 @@ fn unknown(name: &str) -> Failure {
     ))
 }
 
-/// Everything that can be explained, each name once.
+/// Without repetition.
 pub(crate) fn names() -> Vec<&'static str> {
     let kinds = Kind::ALL.iter().map(|kind| kind.name());
     let names = kinds.chain(Cause::ALL.iter().map(|cause| cause.name()));

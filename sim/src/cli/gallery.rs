@@ -1,4 +1,4 @@
-//! `fencepost gallery`: the pages of the gallery, written or held against what is published.
+//! `fencepost gallery`: writes the pages of the gallery, or compares them with the published ones.
 
 use super::arguments::GalleryArguments;
 use super::output::{log, print};
@@ -6,7 +6,7 @@ use super::{Failure, Outcome};
 use crate::files::write_file;
 use crate::studies::gallery::{GalleryError, pages};
 
-/// Writes the pages, or says whether those of a folder are the same.
+/// Writes the pages, or checks those in a folder.
 pub(crate) fn gallery(arguments: &GalleryArguments) -> Result<Outcome, Failure> {
     let pages = pages(arguments.jobs.count())?;
     if arguments.check {

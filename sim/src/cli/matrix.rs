@@ -1,5 +1,5 @@
-//! `fencepost matrix`: every lock under every fault, held against the literature and against what
-//! is published.
+//! `fencepost matrix`: every lock under every fault, compared with the literature and with a
+//! published matrix.
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
@@ -22,7 +22,7 @@ use fencepost_reports::show::view::View;
 use fencepost_reports::summary::sweep::Sweep;
 use std::path::Path;
 
-/// Makes the matrix and prints it, or says whether a published one holds.
+/// Makes the matrix and prints it, or checks a published one.
 pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     let asked = view(VIEWS, &arguments.format)?;
     let of_kind = arguments.kind.as_deref().map(kind).transpose()?;
@@ -51,7 +51,7 @@ pub(crate) fn matrix(arguments: &MatrixArguments) -> Result<Outcome, Failure> {
     }
 }
 
-/// The matrix of a file: one as it was published, or that of a sweep.
+/// The matrix of a file: a published one, or that of a sweep.
 fn matrix_in(path: &Path, kind: Option<Kind>) -> Result<Matrix, Failure> {
     let text = read_file(path)?;
     let is_matrix = serde_json::from_str::<serde_json::Value>(&text)
@@ -73,7 +73,7 @@ fn of_sweep(source: &Path, sweep: &Sweep, kind: Option<Kind>) -> Result<Matrix, 
     Ok(Matrix::of_kind(sweep, kind))
 }
 
-/// A rule that is judged only if it is asked for was asked for: else every cell would be quiet.
+/// Checks that an optional rule is requested: otherwise every cell would be quiet.
 fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     let Some(key) = kind.bound_key() else { return Ok(()) };
     if scenario.deviations().iter().any(|(set, _)| set == key) {
@@ -84,7 +84,7 @@ fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
     )))
 }
 
-/// A matrix in a file counts the runs that are asked for.
+/// Checks that a matrix in a file counts the requested runs.
 fn same_rule(path: &Path, counts: Option<Kind>, asked: Option<Kind>) -> Result<(), Failure> {
     if counts == asked {
         return Ok(());
@@ -103,7 +103,7 @@ fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
     view.write(matrix).map_err(Failure::wrong)
 }
 
-/// The published matrix: of its cells, those that were asked for.
+/// The requested cells of the published matrix.
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
     let mut matrix =
         read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
@@ -149,7 +149,7 @@ fn locks(
     Ok(locks)
 }
 
-/// Runs the cells; nothing is made minimal.
+/// Runs the cells without minimization.
 fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure> {
     let mut scenario = scenario(&arguments.deployment)?;
     kind.map_or(Ok(()), |kind| is_judged(kind, &scenario))?;

@@ -1,5 +1,5 @@
-//! `--max-memory`: how much memory a sweep may hold. The system is asked now and then, because
-//! nothing that a run allocates is counted by itself.
+//! `--max-memory`: the memory limit of a sweep. It polls the system, because allocations of runs
+//! are not counted.
 
 use super::Failure;
 use super::output::log;
@@ -9,39 +9,38 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How often the system is asked.
+/// The polling interval.
 const EVERY: Duration = Duration::from_millis(50);
-/// How long a sweep may take to come to its end when it has been asked to.
+/// How long a sweep may take to stop after a request.
 const GRACE: Duration = Duration::from_secs(30);
 
-/// A bound, and by how much it was exceeded.
+/// A bound, and the excess.
 #[derive(Debug)]
 pub(crate) struct MemoryBound {
     exceeded_by_holding: AtomicU64,
-    /// Whoever holds this may write files, or end the process.
+    /// Held during file writes, and by the thread that ends the process.
     ending: Mutex<()>,
 }
 
 impl MemoryBound {
-    /// A bound that nobody watches yet.
+    /// A bound without a watcher.
     pub(crate) const fn new() -> MemoryBound {
         MemoryBound { exceeded_by_holding: AtomicU64::new(0), ending: Mutex::new(()) }
     }
 
-    /// Keeps the process alive while files are written.
     pub(crate) fn writing(&self) -> MutexGuard<'_, ()> {
         self.ending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Leaves the end of the process to the caller from now on. Does not return if the bound is
-    /// ending it already.
+    /// already ending it.
     pub(crate) fn yield_end(&self) {
         std::mem::forget(self.writing());
     }
 
-    /// Watches from now on. Beyond the bound the sweep is asked to stop; if it then holds half as
-    /// much again, or does not end in time, because a single run goes on and on, the process ends
-    /// with what its checkpoint holds.
+    /// Starts to watch. Beyond the bound it asks the sweep to stop; if the memory then grows by
+    /// another half, or the sweep does not stop in time because of an endless run, the process ends
+    /// with the content of its checkpoint.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
             Failure::wrong("--max-memory: this system does not tell how much memory is held")
@@ -66,7 +65,7 @@ impl MemoryBound {
         named.spawn(watch).map(drop).map_err(|error| Failure::wrong(format!("threads: {error}")))
     }
 
-    /// Whether the bound was kept.
+    /// Checks that the bound was kept.
     pub(crate) fn kept(&self, max: u64) -> Result<(), Failure> {
         match self.exceeded_by_holding.load(Ordering::Relaxed) {
             0 => Ok(()),
@@ -85,7 +84,7 @@ fn told(held: u64, max: u64) -> String {
     )
 }
 
-/// How many bytes this process holds in memory; `None` where the system cannot tell.
+/// The resident memory of this process; `None` where the system cannot tell.
 fn held() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;

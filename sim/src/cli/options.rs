@@ -1,4 +1,4 @@
-//! What the arguments mean together: the scenario, the locks, the faults.
+//! The combined meaning of the arguments: the scenario, the locks, the faults.
 
 use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments};
@@ -54,7 +54,7 @@ impl<F> Options<F> {
         })
     }
 
-    /// The scenario, to be shared by runs of one thread.
+    /// Shared by the runs of one thread.
     pub(crate) fn shared_scenario(&self) -> Rc<Scenario> {
         Rc::new(self.scenario.clone())
     }
@@ -107,14 +107,12 @@ pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Defi
     }
 }
 
-/// The format of that name.
 pub(crate) fn format(name: &str) -> Result<&'static Format, Failure> {
     format_named(name).ok_or_else(|| {
         unknown("format", name, "", FORMATS.iter().map(|format| format.name()).collect())
     })
 }
 
-/// The format of that name, for a sweep.
 pub(crate) fn format_of_sweeps(name: &str) -> Result<Sweeps, Failure> {
     format(name)?.of_sweeps().ok_or_else(|| {
         let tell = FORMATS.iter().filter_map(Format::of_sweeps);
@@ -135,7 +133,7 @@ pub(crate) fn view<T: Clone>(
     found.ok_or_else(|| unknown("format", name, "", views.iter().map(|view| view.name).collect()))
 }
 
-/// The combinations of these names, each once.
+/// The combinations of these names, without repetition.
 pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     let mut all: Vec<Families> = Vec::new();
     for name in names {
@@ -147,7 +145,8 @@ pub(crate) fn families(names: &[String]) -> Result<Vec<Families>, Failure> {
     Ok(all)
 }
 
-/// The locks of these names, each once. Errors: a lock that is not on the coordinator asked for.
+/// The locks of these names, without repetition. Errors: a lock that is not on the requested
+/// coordinator.
 pub(crate) fn clients(
     names: &[String],
     only: Option<Coordinator>,
@@ -177,7 +176,6 @@ fn locks_on(only: Option<Coordinator>) -> Vec<&'static Definition> {
     CLIENTS.iter().filter(is_asked).collect()
 }
 
-/// Checks that a lock is on a coordinator.
 fn on(coordinator: Coordinator, lock: &Definition) -> Result<(), Failure> {
     let own = lock.deployment.coordinator();
     if own == coordinator {
@@ -193,7 +191,6 @@ fn on(coordinator: Coordinator, lock: &Definition) -> Result<(), Failure> {
     )))
 }
 
-/// The coordinator of that name, if one is asked for.
 pub(crate) fn coordinator(name: Option<&str>) -> Result<Option<Coordinator>, Failure> {
     let Some(name) = name else { return Ok(None) };
     let found = Coordinator::ALL.iter().copied().find(|one| one.name() == name);
@@ -201,7 +198,6 @@ pub(crate) fn coordinator(name: Option<&str>) -> Result<Option<Coordinator>, Fai
     found.map(Some).ok_or_else(|| unknown("coordinator", name, "", names()))
 }
 
-/// The lock of that name.
 pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     find(name).ok_or_else(|| {
         let hint = did_you_mean(name, CLIENTS.iter().map(|one| one.name));
@@ -210,14 +206,13 @@ pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     })
 }
 
-/// The rule of that name.
 pub(crate) fn kind(name: &str) -> Result<Kind, Failure> {
     Kind::ALL.iter().copied().find(|kind| kind.name() == name).ok_or_else(|| {
         unknown("kind", name, "", Kind::ALL.iter().map(|kind| kind.name()).collect())
     })
 }
 
-/// A name that nothing has: with what was probably meant, and all that would be valid.
+/// The error for an unknown name: with a suggestion, and all valid names.
 pub(crate) fn unknown(what: &str, name: &str, besides: &str, valid: Vec<&str>) -> Failure {
     let hint = did_you_mean(name, valid.iter().copied());
     let valid = valid.join(", ");

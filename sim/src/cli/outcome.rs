@@ -11,9 +11,9 @@ pub enum Outcome {
     Unknown,
     /// A violation, or a deviation from expectations.
     Violated,
-    /// SIGINT ended it, whatever it had found.
+    /// SIGINT ended it, with or without findings.
     Interrupted,
-    /// SIGTERM ended it, whatever it had found.
+    /// SIGTERM ended it, with or without findings.
     Terminated,
 }
 
@@ -22,7 +22,6 @@ impl Outcome {
         runs.iter().map(|run| Outcome::of(&run.verdict)).max().unwrap_or(Outcome::Unknown)
     }
 
-    /// The outcome for this printed verdict.
     pub(crate) fn of(verdict: &Verdict) -> Outcome {
         match verdict {
             Verdict::Valid => Outcome::AsExpected,

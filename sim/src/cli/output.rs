@@ -1,4 +1,4 @@
-//! Writing results: stdout, and files that are whole or not there.
+//! Writes results: to stdout, and to files, atomically.
 
 use super::Failure;
 use fencepost_reports::record::visible::one_line;
@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::path::Path;
 
-/// Writes text to stdout. A reader that has seen enough and closed the pipe is no error.
+/// Writes text to stdout. A closed pipe is no error.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::AutoStream::auto(io::stdout().lock());
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
@@ -17,11 +17,11 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     }
 }
 
-/// A line for people has at most so many characters: what is in it can come from a file.
+/// The longest line for people: its content may come from a file.
 pub(crate) const LINE_MAX: usize = 2_000;
 
-/// Writes a line to stderr: one line, whatever names it holds. Nobody may read it any more, and
-/// that is no error either.
+/// Writes one line to stderr, even if a name in it has line breaks. Ignores errors: stderr may be
+/// closed.
 pub fn log(line: impl std::fmt::Display) {
     let mut stderr = anstream::AutoStream::auto(io::stderr().lock());
     let _ = writeln!(stderr, "{}", one_line(&line.to_string(), LINE_MAX));
@@ -37,7 +37,7 @@ pub(crate) fn page(detail: Detail) -> Page {
     Page::of_width(columns, detail)
 }
 
-/// How much is read of a device or a pipe, which may never end.
+/// The most bytes to read from a device or a pipe, which may never end.
 const STREAM_BYTES_MAX: u64 = 256 << 20;
 
 /// Reads a file, or standard input for `-`.
@@ -53,7 +53,7 @@ pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
     read().map_err(|error| Failure::File { path: path.to_owned(), error })
 }
 
-/// Reads text to its end, which comes after `max` bytes at the latest.
+/// Reads text to its end, or up to `max` bytes.
 fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
     let mut text = Vec::new();
     source.take(max + 1).read_to_end(&mut text)?;

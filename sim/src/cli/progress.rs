@@ -1,5 +1,5 @@
-//! How far a sweep has come, on stderr: a bar on a terminal, now and then a plain line elsewhere.
-//! For a single seed, what it is looking for, once that takes longer than a moment.
+//! Progress on stderr: a bar on a terminal, occasional plain lines elsewhere. For a single seed,
+//! the current search, once it takes more than a moment.
 
 use super::output::log;
 use crate::diagnosis::Extent;
@@ -9,22 +9,22 @@ use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// How often a plain line is written at most.
+/// The minimum interval between plain lines.
 const LINE_EVERY: Duration = Duration::from_secs(5);
 
-/// Counts runs and shows how many there are still to do. Any thread may count.
+/// Counts runs and shows how many remain. Any thread may count.
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown_as: ShownAs,
     runs: u64,
-    /// Runs that an earlier process did: they say nothing about how fast this one is.
+    /// Runs of an earlier process, which do not count towards this one's speed.
     runs_before: u64,
     done: AtomicU64,
     violated: AtomicU64,
     started: Instant,
-    /// When the last run was done, in microseconds since the start.
+    /// The end of the last run, in microseconds since the start.
     last_run_us: AtomicU64,
-    /// When the next plain line is due, in milliseconds since the start.
+    /// The time of the next plain line, in milliseconds since the start.
     line_due_ms: AtomicU64,
 }
 
@@ -35,17 +35,14 @@ enum ShownAs {
     Nothing,
 }
 
-/// Whether progress is shown at all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Verbosity {
-    /// It is.
     Progress,
-    /// It is not.
     Quiet,
 }
 
 impl Progress {
-    /// Of so many runs so many are done already.
+    /// Starts with this many runs in total, and this many done.
     pub(crate) fn new(runs: u64, runs_before: u64, verbosity: Verbosity) -> Progress {
         let shown_as = match verbosity {
             Verbosity::Quiet => ShownAs::Nothing,
@@ -73,7 +70,6 @@ impl Progress {
         }
     }
 
-    /// One more run is done.
     pub(crate) fn run_done(&self, is_violated: bool) {
         let done = self.done.fetch_add(1, Ordering::Relaxed) + 1;
         self.last_run_us.fetch_max(self.elapsed().as_micros() as u64, Ordering::Relaxed);
@@ -94,7 +90,7 @@ impl Progress {
         }
     }
 
-    /// The runs are over, and so many of the smallest were looked at again.
+    /// Reports that the runs are over, and how many of the smallest were run again.
     pub(crate) fn looked_closer(&self, what: &str, done: usize, of: usize) {
         match self.shown_as {
             ShownAs::Nothing => {}
@@ -104,32 +100,29 @@ impl Progress {
         }
     }
 
-    /// Clears what stands on the terminal.
+    /// Clears the terminal line.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }
 
-    /// How long the runs took, without what was looked at more closely afterwards.
+    /// The duration of the runs, without the diagnosis afterwards.
     pub(crate) fn running(&self) -> Duration {
         Duration::from_micros(self.last_run_us.load(Ordering::Relaxed))
     }
 
-    /// When it began.
     pub(crate) fn started(&self) -> Instant {
         self.started
     }
 
-    /// How long it has taken.
     pub(crate) fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// How many runs were done since the start.
     pub(crate) fn runs_here(&self) -> u64 {
         self.done.load(Ordering::Relaxed).saturating_sub(self.runs_before)
     }
 
-    /// Whether a line is due; of several threads that ask at once, one is told so.
+    /// Returns whether a line is due; only one of several concurrent callers gets `true`.
     fn line_is_due(&self) -> bool {
         let (now_ms, due) =
             (self.elapsed().as_millis() as u64, self.line_due_ms.load(Ordering::Relaxed));
@@ -146,7 +139,7 @@ impl Progress {
     }
 }
 
-/// What `run` does after a violation, on stderr: a spinner on a terminal; elsewhere a plain line
+/// Progress of `run` after a violation, on stderr: a spinner on a terminal; elsewhere a plain line
 /// for a lock whose turn comes after [`LINE_EVERY`].
 pub(crate) struct Minimising {
     spinner: ProgressBar,
@@ -164,7 +157,7 @@ impl Default for Minimising {
 }
 
 impl Minimising {
-    /// The violations of this run are about to be made minimal.
+    /// Shows that the violations of this run are being minimized.
     pub(crate) fn begins(&self, run: &RunFacts) {
         if run.violations.is_empty() {
             return;
@@ -184,13 +177,13 @@ impl Minimising {
         }
     }
 
-    /// Clears what stands on the terminal.
+    /// Clears the terminal line.
     pub(crate) fn finish(&self) {
         self.spinner.finish_and_clear();
     }
 }
 
-/// Rate, violations and time left, in words.
+/// Rate, violations and remaining time, in words.
 fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
     let per_second = done as f64 / took.as_secs_f64().max(1e-3);
     let left_s = (left as f64 / per_second.max(1e-9)).ceil().min(1e15) as u64;
@@ -198,7 +191,6 @@ fn pace(done: u64, left: u64, violated: u64, took: Duration) -> String {
     format!("{per_second:.0} runs/s, {violated} violated, {left} left")
 }
 
-/// So many seconds, in words.
 pub(crate) fn in_words(seconds: u64) -> String {
     let (days, hours) = (seconds / 86_400, seconds / 3_600);
     match (hours, seconds / 60 % 60, seconds % 60) {
@@ -210,7 +202,6 @@ pub(crate) fn in_words(seconds: u64) -> String {
     }
 }
 
-/// Real time, for people.
 #[expect(
     clippy::disallowed_methods,
     reason = "how long a sweep takes is told to people and never enters a history"

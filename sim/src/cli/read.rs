@@ -1,4 +1,4 @@
-//! Reading what fencepost wrote, with a warning where a file cannot tell whether it is whole.
+//! Reads fencepost's files, and warns if a file has no checksum.
 
 use super::Failure;
 use super::output::{log, read_file};
@@ -6,12 +6,10 @@ use fencepost_reports::documents::read::{read_report, read_sweep};
 use fencepost_reports::{Report, Sweep};
 use std::path::Path;
 
-/// Reads a sweep summary.
 pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
     sweep_of(path, &read_file(path)?)
 }
 
-/// Reads a sweep summary from the text of its file.
 pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
     let sweep = read_sweep(text).map_err(|error| Failure::content(path, error))?;
     if sweep.checksum.is_none() {
@@ -20,7 +18,6 @@ pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
     Ok(sweep)
 }
 
-/// Reads a report.
 pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
     let report = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
     if report.runs.iter().any(|run| run.history.is_some() && run.history_checksum.is_none()) {
@@ -29,7 +26,7 @@ pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
     Ok(report)
 }
 
-/// Says that a file could have been damaged without anybody noticing.
+/// Warns that damage to a file would go unnoticed.
 pub(super) fn unprotected(path: &Path, why: &str) {
     log(format_args!("warning: {}: {why}: damage to it would not be noticed", path.display()));
 }

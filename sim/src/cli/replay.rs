@@ -1,4 +1,5 @@
-//! `fencepost replay`: the plans of a report again, under turmoil; the histories must be the same.
+//! `fencepost replay`: repeats the plans of a report, under turmoil; the histories must be the
+//! same.
 
 use super::arguments::ReplayArguments;
 use super::options::{client_of, format};
@@ -17,7 +18,6 @@ use fencepost_reports::{Report, RunFacts, RunReport, Stages};
 use std::path::Path;
 use std::rc::Rc;
 
-/// Runs the plans of a report again and compares.
 pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let format = format(&arguments.source.format)?;
     let path = &arguments.source.file;
@@ -45,8 +45,8 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     Ok(Outcome::of_runs(&replayed.runs))
 }
 
-/// Whether the histories of the report's runs can be demanded of their replays: not if the program
-/// is another by now. That is a failure, unless it is allowed.
+/// Returns whether replays must match the report's histories: not if the program has changed. That
+/// is an error, unless it is allowed.
 fn compared(
     recorded: &Report,
     scenario: &Scenario,
@@ -74,13 +74,13 @@ pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Inva
     program.map_or(Ok(()), |program| ran::unchanged(program, &run.ran))
 }
 
-/// A run of a report that is made again.
+/// A repeated run of a report.
 struct Again<'r> {
     path: &'r Path,
     recorded: &'r Report,
     run: &'r RunReport,
     scenario: &'r Rc<Scenario>,
-    /// Whether it has to come out as the report says.
+    /// `true` if the result must match the report.
     is_compared: bool,
 }
 
@@ -89,13 +89,12 @@ impl Again<'_> {
         spec_of(self.path, self.recorded, self.run, self.scenario)
     }
 
-    /// The plan of the run.
     fn replay(&self, format: &Format) -> Result<RunReport, Failure> {
         let shown_by = self.run.violations.first().map(|violation| violation.replay.clone());
         self.replay_spec(&self.spec()?, (&self.run.history_digest, shown_by), format)
     }
 
-    /// The minimal plan of each violation of the run that has one.
+    /// The minimal plan of each violation that has one.
     fn replay_minimal(&self, format: &Format) -> Result<Vec<RunReport>, Failure> {
         let mut replayed = Vec::new();
         for violation in &self.run.violations {
@@ -140,7 +139,7 @@ impl Again<'_> {
     }
 }
 
-/// The run that a report tells of.
+/// The run in a report.
 pub(super) fn spec_of(
     path: &Path,
     recorded: &Report,
@@ -155,7 +154,7 @@ pub(super) fn spec_of(
     Ok(RunSpec { seed, client: client_of(&run.client, &scenario)?, families, scenario, plan })
 }
 
-/// Another history than the report's is a failure.
+/// Fails if the history differs from the report's.
 pub(super) fn same_history(path: &Path, replayed: &RunFacts, digest: &str) -> Result<(), Failure> {
     if replayed.history_digest == digest {
         return Ok(());
@@ -169,12 +168,10 @@ pub(super) fn same_history(path: &Path, replayed: &RunFacts, digest: &str) -> Re
     )))
 }
 
-/// The scenario that a report echoes.
 pub(super) fn scenario_of(path: &Path, recorded: &Report) -> Result<Scenario, Failure> {
     scenario_in(path, &recorded.config)
 }
 
-/// The scenario that a config echoes.
 pub(super) fn scenario_in(path: &Path, config: &serde_json::Value) -> Result<Scenario, Failure> {
     let echoed = config.get("scenario").cloned().unwrap_or_default();
     let scenario: Scenario = serde_json::from_value(echoed)

@@ -1,4 +1,4 @@
-//! `fencepost run`: one seed, every lock and fault asked for.
+//! `fencepost run`: one seed, every requested lock and fault.
 
 use super::arguments::RunArguments;
 use super::expect::{self, JudgedCell};
@@ -17,7 +17,6 @@ use fencepost_reports::show::format::{Format, Needs};
 use fencepost_reports::{Diagnosis, Report, RunReport, Stages};
 use std::path::Path;
 
-/// Runs one seed and reports what happened.
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Turmoil, options::format)?;
     let expectations = expect::of_cells(arguments.common.expect.as_deref(), &options.cells)?;
@@ -85,7 +84,7 @@ pub(super) fn run_spec(spec: &RunSpec, engine: Engine) -> Result<RunOutcome, Fai
     record(spec, engine, Recording::History)
 }
 
-/// Runs one spec and writes down what a format shows.
+/// Runs one spec and records the data for a format.
 pub(super) fn run_for(
     spec: &RunSpec,
     engine: Engine,
@@ -107,7 +106,7 @@ fn record(spec: &RunSpec, engine: Engine, recording: Recording) -> Result<RunOut
     })
 }
 
-/// One file per violation: a report that holds only that run.
+/// Writes one file per violation: a report of only that run.
 pub(crate) fn write_violations(folder: &Path, report: &Report) -> Result<(), Failure> {
     for run in report.runs.iter().filter(|run| !run.violations.is_empty()) {
         for violation in &run.violations {

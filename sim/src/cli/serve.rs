@@ -45,7 +45,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
             Announcement::Ready(line) => printed = print(&format!("{line}\n")),
             Announcement::Warning(text) => log(format_args!("warning: {text}")),
         }
-        // Nobody learns of servers whose ready line is lost.
+        // Servers without a printed ready line are useless.
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
     fencepost_serve::serve(start, announce).map_err(Failure::wrong)?;
@@ -77,7 +77,6 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
     )))
 }
 
-/// Refuses what only other coordinators have.
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     use Coordinator::{Chubby, Etcd, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
     let given: [(&str, bool, &[Coordinator]); 8] = [

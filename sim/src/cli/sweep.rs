@@ -23,15 +23,14 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// Asked for by Ctrl-C and SIGTERM: what is done by then is added up and printed. A second one
-/// leaves out what would still be looked at more closely.
+/// Set by Ctrl-C and SIGTERM: finished runs are added up and printed. A second signal skips the
+/// diagnosis.
 static STOP: Stop = Stop::new();
-/// Which of the two it was.
+/// The signal that was received.
 static INTERRUPT: Interrupt = Interrupt::new();
-/// What `--max-memory` allows.
+/// The limit of `--max-memory`.
 static MEMORY: MemoryBound = MemoryBound::new();
 
-/// Runs the seeds and prints the sum.
 pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let options = Options::read(&arguments.common, Engine::Fast, format_of_sweeps)?;
     let expectations = expect::of_cells(arguments.common.expect.as_deref(), &options.cells)?;
@@ -62,7 +61,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     MEMORY.yield_end();
     watch.progress.finish();
     sum.measured = measured(&watch.progress, spec.jobs);
-    // The sum comes first: a full disk must not lose what the runs have found.
+    // Prints the sum first: a full disk must not lose the findings.
     let mut shown = sum.clone();
     if let Some((name, old)) = &baseline {
         let tool = sum.tool.clone();
@@ -82,8 +81,7 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     Ok(INTERRUPT.outcome().unwrap_or(outcome))
 }
 
-/// The earlier sweep that this one is compared with, by the name of its file. Errors: a format that
-/// has no place for it.
+/// The baseline sweep, named by its file. Errors: a format without a place for it.
 fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
     if !format.tells_of_baselines() {
         let all = FORMATS.iter().filter_map(Format::of_sweeps);
@@ -114,7 +112,7 @@ fn spec(arguments: &SweepArguments, options: &Options<Sweeps>) -> Result<SweepSp
     })
 }
 
-/// Holds a sum against what is expected of it, prints it, and tells how the command ends.
+/// Compares a sum with its expectations, prints it, and returns the outcome.
 pub(crate) fn conclude(
     mut sum: Sweep,
     format: Sweeps,
@@ -167,7 +165,7 @@ fn measured(progress: &Progress, jobs: usize) -> Measured {
     }
 }
 
-/// Hears of each run: shows progress, keeps the time budget, writes checkpoints.
+/// Shows progress, keeps the time budget, and writes checkpoints after each run.
 struct Watch<'s> {
     spec: &'s SweepSpec,
     progress: Progress,

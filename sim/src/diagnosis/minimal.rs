@@ -1,8 +1,8 @@
 //! The smallest run that still shows a violation.
 //!
-//! In this order: whole faults are left out; then cycles and processes, which makes every later run
-//! cheap; then nodes, magnitudes and start times of the faults that are left. Whatever a later step
-//! makes possible for an earlier one is done in the next round, until nothing changes.
+//! In this order it leaves out whole faults; then cycles and processes, which makes every later run
+//! cheap; then nodes, magnitudes and start times of the remaining faults. If a later step enables
+//! an earlier one, the next round does that, until nothing changes.
 
 use super::target::{Memory, Target};
 use super::variation::moved;
@@ -12,35 +12,35 @@ use fencepost_faults::shrink::Boundary;
 use fencepost_faults::{FaultPlan, Node, fewest_faults, shrink};
 use std::rc::Rc;
 
-/// How many runs a search may take. A few dozen are usual.
+/// The most runs of a search. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
 /// The same where the lock is a program of the user's own, whose runs take longer.
 const PROGRAM_RUNS_MAX: u32 = 100;
 /// How many of these are kept for what comes after moving faults.
 const RESERVED: u32 = 700;
 
-/// The smallest run that was found.
+/// The smallest run found.
 #[derive(Clone)]
 pub struct Minimal {
-    /// What to run. Only the plan, the number of processes and the number of cycles differ from the
+    /// The run. Only the plan, the number of processes and the number of cycles differ from the
     /// original's.
     pub spec: RunSpec,
-    /// How much of each magnitude of the plan is enough.
+    /// The threshold of each magnitude of the plan.
     pub boundaries: Vec<Boundary>,
-    /// How many runs the search took.
+    /// Runs of the search.
     pub calls: u32,
-    /// Whether it is locally minimal: without any one fault, with any one magnitude a step less, or
-    /// with one cycle less, it no longer shows the violation. False if the search ended at its
+    /// `true` if it is locally minimal: without any one fault, with any one magnitude a step less,
+    /// or with one cycle less, it no longer shows the violation. `false` if the search ended at its
     /// bound.
     pub complete: bool,
 }
 
-/// Makes a run that shows the target as small as it can; `None` if it does not show it.
+/// Minimizes a run that shows the target; `None` if it does not show it.
 pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
     minimise_with(&Memory::default(), spec, target)
 }
 
-/// The same, with what was found out about smaller runs of the same run.
+/// The same, with known results about smaller runs of the same run.
 pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> Option<Minimal> {
     let is_program = spec.scenario.program(spec.client).is_some();
     let calls_max = if is_program { PROGRAM_RUNS_MAX } else { SEARCH_RUNS_MAX };
@@ -55,7 +55,7 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
         let shrunk = search.shrink(&best)?;
         best.plan = shrunk.0;
         boundaries = shrunk.1;
-        // A smaller plan may do with a smaller workload, and the other way round.
+        // A smaller plan may allow a smaller workload, and vice versa.
         if search.refused || best.plan == before {
             break;
         }
@@ -63,7 +63,6 @@ pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> 
     Some(Minimal { spec: best, boundaries, calls: search.calls, complete: !search.refused })
 }
 
-/// A search with a bounded number of runs.
 struct Search<'m> {
     target: Target,
     memory: &'m Memory,
@@ -83,9 +82,9 @@ impl Search<'_> {
         Some(shrunk.plan)
     }
 
-    /// Faults that only hold others up until the decisive one meets its moment can go if that one
-    /// is moved. One fault of a plan of three or more alone, or two, some seconds earlier or later;
-    /// else the plan as it is.
+    /// Faults that only delay others until the decisive one meets its moment can be left out if
+    /// that one is moved. Tries one fault of a plan of three or more alone, or two, some seconds
+    /// earlier or later; else returns the plan unchanged.
     fn one_or_two_moved(&mut self, spec: &RunSpec) -> FaultPlan {
         let faults = &spec.plan.faults;
         if faults.len() < 3 {
@@ -93,8 +92,7 @@ impl Search<'_> {
         }
         let singles = faults.iter().map(|timed| FaultPlan::new(vec![timed.clone()]));
         let last = faults.last().cloned();
-        // Of the pairs, those with the last fault: it is the one without which the others came to
-        // nothing.
+        // Of the pairs, those with the last fault: without it the others had no effect.
         let pairs = faults[..faults.len() - 1].iter().map(|timed| {
             FaultPlan::new([Some(timed.clone()), last.clone()].into_iter().flatten().collect())
         });
@@ -111,8 +109,8 @@ impl Search<'_> {
         spec.plan.clone()
     }
 
-    /// The plan with nodes, magnitudes and start times made smaller too. With no runs left, the
-    /// plan as it is.
+    /// The plan with reduced nodes, magnitudes and start times. With no runs left, the plan
+    /// unchanged.
     fn shrink(&mut self, spec: &RunSpec) -> Option<(FaultPlan, Vec<Boundary>)> {
         let left = self.calls_max - self.calls;
         if left == 0 {
@@ -139,7 +137,7 @@ impl Search<'_> {
         }
     }
 
-    /// A number of cycles that is enough where one less is not.
+    /// A number of cycles that suffices where one less does not.
     fn fewer_cycles(&mut self, spec: RunSpec) -> RunSpec {
         let with = |cycles| with_scenario(&spec, |scenario| scenario.cycles = cycles);
         let (mut too_few, mut enough) = (0, spec.scenario.cycles);
@@ -164,7 +162,7 @@ impl Search<'_> {
         with(enough)
     }
 
-    /// The fewest processes that are enough; none that the plan names is left out.
+    /// The fewest processes that suffice, including all that the plan names.
     fn fewer_processes(&mut self, spec: RunSpec) -> RunSpec {
         let with = |processes| with_scenario(&spec, |scenario| scenario.processes = processes);
         let named = spec.plan.faults.iter().flat_map(|timed| timed.fault.nodes());
@@ -186,12 +184,10 @@ impl Search<'_> {
     }
 }
 
-/// The run with another plan.
 pub(super) fn with_plan(spec: &RunSpec, plan: &FaultPlan) -> RunSpec {
     RunSpec { plan: plan.clone(), ..spec.clone() }
 }
 
-/// The run with another scenario.
 pub(super) fn with_scenario(spec: &RunSpec, change: impl FnOnce(&mut Scenario)) -> RunSpec {
     let mut scenario = (*spec.scenario).clone();
     change(&mut scenario);

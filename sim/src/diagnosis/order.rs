@@ -1,16 +1,16 @@
-//! Which order of events a violation needs.
+//! Finds the order of events that a violation needs.
 //!
-//! The events are those that tell the story of the minimal run: its narrative and its witness, some
-//! twenty at most. For each of them in turn, one of the next three is made to come first: the
-//! earlier event is held up until the later one has happened. What holds it up is a fault that hits
-//! nothing else: for something that a server or the storage was asked to do, a delay of that one
-//! message; for a step of a process, a pause of that process; for a fault of the plan, a later
-//! beginning or end. Then the run is made again, from the same seed. Up to the instant at which the
-//! message is sent, or the step is made, it must be the same run.
+//! The events are those in the story of the minimal run: its narrative and its witness, some twenty
+//! at most. For each of them in turn, one of the next three is made to happen first: a fault delays
+//! the earlier event until the later one has happened, and hits nothing else. For a request to a
+//! server or the storage, it delays that one message; for a step of a process, it pauses that
+//! process; for a fault of the plan, it moves the start or the end. Then the run is repeated, from
+//! the same seed. Up to the instant at which the message is sent, or the step is made, it must be
+//! the same run.
 //!
-//! A pair is told of only if the new run shows the later event, and not the earlier one before it.
-//! Where no such run is found, one event follows from the other, or only time passes between them:
-//! a lease that runs out is nobody's message.
+//! A pair is reported only if the new run shows the later event, and not the earlier one before it.
+//! If no such run is found, one event follows from the other, or only time passes between them: an
+//! expiring lease is no message.
 
 use super::minimal::with_plan;
 use super::target::{Target, breaks, history as run};
@@ -23,14 +23,13 @@ use fencepost_reports::explain::order::{OrderedPair, Step};
 use fencepost_reports::{Access, Action, Event, History, Trace, What, judge};
 use std::collections::BTreeSet;
 
-/// How many later events each event is tried to be put behind.
+/// The number of later events to try for each event.
 const NEXT_MAX: usize = 3;
 
-/// How many runs it may take where the lock is a program of the user's own.
+/// The most runs for a lock in a program of the user.
 const PROGRAM_RUNS_MAX: usize = 40;
 
-/// The pairs of events that could change places, in their order, each with what became of the
-/// violation.
+/// The pairs of events that could change places, in order, each with the result.
 pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair> {
     let Ok(outcome) = spec.run_recording(Engine::Fast, Recording::Wire) else { return Vec::new() };
     let Some(trace) = outcome.trace else { return Vec::new() };
@@ -49,7 +48,7 @@ pub(super) fn necessary_order(spec: &RunSpec, target: Target) -> Vec<OrderedPair
     (0..told.len()).filter_map(&mut swapped).collect()
 }
 
-/// The events of the narrative and of the witness, in their order.
+/// The events of the narrative and of the witness, in order.
 fn telling(history: &History, target: Target) -> Vec<usize> {
     let violations = judge(history).violations;
     let shown =
@@ -63,7 +62,6 @@ fn telling(history: &History, target: Target) -> Vec<usize> {
     numbers.collect::<BTreeSet<usize>>().into_iter().collect()
 }
 
-/// Two events that are to change places.
 struct Swap<'s> {
     spec: &'s RunSpec,
     history: &'s History,
@@ -73,7 +71,7 @@ struct Swap<'s> {
 }
 
 impl Swap<'_> {
-    /// Holds the first event up until the other has happened; nothing if that cannot be done.
+    /// Delays the first event until the other has happened; `None` if that is impossible.
     fn try_with(&self, target: Target) -> Option<OrderedPair> {
         let swap = self.holding_up()?;
         let history = run(&with_plan(self.spec, &self.plan_with(&swap)))?;
@@ -91,9 +89,9 @@ impl Swap<'_> {
         })
     }
 
-    /// Whether the other run is this one until the swap begins, but for the probe: a fault that is
-    /// added after everything was healed puts the healing off, and with it the probe. Where that
-    /// matters to anybody, it is not the same run.
+    /// Returns whether the other run equals this one until the swap begins, without the probe: a
+    /// fault added after healing delays healing, and with it the probe. If that affects anything,
+    /// it is a different run.
     fn is_the_same_until(&self, begins: SimTime, other: &History) -> bool {
         let until = begins.min(self.history.events[self.first].time_us);
         let before = |event: &&Event| event.time_us < until;
@@ -105,7 +103,7 @@ impl Swap<'_> {
         shown(self.history) == shown(other)
     }
 
-    /// The plan with this fault in the place of the one that has its id, or beside the others.
+    /// The plan with this fault instead of the one with its id, or in addition to the others.
     fn plan_with(&self, swap: &TimedFault) -> FaultPlan {
         let others = self.spec.plan.faults.iter().filter(|timed| timed.id != swap.id).cloned();
         FaultPlan::new(others.chain([swap.clone()]).collect())
@@ -152,8 +150,7 @@ impl Swap<'_> {
         }
     }
 
-    /// Delays the message that asked for what happened, and nothing that is sent at another
-    /// instant.
+    /// Delays the message that requested the event, and no message sent at another instant.
     fn delay(&self, from: Node, event: &Event) -> Option<TimedFault> {
         const NO_DATA: [&str; 5] = ["connect", "accepted", "refused", "end", "reset"];
         let asked = self.trace.messages.iter().filter(|message| {
@@ -194,8 +191,8 @@ impl Swap<'_> {
     }
 }
 
-/// How an event is known again in another run: where it happened, what it was, and how many like it
-/// came before. Numbers of operations are no help: they are given in the order of invocation.
+/// Identifies an event in another run: its node, its content, and the number of like ones before.
+/// Operation numbers do not help: they are given in the order of invocation.
 #[derive(PartialEq, Eq)]
 struct Name {
     node: Node,
@@ -216,7 +213,6 @@ impl Name {
     }
 }
 
-/// Where the event of this name stands.
 fn position(history: &History, name: &Name) -> Option<(SimTime, usize)> {
     let alike = history
         .events

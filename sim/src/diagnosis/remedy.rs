@@ -1,10 +1,10 @@
-//! What the safeguards that the field recommends do to the violations of a run.
+//! The effects of recommended safeguards on the violations of a run.
 //!
-//! A safeguard also changes what happens when, and a plan that is tuned to the millisecond then
-//! misses its moment: that one run is quiet with it proves little. So each is tried three times
+//! A safeguard also changes the timing, and a plan that is tuned to the millisecond then
+//! misses its moment: one quiet run proves little. So each is tried three times
 //! over, always on the whole run and never on its minimal plan:
 //!
-//! 1. on the plan itself. The rule is broken there all the same, or it is gone. *Gone* is only said
+//! 1. on the plan itself. The violation remains there, or it is gone. *Gone* is only reported
 //!    of a run that exercised the lock and in which the same faults acted and met the processes
 //!    where they were without the safeguard (as many locks taken, in or out of their critical
 //!    sections); else the two runs are not comparable;
@@ -14,7 +14,7 @@
 //!    These runs are the same for every violation of such a cell, and are made once.
 //!
 //! None of the three says "prevents"; a reader gets the counts, and those without the safeguard
-//! beside them.
+//! next to them.
 
 use super::minimal::with_plan;
 use super::safeguard::{SAFEGUARDS, Safeguard};
@@ -32,37 +32,37 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
-/// On how many plans nearby and other seeds a safeguard is tried.
+/// The number of nearby plans and other seeds for a safeguard.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Extent {
-    /// How many plans nearby.
+    /// Nearby plans.
     pub nearby: usize,
-    /// How many other seeds.
+    /// Other seeds.
     pub seeds: usize,
 }
 
 impl Extent {
-    /// What reports are made with.
+    /// The extent for reports.
     pub const REPORTS: Extent = Extent { nearby: 20, seeds: 50 };
 }
 
-/// The first of the other seeds: far from those that people begin with.
+/// The first of the other seeds: far from those that people start with.
 pub const OTHER_SEEDS_FROM: u64 = 900_000_000;
 
-/// The runs of other seeds that were made, for all violations of a lock, its faults and a scenario.
-/// Any thread may ask.
+/// The finished runs of other seeds, for all violations of a lock, its faults and a scenario. Any
+/// thread may use it.
 #[derive(Default)]
 pub struct Rates {
     made: Shared<Vec<Option<Ending>>>,
-    /// What goes wrong in them; the same with every safeguard.
+    /// Their faults, the same with every safeguard.
     plans: Shared<Vec<(Seed, FaultPlan)>>,
     threads: usize,
 }
 
-/// What several threads may ask for and one of them makes, by what it follows from.
+/// Values shared by several threads, computed once by one of them, by their inputs.
 type Shared<T> = Mutex<BTreeMap<String, Arc<OnceLock<T>>>>;
 
-/// The endings of the other seeds, in their order, once somebody has made them.
+/// The endings of the other seeds, in order, once computed.
 type Made = Arc<OnceLock<Vec<Option<Ending>>>>;
 
 fn place<T>(shared: &Shared<T>, key: String) -> Arc<OnceLock<T>> {
@@ -85,7 +85,6 @@ pub struct Trials {
     guarded: Vec<Guarded>,
 }
 
-/// The same with one safeguard.
 struct Guarded {
     safeguard: &'static Safeguard,
     spec: RunSpec,
@@ -95,12 +94,12 @@ struct Guarded {
 }
 
 impl Trials {
-    /// Makes the runs. `rates` may hold those of other seeds from an earlier run of the cell.
+    /// Makes the runs. `rates` may contain those of other seeds from an earlier run of the cell.
     pub fn new(spec: &RunSpec, rates: &Rates, extent: Extent) -> Trials {
         Trials::of(SAFEGUARDS, spec, rates, extent)
     }
 
-    /// The same with these safeguards, of which some may be the caller's own. Two that share a name
+    /// The same with these safeguards, some of which may be the caller's own. Two that share a name
     /// must differ in their setting.
     pub fn of(
         safeguards: &'static [Safeguard],
@@ -131,7 +130,6 @@ impl Trials {
         }
     }
 
-    /// Nothing was tried.
     fn none() -> Trials {
         Trials {
             without: Ending { broken: BTreeSet::new(), is_known: false },
@@ -142,7 +140,7 @@ impl Trials {
         }
     }
 
-    /// Every safeguard that fits the run, and what it did to this violation.
+    /// Every safeguard that fits the run, with its effect on this violation.
     pub fn remedies(&self, violation: &Violation) -> Vec<Remedy> {
         self.guarded.iter().map(|guarded| self.remedy(guarded, violation)).collect()
     }
@@ -183,7 +181,7 @@ impl Trials {
             fired(without) == fired(with)
                 && scene(without, &violation.processes) == scene(with, &violation.processes)
         });
-        // Nobody who cannot get the lock breaks its rules.
+        // A process without the lock breaks no rules.
         let shut_out = ending.broken.difference(&self.without.broken).any(|kind| is_outage(*kind));
         match alike && ending.is_known && !shut_out {
             true => OnThisPlan::Gone,
@@ -212,9 +210,9 @@ impl Guarded {
 }
 
 impl Rates {
-    /// Makes the runs on this many threads; the default is the caller's thread alone. A thread of a
-    /// rayon pool must keep the default: while it waits, it could take up work that waits for the
-    /// same runs.
+    /// Sets the number of threads; the default is the caller's thread alone. A thread of a rayon
+    /// pool must keep the default: while it waits, it could pick up work that waits for the same
+    /// runs.
     pub fn on_threads(threads: usize) -> Rates {
         Rates { threads, ..Rates::default() }
     }
@@ -232,7 +230,6 @@ impl Rates {
         made
     }
 
-    /// What the other seeds draw.
     fn plans(&self, spec: &RunSpec, extent: Extent) -> Arc<OnceLock<Vec<(Seed, FaultPlan)>>> {
         let made = place(&self.plans, key(spec, None, extent));
         made.get_or_init(|| {
@@ -249,7 +246,7 @@ impl Rates {
     }
 }
 
-/// All that the other seeds follow from. A drawn length is part of the scenario.
+/// All inputs of the other seeds' runs. A drawn length is part of the scenario.
 fn key(spec: &RunSpec, safeguard: Option<&Safeguard>, extent: Extent) -> String {
     let asked = safeguard.map(|safeguard| (safeguard.name, (safeguard.setting)(spec)));
     let is_one_of_them =
@@ -259,19 +256,19 @@ fn key(spec: &RunSpec, safeguard: Option<&Safeguard>, extent: Extent) -> String 
     format!("{} {} {asked:?} {own:?} {extent:?} {scenario}", spec.client.name, spec.families)
 }
 
-/// The seeds that a safeguard is tried on: all but the run's own.
+/// The seeds for a safeguard: all but the run's own.
 fn other_seeds(own: Seed) -> impl Iterator<Item = Seed> {
     (OTHER_SEEDS_FROM..).map(Seed).filter(move |seed| *seed != own)
 }
 
-/// The run of another seed: the same lock, faults and scenario. Lengths that the run's own seed
-/// drew are kept.
+/// The run of another seed: the same lock, faults and scenario. Keeps lengths that the run's own
+/// seed drew.
 fn other(spec: &RunSpec, seed: Seed, plan: &FaultPlan, safeguard: Option<&Safeguard>) -> RunSpec {
     let drawn = RunSpec::under(plan.clone(), seed, spec.client, &spec.families, keeping(spec));
     safeguard.map_or(drawn.clone(), |safeguard| (safeguard.with)(&drawn))
 }
 
-/// The scenario of a run, whose lengths are to be drawn no more.
+/// The scenario of a run, without further draws of its lengths.
 fn keeping(spec: &RunSpec) -> Rc<Scenario> {
     let keeps = Length::ALL.into_iter().collect();
     Rc::new(Scenario { keeps, ..(*spec.scenario).clone() })
@@ -288,7 +285,7 @@ fn nearby(spec: &RunSpec, rates: &Rates, extent: Extent) -> Vec<Option<Ending>> 
 }
 
 impl Ending {
-    /// `None` if the run cannot be made.
+    /// `None` if the run fails.
     fn of_spec(spec: &RunSpec) -> Option<Ending> {
         run(spec).map(|history| Ending::of(&history))
     }
@@ -302,7 +299,7 @@ impl Ending {
     }
 }
 
-/// How many of some runs broke a rule.
+/// The number of runs that broke a rule.
 #[derive(Default)]
 struct Tried {
     runs: u64,
@@ -313,7 +310,7 @@ struct Tried {
 }
 
 impl Tried {
-    /// Of pairs of runs: with the safeguard, and without it.
+    /// From pairs of runs: with the safeguard, and without it.
     fn of<'e>(pairs: impl Iterator<Item = (&'e Ending, &'e Ending)>, kind: Kind) -> Tried {
         let mut tried = Tried::default();
         for (with, without) in pairs {
@@ -327,7 +324,7 @@ impl Tried {
     }
 }
 
-/// Whether a lock that breaks this rule is not to be had.
+/// Returns whether a violation of this rule makes the lock unavailable.
 fn is_outage(kind: Kind) -> bool {
     matches!(kind, Kind::Stuck | Kind::Deadlock | Kind::Starved)
 }
@@ -341,8 +338,8 @@ fn fired(history: &History) -> BTreeSet<u32> {
     began.collect()
 }
 
-/// Where each process is when the first fault begins: how many locks it has taken, and how many it
-/// has given back.
+/// The state of each process when the first fault begins: the number of locks that it has taken and
+/// released.
 fn scene(history: &History, processes: &[Node]) -> Vec<(Node, usize, usize)> {
     let before =
         || history.events.iter().take_while(|event| !matches!(event.what, What::FaultBegan { .. }));

@@ -1,4 +1,4 @@
-//! The safeguards that the field recommends, each as a change to a run.
+//! The recommended safeguards, each as a change to a run.
 
 use super::minimal::with_scenario;
 use crate::engine::Engine;
@@ -13,17 +13,17 @@ use fencepost_faults::{
 use fencepost_reports::StorageRule;
 use std::collections::BTreeMap;
 
-/// Something that is said to make a lock safe.
+/// A measure recommended to make a lock safe.
 pub struct Safeguard {
     /// The name, as reports have it.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
-    /// Whether it can be switched on in a run, and would change anything there.
+    /// Returns whether a run supports it, and would change with it.
     pub fits: fn(&RunSpec) -> bool,
-    /// The run with it. A run of another seed that has nothing to change stays as it is.
+    /// The run with it. A run of another seed without anything to change stays unchanged.
     pub with: fn(&RunSpec) -> RunSpec,
-    /// What it is set to, seen from a run that has it: `40s`, `client=fencing`.
+    /// Its setting in a run that has it: `40s`, `client=fencing`.
     pub setting: fn(&RunSpec) -> String,
 }
 
@@ -39,7 +39,7 @@ impl Safeguard {
     }
 }
 
-/// A safeguard that is another lock of the table in place of one.
+/// A safeguard that replaces the lock by another one of the table.
 macro_rules! other_lock {
     ($name:literal, $from:literal => $to:literal, $about:literal) => {
         Safeguard {
@@ -64,7 +64,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
         about: "a lock that gives fencing tokens, and a storage that checks them",
-        // A quorum lock has no counter that could give out tokens.
+        // A quorum lock has no counter for tokens.
         fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Primary,
         with: |spec| another_lock(&fenced_storage(spec), "fencing"),
         setting: |_| "client=fencing".to_owned(),
@@ -241,7 +241,6 @@ fn fenced_storage(spec: &RunSpec) -> RunSpec {
     with_scenario(spec, |scenario| scenario.storage = StorageRule::Fenced)
 }
 
-/// The run with another lock of the table.
 fn another_lock(spec: &RunSpec, name: &str) -> RunSpec {
     RunSpec { client: find(name).unwrap_or(spec.client), ..spec.clone() }
 }
@@ -251,7 +250,7 @@ fn beyond_the_lease(spec: &RunSpec) -> Micros {
     ttl + Micros(ttl.as_micros() / 10)
 }
 
-/// Whether a server comes back before the leases have ended that it granted.
+/// Returns whether a server returns before the leases that it granted have ended.
 fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     matches!(
         fault,
@@ -261,7 +260,7 @@ fn returns_within(spec: &RunSpec, fault: &Fault) -> bool {
     )
 }
 
-/// A server that is still away cannot die once more: what would have killed it then is left out.
+/// A server that is still away cannot crash again: the fault is left out.
 fn delayed_restart(spec: &RunSpec) -> RunSpec {
     let mut delayed = with_longer_absences(spec);
     let mut back: BTreeMap<Node, SimTime> = BTreeMap::new();
@@ -300,7 +299,7 @@ fn has_asynchronous_standby(spec: &RunSpec) -> bool {
         && spec.scenario.servers.standby != Some(Standby::Synchronous)
 }
 
-/// Only some locks can wait: whether this one does shows on the wire.
+/// Only some locks can wait for replicas: the messages show whether this one does.
 fn can_wait(spec: &RunSpec) -> bool {
     if !has_replicas(spec) || spec.scenario.servers.wait_replicas > 0 {
         return false;
@@ -316,7 +315,7 @@ fn can_wait(spec: &RunSpec) -> bool {
     })
 }
 
-/// Whether a server of the run dies that keeps less than this.
+/// Returns whether a server with less persistence than this crashes.
 fn persists_less(spec: &RunSpec, than: Persistence) -> bool {
     let rank = |persistence| match persistence {
         Persistence::None => 0,
@@ -341,7 +340,7 @@ fn longer_lease(spec: &RunSpec) -> RunSpec {
     })
 }
 
-/// Redis expires keys by the wall clock. By a monotonic one, a step is as if it had not been.
+/// Redis expires keys by the wall clock. With a monotonic one, a step has no effect.
 fn by_monotonic(fault: &Fault) -> Option<Fault> {
     match fault.clone() {
         Fault::Suspend { node, duration_us } => Some(Fault::Pause { node, duration_us }),

@@ -7,7 +7,6 @@ use fencepost_clients::Definition;
 use fencepost_faults::{Families, FaultPlan, Seed};
 use std::rc::Rc;
 
-/// A spec that can be sent to another thread.
 struct Sent {
     seed: Seed,
     client: &'static Definition,

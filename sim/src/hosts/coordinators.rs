@@ -1,9 +1,9 @@
-//! The table of coordinators: what keeps the lock in a run. A new one is an entry here, a file
-//! beside it, and its servers as a crate in `coordinators/`.
+//! The table of coordinators, which keep the lock in a run. A new one is an entry here, a file next
+//! to it, and its servers as a crate in `coordinators/`.
 //!
-//! A lock names its coordinator ([`Definition::deployment`]); the coordinator says which servers
-//! there are, makes their machines, tells each process where they listen, and knows how long they
-//! may take to recover once everything is healed.
+//! A lock names its coordinator ([`Definition::deployment`]); the coordinator determines the
+//! servers, makes their machines, gives each process their addresses, and knows how long they may
+//! take to recover after healing.
 
 pub(crate) mod chubby;
 mod ensemble;
@@ -23,42 +23,39 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node, Seed};
 
 /// A coordinator's entry in the table.
 pub struct Entry {
-    /// Which coordinator.
+    /// The kind of coordinator.
     pub coordinator: Coordinator,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
-    /// The port of the servers that keep the lock, as the real server's default.
+    /// The real server's default port.
     pub port: u16,
-    /// The families of faults that mean nothing here. No fault is drawn for them, so that what was
-    /// not exercised is not called safe.
+    /// The families of faults that have no effect here. No fault is drawn for them, so that
+    /// unexercised runs are not called safe.
     pub not_exercised: &'static [Family],
-    /// The kinds of faults that its servers have no answer to. They are left out of every plan.
+    /// The kinds of faults that its servers do not support. They are left out of every plan.
     pub(crate) unanswered: &'static [FaultKind],
-    /// By how much earlier than a ttl a server may end a lease by its own clock, because of the
-    /// unit in which it counts.
+    /// How much earlier than its ttl a server may end a lease by its own clock, because of its
+    /// unit.
     pub tick: Micros,
-    /// Which servers a lock runs against under these faults.
+    /// The servers of a lock under these faults.
     pub(crate) topology: fn(&Scenario, &Definition, &Families) -> Topology,
-    /// Makes the machine of a server, anew at each of its starts.
+    /// Makes the machine of a server at each of its starts.
     pub(crate) machine: fn(&ServerSetup<'_>, Node) -> Factory,
-    /// Where the servers are, as the lock of a process sees them.
     pub(crate) servers: fn(&ServerSetup<'_>, process: Node) -> Servers,
-    /// How long a server keeps a lock of which it hears nothing, when it is asked to keep it for
-    /// this ttl.
+    /// How long a server keeps a silent lock with this requested ttl.
     pub(crate) lease: fn(ttl: Micros) -> Micros,
-    /// How much longer than that the servers may need, once everything is healed, until they grant
-    /// the lock again.
+    /// The further time that the servers may need after healing until they grant the lock again.
     pub(crate) recovery: fn(&Scenario, Topology) -> Micros,
 }
 
-/// What the servers of a run follow from.
+/// The parameters of the servers in a run.
 pub(crate) struct ServerSetup<'r> {
     pub(crate) seed: Seed,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
-    /// Which keys the servers tell the judge of; `None` where nobody judges.
+    /// The prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
-    /// What the servers' own lock is like, where they have one.
+    /// The behaviour of the servers' built-in lock, if they have one.
     pub(crate) server_lock: ServerLock,
 }
 
@@ -81,7 +78,7 @@ pub static COORDINATORS: &[Entry] = &[
 ];
 
 impl Scenario {
-    /// Which servers a lock runs against under these faults.
+    /// The servers of a lock under these faults.
     pub fn topology(&self, client: &Definition, families: &Families) -> Topology {
         (entry(client.deployment.coordinator()).topology)(self, client, families)
     }
@@ -100,7 +97,6 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
     }
 }
 
-/// Where a server listens.
 fn address(node: Node, port: u16) -> Address {
     Address { host: node.to_string(), port }
 }
@@ -123,7 +119,7 @@ mod tests {
         }
     }
 
-    /// How many faults a hundred seeds of a family draw for a lock, wherever they strike.
+    /// The number of faults that a hundred seeds of a family draw for a lock.
     fn drawn(lock: &'static Definition, family: Family) -> usize {
         let scenario = Scenario { strategy: Strategy::Uniform, ..Scenario::default() };
         let (scenario, families) = (Rc::new(scenario), Families::from(family));

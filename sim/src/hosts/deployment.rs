@@ -1,4 +1,4 @@
-//! Sets a world up: which hosts there are and what each runs.
+//! Sets a world up: its hosts and their software.
 
 use crate::hosts::coordinators::{Entry, ServerSetup, entry};
 use crate::hosts::programs::desk::Desk;
@@ -18,7 +18,7 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use std::rc::Rc;
 
-/// What a world is set up from.
+/// The parameters of a world.
 pub(crate) struct Deployment {
     pub(crate) seed: Seed,
     pub(crate) client: &'static Definition,
@@ -28,32 +28,31 @@ pub(crate) struct Deployment {
     pub(crate) progress_bound: Micros,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// Between judge and storage, where the lock is a program.
+    /// Between judge and storage, if the lock is a program.
     pub(crate) desk: Rc<Desk>,
-    /// What programs leave behind.
+    /// The records of programs.
     pub(crate) lives: Rc<Lives>,
     /// Plants the mistake of a mutant.
     pub(crate) mutate: Option<Wrap>,
 }
 
-/// Every process of a run.
 fn processes(scenario: &Scenario) -> impl Iterator<Item = Node> {
     (1..=scenario.processes).map(Node::Client).chain([Node::Probe])
 }
 
-/// The threads of a process. The probe has one.
+/// The probe has one.
 fn threads(scenario: &Scenario, process: Node) -> impl Iterator<Item = Node> {
     let count = if process == Node::Probe { 1 } else { scenario.threads };
     (1..=count).map(move |thread| process.of_thread(thread))
 }
 
-/// Everybody on the roster of a run.
+/// All members of a run's roster.
 pub(crate) fn members(scenario: &Scenario) -> Vec<Node> {
     processes(scenario).flat_map(|process| threads(scenario, process)).collect()
 }
 
 impl Deployment {
-    /// Every host with what it runs, in the order in which hosts take their turns.
+    /// Every host with its software, in the order of turns.
     pub(crate) fn hosts(self) -> Vec<(Node, Software)> {
         let this = Rc::new(self);
         let shared = this.shared();
@@ -106,7 +105,6 @@ impl Deployment {
         entry(self.client.deployment.coordinator())
     }
 
-    /// What the servers follow from.
     fn setup(&self) -> ServerSetup<'_> {
         ServerSetup {
             seed: self.seed,
@@ -120,7 +118,8 @@ impl Deployment {
         }
     }
 
-    /// What keys the servers tell of: of programs all, because which is the lock's is seen later.
+    /// The prefix of the keys that servers report: all for programs, because the lock's key is
+    /// determined later.
     fn tap_prefix(&self) -> Bytes {
         match self.scenario.program(self.client) {
             Some(_) => Bytes::new(),
@@ -167,8 +166,8 @@ impl Deployment {
         }))
     }
 
-    /// Starts a further thread of the process that `env` and `lock` are of. Panics if the lock
-    /// knows no threads: the run was set up wrong.
+    /// Starts a further thread of the process with this `env` and `lock`. Panics if the lock does
+    /// not support threads: a setup error.
     fn start_thread(&self, node: Node, env: &Env, lock: &dyn Lock) {
         let Node::Thread { thread, .. } = node else { panic!("{node} is no further thread") };
         let env = env.of_thread(thread);
@@ -193,7 +192,6 @@ impl Deployment {
         }
     }
 
-    /// Where the servers are, as the lock of a process sees them.
     fn servers(&self, process: Node) -> Servers {
         (self.coordinator().servers)(&self.setup(), process)
     }

@@ -1,11 +1,11 @@
-//! A panic as one line on stderr, like any other error.
+//! Prints a panic as one line on stderr, like any other error.
 
 use fencepost::cli;
 use std::any::Any;
 use std::panic::{self, PanicHookInfo};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Has the first panic written as one line. `RUST_BACKTRACE=full` keeps the backtrace.
+/// Prints the first panic as one line. `RUST_BACKTRACE=full` keeps the backtrace.
 pub(crate) fn report_in_one_line() {
     if std::env::var_os("RUST_BACKTRACE").is_some_and(|value| value == "full") {
         return;

@@ -1,11 +1,11 @@
-//! Aimed plans: half of what goes wrong goes wrong where the protocol can be hurt.
+//! Aimed plans: half of the faults strike where the protocol can be hurt.
 //!
-//! The plan is that of the families; about every second incident of it is moved. The early part of
-//! the window is cut into as many parts as there are incidents to move, one for each. A scout runs
-//! the plan as it is by then up to the end of a part, [`places`] says who was where, and the
-//! incident goes to one of the places of its part. What begins earlier is settled by then, and two
-//! runs are the same up to the first thing in which they differ: so an incident meets what it was
-//! aimed at, unless it has a lead (a lag, a cut) that changes what follows.
+//! The families draw the plan; about every second incident of it is moved. The early part of the
+//! window is divided into as many parts as there are incidents to move, one for each. A scout runs
+//! the current plan up to the end of a part, [`places`] locates the processes, and the incident
+//! moves to one of the places of its part. Everything earlier is settled by then, and two runs are
+//! the same up to their first difference: so an incident meets its target, unless it has a lead (a
+//! lag, a cut) that changes the following events.
 
 use super::places::places;
 use super::recording::Recording;
@@ -19,15 +19,15 @@ use fencepost_faults::{
 };
 use std::rc::Rc;
 
-/// The most scouts of one run. More incidents than that share them, and those of one scout may get
-/// in each other's way.
+/// The most scouts of one run. More incidents than that share them, and those of one scout may
+/// interfere.
 const SCOUTS_MAX: usize = 4;
 
 /// A window of this length, or half of a longer one if that is more, is early enough.
 const EARLY: Micros = Micros::from_secs(30);
 
-/// The plan of a run with some of its incidents moved. Where a scout cannot be run, the incidents
-/// stay where they were drawn: the run itself will say what is wrong.
+/// The plan of a run with some of its incidents moved. If a scout fails, the incidents stay as
+/// drawn: the run itself will report the error.
 pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting) -> FaultPlan {
     let mut rng = spec.seed.stream(Stream::Aim);
     let (to_move, mut others): (Vec<_>, Vec<_>) =
@@ -46,20 +46,18 @@ pub(super) fn plan(spec: &RunSpec, drawn: Vec<DrawnIncident>, setting: &Setting)
     of(&others)
 }
 
-/// The part of a window to which incidents are moved: a scout costs as much as the time that it
-/// runs, and who takes a lock again and again comes to the same places early and late.
+/// The part of a window to which incidents are moved: a scout costs as much as its run time, and a
+/// process that takes a lock repeatedly passes the same places early and late.
 fn early(window: Window) -> Window {
     let length = window.length().0;
     let early = (length / 2).max(length.min(EARLY.0));
     Window { end_us: window.begin_us + Micros(early), ..window }
 }
 
-/// The plan of these incidents.
 fn of(incidents: &[DrawnIncident]) -> FaultPlan {
     plan_of(incidents.iter().flat_map(|one| one.incident.faults.clone()).collect())
 }
 
-/// The window in equal parts, the earliest first.
 fn parts(window: Window, count: usize) -> Vec<Window> {
     let count = count as u64;
     let cut = |index: u64| window.begin_us + Micros(window.length().0 / count * index);
@@ -71,14 +69,14 @@ fn parts(window: Window, count: usize) -> Vec<Window> {
         .collect()
 }
 
-/// A fault that does nothing, after the scout has ended: its probe would begin when all faults are
-/// over, and that of the run itself does not begin before the incident to be placed.
+/// A fault without effect after the scout's end: its probe would begin when all faults are over,
+/// and the run's own probe does not begin before the incident to place.
 fn never(end: SimTime) -> TimedFault {
     let fault = Fault::ClockJump { node: Node::Storage, offset_us: 0 };
     TimedFault { id: u32::MAX, at_us: end + Micros::from_secs(1), fault }
 }
 
-/// Where everybody is up to the end of a part, when these incidents happen.
+/// The places of all processes up to the end of a part, with these incidents.
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));

@@ -40,7 +40,7 @@ impl RunSpec {
         }
     }
 
-    /// The run of a seed under a plan that it does not draw.
+    /// The run of a seed under a given plan.
     pub fn under(
         plan: FaultPlan,
         seed: Seed,
@@ -56,7 +56,6 @@ impl RunSpec {
         RunSpec { seed, client, families: families.clone(), scenario, plan }
     }
 
-    /// The run with every incident where its family draws it.
     fn uniform(self, setting: &Setting) -> RunSpec {
         let mut plan = generate(self.seed, &self.families, setting);
         let unanswered = self.coordinator().unanswered;

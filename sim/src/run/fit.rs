@@ -1,4 +1,4 @@
-//! Whether a scenario, a lock and faults go together. Must never run them.
+//! Checks that a scenario, a lock and faults fit together, without running them.
 
 mod nowhere;
 
@@ -12,49 +12,49 @@ use fencepost_faults::{Families, Family, Node, Seed};
 use nowhere::Nowhere;
 use std::rc::Rc;
 
-/// Why no run can be made of a scenario, a lock and faults.
+/// Why a scenario, a lock and faults do not fit together.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Unfit {
     /// No plan can be drawn.
     #[error(transparent)]
     Setting(#[from] InvalidSetting),
-    /// A link is to be slow that there is not.
+    /// The slow link does not exist.
     #[error("slow-link '{link}': expected two of {valid}")]
     SlowLink {
-        /// Which.
+        /// The link.
         link: SlowLink,
-        /// The machines that there are.
+        /// The existing machines.
         valid: String,
     },
-    /// A standby is asked for, and the lock is not on a coordinator that has one.
+    /// A standby is requested, and the lock's coordinator has none.
     #[error("{key} '{value}': expected a lock on postgresql, and {client} is on {coordinator}")]
     Standby {
-        /// Which key of the scenario.
+        /// The key of the scenario.
         key: &'static str,
         /// Its value.
         value: &'static str,
         /// The lock.
         client: &'static str,
-        /// Where it is.
+        /// Its coordinator.
         coordinator: &'static str,
     },
-    /// Primaries are to be lost in a way in which those of the lock are not.
+    /// A way to lose primaries that the lock's coordinator does not have.
     #[error("failover-by '{}': expected {expected} for {client}", .by.name())]
     FailoverBy {
-        /// In which way.
+        /// The way.
         by: FailoverBy,
         /// The lock.
         client: &'static str,
-        /// In which ways they are.
+        /// The ways that it has.
         expected: &'static str,
     },
-    /// Calls are to be given up, and the lock is a program of the user's own.
+    /// Calls to give up, with a lock in a program of the user.
     #[error(
         "{key} '{value}': expected none for {program}, a program, which decides by itself how long \
          it waits"
     )]
     GivesUp {
-        /// Which key of the scenario.
+        /// The key of the scenario.
         key: &'static str,
         /// Its value.
         value: &'static str,
@@ -67,16 +67,16 @@ pub enum Unfit {
          {others} do"
     )]
     Threads {
-        /// How many are asked for.
+        /// The requested number.
         threads: u16,
         /// The lock.
         client: &'static str,
-        /// The locks of the table that know threads.
+        /// The locks of the table that support threads.
         others: String,
     },
 }
 
-/// Checks that runs can be made. Errors name the value and what would be valid.
+/// Checks that runs can be made. Errors name the value and the valid ones.
 pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Result<(), Unfit> {
     let setting = scenario.setting(scenario.topology(client, families));
     setting.validate()?;
@@ -117,7 +117,7 @@ fn has_standby(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::Standby { key, value, client, coordinator })
 }
 
-/// Only from a primary somebody takes over, and an operator only from one that is gone.
+/// Only a primary has a successor, and an operator only replaces one that is gone.
 fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     let expected = match (by, client.deployment) {
         (FailoverBy::Drawn, _) | (_, Deployment::Primary) => return Ok(()),
@@ -128,8 +128,8 @@ fn loses_primaries(by: FailoverBy, client: &Definition) -> Result<(), Unfit> {
     Err(Unfit::FailoverBy { by, client: client.name, expected })
 }
 
-/// What an application has to do with a lock: one is built, in no world, and asked. A program does
-/// as it likes.
+/// An application's use of a lock: builds one, without a world, and queries it. A program does as
+/// it likes.
 pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     if scenario.program(client).is_some() {
         return Usage::PLAIN;
@@ -138,15 +138,14 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
     (client.build)(env, &servers(client), &Scenario::default().settings()).usage()
 }
 
-/// Whether a lock makes that of another thread of its process: one is built, in no world, and
-/// asked.
+/// Returns whether a lock supports another thread of its process: builds one, without a world, and
+/// queries it.
 pub fn knows_threads(client: &Definition) -> bool {
     let env = Env::new(Rc::new(Nowhere), HostKey(0));
     let lock = (client.build)(env.clone(), &servers(client), &Scenario::default().settings());
     lock.of_thread(env.of_thread(2)).is_some()
 }
 
-/// Servers that nobody talks to.
 fn servers(client: &Definition) -> Servers {
     let scenario = Scenario::default();
     let topology = scenario.topology(client, &Families::from(Family::None));
@@ -175,7 +174,7 @@ mod tests {
         assert_eq!(names.len(), 10);
     }
 
-    /// Whether this lock fits under faults of this family, or what is said of it.
+    /// Checks that this lock fits under faults of this family; returns the reason if not.
     fn refusal(scenario: &Scenario, client: &str, family: &str) -> Result<(), String> {
         let client = fencepost_clients::find(client).expect("the lock is in the table");
         fits(scenario, client, &family.parse().expect("a family"))

@@ -1,4 +1,4 @@
-//! The header of a history: what the judge has to know of the run.
+//! The header of a history: the judge's facts about the run.
 
 use super::spec::RunSpec;
 use crate::hosts::programs::watched::is_pattern;
@@ -40,7 +40,7 @@ impl RunSpec {
     }
 }
 
-/// What a history says of what a database keeps.
+/// A database's way of keeping locks, for the history.
 fn keeping(keeps: Keeps) -> Keeping {
     match keeps {
         Keeps::RowByClients => Keeping::RowByClients,

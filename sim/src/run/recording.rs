@@ -1,4 +1,4 @@
-//! What a run writes down and leaves behind.
+//! The records and results of a run.
 
 use crate::hosts::programs::record::Life;
 use crate::hosts::programs::watched::Watched;
@@ -6,43 +6,43 @@ use crate::world::wire_log::Detail;
 use fencepost_faults::{Node, SimTime};
 use fencepost_reports::{History, Trace};
 
-/// What a run leaves behind.
+/// The results of a run.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct RunOutcome {
-    /// What happened.
+    /// The events.
     pub history: History,
-    /// How long it took in virtual time.
+    /// Its duration in virtual time.
     pub virtual_time: SimTime,
-    /// How many messages were sent.
+    /// The number of sent messages.
     pub messages: u64,
-    /// How many events the world handled.
+    /// The number of events in the world.
     pub events: u64,
-    /// The messages on the wire, if they were recorded.
+    /// The messages, if recorded.
     pub trace: Option<Trace>,
-    /// When which node had a turn, in order, if that was recorded.
+    /// The turns of nodes, in order, if recorded.
     pub turns: Vec<(SimTime, Node)>,
-    /// When a message was held up, or one that had been was tried again, and from whom to whom, in
-    /// order, if turns were recorded.
+    /// The times and links at which a message was held up or retried, in order, if turns were
+    /// recorded.
     pub held_up: Vec<(SimTime, (Node, Node))>,
-    /// The lives of the user's own programs, if the lock is in such.
+    /// The lives of the user's programs, if the lock is in one.
     pub programs: Vec<Life>,
     /// The key by which these are judged.
     pub watched: Option<Watched>,
-    /// How often a planted mistake was made, if one is planted.
+    /// How often a planted mistake was made.
     pub altered: u64,
 }
 
-/// What a run writes down. The history is the same either way.
+/// The records of a run. The history is the same for all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recording {
     /// The history.
     History,
-    /// The history, and when messages with content were under way between whom.
+    /// The history, and the transit times and ends of messages with content.
     Commands,
-    /// The history, and every message on the wire.
+    /// The history, and every message.
     Wire,
-    /// The history, when every message was under way between whom, and when it was held up. The fast
-    /// engine also tells when which node had a turn.
+    /// The history, the transit times and ends of every message, and the times at which one was
+    /// held up. The fast engine also records the turns of nodes.
     Turns,
 }
 

@@ -1,4 +1,4 @@
-//! Everything that one run follows from.
+//! All inputs of one run.
 
 use crate::hosts::coordinators::{Entry, entry};
 use crate::setup::scenario::Scenario;
@@ -7,7 +7,7 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, FaultPlan, Micros, Seed};
 use std::rc::Rc;
 
-/// Everything that one run follows from.
+/// All inputs of one run.
 #[derive(Clone)]
 pub struct RunSpec {
     /// The seed of every draw.
@@ -19,7 +19,7 @@ pub struct RunSpec {
     /// The deployment, the workload and the habits, with the lengths that the seed drew if the
     /// families are a swarm.
     pub scenario: Rc<Scenario>,
-    /// What goes wrong.
+    /// The fault plan.
     pub plan: FaultPlan,
 }
 
@@ -33,7 +33,7 @@ impl RunSpec {
         entry(self.client.deployment.coordinator())
     }
 
-    /// How long a server keeps a lock of which it hears nothing.
+    /// How long a server keeps a silent lock.
     pub(super) fn lease(&self) -> Micros {
         (self.coordinator().lease)(self.scenario.ttl.0)
     }

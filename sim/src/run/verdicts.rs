@@ -14,21 +14,21 @@ use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
 use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
 
-/// A run and what came of it.
+/// A run and its results.
 pub struct Findings<'r> {
-    /// What was run.
+    /// The run.
     pub spec: &'r RunSpec,
-    /// What came of it.
+    /// Its results.
     pub outcome: &'r RunOutcome,
 }
 
 impl Findings<'_> {
-    /// What the run tells.
+    /// The facts of the run.
     pub fn facts(&self) -> RunFacts {
         self.facts_shown_by(Findings::command(self.spec))
     }
 
-    /// The same, of a run that this command shows again.
+    /// The same, with a command that replays this run.
     pub fn facts_shown_by(&self, replay: String) -> RunFacts {
         let (spec, outcome) = (self.spec, self.outcome);
         let context = RunContext {
@@ -48,7 +48,7 @@ impl Findings<'_> {
         RunFacts::new(&outcome.history, context)
     }
 
-    /// Why what the programs of the run did proves nothing, if so.
+    /// Why the work of the run's programs is inconclusive, if so.
     fn failure(&self) -> Option<String> {
         let unwatched = self.outcome.watched.as_ref().filter(|watched| !watched.others.is_empty());
         let failed = self.outcome.programs.iter().find_map(Life::failure);
@@ -66,7 +66,7 @@ impl Findings<'_> {
     }
 }
 
-/// What was written down of a run, as far as it is needed.
+/// The recordings that are needed.
 pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     Recordings {
         history: (needs >= Needs::History).then_some(outcome.history),
@@ -74,7 +74,7 @@ pub fn recordings(outcome: RunOutcome, needs: Needs) -> Recordings {
     }
 }
 
-/// What the literature's verdict depends on besides lock and fault.
+/// The conditions of the literature's verdict besides lock and fault.
 pub fn conditions(scenario: &Scenario) -> Conditions {
     let survives = scenario.servers.persistence == Persistence::AofAlways
         || scenario.faults.restart_delay.min >= scenario.ttl;
@@ -105,12 +105,12 @@ pub fn report(seed: Seed, engine: Engine, scenario: &Scenario, runs: Vec<RunRepo
     }
 }
 
-/// Everything besides seed, lock and faults that a run follows from, as reports echo it.
+/// The inputs of a run besides seed, lock and faults, as reports echo them.
 pub fn config(scenario: &Scenario) -> serde_json::Value {
     serde_json::json!({ "scenario": scenario })
 }
 
-/// What writes the reports.
+/// The tool that writes the reports.
 pub fn tool() -> Tool {
     Tool { name: env!("CARGO_PKG_NAME").to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() }
 }

@@ -1,6 +1,6 @@
 //! Draws besides the faults: the lengths of leases, holds and waits. `all` draws every length.
 //! `storage-delay` draws how long a process waits for the storage: one that gives up early is never
-//! late with a write. Holds of a lock that renews its lease exceed the lease, whatever the faults:
+//! late with a write. Holds of a lock that renews its lease exceed the lease under all faults:
 //! otherwise the renewal would never matter.
 //!
 //! A constant length hides behaviour that another would show (Groce, Zhang, Eide, Chen and Regehr,
@@ -124,7 +124,7 @@ fn hold_within(ttl: Span, per_mille: u64) -> SpanRange {
     SpanRange::new(Span::millis(10).min(max), max)
 }
 
-/// The scenario with the lengths from a report instead of its own. Errors are sentence fragments.
+/// The scenario with the lengths from a report. Errors are sentence fragments.
 pub(crate) fn with_stated(
     scenario: &Scenario,
     lengths: &BTreeMap<String, String>,

@@ -2,5 +2,4 @@
 
 /// The resource that the locks of a run guard.
 pub(crate) const RESOURCE: &str = "lock:orders";
-/// The port of the guarded storage.
 pub(crate) const STORAGE_PORT: u16 = 9000;

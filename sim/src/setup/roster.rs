@@ -1,5 +1,5 @@
-//! Who takes part in a run, how far each has come, and so when the run is over. Each thread of a
-//! process is a member of its own.
+//! The participants of a run, their progress, and so the end of the run. Each thread of a process
+//! is a separate member.
 
 use fencepost_faults::{Node, Seed, Stream};
 use rand_chacha::ChaCha8Rng;
@@ -7,28 +7,26 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-/// The threads of all processes of a run. What one has done and drawn survives the crashes of its
-/// process here.
+/// The threads of all processes of a run. Their progress and draws survive crashes of their process
+/// here.
 pub(crate) struct Roster {
     members: BTreeMap<Node, Member>,
     stood_still: RefCell<BTreeMap<Node, Stillness>>,
     unfinished: Cell<usize>,
 }
 
-/// One thread.
 pub(crate) struct Member {
-    /// How many cycles it still has to do.
     pub(crate) cycles_left: Cell<u32>,
-    /// Decides hold times and the like.
+    /// Draws hold times and similar values.
     pub(crate) draws: RefCell<ChaCha8Rng>,
-    /// Decides which calls it does not wait for to the end.
+    /// Draws the calls that it gives up.
     pub(crate) impatience: RefCell<ChaCha8Rng>,
     /// Decides which of its sections nest.
     pub(crate) nesting: RefCell<ChaCha8Rng>,
     is_finished: Cell<bool>,
 }
 
-/// How long a machine has been held still, by its own monotonic clock, in microseconds.
+/// The total pause of a machine, by its own monotonic clock, in microseconds.
 #[derive(Clone, Copy, Default)]
 struct Stillness {
     since: Option<u64>,
@@ -52,12 +50,12 @@ impl Roster {
         }
     }
 
-    /// A machine is held still, at that time of its monotonic clock.
+    /// Records that a machine pauses, at that time of its monotonic clock.
     pub(crate) fn stops(&self, machine: Node, now_us: u64) {
         self.stood_still.borrow_mut().entry(machine).or_default().since.get_or_insert(now_us);
     }
 
-    /// A machine goes on.
+    /// Records that a machine resumes.
     pub(crate) fn goes_on(&self, machine: Node, now_us: u64) {
         if let Some(stillness) = self.stood_still.borrow_mut().get_mut(&machine)
             && let Some(since) = stillness.since.take()
@@ -66,18 +64,18 @@ impl Roster {
         }
     }
 
-    /// How long a machine that runs has been held still in all: time in which it could not work.
+    /// The total pause of a running machine: time in which it could not work.
     pub(crate) fn stood_still(&self, machine: Node) -> Duration {
         let all = self.stood_still.borrow();
         Duration::from_micros(all.get(&machine).map_or(0, |stillness| stillness.before))
     }
 
-    /// One thread. Panics if it is not on the roster: the run was set up wrong.
+    /// One thread. Panics if it is not on the roster: a setup error.
     pub(crate) fn member(&self, node: Node) -> &Member {
         self.members.get(&node).unwrap_or_else(|| panic!("{node} is not on the roster"))
     }
 
-    /// A thread has done all that it had to do.
+    /// Records that a thread has finished.
     pub(crate) fn finishes(&self, node: Node) {
         if let Some(member) = self.members.get(&node)
             && !member.is_finished.replace(true)
@@ -86,7 +84,7 @@ impl Roster {
         }
     }
 
-    /// A machine will not come back, and no thread of it.
+    /// Records that a machine and its threads will not return.
     pub(crate) fn dies_for_good(&self, machine: Node) {
         self.members
             .keys()
@@ -94,7 +92,7 @@ impl Roster {
             .for_each(|node| self.finishes(*node));
     }
 
-    /// Whether nobody has anything left to do.
+    /// Returns whether no member has anything left to do.
     pub(crate) fn is_finished(&self) -> bool {
         self.unfinished.get() == 0
     }

@@ -1,5 +1,5 @@
-//! Everything that a run follows from besides its seed, its lock and its faults: the deployment,
-//! the workload, the habits of clients and servers.
+//! All inputs of a run besides its seed, its lock and its faults: the deployment, the workload, the
+//! habits of clients and servers.
 
 mod calls;
 mod declare;
@@ -39,14 +39,14 @@ use program::Program;
 use std::num::NonZeroU16;
 
 impl Scenario {
-    /// The scenario of a file or of `--set`: what it does not name is as built in.
+    /// The scenario of a file or of `--set`; unnamed keys have their built-in values.
     pub fn of_table(mut table: toml::Table) -> Result<Scenario, toml::de::Error> {
         table.entry("strategy").or_insert_with(|| Strategy::default().name().into());
         table.entry("nesting").or_insert_with(|| Nesting::default().name().into());
         table.try_into()
     }
 
-    /// The program that a lock is, if it is one of the user's own.
+    /// The user's program that is this lock, if it is one.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
     }
@@ -58,13 +58,13 @@ impl Scenario {
         given.map(|(key, calls)| (key, calls.name()))
     }
 
-    /// How soon a free lock can be demanded to be had: whoever was refused comes back after a
-    /// retry, and may lose one reply besides.
+    /// Smallest allowed availability bound: a refused process returns after a retry, and may also
+    /// lose one reply.
     pub fn soonest(&self) -> Span {
         Span(self.calls.command_timeout.0 + self.calls.retry.max.0)
     }
 
-    /// What a fault plan may hit, and how hard.
+    /// The targets and the strength of a fault plan.
     pub fn setting(&self, topology: Topology) -> Setting {
         let mut knobs = Knobs::for_ttl(self.ttl.0);
         let set = |knob: &mut Spans, range: Option<SpanRange>| {
@@ -91,8 +91,7 @@ impl Scenario {
         Setting { topology, processes: self.processes, ttl_us: self.ttl.0, window, knobs }
     }
 
-    /// Checks each value, and that they make sense together. Errors name the value and what would
-    /// be valid.
+    /// Checks each value, and their combination. Errors name the value and the valid ones.
     pub fn validate(&self) -> Result<(), InvalidScenario> {
         self.validate_values()?;
         let Timing { max_time, .. } = self.timing;
@@ -118,7 +117,7 @@ impl Scenario {
         Ok(())
     }
 
-    /// The numbers that the lock of a process is built with.
+    /// The parameters of a process's lock.
     pub fn settings(&self) -> Settings {
         Settings {
             ttl: self.ttl.into(),
@@ -137,15 +136,15 @@ impl Scenario {
 }
 
 impl Scenario {
-    /// What differs from the built-in scenario or was asked for all the same, as keys and values of
-    /// `--set`.
+    /// The differences from the built-in scenario, and requested built-in values, as keys and
+    /// values of `--set`.
     pub fn deviations(&self) -> Vec<(String, String)> {
         let as_map = |scenario: &Scenario| {
             let mut map = match serde_json::to_value(scenario) {
                 Ok(serde_json::Value::Object(map)) => map,
                 _ => serde_json::Map::new(),
             };
-            // A report leaves out one of its names.
+            // A report omits one of its names.
             map.insert("strategy".to_owned(), scenario.strategy.name().into());
             map.insert("nesting".to_owned(), scenario.nesting.name().into());
             map

@@ -1,6 +1,6 @@
 //! Workload W, for benchmarks only: one Redis, three processes that acquire, hold and release
-//! twenty times, and idle hosts besides. No storage, no judge: what an engine costs, and nothing
-//! else. Must never be part of a run.
+//! twenty times, and idle hosts. Without storage and judge, it measures only the engine. Only for
+//! benchmarks.
 
 pub mod bare;
 
@@ -19,35 +19,33 @@ use std::ops::RangeInclusive;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How many processes take the lock.
+/// The number of processes that take the lock.
 pub const PROCESSES: u16 = 3;
-/// How often each.
+/// Cycles of each.
 pub const CYCLES: u32 = 20;
 
-/// How long the lock is held.
 const HOLD: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(200);
 /// A run that takes longer in virtual time is stopped.
 const LIMIT: SimTime = SimTime(100_000_000_000);
 
-/// What a run of workload W did.
+/// Counts of a run of workload W.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Figures {
-    /// How long it took in virtual time.
+    /// Its duration in virtual time.
     pub virtual_time: SimTime,
-    /// How many messages were sent.
+    /// The number of sent messages.
     pub messages: u64,
-    /// How many events the world handled.
+    /// The number of events in the world.
     pub events: u64,
-    /// How many commands the server carried out.
+    /// The number of commands that the server executed.
     pub commands: u64,
 }
 
-/// Where the server listens.
 fn address() -> Address {
     Address { host: "redis-1".to_owned(), port: 6379 }
 }
 
-/// The numbers that the processes choose.
+/// The parameters of the processes.
 pub fn settings() -> Settings {
     let ms = Duration::from_millis;
     Settings {
@@ -68,7 +66,7 @@ pub fn lock(env: &Env) -> Box<dyn Lock> {
     (definition.build)(env.clone(), &Servers::One(address()), &settings())
 }
 
-/// What one process does: the body of workload W, for any world.
+/// The work of one process: the body of workload W, for any world.
 pub async fn process(env: Env, cycles: u32) {
     let mut lock = lock(&env);
     for _ in 0..cycles {
@@ -79,19 +77,19 @@ pub async fn process(env: Env, cycles: u32) {
     }
 }
 
-/// How the server is set up.
+/// The server's configuration.
 pub fn config() -> NodeConfig {
     NodeConfig { host: "redis-1".to_owned(), active_expire: false, ..NodeConfig::default() }
 }
 
-/// Workload W, or one like it of another size.
+/// Workload W, or a variation of another size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Workload {
-    /// How many processes take the lock.
+    /// The number of processes that take the lock.
     pub processes: u16,
-    /// How often each.
+    /// Cycles of each.
     pub cycles: u32,
-    /// How many hosts there are that do nothing.
+    /// The number of idle hosts.
     pub idle: u16,
     /// The smallest step of time.
     pub quantum: Duration,
@@ -122,7 +120,7 @@ impl Workload {
         self.run_with(seed, engine, |_, _| Box::new(bare::Server::default()), process)
     }
 
-    /// Runs it on the fast engine and gives what the server was told, for [`replay`].
+    /// Runs it on the fast engine and returns the server's inputs, for [`replay`].
     pub fn record(&self, seed: u64) -> Vec<Recorded> {
         let told = Rc::new(RefCell::new(Vec::new()));
         let log = told.clone();
@@ -232,7 +230,7 @@ pub fn replay(told: &[Recorded]) -> u64 {
     commands
 }
 
-/// A server that writes down what it is told.
+/// A server that records its inputs.
 struct Recording {
     machine: Box<dyn Machine>,
     told: Rc<RefCell<Vec<Recorded>>>,

@@ -1,8 +1,8 @@
-//! From which value of one number of the scenario on a lock breaks: a grid over the range first,
-//! then bisection between the two neighbours where it turns.
+//! Searches for the value of a scenario parameter at which a lock breaks: a grid over the range
+//! first, then bisection between two neighbours with different results.
 //!
 //! Every probe runs the same seeds with another value. Bisection assumes that a worse value breaks
-//! whatever a milder one breaks; the report says whether the probes bear that out.
+//! every lock that a milder one breaks; the report says whether the probes confirm that.
 
 mod livelock;
 pub mod quantity;
@@ -29,16 +29,16 @@ use quantity::{Facts, Varied};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// What is searched.
+/// The parameters of a search.
 #[derive(Clone)]
 pub struct Search {
     /// The lock.
     pub client: &'static Definition,
-    /// What goes wrong.
+    /// The families of faults.
     pub families: Families,
-    /// Everything else. What it says of the quantity is where the search starts from.
+    /// The scenario. Its value of the quantity is the start of the search.
     pub scenario: Scenario,
-    /// What is varied.
+    /// The varied quantity.
     pub quantity: &'static Varied,
     /// The rule that counts; any if `None`.
     pub kind: Option<Kind>,
@@ -46,23 +46,23 @@ pub struct Search {
     pub seeds: SeedRange,
     /// The least and the greatest value; the least is below the greatest.
     pub range: (u64, u64),
-    /// How fine the search is; at least 1.
+    /// The resolution; at least 1.
     pub step: u64,
-    /// How many equal parts of the range are tried first; at least 1.
+    /// The number of equal parts of the range to try first; at least 1.
     pub parts: u64,
-    /// How many threads.
+    /// The number of threads.
     pub jobs: usize,
 }
 
 impl Search {
-    /// How many probes it takes at most.
+    /// The most probes of the search.
     pub fn probes_max(&self) -> u64 {
         let part = (self.range.1 - self.range.0) / self.parts;
         let halvings = u64::from(64 - (part / self.step.max(1)).leading_zeros());
         self.parts + 1 + halvings
     }
 
-    /// Searches. Fails if a run does, or if a value makes no sense in the scenario.
+    /// Searches. Fails if a run does, or if a value is invalid in the scenario.
     pub fn search(
         &self,
         listener: &dyn Listener,
@@ -108,7 +108,7 @@ impl Search {
         Ok(report)
     }
 
-    /// What the bounds follow from.
+    /// The inputs of the bounds.
     pub fn facts(&self) -> Result<Facts, SearchError> {
         let alone = alone(self.client, &self.scenario)?;
         let (deployment, scenario) = (self.client.deployment, self.scenario.clone());
@@ -134,7 +134,7 @@ impl Search {
         listener: &dyn Listener,
         stop: &Stop,
     ) -> Result<Probe, SearchError> {
-        // Arithmetic is about the lengths of the scenario, so `all` draws none of its own.
+        // The bounds use the lengths of the scenario, so `all` must not draw them.
         let mut scenario = Scenario { keeps: Length::ALL.into(), ..self.scenario.clone() };
         (self.quantity.set)(&mut scenario, value);
         let shown = || self.quantity.quantity().show(value);
@@ -159,15 +159,15 @@ impl Search {
     }
 }
 
-/// Why a search came to no end.
+/// Why a search failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SearchError {
-    /// A value of the range makes no sense.
+    /// A value of the range is invalid.
     #[error("value {value}: {why}")]
     Value {
         /// The value.
         value: String,
-        /// What would make sense.
+        /// A valid choice.
         why: String,
     },
     /// The simulation failed.
@@ -176,13 +176,13 @@ pub enum SearchError {
     Run(FailedRun),
 }
 
-/// What a lock does that is alone, with messages as fast as they get.
+/// The timings of a single lock, with the fastest messages.
 #[derive(Clone, Copy)]
 struct Alone {
-    /// How long after the grant of the first server the validity of a lease ends at most, as the
-    /// lock states it; `None` if it states none.
+    /// The longest time from the first server's grant to the end of the stated validity; `None` if
+    /// the lock states none.
     valid: Option<Micros>,
-    /// How long before the process hears of its lease that server grants it at most.
+    /// The longest time from that server's grant until the process learns of its lease.
     lead: Micros,
 }
 
@@ -201,7 +201,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
         SearchError::Run(FailedRun { client, fault, seed: Seed(0), error })
     })?;
     let mut alone = Alone { valid: None, lead: Micros::ZERO };
-    // By whom, under which value, and when; of each process since its acquire began.
+    // The grantee, the value and the time, for each process since its acquire began.
     let mut granted: Vec<(Node, Option<&str>, SimTime)> = Vec::new();
     let mut acquires = BTreeSet::new();
     for event in &outcome.history.events {
@@ -215,7 +215,7 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
             }
             What::Ok { operation, owner, valid_for_us, .. } if acquires.contains(operation) => {
                 let own = || granted.iter().filter(|(by, ..)| *by == event.node);
-                // The value of an earlier attempt is another one.
+                // Skips the value of an earlier attempt.
                 let first = own().find(|(_, value, _)| *value == owner.as_deref());
                 let first = first.or_else(|| own().next()).map(|(.., at)| *at);
                 let lead = first.map_or(Micros::ZERO, |first| event.time_us.since(first));
@@ -228,15 +228,14 @@ fn alone(client: &'static Definition, scenario: &Scenario) -> Result<Alone, Sear
     Ok(alone)
 }
 
-/// How many messages are under way one after the other between the grant at the server and the end
-/// of the section: the reply, a connection to the storage and its answer, and two requests with
-/// theirs.
+/// The number of consecutive messages between the grant at the server and the end of the critical
+/// section: the reply, a connection to the storage and its answer, and two requests with theirs.
 const MESSAGES_OF_A_HOLD: u64 = 7;
 
-/// How long after the grant a process leaves its critical section at most, if nothing holds it up:
-/// the longest hold, which ends with the stated validity (with the ttl if none is stated), and the
-/// messages before, in and after it. Counted from the first server's grant, which a quorum comes
-/// after, and less what a reply takes at least: who takes over hears of it no sooner.
+/// The longest time from the grant until a process leaves its critical section without a delay: the
+/// longest hold, which ends with the stated validity (with the ttl if there is none), and the
+/// messages before, in and after it. Counted from the first server's grant, which precedes a
+/// quorum, and less the minimum time of a reply, because the next holder learns of it no sooner.
 fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Micros {
     let heard = scenario.timing.latency.min.0;
     let valid = alone.valid.unwrap_or(scenario.ttl.0 + alone.lead);
@@ -244,7 +243,7 @@ fn longest_hold(scenario: &Scenario, deployment: Deployment, alone: Alone) -> Mi
     match scenario.hold {
         Hold::Drawn(range) => {
             let messages = Micros(scenario.timing.latency.max.0.0 * MESSAGES_OF_A_HOLD);
-            // The other masters are connected to and asked, each within its time limit.
+            // Connects to and asks the other masters, each within its time limit.
             let others = match deployment {
                 Deployment::Independent => u64::from(scenario.servers.masters.saturating_sub(1)),
                 _ => 0,

@@ -1,7 +1,7 @@
 //! `docs/gallery`: a page for each anomaly, made from pinned seeds.
 //!
-//! Everything follows from the table of exhibits, so the pages are the same on every machine; a
-//! test makes them again and compares.
+//! All pages follow from the table of exhibits, so they are the same on every machine; a test makes
+//! them again and compares.
 
 mod etcd;
 pub mod exhibit;
@@ -31,8 +31,8 @@ use fencepost_reports::summary::sweep::{SeedRange, Shard};
 use fencepost_reports::{Cell, RunReport, Stages};
 use std::rc::Rc;
 
-/// How many seeds a remedy is tried on, from the one after the pinned one on; and how many if the
-/// first of these show nothing, without the remedy either.
+/// The number of seeds for a remedy, from the one after the pinned one on; and the number if the
+/// first of these show nothing, even without the remedy.
 const TRIED: u64 = 20;
 const TRIED_IF_RARE: u64 = 400;
 
@@ -50,12 +50,12 @@ pub enum GalleryError {
     /// The seed no longer shows what it was pinned for.
     #[error("exhibit {0}: the seed no longer shows it: pin another one in sim/src/studies/gallery")]
     NotShown(&'static str),
-    /// The table names what there is not.
+    /// The table contains an unknown name.
     #[error("exhibit {exhibit}: {what}")]
     Wrong {
-        /// Which exhibit.
+        /// The exhibit.
         exhibit: &'static str,
-        /// What is wrong.
+        /// The problem.
         what: String,
     },
     /// The simulation failed.
@@ -116,7 +116,6 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
     Ok(page(&facts, &run, violation))
 }
 
-/// The run that an exhibit pins.
 fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
     let client = find(exhibit.client)
@@ -152,7 +151,7 @@ fn workload(minimal: &Minimal) -> String {
     format!("{processes}, {} of each.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
-/// How much of each magnitude is enough, where a step less was tried and is not.
+/// The threshold of each magnitude, if a step less was tried and does not suffice.
 fn margins(minimal: &Minimal) -> Vec<String> {
     let margin = |found: &fencepost_faults::shrink::Boundary| {
         let (name, not_enough) = (found.magnitude.name(), found.not_enough?);
@@ -172,8 +171,8 @@ fn margins(minimal: &Minimal) -> Vec<String> {
     minimal.boundaries.iter().filter_map(margin).collect()
 }
 
-/// How often the rule is broken without the remedy and with it, over the same seeds. The pinned
-/// one, which was chosen because it breaks the rule, is not among them.
+/// How often the rule is broken without the remedy and with it, over the same seeds. Excludes the
+/// pinned one, which was chosen because it breaks the rule.
 fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryError> {
     let broken = |cell: &Cell| cell.violations_by_kind.get(&fixed.kind).copied().unwrap_or(0);
     let without = |seeds| counted(exhibit, (exhibit.client, exhibit.settings), seeds);

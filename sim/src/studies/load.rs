@@ -1,7 +1,7 @@
-//! What waiting for a lock costs: many processes ask one server for one lock, and wait between two
-//! attempts in different ways.
+//! Measures the cost of waiting for a lock: many processes ask one server for one lock, and wait
+//! between two attempts in different ways.
 //!
-//! After an article that people copy from, which measured 1,000 requests of 100 processes with and
+//! Modelled on a frequently copied article, which measured 1,000 requests of 100 processes with and
 //! without a sleep between two attempts. A world without storage and without faults: nothing here
 //! is judged.
 
@@ -29,31 +29,31 @@ use std::time::Duration;
 
 /// A case that takes longer in virtual time is stopped.
 const LIMIT: SimTime = SimTime(3_600_000_000);
-/// The smallest step of time: fine against a service time of some tens of microseconds.
+/// The smallest step of time: fine compared with a service time of some tens of microseconds.
 const QUANTUM: Micros = Micros(10);
-/// Into how many parts the time of a case is cut for its load over time.
+/// Parts of a case's duration for its load over time.
 const PARTS: usize = 20;
 
-/// What is run.
+/// The parameters.
 #[derive(Clone)]
 pub struct Load {
     /// The lock. It runs on one server.
     pub client: &'static Definition,
     /// The seed of every draw.
     pub seed: Seed,
-    /// How many processes.
+    /// The number of processes.
     pub processes: u16,
-    /// How many requests in all.
+    /// The total number of requests.
     pub requests: u32,
-    /// How long the server takes for a command.
+    /// The server's time for a command.
     pub service_time: Span,
-    /// How long a message takes.
+    /// The latency of a message.
     pub latency: SpanRange,
-    /// How long a holder works.
+    /// The duration of a holder's work.
     pub work: Span,
-    /// How many commands a holder sends besides.
+    /// Further commands of a holder.
     pub holder_commands: u32,
-    /// How long a process tries for.
+    /// How long a process tries.
     pub patience: Span,
 }
 
@@ -176,7 +176,7 @@ impl Load {
         None
     }
 
-    /// One attempt at a time, unless the lock itself is to wait.
+    /// Allows one attempt at a time, unless the lock itself waits.
     fn settings(&self, waiting: Waiting) -> Settings {
         let (own, patience) = (waiting == Waiting::Own, Duration::from(self.patience));
         let timeout = Duration::from_secs(60);
@@ -226,18 +226,19 @@ impl Load {
     }
 }
 
-/// What the processes of a case share, and what is noted of them.
+/// State shared by the processes of a case, with their measurements.
 #[derive(Default)]
 struct Book {
-    /// Requests that nobody has taken.
+    /// Remaining requests.
     left: Cell<u32>,
     given_up: Cell<u32>,
     acquire: RefCell<Vec<u64>>,
     hold: RefCell<Vec<u64>>,
     release: RefCell<Vec<u64>>,
-    /// How many messages the server got and sent.
+    /// Messages that the server received and sent.
     messages: Cell<u64>,
-    /// When the server carried out how many commands, in microseconds since its start.
+    /// The times at which the server executed commands, with their number, in microseconds since
+    /// its start.
     commands: RefCell<Vec<(u64, u64)>>,
 }
 

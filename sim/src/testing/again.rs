@@ -1,4 +1,4 @@
-//! One seed of a test again: told in full, with its report and the command that shows it.
+//! Repeats one seed of a test, with its full story, its report and the command that reproduces it.
 
 use super::Expect;
 use super::failure::{Deviation, TestFailure, What};
@@ -21,17 +21,17 @@ use fencepost_reports::{Cell, Diagnosis, Kind, Report, RunFacts, RunSummary, Sta
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// What of a test a single seed needs.
+/// The part of a test that a single seed needs.
 pub(super) struct Again<'t> {
     pub(super) lock: &'static Definition,
     pub(super) scenario: &'t Scenario,
     pub(super) folder: Option<PathBuf>,
-    /// The faults, if the test names them itself.
+    /// The plan, if the test sets one.
     pub(super) plan: Option<&'t FaultPlan>,
 }
 
 impl Again<'_> {
-    /// What is not as expected, with its report if a seed shows it.
+    /// The unexpected result, with a report if a seed shows it.
     pub(super) fn show(
         &self,
         unexpected: Unexpected,
@@ -68,7 +68,7 @@ impl Again<'_> {
             let mut cell = Cell::new(self.lock.name, &families.to_string());
             cell.add(&RunSummary { seed, run: &facts, phases: &phases(&outcome.history) });
             println!("{}", text(&self.report_of(seed, facts.into())));
-            // That one seed does not show what some seed should is no failure.
+            // A single seed need not show what some seed should.
             if let Some(unexpected @ Unexpected::Violated { .. }) = unexpected(&cell, expect) {
                 deviations.push(self.show(unexpected, families)?);
             }
@@ -82,7 +82,6 @@ impl Again<'_> {
         }
     }
 
-    /// The run of a seed.
     pub(super) fn spec(&self, seed: Seed, families: &Families) -> RunSpec {
         let scenario = Rc::new(self.scenario.clone());
         match self.plan {
@@ -110,7 +109,7 @@ impl Again<'_> {
         Ok(self.sum(sweep.seeds, cells))
     }
 
-    /// The run of a seed, which both engines must tell alike.
+    /// The run of a seed, which both engines must agree on.
     fn run(&self, seed: Seed, families: &Families) -> Result<(RunFacts, RunOutcome), TestFailure> {
         let spec = self.spec(seed, families);
         let failed = |error| TestFailure::Run(FailedRun::of(&spec, error));
@@ -171,12 +170,10 @@ impl Again<'_> {
     }
 }
 
-/// The first violation of a kind.
 fn first(facts: &RunFacts, kind: Kind) -> Option<&Violation> {
     facts.violations.iter().find(|one| one.kind == kind)
 }
 
-/// What only running again can tell of one violation.
 fn diagnosis(spec: &RunSpec, violation: Option<&Violation>) -> Diagnosis {
     diagnose_with(&Rates::default(), spec, violation.map_or(&[], std::slice::from_ref))
 }
@@ -188,7 +185,7 @@ fn text(report: &Report) -> String {
     anstream::adapter::strip_str(&String::from_utf8_lossy(&text)).to_string()
 }
 
-/// The command that runs the seed alone, as the test that is running now.
+/// The command that runs the seed alone, as the current test.
 fn replay_line(seed: Seed, families: &Families) -> String {
     let executable = std::env::current_exe().unwrap_or_default();
     let thread = std::thread::current();
@@ -217,7 +214,7 @@ fn command(
     }
 }
 
-/// Which of the package's targets an executable of cargo's is, as far as its path tells.
+/// The package's target of one of cargo's executables, according to its path.
 fn target(executable: &Path) -> String {
     let folder = executable.parent().and_then(Path::file_name).unwrap_or_default();
     let name = executable.file_stem().unwrap_or_default().to_string_lossy().into_owned();
@@ -228,8 +225,7 @@ fn target(executable: &Path) -> String {
     }
 }
 
-/// `fencepost` in cargo's target folder; if the executable is not in it, in the folder `target`
-/// here.
+/// `fencepost` in cargo's target folder; without one, in the folder `target` here.
 fn folder() -> PathBuf {
     let executable = std::env::current_exe().unwrap_or_default();
     let inside = executable

@@ -1,4 +1,4 @@
-//! Whether a future event could wake a waiting process.
+//! Looks for a future event that could wake a waiting process.
 
 use super::agenda::{HostIndex, NEMESIS, Occurrence};
 use super::host::Software;

@@ -7,7 +7,6 @@ use super::agenda::HostIndex;
 
 /// Carries bytes for the world. The world numbers sockets; a connection has one at each end.
 pub(crate) trait Carrier {
-    /// `socket` of `from` starts to connect to `to`.
     fn connect(&mut self, socket: u32, from: HostIndex, to: HostIndex);
     /// The connect of `client` arrived and is accepted as `server`, on the accepting host.
     fn accept(&mut self, client: u32, server: u32);

@@ -22,7 +22,6 @@ pub(crate) const CONNECT_RETRY_CAP: Micros = Micros::from_secs(4);
 /// The source of latencies, within the minimum and the maximum.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Pace {
-    /// A draw for each message.
     Drawn,
     /// The maximum on the link between these two, and the minimum elsewhere.
     SlowOnly([Node; 2]),

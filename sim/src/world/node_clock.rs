@@ -28,7 +28,6 @@ pub(crate) struct NodeClock {
 }
 
 impl NodeClock {
-    /// An exact clock.
     pub(crate) fn new() -> NodeClock {
         NodeClock {
             anchor: SimTime::ZERO,

@@ -9,7 +9,6 @@
 
 use fencepost_faults::{Seed, Stream, draw};
 
-/// The number of priority changes.
 const CHANGES: usize = 3;
 /// The last message of a run at which one may happen. The number is drawn log-uniformly.
 const CHANGE_MAX: u64 = 4_096;

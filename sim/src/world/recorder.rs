@@ -1,4 +1,4 @@
-//! Writes down what happens, in true time.
+//! Records events in true time.
 
 mod parts;
 mod silence;
@@ -11,70 +11,66 @@ use silence::{Silence, Waiting};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The pen of one run. Shared by all who have something to tell; none of them can read it.
+/// The recorder of one run, shared by all sources of events; none of them can read it.
 #[derive(Default)]
 pub(crate) struct Recorder {
     now: Cell<SimTime>,
     ended: Cell<Option<Ended>>,
     events: RefCell<Vec<Event>>,
     operations: Cell<u64>,
-    /// Who waits for the lock, and since when in silence.
+    /// The waiting threads, with the start of their silence.
     waiting: RefCell<Waiting>,
-    /// What each server holds, to notice what it no longer has after a restart.
+    /// The keys of each server, to detect losses after a restart.
     held: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
-    /// What a server held before the restart that is under way.
+    /// The keys of a server before its current restart.
     before_restart: RefCell<BTreeMap<Node, BTreeMap<String, String>>>,
-    /// The machines whose software has died and not started again.
+    /// The machines whose software is down.
     dead: RefCell<BTreeSet<Node>>,
-    /// Who is a primary, and who a replica of whom.
+    /// The role of each server: primary, or replica of another.
     parts: RefCell<Parts>,
 }
 
 impl Recorder {
-    /// Moves the pen to an instant.
     pub(crate) fn set_now(&self, now: SimTime) {
         self.now.set(now);
     }
 
-    /// The instant at which the pen stands.
     pub(crate) fn now(&self) -> SimTime {
         self.now.get()
     }
 
-    /// Silences of threads that wait are told if they are longer than this after healing, or than
-    /// what counts at any time.
+    /// Records silences of waiting threads that are longer than this after healing, or than the
+    /// bound for any time.
     pub(crate) fn tell_silences_beyond(&self, bound: Micros, always: Option<Micros>) {
         let mut waiting = self.waiting.borrow_mut();
         (waiting.bound, waiting.always) = (Some(bound), always);
     }
 
-    /// The threads that wait for the lock, each with when it began.
+    /// The waiting threads, each with the start of its wait.
     pub(crate) fn who_waits(&self) -> Vec<(Node, SimTime)> {
         self.waiting.borrow().since_when()
     }
 
-    /// Whether any of these waits still.
     pub(crate) fn waits_any_of(&self, before: &[(Node, SimTime)]) -> bool {
         self.waiting.borrow().since_when().iter().any(|now| before.contains(now))
     }
 
-    /// What a process sends is sent by each of its threads that waits: nobody knows which it was.
+    /// Attributes a process's messages to each of its waiting threads: the sender is unknown.
     pub(crate) fn hears_of_machines_only(&self) {
         self.waiting.borrow_mut().by_machine = true;
     }
 
-    /// Whether any thread waits for the lock.
+    /// Returns whether any thread waits for the lock.
     pub(crate) fn anybody_waits(&self) -> bool {
         self.waiting.borrow().is_any()
     }
 
-    /// A thread has sent something to a server of the lock.
+    /// Records that a thread has sent something to a server of the lock.
     pub(crate) fn sends(&self, node: Node) {
         let silence = self.waiting.borrow_mut().sends(node, self.now.get());
         self.write_silence(silence, true);
     }
 
-    /// The run is over.
     pub(crate) fn run_ends(&self, ended: Ended) {
         let ahead = ended.why != WhyEnded::NothingAhead;
         let silences = self.waiting.borrow_mut().end(self.now.get(), ahead);
@@ -82,7 +78,7 @@ impl Recorder {
         self.ended.set(Some(ended));
     }
 
-    /// When and why the run ended, once it has.
+    /// The time and the reason of the run's end, once it has ended.
     pub(crate) fn ended(&self) -> Option<Ended> {
         self.ended.get()
     }
@@ -93,7 +89,6 @@ impl Recorder {
         }
     }
 
-    /// Writes one event down.
     pub(crate) fn record(&self, node: Node, what: What) {
         let silence = self.waiting.borrow_mut().follow(node, &what, self.now.get());
         self.write_silence(silence, true);
@@ -106,7 +101,7 @@ impl Recorder {
         events.push(Event { sequence, time_us: self.now.get(), node, what });
     }
 
-    /// A process starts an operation; returns its number.
+    /// Starts an operation of a process; returns its number.
     pub(crate) fn invoke(&self, node: Node, action: Action) -> u64 {
         let operation = self.operations.get();
         self.operations.set(operation + 1);
@@ -114,22 +109,21 @@ impl Recorder {
         operation
     }
 
-    /// The operation did not happen.
+    /// Fails an operation that did not happen.
     pub(crate) fn fail(&self, node: Node, operation: u64, reason: impl Into<String>) {
         self.record(node, What::Fail { operation, reason: reason.into() });
     }
 
-    /// Nobody knows whether the operation happened.
+    /// Ends an operation with an unknown outcome.
     pub(crate) fn info(&self, node: Node, operation: u64, reason: impl Into<String>) {
         self.record(node, What::Info { operation, reason: reason.into() });
     }
 
-    /// The application does not wait for the operation any longer.
     pub(crate) fn gives_up(&self, node: Node, operation: u64, how: GivingUp) {
         self.record(node, What::GivenUp { operation, how });
     }
 
-    /// The operation succeeded, and there is nothing more to say.
+    /// Completes an operation without further data.
     pub(crate) fn ok(&self, node: Node, operation: u64) {
         self.record(
             node,
@@ -141,7 +135,7 @@ impl Recorder {
         self.record(node, What::Lost);
     }
 
-    /// The software of a process has ended by itself in the middle of what it was doing.
+    /// Records that the software of a process ended by itself during its work.
     pub(crate) fn dies_by_itself(&self, node: Node) {
         self.dead.borrow_mut().insert(node);
         self.record(node, What::Crashed);
@@ -157,13 +151,13 @@ impl Recorder {
         }
     }
 
-    /// The one that has just died had something under way with another: on its way to it, or asked
-    /// by it and not answered.
+    /// Records the unfinished business of a crashed node with another: a message in transit, or an
+    /// unanswered request.
     pub(crate) fn left_under_way(&self, node: Node, turn: Turn, other: Node) {
         self.record(node, What::Turn { turn, about: Some(other) });
     }
 
-    /// A server or a Sentinel has told of its part in the deployment.
+    /// Records a role reported by a server or a Sentinel.
     pub(crate) fn noticed(&self, node: Node, notice: &Notice) {
         let told = self.parts.borrow_mut().follow(node, notice);
         for (node, turn, about) in told {
@@ -186,7 +180,6 @@ impl Recorder {
         self.record(node, What::FaultEnded { fault, kind });
     }
 
-    /// A server did something to a key.
     pub(crate) fn key_changed(
         &self,
         (node, wall): (Node, WallTime),
@@ -221,8 +214,8 @@ impl Recorder {
         );
     }
 
-    /// A server has loaded what its disk held: what it held before and has not found again is
-    /// forgotten.
+    /// Compares the data that a server loaded from its disk with its earlier data, and records
+    /// losses.
     pub(crate) fn after_restart(&self, node: Node) {
         let Some(before) = self.before_restart.borrow_mut().remove(&node) else { return };
         let now = self.held.borrow().get(&node).cloned().unwrap_or_default();
@@ -242,13 +235,12 @@ impl Recorder {
         }
     }
 
-    /// The events so far; the pen starts a new page.
     pub(crate) fn take(&self) -> Vec<Event> {
         std::mem::take(&mut self.events.borrow_mut())
     }
 }
 
-/// How much time is left until an instant of a wall clock, in whole milliseconds.
+/// The time until an instant of a wall clock, in whole milliseconds.
 fn left(at_ms: i64, wall: WallTime) -> Micros {
     let ms = at_ms.saturating_sub(wall.0.div_euclid(1_000));
     Micros::from_millis(u64::try_from(ms).unwrap_or(0))

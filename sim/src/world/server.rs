@@ -18,9 +18,7 @@ pub(crate) enum Arrival {
     Accepted(ConnectionId, String),
     Readable(ConnectionId, u32),
     Closed(ConnectionId),
-    /// A connection that the server requested is open.
     Connected(ConnectionId),
-    /// A connection that the server requested failed.
     ConnectFailed(ConnectionId),
     Timer,
     /// Another command of the same input waits in the machine.
@@ -95,7 +93,6 @@ pub(crate) struct Server {
     pub(crate) busy_until: SimTime,
     /// `true` if the end of the current service is on the agenda.
     pub(crate) wakes_when_done: bool,
-    /// The duration of a sync.
     pub(crate) sync_time: Micros,
     /// Reused between inputs.
     pub(crate) scratch: Outputs,

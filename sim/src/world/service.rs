@@ -235,7 +235,6 @@ impl State {
         self.rekey_machine_timer(host);
     }
 
-    /// Moves the timer of a server on the agenda.
     pub(crate) fn rekey_machine_timer(&mut self, host: HostIndex) {
         let (now, quantum) = (self.now, self.quantum);
         let Some(server) = self.server(host) else { return };

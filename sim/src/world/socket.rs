@@ -60,13 +60,11 @@ pub(crate) struct Socket {
     pub(crate) retry: Micros,
 }
 
-/// The kind of a message.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A connect; `target` is the connecting end.
     Connect,
     Accepted,
-    /// There is no listener.
     Refused,
     Data,
     /// The sender sends no more: it closed its end, or one direction of it.
@@ -88,7 +86,7 @@ pub(crate) struct Message {
     pub(crate) target: u32,
     /// The carrier's data.
     pub(crate) bytes: Vec<u8>,
-    /// Its length in bytes.
+    /// In bytes.
     pub(crate) length: usize,
 }
 

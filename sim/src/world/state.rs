@@ -1,5 +1,5 @@
-//! All that the world holds, and what each entry of the agenda does to it. Must never poll a task:
-//! that is the kernel's, outside any borrow.
+//! The state of the world, and the effect of each agenda entry. Never polls a task: the kernel does
+//! that, outside any borrow.
 
 use super::agenda::{Agenda, HostIndex, NEMESIS, Occurrence};
 use super::carrier::Carrier;
@@ -17,10 +17,9 @@ use slab::Slab;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// When something happens, and to whom.
+/// The time of an event, and its host.
 pub(crate) type Due = (SimTime, HostIndex);
 
-/// The world at one instant.
 pub(crate) struct State {
     pub(crate) now: SimTime,
     pub(crate) quantum: Micros,
@@ -36,24 +35,21 @@ pub(crate) struct State {
     pub(crate) network: Network,
     pub(crate) carrier: Box<dyn Carrier>,
     pub(crate) recorder: Rc<Recorder>,
-    /// Every message, if somebody wants to see them.
+    /// Every message, if requested.
     pub(crate) wire: Option<Box<WireLog>>,
-    /// Every turn of a host, if somebody wants to see them.
+    /// Every turn of a host, if requested.
     pub(crate) turns: Option<Vec<Due>>,
-    /// When a message was held up, or one that had been was tried again, and from whom to whom; if
-    /// somebody wants to see that.
+    /// The times and links at which a message was held up, or retried; if requested.
     pub(crate) held_up: Option<Vec<(SimTime, [HostIndex; 2])>>,
-    /// Whether a fault has ever waited for a command: looked at for each of them.
+    /// `true` if a fault has ever waited for a command: checked for each of them.
     pub(crate) has_had_traps: bool,
-    /// How many messages were sent.
     pub(crate) messages_sent: u64,
-    /// How many entries of the agenda were handled.
+    /// Handled entries of the agenda.
     pub(crate) events: u64,
-    /// How many commands the servers carried out.
+    /// Commands executed by the servers.
     pub(crate) commands: u64,
 }
 
-/// What a world is made of.
 pub(crate) struct Parts {
     pub(crate) seed: Seed,
     pub(crate) quantum: Micros,
@@ -65,7 +61,7 @@ pub(crate) struct Parts {
 }
 
 impl State {
-    /// A world at its first instant, every host about to start.
+    /// A world at its first instant, with every host about to start.
     pub(crate) fn new(parts: Parts) -> State {
         let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
         let addresses =
@@ -98,13 +94,12 @@ impl State {
         }
     }
 
-    /// When which node had a turn, as far as that was written down.
     pub(crate) fn take_turns(&mut self) -> Vec<(SimTime, Node)> {
         let turns = self.turns.take().unwrap_or_default();
         turns.into_iter().map(|(at, host)| (at, self.node(host))).collect()
     }
 
-    /// When messages were held up, and from whom to whom, as far as that was written down.
+    /// The recorded times and links at which messages were held up.
     pub(crate) fn take_held_up(&mut self) -> Vec<(SimTime, (Node, Node))> {
         let held_up = self.held_up.take().unwrap_or_default();
         let way = |[from, to]: [HostIndex; 2]| (self.node(from), self.node(to));
@@ -124,7 +119,6 @@ impl State {
         self.hosts[usize::from(host) - 1].node
     }
 
-    /// The server of a host, if it runs one.
     pub(crate) fn server(&mut self, host: HostIndex) -> Option<&mut Server> {
         match &mut self.host(host).software {
             Software::Machine(server) => Some(server),
@@ -132,13 +126,11 @@ impl State {
         }
     }
 
-    /// What the host's clocks show.
     pub(crate) fn clocks(&self, host: HostIndex) -> Now {
         self.hosts[usize::from(host) - 1].clock.both(self.now)
     }
 
-    /// The next instant at which anything happens, and to whom first. Entries that no longer stand
-    /// for anything are dropped.
+    /// The next instant with an event, and its first host. Drops stale entries.
     #[inline]
     pub(crate) fn next(&mut self) -> Option<Due> {
         loop {
@@ -152,7 +144,6 @@ impl State {
         }
     }
 
-    /// Takes the next thing that happens to a host at this instant.
     pub(crate) fn take_due(&mut self, host: HostIndex) -> Option<Occurrence> {
         loop {
             let (place, occurrence) = self.agenda.next()?;
@@ -171,13 +162,13 @@ impl State {
         }
     }
 
-    /// Whether anything happens to a host at this instant.
+    /// Returns whether a host has an event at this instant.
     pub(crate) fn is_due(&mut self, host: HostIndex) -> bool {
         self.next().is_some_and(|(at, whose)| at <= self.now && whose == host)
     }
 
-    /// Lets one thing happen. Boots and crashes run other people's code and are the kernel's; the
-    /// nemesis has its own entries.
+    /// Applies one event. Boots and crashes run foreign code and are the kernel's; the nemesis has
+    /// its own entries.
     #[inline(always)]
     pub(crate) fn apply(&mut self, host: HostIndex, occurrence: Occurrence) {
         debug_assert_ne!(host, NEMESIS, "the nemesis is not a host");
@@ -192,7 +183,7 @@ impl State {
         }
     }
 
-    /// What happens less often, apart from the rest so as not to be in its way.
+    /// Handles rarer events, separately to keep the common path fast.
     #[inline(never)]
     fn apply_rarer(&mut self, host: HostIndex, occurrence: Occurrence) {
         match occurrence {

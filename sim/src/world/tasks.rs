@@ -68,7 +68,6 @@ impl Tasks {
         Tasks { ready: (0..hosts).map(|_| VecDeque::new()).collect(), ..Tasks::default() }
     }
 
-    /// Adds a task and makes it ready.
     pub(crate) fn add(&mut self, host: HostIndex, future: TaskFuture) -> TaskKey {
         let index = self.free.pop().unwrap_or(self.slots.len() as u32);
         let generation = self.slots.get(index as usize).map_or(0, |slot| slot.generation + 1);

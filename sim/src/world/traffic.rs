@@ -1,5 +1,5 @@
-//! Connections and messages between hosts: connecting, sending, closing, being held up. What comes
-//! of a message that is due is in `arrival`.
+//! Connections and messages between hosts: connecting, sending, closing, holding up. `arrival`
+//! handles a due message.
 
 mod arrival;
 
@@ -13,7 +13,7 @@ use std::io;
 use std::task::{Context, Poll};
 
 impl State {
-    /// A thread of a host starts to connect; `Err` if no host has that name.
+    /// Starts to connect for a thread of a host; `Err` if no host has that name.
     pub(crate) fn connect(
         &mut self,
         (host, thread): (HostIndex, u16),
@@ -34,7 +34,6 @@ impl State {
         Ok(socket)
     }
 
-    /// Sends bytes as one message.
     #[inline(always)]
     pub(crate) fn write(&mut self, socket: u32, bytes: &[u8]) -> io::Result<usize> {
         let end = &self.sockets[socket as usize];
@@ -54,8 +53,8 @@ impl State {
         Ok(bytes.len())
     }
 
-    /// A thread of a host sends something. Sentinels grant nothing: to ask one is no attempt. Nor
-    /// is a mere sign of life.
+    /// Records a thread's message. A message to a Sentinel, which grants nothing, is no attempt.
+    /// Nor is a mere heartbeat.
     #[inline(always)]
     fn note_sent_by(&self, (from, thread): (HostIndex, u16), to: HostIndex, bytes: &[u8]) {
         let is_attempt = || match &self.hosts[usize::from(to) - 1].software {
@@ -67,7 +66,7 @@ impl State {
         }
     }
 
-    /// Reads what has arrived.
+    /// Reads received bytes.
     pub(crate) fn poll_read(
         &mut self,
         socket: u32,
@@ -112,7 +111,7 @@ impl State {
         }
     }
 
-    /// The owner sends no more, and goes on reading: the peer sees the end of the stream.
+    /// Ends the owner's sending side, which still reads: the peer sees the end of the stream.
     pub(crate) fn shutdown(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         if end.stage != Stage::Open || end.reset || end.is_shut {
@@ -123,8 +122,8 @@ impl State {
         self.post(Kind::End, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// The owner closes its end. With bytes unread, or if it wants to, the peer sees a reset (RFC
-    /// 9293 section 3.10.4), else an end, unless it has seen that already.
+    /// Closes an end. With unread bytes, or on request, the peer sees a reset (RFC 9293 section
+    /// 3.10.4), else an end, unless it has seen that already.
     pub(crate) fn close(&mut self, socket: u32, how: Close) {
         let end = &mut self.sockets[socket as usize];
         let stage = std::mem::replace(&mut end.stage, Stage::Closed);
@@ -148,14 +147,13 @@ impl State {
         self.post(kind, (from, to), socket, peer, Vec::new(), 0);
     }
 
-    /// The limit of an end has passed.
+    /// Handles the limit of an end.
     pub(crate) fn time_out(&mut self, socket: u32) {
         let end = &mut self.sockets[socket as usize];
         end.timed_out = true;
         end.wake(&mut self.tasks);
     }
 
-    /// Closes every end of a host.
     pub(crate) fn close_all(&mut self, host: HostIndex, how: Close) {
         for socket in 0..self.sockets.len() {
             if self.sockets[socket].host == host {
@@ -169,7 +167,7 @@ impl State {
         }
     }
 
-    /// Puts a message on its way.
+    /// Sends a message.
     #[inline(always)]
     fn post(
         &mut self,
@@ -193,8 +191,8 @@ impl State {
         }
     }
 
-    /// Keeps a message that cannot get through at present, or waits behind one that cannot. Returns
-    /// whether it is kept, or lost.
+    /// Holds up a message that cannot get through at present, or waits behind one that cannot.
+    /// Returns whether it is held up, or lost.
     fn hold_up(&mut self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let (from, to, flow) = (message.from, message.to, message.flow);
@@ -208,7 +206,7 @@ impl State {
         true
     }
 
-    /// Whether one that was sent before it, from the same end, is held up.
+    /// Returns whether an earlier message from the same end is held up.
     fn waits_behind(&self, message: &Message) -> bool {
         let head = match message.flow {
             NONE => None,
@@ -217,8 +215,8 @@ impl State {
         head.is_some_and(|head| self.messages[*head as usize].serial < message.serial)
     }
 
-    /// Puts a message among those of its flow that are held up: in the order in which they were
-    /// sent, for one that was under way already may be held up after one that was sent later.
+    /// Inserts a message among the held-up ones of its flow, in order of sending: one already in
+    /// transit may be held up after a later one.
     fn line_up(&mut self, flow: u32, id: u32) {
         let serial = |id: u32| self.messages[id as usize].serial;
         let stalled = &self.sockets[flow as usize].stalled;
@@ -240,14 +238,14 @@ impl State {
         self.agenda.enter(at, to, Class::Message, from, Occurrence::Deliver(id));
     }
 
-    /// Whether nothing passes this way at present. Changes only at the nemesis's turn, which comes
+    /// Returns whether this direction is blocked. Changes only at the nemesis's turn, which is
     /// first in an instant.
     pub(crate) fn is_blocked(&self, from: HostIndex, to: HostIndex) -> bool {
         self.network.is_cut(usize::from(from) - 1, usize::from(to) - 1)
             || self.hosts[usize::from(to) - 1].is_dark
     }
 
-    /// The network holds a message up; answers from a host without a connection are simply lost.
+    /// Holds a message up; answers from a host without a connection are simply lost.
     fn stall(&mut self, id: u32) {
         let message = &self.messages[id as usize];
         let (kind, from, flow) = (message.kind, message.from, message.flow);
@@ -265,10 +263,9 @@ impl State {
         }
     }
 
-    /// Writes down that a message is held up, waits for one that was sent before it, or is tried
-    /// again. Left out are messages that change nothing whenever they arrive: from an end that is
-    /// closed to one that is, and a connect or the answer to it for which nobody waits, for nothing
-    /// was ever asked on that connection.
+    /// Records that a message is held up, waits for an earlier one, or is retried. Leaves out
+    /// messages without effect: between two closed ends, and a connect or its answer without a
+    /// waiter, because the connection had no request.
     fn note_held_up(&mut self, id: u32) {
         let Some(all) = &mut self.held_up else { return };
         let Message { kind, from, to, flow, target, .. } = self.messages[id as usize];
@@ -282,7 +279,6 @@ impl State {
         }
     }
 
-    /// A held-up flow tries again.
     pub(crate) fn retry(&mut self, flow: u32) {
         let end = &mut self.sockets[flow as usize];
         let (from, to) = (end.host, end.remote);
@@ -304,8 +300,8 @@ impl State {
         self.agenda.enter(at, from, Class::Message, from, Occurrence::Retry(flow));
     }
 
-    /// Whether a message that is due now will reach an open end or a listening host: what an engine
-    /// has to carry.
+    /// Returns whether a due message will reach an open end or a listening host: those that an
+    /// engine has to carry.
     pub(crate) fn will_arrive(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let is_held_up = self.is_blocked(message.from, message.to) || self.waits_behind(message);
@@ -314,8 +310,8 @@ impl State {
         }
         match message.kind {
             Kind::Connect => self.listens(message.to),
-            // A server that speaks first is heard at the instant of the answer to the connect,
-            // which comes before it.
+            // A message of a server that sends first arrives at the instant of the connect's
+            // answer, after it.
             Kind::Data => {
                 let stage = self.sockets[message.target as usize].stage;
                 matches!(stage, Stage::Open | Stage::Connecting)
@@ -324,14 +320,14 @@ impl State {
         }
     }
 
-    /// Whether what was sent from an end went down with the power of its host: a delayed message
-    /// waits in the buffers of the machine that sent it.
+    /// Returns whether a power loss of its host lost the data from an end: a delayed message waits
+    /// in the buffers of the sending machine.
     fn is_lost(&self, flow: u32) -> bool {
         flow != NONE && self.sockets[flow as usize].lost_power
     }
 
-    /// The power of a host fails. Said at the nemesis's turn, so that what arrives is the same
-    /// whoever's turn comes first.
+    /// Handles a power loss of a host, at the nemesis's turn, so that the arriving messages do not
+    /// depend on the order of hosts.
     pub(crate) fn lose_power(&mut self, host: HostIndex) {
         self.network.had_obstacles = true;
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {
@@ -345,7 +341,7 @@ impl State {
     }
 }
 
-/// How an end is closed.
+/// How to close an end.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Close {
     /// The peer sees an end of the stream, or a reset if bytes were unread.

@@ -37,7 +37,6 @@ impl State {
         self.sockets.iter().filter(is_coming).map(|socket| self.node(socket.remote)).collect()
     }
 
-    /// The nodes at the other ends of sockets.
     fn nodes_behind(&self, sockets: BTreeSet<u32>) -> impl Iterator<Item = Node> {
         sockets.into_iter().map(|socket| self.node(self.sockets[socket as usize].remote))
     }

@@ -76,7 +76,7 @@ fn a_circle_between_folders_is_found_whose_files_form_none() {
     assert!(circles(&edges(&within)).is_empty(), "a file is part of the module that declares it");
 }
 
-/// A server's methods are written in many rooms, and no `use` line shows who calls which.
+/// A server's methods are in many rooms, and no `use` line shows the calls.
 #[test]
 fn no_room_of_fake_redis_calls_a_method_of_a_later_one() {
     let source = root().join("fake-redis/src");
@@ -108,8 +108,8 @@ fn a_call_of_a_later_method_is_found() {
     assert_eq!(calls_of_later_methods(&[("keys", above), ("keys", below)]), Vec::<String>::new());
 }
 
-/// Which room calls a method of `Server` or `Call` that only later rooms have. Methods whose name
-/// another type has, too, are not looked at.
+/// Finds rooms that call a method of `Server` or `Call` that only later rooms have. Ignores methods
+/// whose name another type has, too.
 fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     let code = |text: &str| text.split("#[cfg(test)]\nmod tests {").next().map(str::to_owned);
     let mut servers: BTreeMap<String, &str> = BTreeMap::new();
@@ -144,10 +144,10 @@ fn calls_of_later_methods(texts: &[(&str, &str)]) -> Vec<String> {
     found
 }
 
-/// Between which modules something is used, with one name of what is.
+/// The used pairs of modules, with one used name.
 type Edges = BTreeMap<String, BTreeMap<String, String>>;
 
-/// The edges between the modules that share a folder, each with all that is below it.
+/// The edges between the modules that share a folder, each with its submodules.
 fn edges(uses: &[Use]) -> Edges {
     let mut edges = Edges::new();
     for Use { from, through, name } in uses {
@@ -162,7 +162,7 @@ fn edges(uses: &[Use]) -> Edges {
     edges
 }
 
-/// The sets of modules of which each leads to each other, with the edges between them.
+/// The sets of modules that all lead to each other, with the edges between them.
 fn circles(edges: &Edges) -> Vec<Vec<String>> {
     let reached: BTreeMap<&String, BTreeSet<&String>> =
         edges.keys().map(|from| (from, reached(edges, from))).collect();
@@ -182,7 +182,6 @@ fn circles(edges: &Edges) -> Vec<Vec<String>> {
     circles
 }
 
-/// The modules that a module leads to.
 fn reached<'a>(edges: &'a Edges, from: &String) -> BTreeSet<&'a String> {
     let (mut reached, mut ahead) = (BTreeSet::new(), vec![from]);
     while let Some(at) = ahead.pop() {

@@ -1,4 +1,4 @@
-//! The manifests keep to the edges of ARCHITECTURE.md, and the sources to the house style.
+//! The manifests obey the edges of ARCHITECTURE.md, and the sources the house style.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -8,7 +8,7 @@ mod uses;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Which of our own crates each may use.
+/// The crates that each of our crates may use.
 const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
@@ -44,10 +44,9 @@ const EDGES: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// What only the simulator may name.
+/// Names that only the simulator may use.
 const SIM_ONLY: &[&str] = &["turmoil", "clap", "indicatif", "ctrlc"];
 
-/// The longest function, in lines.
 const FUNCTION_LINES_MAX: usize = 70;
 
 fn root() -> PathBuf {
@@ -89,7 +88,7 @@ fn sources() -> Vec<PathBuf> {
     files
 }
 
-/// Every Rust file below these folders.
+/// Every Rust file in these folders, recursively.
 fn files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     let mut files = Vec::new();
     while let Some(folder) = folders.pop() {
@@ -106,7 +105,7 @@ fn files(mut folders: Vec<PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// The external crates that a manifest asks for, in any of its sections.
+/// The external crates in any section of a manifest.
 fn asked_for(manifest: &toml::Table) -> BTreeSet<String> {
     let sections = ["dependencies", "dev-dependencies", "build-dependencies"];
     let targets = manifest.get("target").and_then(toml::Value::as_table);
@@ -120,7 +119,7 @@ fn asked_for(manifest: &toml::Table) -> BTreeSet<String> {
         .collect()
 }
 
-/// Whether a text names a crate, as a whole word.
+/// Returns whether a text names a crate, as a whole word.
 fn names(text: &str, name: &str) -> bool {
     let is_word = |c: char| c.is_alphanumeric() || c == '_';
     text.split(|c: char| !is_word(c)).any(|word| word == name)
@@ -163,15 +162,15 @@ fn modules_have_one_layout() {
     assert!(odd.is_empty(), "name.rs beside name/, not name/mod.rs: {odd:?}");
 }
 
-/// Where members of closed sets may be named: nobody else has to learn of a new one. A folder ends
-/// with a slash. Tests, samples and the gallery, which is a table of examples, may name any.
+/// The places that may name members of closed sets: other code need not know of a new one. A folder
+/// ends with a slash. Tests, samples and the gallery, which is a table of examples, may name any.
 const PLACES: &[(&str, &[&str])] = &[
     (
         "Workload",
         &[
             "reports/src/record/history/workload.rs",
             "reports/src/judge/checker/",
-            // The one that is the default.
+            // The default.
             "reports/src/show/picture.rs",
             "sim/src/setup/scenario/keys.rs",
         ],
@@ -179,9 +178,9 @@ const PLACES: &[(&str, &[&str])] = &[
     (
         "Cause",
         &[
-            // The one that is none.
+            // The neutral member.
             "reports/src/explain/cause/classify.rs",
-            // Which rows name which.
+            // The rows of the table.
             "reports/src/explain/cause/decision.rs",
         ],
     ),
@@ -189,16 +188,16 @@ const PLACES: &[(&str, &[&str])] = &[
         "Kind",
         &[
             "reports/src/judge/",
-            // Which questions are asked of which rule, and what is said of each.
+            // The questions about each rule, and its texts.
             "reports/src/explain/",
             "reports/src/summary/facts.rs",
-            // Which rules the columns and the first screen have words of their own for.
+            // Rules with special texts in columns and on the first screen.
             "reports/src/show/format/text/amount.rs",
             "reports/src/show/format/text/brief.rs",
             "reports/src/show/format/text/story",
             "reports/src/show/format/text/rerun.rs",
             "reports/src/show/format/text.rs",
-            // Which rules make a lock one that is not to be had.
+            // Rules whose violation makes a lock unavailable.
             "sim/src/diagnosis/remedy.rs",
             // Kinds of messages.
             "sim/src/engine/turmoil.rs",
@@ -238,8 +237,8 @@ fn members_of_closed_sets_are_named_only_where_a_new_one_belongs() {
     assert!(strays.is_empty(), "{strays:#?}");
 }
 
-/// Causes are published, so that no crate outside can bring one: this counts what one takes here,
-/// and `ci/one-of-each.sh` adds one.
+/// Causes are published, so no external crate can bring one: this counts what one takes here, and
+/// `ci/one-of-each.sh` adds one.
 #[test]
 fn a_cause_is_one_file_and_one_line() {
     let folder = root().join("reports/src/explain/cause");
@@ -255,13 +254,14 @@ fn a_cause_is_one_file_and_one_line() {
         assert!(text.contains("static ENTRY: Entry"), "{} says all of {member}", file.display());
         assert!(!text.contains("Cause::"), "{} names another cause", file.display());
     }
-    // Beside them stand only what all share and their tests.
+    // Next to them are only shared code and tests.
     let files = files(vec![folder.clone()]);
     let own = files.iter().filter(|file| causes.iter().any(|(_, of)| of == *file));
     assert_eq!(own.count(), causes.len(), "no two causes share a file");
 }
 
-/// Whether a text names a member of an enum: `Set::Member`, not `OtherSet::Member` or `Set::ALL`.
+/// Returns whether a text names a member of an enum: `Set::Member`, not `OtherSet::Member` or
+/// `Set::ALL`.
 fn members_of(set: &str, text: &str) -> bool {
     let path = format!("{set}::");
     text.lines().filter(|line| !line.trim_start().starts_with("//")).any(|line| {
@@ -298,7 +298,7 @@ fn no_function_is_longer_than_seventy_lines() {
 }
 
 /// The first line and the length of every function. Relies on rustfmt: a function ends at the first
-/// line that closes at its own indentation.
+/// closing line at its own indentation.
 fn functions(text: &str) -> Vec<(usize, usize)> {
     let lines: Vec<&str> = text.lines().collect();
     let mut found = Vec::new();

@@ -9,7 +9,6 @@ pub(crate) struct Answer {
     pub(crate) stderr: String,
 }
 
-/// Runs `fencepost` with these arguments in a folder.
 pub(crate) fn fencepost_in(folder: &Path, arguments: &[&str]) -> Answer {
     let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
     for name in ["JOB_COMPLETION_INDEX", "SLURM_ARRAY_TASK_ID", "CI_NODE_INDEX", "COLUMNS"] {

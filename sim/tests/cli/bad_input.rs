@@ -1,10 +1,10 @@
-//! Wrong input: exit status 2, nothing on stdout, and one line on stderr that names the bad value
-//! and what would be valid.
+//! Invalid input: exit status 2, nothing on stdout, and one line on stderr that names the bad value
+//! and the valid ones.
 
 use crate::answer::{fencepost, fencepost_in};
 use std::path::Path;
 
-/// The one line that wrong arguments get.
+/// The one-line error for invalid arguments.
 fn refusal(arguments: &[&str]) -> String {
     refusal_in(Path::new("."), arguments)
 }
@@ -220,7 +220,6 @@ fn scenarios_with_unknown_keys_are_refused() {
     assert!(refusal(&["--scenario", "no-such-file.toml"]).contains("no-such-file.toml"));
 }
 
-/// A real report, as JSON.
 fn report(folder: &Path) -> serde_json::Value {
     let arguments = [
         "--seed",
@@ -250,7 +249,8 @@ fn reports_that_are_none_are_refused() {
     let mut stranger = whole.clone();
     stranger["runs"][0]["plan"]["faults"][0]["fault"] =
         serde_json::json!({ "kind": "pause", "node": "client-99", "duration_us": 5 });
-    // A time that no run reaches: it was a panic, and in a release build a garbled order of events.
+    // A time that no run reaches: it used to panic, and in a release build garbled the order of
+    // events.
     let mut late = whole.clone();
     late["runs"][0]["plan"]["faults"][0]["at_us"] = u64::MAX.into();
     let mut threaded = whole.clone();
@@ -329,7 +329,7 @@ fn servers_without_a_password_are_for_this_computer_only() {
         refuses(&words, &[bind, "loopback", "--requirepass", "--no-protected-mode"]);
         refuses(&[&words[..], &["--requirepass", ""]].concat(), &["loopback"]);
     }
-    // It is let through, and then the address is not one of this computer.
+    // It passes the check, and then the address is not one of this computer.
     for more in [&["--no-protected-mode"][..], &["--requirepass", "secret"]] {
         let words = [&["serve", "--port", "0", "--bind", "192.0.2.1"], more].concat();
         let line = refusal(&words);

@@ -1,5 +1,4 @@
-//! `explore` from the command line: counterexamples, certificates, their checks, and what is
-//! refused.
+//! `explore` from the command line: counterexamples, certificates, their checks, and refusals.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
@@ -117,9 +116,9 @@ fn two_certificates_are_compared_line_by_line() {
     assert_eq!(fencepost_in(folder.path(), &["explore", "--diff", "none.json"]).status, 2);
 }
 
-/// Of certificates of more runs only a sample is done again.
+/// Certificates of more runs are only sampled.
 const RUNS_MAX: u64 = 3_000;
-/// Those of more runs than this are done again, in samples, by `ci/nightly.sh`.
+/// `ci/nightly.sh` samples certificates of more runs than this.
 const SAMPLED_MAX: u64 = 600_000;
 
 #[test]
@@ -163,7 +162,7 @@ fn a_counterexample_is_a_report_that_replays() {
     assert_eq!(replayed.status, 1, "{}", replayed.stderr);
     assert_eq!(json(&replayed.stdout)["runs"][0]["history_digest"], run["history_digest"]);
 
-    // The command that the report prints finds the same.
+    // The command in the report finds the same.
     let command = run["violations"][0]["replay"].as_str().unwrap();
     assert_eq!(json(&replayed.stdout)["runs"][0]["violations"][0]["replay"], command);
     let words: Vec<&str> = command.split(' ').skip(1).collect();
@@ -192,7 +191,7 @@ fn an_interrupted_exploration_is_no_certificate() {
         .spawn()
         .expect("the binary runs");
     let mut stderr = BufReader::new(child.stderr.take().expect("it is piped"));
-    // It says that it places the first faults, and then how many runs there are.
+    // It reports that it places the first faults, and then the number of runs.
     for _ in 0..2 {
         stderr.read_line(&mut String::new()).expect("it says what it does");
     }

@@ -1,5 +1,5 @@
-//! Users' own programs on the command line: what a report says of the files that ran, and every
-//! command that takes `--program`.
+//! Users' own programs on the command line: a report's record of their files, and every command
+//! that takes `--program`.
 
 use crate::answer::{Answer, fencepost, fencepost_in};
 use serde_json::Value;
@@ -12,7 +12,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A worker that says nothing to the judge, and reads a library.
+/// A worker that reports nothing to the judge, and reads a library.
 fn silent(folder: &Path) -> Answer {
     let asked = ["run", "--seed", "4", "--cycles", "1", "--program", "silent=sh worker.sh"];
     fencepost_in(folder, &[&asked[..], &["--format", "json"]].concat())
@@ -76,14 +76,14 @@ fn a_worker_that_changed_is_refused_by_name_unless_it_is_allowed() {
     let texts: Vec<&str> =
         printed.as_array().unwrap().iter().map(|line| line["text"].as_str().unwrap()).collect();
     assert_eq!(texts, ["more", "other"]);
-    // What came of it is a report of what ran now.
+    // The result is a report of the current run.
     fs::write(folder.path().join("report.json"), allowed.stdout).unwrap();
     assert_eq!(ask(&["replay"]).status, 3);
     fs::remove_file(folder.path().join("library.sh")).unwrap();
     assert_eq!(ask(&["replay"]).status, 2);
 }
 
-/// The worker in C; nothing where there is no compiler.
+/// The worker in C; `None` without a compiler.
 fn compiled() -> Option<TempDir> {
     let folder = tempfile::tempdir().unwrap();
     let source = concat!(env!("CARGO_MANIFEST_DIR"), "/../examples/programs/plain.c");
@@ -110,9 +110,9 @@ fn the_boundary_of_a_program_is_found_within_its_runs() {
     assert_eq!((&report["client"], &report["monotone"]), (&"worker".into(), &true.into()));
     let turns = &report["found"];
     let at = |key: &str| turns[key].as_u64().unwrap();
-    // Of a lease of 10 s the longest hold leaves 2 s.
+    // The longest hold leaves 2 s of a lease of 10 s.
     assert!(at("violated") > 1_990_000 && at("quiet") < at("violated"), "{turns}");
-    // Unless told otherwise, the seeds are as many as its runs allow.
+    // By default, the seeds are as many as its runs allow.
     let wide = ask(&["--parts", "100", "--step", "120ms", "--cycles", "1"]);
     let report = json(&wide.stdout);
     let probes = report["probes"].as_array().unwrap().len() as u64;
@@ -183,7 +183,7 @@ fn shards_of_a_program_add_up_and_go_on_and_a_changed_worker_does_neither() {
     assert_eq!(sum.status, 1, "{}", sum.stderr);
     assert_eq!(cells(&sum.stdout), cells(&read("whole.json")));
     assert_eq!(cells(&read("again.json")), cells(&read("2.json")));
-    // Bytes after its end change nothing of what a binary does, but it is another.
+    // Bytes after its end do not change a binary's behaviour, but its identity.
     let worker = folder.path().join("worker");
     let longer = [fs::read(&worker).unwrap(), b"another".to_vec()].concat();
     fs::write(&worker, longer).unwrap();
@@ -210,7 +210,7 @@ fn ci_is_told_of_a_program_that_is_broken_and_of_one_that_fails() {
         let told = ask(format);
         assert_eq!(told.status, 1, "{format}: {}", told.stderr);
         assert!(told.stdout.contains(broken), "{format}: {}", told.stdout);
-        // In the program's own words.
+        // The program's own message.
         let failed = "the program failed in 3 of 3 runs: in seed 0, client-1 exited with status 3";
         let is_told = told.stdout.contains(failed) && told.stdout.contains("no such lock");
         assert!(is_told, "{format}: {}", told.stdout);

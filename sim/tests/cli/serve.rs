@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// How often a condition is looked at, with a pause in between: for a minute.
+/// Polls of a condition, with a pause in between: for a minute.
 const LOOKS_MAX: usize = 600;
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 
@@ -38,7 +38,7 @@ impl Served {
         (Served(child), addresses.collect())
     }
 
-    /// Ends it as Ctrl-C does; whether it ended well.
+    /// Ends it as Ctrl-C does; returns whether it ended well.
     fn interrupt(mut self) -> bool {
         let id = self.0.id().to_string();
         assert!(Command::new("kill").args(["-INT", &id]).status().unwrap().success());
@@ -46,7 +46,7 @@ impl Served {
     }
 }
 
-/// What a server says that it is; `None` while it serves nobody.
+/// The mode that a server reports; `None` while it does not serve.
 fn mode(address: &str) -> Option<String> {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"srvr").ok()?;
@@ -55,7 +55,7 @@ fn mode(address: &str) -> Option<String> {
     answer.lines().find_map(|line| line.strip_prefix("Mode: ")).map(str::to_owned)
 }
 
-/// What the servers say that they are, once all serve.
+/// The modes of the servers, once all serve.
 fn modes(addresses: &[String]) -> Vec<String> {
     for _ in 0..LOOKS_MAX {
         let modes: Option<Vec<String>> = addresses.iter().map(|address| mode(address)).collect();
@@ -89,11 +89,11 @@ fn a_mysql_greets_with_its_version() {
     assert!(served.interrupt());
 }
 
-/// Asks for a session of four seconds, the first bytes of every client.
+/// Requests a session of four seconds, the first bytes of every client.
 const CONNECT: &[u8] = b"\0\0\0\x2d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x0f\xa0\0\0\0\0\0\0\0\0\
     \0\0\0\x10\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
 
-/// Sends a request behind a new session. Returns the error of its reply, 0 for none.
+/// Sends a request after opening a session. Returns the error of its reply, 0 for none.
 fn ask(address: &str, request: &[u8]) -> i32 {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(CONNECT).unwrap();
@@ -152,7 +152,7 @@ fn what_a_cluster_of_etcd_keeps_in_a_folder_is_there_again() {
     }
 }
 
-/// What PostgreSQL's first messages and a query are answered with, up to the end of the connection.
+/// The answer to PostgreSQL's first messages and a query, up to the end of the connection.
 fn query(address: &str, sql: &str) -> String {
     let mut stream = TcpStream::connect(address).unwrap();
     stream.write_all(b"\0\0\0\x11\0\x03\0\0user\0me\0\0").unwrap();
@@ -258,7 +258,7 @@ fn a_damaged_file_is_refused_with_its_path_and_stays_as_it_is() {
     assert!(answer.stderr.contains("dump.0.rdb: "), "{}", answer.stderr);
 }
 
-/// The append-only file below a folder.
+/// The append-only file in a folder, recursively.
 fn log_in(folder: &Path) -> PathBuf {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut found = entries.filter_map(|path| match path.is_dir() {

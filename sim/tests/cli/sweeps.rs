@@ -401,8 +401,7 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     }
 }
 
-/// A file size limit stands in for a full disk, which only root can make: writing fails in the
-/// middle.
+/// A file size limit simulates a full disk, which only root can make: writing fails in the middle.
 #[cfg(unix)]
 #[test]
 fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
@@ -433,8 +432,8 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file in place of the folder stands in for a read-only folder: CI runs the tests as root, which
-/// may write to those.
+/// A file in place of the folder simulates a read-only folder: CI runs the tests as root, which may
+/// write to those.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {
     let folder = tempfile::tempdir().unwrap();

@@ -1,4 +1,5 @@
-//! Small workers and what is true of each: a verdict, a rule, a cause, a word in the report.
+//! Small workers with the expected result of each: a verdict, a rule, a cause, a word in the
+//! report.
 
 use crate::workers::program;
 use fencepost::hosts::programs::ProgramDeployment;
@@ -96,7 +97,7 @@ pub(crate) fn reason(facts: &RunFacts) -> &str {
     }
 }
 
-/// Takes a key without an expiry and forgets to give it back.
+/// Takes a key without an expiry and never releases it.
 const FORGETS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -120,7 +121,7 @@ fn processes_that_poll_in_silence_to_the_end_of_the_run_are_stuck() {
     }
 }
 
-/// Reports a loss while its key stands; with RENAME after giving it another value of its own.
+/// Reports a loss while its key exists; with RENAME after changing its value.
 const CRIES_LOST: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(value=f"{ME}-{cycle}")
@@ -142,7 +143,7 @@ fn a_loss_that_is_none_is_a_wrong_answer() {
     }
 }
 
-/// Does not give back what it may have got by an acquire that timed out, unless RECLAIM is set.
+/// Does not release the possible grant of a timed-out acquire, unless RECLAIM is set.
 const ORPHANS: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders")
@@ -183,7 +184,7 @@ fn a_grant_that_nobody_heard_of_keeps_the_lock_from_those_who_want_it() {
     assert_eq!(run(&[("RECLAIM", "1")]), Some(Vec::new()));
 }
 
-/// A timeout that nobody catches ends the thread that takes the lock, while another lives on.
+/// An uncaught timeout ends the thread that takes the lock, while another lives on.
 const DIES_IN_A_THREAD: &str = r#"
 import threading
 threading.Thread(target=lambda: time.sleep(10**6)).start()
@@ -214,7 +215,7 @@ fn a_thread_that_dies_while_its_process_lives_on_makes_the_run_unknown() {
     assert!(died > 0);
 }
 
-/// Dies in its section by a bug of its own.
+/// Crashes in its critical section because of a bug.
 const DIES_IN_SECTION: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take()
@@ -267,7 +268,7 @@ fn an_owner_may_have_another_name_at_each_master() {
     assert_eq!(kinds(&facts), [Kind::WrongAnswer], "its validity is twice its lease");
 }
 
-/// Locks a key that is not the one that it was given, and compares no owner.
+/// Locks another key than the given one, and compares no owner.
 const OTHER_KEY: &str = r#"
 for cycle in range(CYCLES):
     say("ACQUIRING", "orders"); take(key="app:orders")
@@ -316,7 +317,7 @@ fn threads_that_name_themselves_are_judged_one_by_one() {
     assert!(kinds(&facts).contains(&Kind::Overlap), "{:?}", found(&facts));
 }
 
-/// Two scripts that count: the release of one that was taken twice leaves it taken.
+/// Two counting scripts: the release of a lock that was taken twice leaves it taken.
 const COUNTS: &str = r#"
 TAKE = """if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[1]) == 1 then
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], ARGV[2]) return 1 end return 0"""

@@ -1,5 +1,5 @@
-//! Unmodified programs as the lock under test: the workers of `examples/programs`, each where its
-//! runtime and library are installed, and skipped with a line where not.
+//! Unmodified programs as the lock under test: the workers of `examples/programs`, each if its
+//! runtime and library are installed, and otherwise skipped with a message.
 
 #![cfg(all(target_os = "linux", target_arch = "x86_64"))]
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
@@ -30,14 +30,13 @@ const FAULTS: &[&str] = &[
     "client-crash",
 ];
 
-/// The faults that a worker is run under: all of them for the one that starts at once, and for
-/// every worker where `FENCEPOST_PROGRAM_FAULTS` is `all`; else those of three different kinds.
+/// The faults for a worker: all of them for the fast one, and for every worker if
+/// `FENCEPOST_PROGRAM_FAULTS` is `all`; else those of three different kinds.
 fn faults_of(worker: &str) -> &'static [&'static str] {
     let all = std::env::var_os("FENCEPOST_PROGRAM_FAULTS").is_some_and(|which| which == "all");
     if all || worker == "cc -static" { FAULTS } else { &["none", "pause", "restart"] }
 }
 
-/// A worker of the tests' own.
 fn script(folder: &Path, text: &str) -> Program {
     let path: PathBuf = folder.join("worker.sh");
     std::fs::write(&path, text).unwrap();
@@ -56,17 +55,16 @@ fn run(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     (outcome, facts)
 }
 
-/// A run in which no thread was interrupted because it used the processor for long while others
-/// waited: of those that were it is said that they may not be reproducible, and on a busy machine
-/// a virtual processor's time is not all its own.
+/// A run in which no thread was interrupted for long processor use while others waited: interrupted
+/// ones are reported as possibly not reproducible, which happens on a busy machine.
 fn undisturbed(spec: &RunSpec) -> (RunOutcome, RunFacts) {
     let mut ran = (0..5).map(|_| run(spec));
     let is_undisturbed = |facts: &RunFacts| facts.programs.iter().all(|life| life.preempted == 0);
     ran.find(|(_, facts)| is_undisturbed(facts)).expect("a run without interruption")
 }
 
-/// Runs a worker twice under every fault: the same history and the same calls, and it worked.
-/// These files and versions are told each time.
+/// Runs a worker twice under every fault: the history and the calls are the same, and it worked.
+/// Its files and versions are reported each time.
 fn repeats_itself(
     (name, make): (&str, fn(&Path) -> Option<Program>),
     files: &[&str],
@@ -186,7 +184,7 @@ fn a_shell_script_with_redis_cli_repeats_itself_under_faults() {
     repeats_itself(("redis-cli", workers::redis_cli), &["/redis_cli.sh", "/redis-cli"], &[]);
 }
 
-/// How the operations of a worker ended that says this word of its first acquire and its first
+/// How the operations of a worker ended that sends this word for its first acquire and its first
 /// release.
 fn endings_of(word: &str) -> Vec<&'static str> {
     let folder = tempfile::tempdir().unwrap();
@@ -226,7 +224,7 @@ fn a_worker_may_say_that_it_does_not_know_what_became_of_a_call() {
     }
     assert_eq!(endings_of("UNKNOWN"), ["info", "ok", "info"]);
     assert_eq!(endings_of("REFUSED"), ["fail", "ok", "ok"]);
-    // LOST before anything was acquired does not answer the call, which the next ACQUIRING ends.
+    // LOST before an acquisition does not answer the call, which the next ACQUIRING ends.
     assert_eq!(endings_of("LOST"), ["info", "ok", "fail"]);
 }
 
@@ -245,7 +243,7 @@ fn faults_are_aimed_at_the_commands_of_a_program() {
     }
 }
 
-/// How many traps of a family are moved in eight seeds; each of them springs at once.
+/// The number of moved traps of a family in eight seeds; each springs immediately.
 fn moved_to_commands(program: &Program, family: &str) -> u32 {
     let mut moved = 0;
     for seed in 0..8 {
@@ -269,7 +267,7 @@ fn moved_to_commands(program: &Program, family: &str) -> u32 {
     moved
 }
 
-/// What a program is answered that ends half of its connections: to a server, the storage, and the
+/// The answers to a program that half-closes its connections: to a server, the storage, and the
 /// judge.
 #[test]
 fn whoever_sends_no_more_is_answered_to_the_end() {

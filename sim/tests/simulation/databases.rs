@@ -45,7 +45,6 @@ fn judged_under(
     (0..seeds).map(one).collect()
 }
 
-/// The number of runs with an overlap by this cause.
 fn overlaps(judged: &[Judgement], cause: Cause) -> usize {
     let by = |one: &&Judgement| {
         let mut violations = one.violations.iter();

@@ -103,7 +103,7 @@ struct Walk<'a> {
 struct Met {
     index: usize,
     stands: bool,
-    /// Whether it created the value, rewrote it or only prolonged it.
+    /// How it changed the value: created, rewrote or only prolonged it.
     rank: Rank,
 }
 

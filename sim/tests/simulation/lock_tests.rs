@@ -19,7 +19,6 @@ fn without(_: &str) -> Option<String> {
     None
 }
 
-/// The single deviation of a failing test.
 fn deviation(test: &LockTest) -> Deviation {
     match test.check_with(&without).unwrap_err() {
         TestFailure::Unexpected(mut deviations) => deviations.remove(0),

@@ -1,7 +1,7 @@
-//! Runs, and what is said of them: determinism, what must be found, causes, minimal plans.
+//! Whole runs and their reports: determinism, required findings, causes, minimal plans.
 //!
-//! One binary for all of these tests, so that they are linked once and share both cores: each
-//! takes a module.
+//! One binary for all of these tests, so that they are linked once and share both cores: each takes
+//! a module.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
@@ -36,7 +36,7 @@ mod turns;
 mod waiting;
 mod wrong_answers;
 
-/// As in the program: a run asks for memory often.
+/// As in the program: a run allocates often.
 #[cfg(feature = "mimalloc")]
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -70,7 +70,6 @@ fn built_in() -> &'static [Cell] {
     })
 }
 
-/// One cell of [`built_in`].
 fn under(client: &str, fault: &str) -> &'static Cell {
     built_in().iter().find(|cell| cell.client == client && cell.fault == fault).unwrap()
 }

@@ -1,4 +1,4 @@
-//! How Curator creates a node: with a name by which it finds it again if the reply is lost.
+//! Curator's creation of a node: with a name that identifies it after a lost reply.
 //!
 //! Source: Curator 5.4.0, `CreateBuilderImpl` (`pathInForeground`, `findProtectedNodeInForeground`,
 //! `protectedPathInForeground`), `ProtectedMode`, `FindAndDeleteProtectedNodeInBackground` and
@@ -9,12 +9,12 @@ use crate::env::{Draw, Env};
 use crate::zookeeper::protocol::{CreateMode, ZooKeeperError};
 use crate::zookeeper::session::Session;
 
-/// What protects the creation of a sequential node from a lost reply.
+/// Protects the creation of a sequential node against a lost reply.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Protection {
-    /// Nothing: the node is created once more.
+    /// None: the node is created once more.
     None,
-    /// A GUID in the name; a node that bears it is taken for the one that was created.
+    /// A GUID in the name; a node with it counts as the created one.
     AnySession,
     /// The same, and a node that another session created is deleted instead
     /// (`ProtectedMode.validateFoundNode`).
@@ -22,7 +22,7 @@ pub enum Protection {
 }
 
 /// Creates an ephemeral sequential node whose name ends in `name` and its number; its parent is
-/// created as a container if need be. Returns the path.
+/// created as a container if needed. Returns the path.
 pub async fn create_sequential(
     curator: &Curator,
     parent: &str,
@@ -44,7 +44,7 @@ pub async fn create_sequential(
             }
             if !std::mem::take(&mut is_first) && protection != Protection::None {
                 let mut found = find(curator, parent, &prefix).await?;
-                // Looking may have taken another session than the one that it began with.
+                // The search may have switched to another session.
                 session = curator.session();
                 if protection == Protection::SameSession && session.id() != first_session {
                     found.into_iter().for_each(|found| curator.delete_in_background(&found));
@@ -77,7 +77,6 @@ async fn create_with_parent(
     }
 }
 
-/// Creates each level of a path that does not exist.
 async fn make_directories(session: &Session, path: &str) -> Result<(), ZooKeeperError> {
     let ends = path.match_indices('/').map(|(at, _)| at).skip(1).chain([path.len()]);
     for level in ends.map(|end| &path[..end]) {

@@ -1,4 +1,4 @@
-//! A place in the queue for a lock, and waiting there.
+//! A place in the queue for a lock, and the wait there.
 //!
 //! Source: Curator 5.4.0, `LockInternals` (`attemptLock`, `internalLockLoop`, `deleteOurPath`) and
 //! `StandardLockInternalsDriver` (`createsTheLock`, `getsTheLock`, `fixForSorting`).
@@ -12,13 +12,12 @@ use crate::zookeeper::watches::Watcher;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What every node's name has before its number.
+/// The part of every node's name before its number.
 const LOCK_NAME: &str = "lock-";
 
 /// The queue of one lock.
 pub struct LockInternals {
     curator: Curator,
-    /// The parent of the queue's nodes.
     base_path: String,
     protection: Protection,
     deletion: Deletion,
@@ -36,8 +35,8 @@ impl LockInternals {
         LockInternals { curator, base_path, protection, deletion, watcher: Rc::default() }
     }
 
-    /// Enters the queue and waits to be its head, for so long. Gives the path of its node, or
-    /// nothing if that was too long.
+    /// Enters the queue and waits to be its head, for at most `wait`. Returns the path of its node;
+    /// `None` if it timed out.
     pub async fn attempt_lock(&self, wait: Duration) -> Result<Option<String>, ZooKeeperError> {
         let mut patience = Patience { left: wait, since: self.curator.env().wall_clock() };
         let mut retries = 0;
@@ -47,7 +46,7 @@ impl LockInternals {
                     .await?;
             match self.lock_loop(&path, &mut patience).await {
                 Ok(has_lock) => return Ok(has_lock.then_some(path)),
-                // Our own node is not there any more.
+                // Our own node is gone.
                 Err(ZooKeeperError::NoNode) if self.curator.allows_retry(retries).await => {
                     retries += 1;
                 }
@@ -56,11 +55,11 @@ impl LockInternals {
         }
     }
 
-    /// Waits until the node is the first one. Whatever else comes of it, the node is deleted.
+    /// Waits until the node is the first one; on any other outcome it deletes the node.
     async fn lock_loop(&self, path: &str, patience: &mut Patience) -> Result<bool, ZooKeeperError> {
         let outcome = self.wait_for_turn(path, patience).await;
         if outcome != Ok(true) {
-            // An exception of the deletion takes the place of the other.
+            // An exception of the deletion replaces the other one.
             self.delete(path).await?;
         }
         outcome
@@ -119,20 +118,20 @@ impl LockInternals {
             .map(|_| ())
     }
 
-    /// Leaves the queue. False if the node was gone already.
+    /// Leaves the queue. `false` if the node was already gone.
     pub async fn delete(&self, path: &str) -> Result<bool, ZooKeeperError> {
         self.curator.delete(path, self.deletion).await
     }
 }
 
-/// How long an acquire still waits, by the wall clock (`millisToWait`, `startMillis`).
+/// The remaining wait of an acquire, by the wall clock (`millisToWait`, `startMillis`).
 struct Patience {
     left: Duration,
     since: WallClock,
 }
 
 impl Patience {
-    /// Takes off what has passed; false if nothing is left. A clock that was set back adds.
+    /// Subtracts the elapsed time; `false` if nothing is left. A clock that was set back adds.
     fn lasts(&mut self, now: WallClock) -> bool {
         let passed_us = now.0 - self.since.0;
         let span = Duration::from_micros(passed_us.unsigned_abs());
@@ -142,7 +141,7 @@ impl Patience {
     }
 }
 
-/// What follows the last `lock-` of a name.
+/// The part of a name after its last `lock-`.
 fn number_of(name: &str) -> &str {
     name.rfind(LOCK_NAME).map_or(name, |at| &name[at + LOCK_NAME.len()..])
 }

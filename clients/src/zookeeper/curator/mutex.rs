@@ -2,20 +2,20 @@
 //!
 //! Source: Curator 5.4.0, `InterProcessMutex` (`internalLock`, `release`); its queue is
 //! [`super::lock_internals`]. The calls are `acquire(time, unit)` with the timeout of the acquire
-//! and `release()`. As in the library, **nothing tells the holder that its session is over**: the
-//! lock reads `isAcquiredInThisProcess() = true` until it is released.
+//! and `release()`. As in the library, **the holder does not learn that its session has ended**:
+//! the lock reads `isAcquiredInThisProcess() = true` until it is released.
 //!
-//! - `curator-mutex`: as it comes.
+//! - `curator-mutex`: unchanged.
 //! - `curator-suspended`: the application has a `ConnectionStateListener`, as Curator's
-//!   documentation demands, and leaves its section at SUSPENDED and at LOST.
+//!   documentation demands, and leaves its critical section at SUSPENDED and at LOST.
 //! - `curator-fencing`: the application reads its node once it has the lock, and shows the czxid to
 //!   the storage as a fencing token.
 //! - `curator-unprotected`: the node is created without `withProtection()`, so a create whose reply
-//!   is lost is made once more. **Planted**: Curator's locks are protected.
-//! - `curator-any-session`: protection that does not look at the session (Curator before 4.3.0,
-//!   CURATOR-498): a node that an earlier session created is taken for one's own.
+//!   is lost is retried. **Planted**: Curator's locks are protected.
+//! - `curator-any-session`: protection that ignores the session (Curator before 4.3.0,
+//!   CURATOR-498): a node that an earlier session created counts as its own.
 //! - `curator-unguaranteed`: the release deletes without `guaranteed()`. **Planted**: after a
-//!   connection loss the thread's data are cleared and the node stays.
+//!   connection loss the thread's data are cleared and the node remains.
 //!
 //! A release that finds no node is reported as not held; the library ignores that.
 
@@ -47,7 +47,7 @@ pub const DEFINITION: Definition = Definition {
     build: |env, servers, settings| build(env, servers, settings, Traits::CURATOR),
 };
 
-/// The entry of the lock whose holder leaves when the connection is lost.
+/// The lock whose holder leaves when the connection is lost.
 pub const SUSPENDED: Definition = Definition {
     name: "curator-suspended",
     about: "curator-mutex whose holder leaves when the connection is suspended or lost",
@@ -57,7 +57,7 @@ pub const SUSPENDED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock with a fencing token.
+/// The lock with a fencing token.
 pub const FENCING: Definition = Definition {
     name: "curator-fencing",
     about: "curator-mutex with the czxid of the holder's node as fencing token",
@@ -68,7 +68,7 @@ pub const FENCING: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock whose nodes have no GUID.
+/// The lock whose nodes have no GUID.
 pub const UNPROTECTED: Definition = Definition {
     name: "curator-unprotected",
     about: "curator-mutex without protection: a create whose reply is lost is made once more",
@@ -78,7 +78,7 @@ pub const UNPROTECTED: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock that takes any node with its GUID.
+/// The lock that takes any node with its GUID.
 pub const ANY_SESSION: Definition = Definition {
     name: "curator-any-session",
     about: "curator-mutex that takes a node which an earlier session created for its own",
@@ -90,7 +90,7 @@ pub const ANY_SESSION: Definition = Definition {
     ..DEFINITION
 };
 
-/// The entry of the lock that deletes its node once.
+/// The lock that deletes its node once.
 pub const UNGUARANTEED: Definition = Definition {
     name: "curator-unguaranteed",
     about: "curator-mutex whose release gives up when the connection is lost; the node stays",
@@ -100,7 +100,6 @@ pub const UNGUARANTEED: Definition = Definition {
     ..DEFINITION
 };
 
-/// What differs between the locks of this file.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Traits {
     protection: Protection,
@@ -139,9 +138,9 @@ struct Mutex {
 struct LockData {
     lease: Lease,
     path: String,
-    /// How many acquires have not been released; at least one.
+    /// Acquires that were not released; at least one.
     count: usize,
-    /// How often the connection had been lost by then.
+    /// The number of lost connections by then.
     interruptions: u64,
 }
 

@@ -1,12 +1,12 @@
-//! `zookeeper-semaphore`: Curator's lock that is not reentrant, a semaphore with one lease.
+//! `zookeeper-semaphore`: Curator's non-reentrant lock, a semaphore with one lease.
 //!
 //! Source: Curator 5.4.0, `InterProcessSemaphoreMutex` and `InterProcessSemaphoreV2`
 //! (`internalAcquire1Lease`). A process takes a mutex first; holding that, it adds its lease to the
-//! others, and waits until there are no more of them than may be (here: one). Everybody but the one
-//! who waits for leases waits in the queue of the mutex.
+//! others, and waits until their number is within the limit (here: one). All other waiters are in
+//! the queue of the mutex.
 //!
-//! A semaphore with more leases excludes nobody, so this testbed has it with one. A second acquire
-//! of a process that holds the lease waits, and is refused when its time is over.
+//! A semaphore with more leases provides no mutual exclusion, so the model has one. A second
+//! acquire of a process that holds the lease waits, and is refused at its timeout.
 
 use super::create::{Protection, create_sequential};
 use super::lock_internals::LockInternals;
@@ -22,9 +22,8 @@ use crate::zookeeper::{failed, lease_of, parent_of, released};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// What every lease's name has before its number.
+/// The part of every lease's name before its number.
 const LEASE_BASE_NAME: &str = "lease-";
-/// How many leases there are.
 const LEASES_MAX: usize = 1;
 
 /// The entry in the table of locks.
@@ -48,7 +47,7 @@ struct Semaphore {
     watcher: Rc<Watcher>,
 }
 
-/// How an attempt to get a lease ended (`InternalAcquireResult`).
+/// The result of an attempt to get a lease (`InternalAcquireResult`).
 enum Attempt {
     Acquired(String),
     TooLate,
@@ -80,7 +79,7 @@ impl Semaphore {
             return Ok(Attempt::TooLate);
         };
         let outcome = self.add_lease(&leases_of(resource), began).await;
-        // An exception of the release takes the place of the other; the lease stays then.
+        // An exception of the release replaces the other one; the lease then remains.
         lock.delete(&turn).await?;
         outcome
     }
@@ -91,7 +90,7 @@ impl Semaphore {
                 .await?;
         let outcome = self.wait_for_others(parent, path.clone(), began).await;
         if !matches!(outcome, Ok(Attempt::Acquired(_))) {
-            // `returnLease` closes quietly.
+            // `returnLease` ignores errors.
             let _ = self.curator.delete(&path, Deletion::Guaranteed).await;
         }
         outcome
@@ -123,7 +122,7 @@ impl Semaphore {
         }
     }
 
-    /// How long an acquire that began then still waits, by the wall clock (`getThisWaitMs`).
+    /// The remaining wait of an acquire that began then, by the wall clock (`getThisWaitMs`).
     fn left(&self, began: WallClock) -> Duration {
         if self.curator.env().is_interrupted() {
             return Duration::ZERO;
@@ -134,7 +133,6 @@ impl Semaphore {
     }
 }
 
-/// The parent of the leases.
 fn leases_of(resource: &str) -> String {
     format!("{}/leases", parent_of(resource))
 }

@@ -25,7 +25,7 @@ struct Served {
     stays: bool,
 }
 
-/// The simulated server. Its network takes no time.
+/// Its network takes no time.
 #[derive(Default)]
 pub(crate) struct Simulated {
     connections: BTreeMap<SocketId, Served>,

@@ -1,12 +1,11 @@
-//! A certificate for people.
+//! A certificate as text.
 
 use super::{Certificate, Runs, StatedBounds};
 use fencepost_faults::{Families, Family};
 
-/// How wide the text is at most.
 const WIDTH: usize = 96;
 
-/// The claim, what it rests on, and what it does not cover.
+/// The claim, its basis, and its limits.
 pub(super) fn text(certificate: &Certificate) -> String {
     let (tool, bounds) = (&certificate.tool, &certificate.bounds);
     let mut text = format!(
@@ -83,7 +82,7 @@ pub(super) fn at_most(bounds: &StatedBounds) -> String {
     }
 }
 
-/// What went wrong in the runs that are counted as such: a late message counts as a fault does.
+/// The name of the injected faults: a late message counts as a fault.
 pub(super) fn fired(runs: &Runs) -> &'static str {
     match runs.by_delays {
         None => "a fault was fired",
@@ -91,7 +90,6 @@ pub(super) fn fired(runs: &Runs) -> &'static str {
     }
 }
 
-/// Adds a paragraph.
 fn wrapped(paragraph: &str, out: &mut String) {
     let mut column = 0;
     for word in paragraph.split_whitespace() {

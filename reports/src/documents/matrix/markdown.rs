@@ -1,4 +1,4 @@
-//! The matrix as Markdown: one table to look over, then one for each lock.
+//! The matrix as Markdown: an overview table, then one table for each lock.
 
 use super::{Agreement, CellVerdict, Matrix, MatrixCell, findings, literature};
 use crate::judge::checker::meaning;
@@ -9,7 +9,6 @@ use fencepost_faults::Seed;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The page.
 pub(super) fn markdown(matrix: &Matrix) -> String {
     let title = matrix.counts().map_or(String::new(), |kind| format!(": {}", escaped(&kind)));
     let broke = matrix.kind.map_or("a rule".to_owned(), |kind| format!("`{kind}`"));
@@ -33,7 +32,7 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     page
 }
 
-/// How it agrees with the literature, and a table for each lock.
+/// The agreement with the literature, and a table for each lock.
 fn every_rule(matrix: &Matrix, page: &mut String) {
     page.push_str("\n## How it agrees with the literature\n\n| | cells |\n| --- | ---: |\n");
     for agreement in Agreement::ALL {
@@ -50,7 +49,7 @@ fn every_rule(matrix: &Matrix, page: &mut String) {
     }
 }
 
-/// Of one rule: a row for each cell in which it was broken.
+/// For one rule: a row for each cell that broke it.
 fn figures(matrix: &Matrix, page: &mut String) {
     page.push_str(
         "\n## Where it was broken\n\n| lock | fault | runs | rate, 95 % | first seed |\n| --- | --- \
@@ -88,7 +87,7 @@ fn overview(matrix: &Matrix, page: &mut String) {
     }
 }
 
-/// The name of a lock, as a link where it has a table of its own.
+/// The name of a lock, as a link if it has a separate table.
 fn linked(matrix: &Matrix, client: &str) -> String {
     match matrix.kind {
         None => format!("[{}](#{})", escaped(client), anchor(client)),
@@ -96,7 +95,7 @@ fn linked(matrix: &Matrix, client: &str) -> String {
     }
 }
 
-/// What GitHub makes of a heading.
+/// GitHub's anchor of a heading.
 fn anchor(client: &str) -> String {
     client
         .to_lowercase()

@@ -1,4 +1,4 @@
-//! What is around every page: a way home, the search, and the pages by what they are for.
+//! The frame of every page: a link home, the search, and the pages by purpose.
 
 use super::path::between;
 use super::{SCHEMAS, SEARCH};
@@ -6,7 +6,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 const STYLE: &str = include_str!("site.css");
 
-/// What a reader may look for, and the pages with it, by their paths in the site.
+/// The topics, with their pages by path in the site.
 const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
     (
         "Use it",
@@ -68,8 +68,7 @@ pub(super) fn framed(out: &str, title: &str, body: &Markup) -> Vec<u8> {
     page(out, title, body, "", &html! {})
 }
 
-/// A page that may run scripts of these hashes (in the words of a content security policy), and has
-/// something behind its end.
+/// A page that may run scripts with these hashes (content security policy), with a trailer.
 pub(super) fn page(
     out: &str,
     title: &str,
@@ -130,7 +129,7 @@ fn navigation(out: &str) -> Markup {
     }
 }
 
-/// The pages that every page leads to.
+/// The pages in the navigation.
 #[cfg(test)]
 pub(super) fn leads_to() -> impl Iterator<Item = &'static str> {
     NAVIGATION.iter().flat_map(|(_, pages)| pages.iter().map(|(_, page)| *page))

@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 
 const SCRIPT: &str = include_str!("search.js");
 
-/// The search index.
 #[derive(Serialize)]
 struct Found<'p> {
     page: &'p str,

@@ -1,6 +1,6 @@
-//! From a finding to its cause: which questions are asked of it, in which order.
+//! From a finding to its cause: the questions, in order.
 //!
-//! Which causes a question may name is in the table (`decision`).
+//! The table (`decision`) has the causes of each question.
 
 use super::Cause;
 use super::decision::{Question, Row, TABLE, Test};
@@ -8,14 +8,14 @@ use crate::explain::evidence::{Case, Loss, Lost};
 use crate::judge::finding::{Finding, Kind};
 use crate::judge::timeline::Timeline;
 
-/// Why this happened; `unexplained` if no row of the table decides it.
+/// The cause of a finding; `unexplained` if no row of the table applies.
 pub fn classify(timeline: &Timeline<'_>, finding: &Finding) -> Cause {
     let case = Case::new(timeline, finding);
     let decided = questions(finding).iter().find_map(|question| decided_at(*question, &case));
     decided.map_or(Cause::Unexplained, |row| row.cause)
 }
 
-/// What is asked of a finding, in order.
+/// The questions for a finding, in order.
 fn questions(finding: &Finding) -> &'static [Question] {
     match (finding.kind, finding.clash) {
         (Kind::Starved, _) if finding.processes.len() > 1 => &[Question::Overtaken],
@@ -56,7 +56,7 @@ fn questions(finding: &Finding) -> &'static [Question] {
     }
 }
 
-/// The first row of a question that holds, and whose cause the run can have had.
+/// The first row of a question that applies, with a cause that the run can have had.
 fn first(
     question: Question,
     case: &Case<'_, '_>,
@@ -68,7 +68,7 @@ fn first(
 
 fn decided_at(question: Question, case: &Case<'_, '_>) -> Option<&'static Row> {
     if question == Question::EarlyLoss {
-        // The reason that is further up in the table counts.
+        // The reason further up in the table counts.
         let reasons: Vec<&Row> =
             case.losses().iter().filter_map(|lost| reason(case, lost)).collect();
         return first(question, case, |row| reasons.iter().any(|one| std::ptr::eq(*one, row)));
@@ -76,7 +76,7 @@ fn decided_at(question: Question, case: &Case<'_, '_>) -> Option<&'static Row> {
     first(question, case, |row| matches!(row.holds, Test::Case(holds) if holds(case)))
 }
 
-/// Why a lock was lost for a server that granted it again.
+/// The reason why a server that granted the lock again had lost it.
 fn reason(case: &Case<'_, '_>, lost: &Lost<'_, '_>) -> Option<&'static Row> {
     let why = |loss: &Loss<'_, '_>| {
         first(Question::EarlyLoss, case, |row| match row.holds {
@@ -98,7 +98,7 @@ mod tests {
     #[test]
     fn the_rows_of_a_question_stand_together_and_say_why_they_stand_in_this_order() {
         assert!(TABLE.is_sorted_by_key(|row| row.question));
-        // Of these, evidence finds one answer.
+        // For these, the evidence gives a single answer.
         let exclusive = [Question::Standstill, Question::Misheard, Question::Session];
         for pair in TABLE.windows(2).filter(|pair| pair[0].question == pair[1].question) {
             let says = !pair[0].first.is_empty() || exclusive.contains(&pair[0].question);
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(without, [&Cause::Unexplained]);
     }
 
-    /// A finding of a kind by so many processes, between two acquisitions or not.
+    /// A finding of a kind with this many processes, between two acquisitions or not.
     fn finding(kind: Kind, processes: u16, clash: Option<Clash>) -> Finding {
         let processes = (1..=processes).map(Node::Client).collect();
         let (at, duration, what) = (SimTime::ZERO, Micros::ZERO, String::new());

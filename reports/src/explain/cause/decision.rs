@@ -1,10 +1,10 @@
 //! The order in which causes are tried, as one table.
 //!
-//! A finding is asked a few [`Question`]s, in the order of `classify`. At each of them the rows of
-//! that question are tried from the top: the first that holds names the cause, and if none does the
-//! next question is asked. A row whose cause needs an event that the run did not have is passed
-//! over. A lock that was lost before its lease was over may have been lost at several servers, each
-//! for a reason of its own: then the reason counts that is further up.
+//! Each finding has a few [`Question`]s, in the order of `classify`. The rows of a question are
+//! tried from the top: the first that holds names the cause, and if none does the next question
+//! follows. Rows are skipped if their cause needs an event that the run did not have. If several
+//! servers lost a lock before its lease was over, each for another reason, the reason further up
+//! counts.
 
 use super::Cause;
 use crate::explain::evidence::{
@@ -12,65 +12,61 @@ use crate::explain::evidence::{
 };
 use crate::record::history::Change;
 use fencepost_faults::FaultKind;
-/// What is asked of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) enum Question {
-    /// Why does nobody get in, or is one that waits not served?
+    /// Why does no process get in, or is a waiter not served?
     Standstill,
-    /// Why did one that asked later come first?
+    /// Why did a later requester get in first?
     Overtaken,
     /// Why is the lock kept for so long?
     Held,
     /// Why was a process told what is not so?
     Misheard,
-    /// Can the lock not tell two owners apart?
+    /// Can the lock not distinguish two owners?
     Owners,
-    /// Was it removed by a process that was asking for it?
+    /// Did a process that was acquiring the lock remove it?
     Takeover,
-    /// Did a process that had the lock to itself write what it had computed from an older value?
+    /// Did a process that had the lock alone write a value computed from an older one?
     OldValue,
     /// Had the first process that did a job given its lock back before?
     Unrecorded,
     /// What happened to the counter of tokens?
     Counter,
-    /// What held up a write that was sent while the lock was still its writer's?
+    /// What delayed a write that was sent while its writer still had the lock?
     InFlight,
-    /// Where a lock lives as long as a session or a connection: did that end?
+    /// For a lock in a session or a connection: did that end?
     Session,
-    /// How was the lock lost at the servers before its lease was over?
+    /// How did the servers lose the lock before its lease was over?
     EarlyLoss,
     /// Why was its holder still there when its lease was over?
     Overrun,
-    /// Where had the release been that removed another's lock?
+    /// What delayed the release that removed another's lock?
     Astray,
 }
 
-/// One line of the table.
 pub(super) struct Row {
     pub(super) question: Question,
     pub(super) cause: Cause,
-    /// What it asks of the history.
+    /// The condition on the history.
     pub(super) asks: &'static str,
     pub(super) holds: Test,
-    /// Why it is tried before the rows below. Empty for the last one, and where one row at most can
-    /// hold.
+    /// Why it is tried before the rows below. Empty for the last one, and if at most one row can
+    /// apply.
     pub(super) first: &'static str,
 }
 
-/// How a row is decided.
+/// The condition of a row.
 pub(super) enum Test {
-    /// By the finding.
     Case(fn(&Case<'_, '_>) -> bool),
-    /// By how the lock was lost at a server; replicas follow what their primary does.
+    /// On a server's loss of the lock; replicas follow their primary.
     Loss(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
-    /// The same, of what happens at one server only.
+    /// The same, for losses that affect one server only.
     LossThere(fn(&Case<'_, '_>, &Loss<'_, '_>) -> bool),
 }
 
 use Test::{Case as When, Loss as Lost, LossThere as LostThere};
 macro_rules! table {
     ($($question:ident { $($cause:ident: $asks:literal, $holds:expr; $($first:literal)?)* })*) => {
-        /// Every row, in the order in which they are tried.
         pub(super) static TABLE: &[Row] = &[$($(Row {
             question: Question::$question,
             cause: Cause::$cause,
@@ -82,7 +78,7 @@ macro_rules! table {
 }
 
 table! {
-    // `evidence/standstill.rs` finds one obstacle, in the order that it states.
+    // `evidence/standstill.rs` finds one obstacle, in the order given there.
     Standstill {
         OrphanRenewal: "the owner of what stands is in no section and extends it",
             When(|case| case.is_at(Standstill::OwnerRenews));
@@ -223,8 +219,7 @@ table! {
         SessionExpired: "its session ended",
             When(|case| case.is_gone(Gone::WithSession));
     }
-    // What somebody did to the lock comes before what a server lost, and that before what a clock
-    // did.
+    // Actions on the lock precede losses of a server, and those precede faults of a clock.
     EarlyLoss {
         StaleTakeover: "another process removed it while it was acquiring itself",
             Lost(is_taken_over);
@@ -345,8 +340,8 @@ fn is_late(_: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     }
 }
 
-/// The last second does not matter to one that had left its section by then, and whose release was
-/// held up.
+/// The last second does not matter for a holder that had left its critical section by then, and
+/// whose release was delayed.
 fn is_rounded(case: &Case<'_, '_>, loss: &Loss<'_, '_>) -> bool {
     loss.ran_out() == Some(RanOut::InWholeSeconds) && case.held_up().is_none()
 }

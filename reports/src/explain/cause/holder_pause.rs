@@ -1,4 +1,4 @@
-//! The holder stood still.
+//! The holder was paused.
 
 use super::entry::{Entry, Measure, Need};
 use crate::explain::evidence::Case;

@@ -1,6 +1,6 @@
-//! How a lock was lost at its servers before its lease was over.
+//! How servers lost a lock before its lease was over.
 //!
-//! Looked at are the servers that granted both acquisitions.
+//! Considers the servers that granted both acquisitions.
 
 use super::lease::{
     COARSE, GRANULARITY, is_given_short, last_lease, lost_at, own_spans, removed_by_replication,
@@ -13,26 +13,26 @@ use crate::judge::timeline::{Acquisition, Grant, KeyEnd, KeySpan, Moment, Timeli
 use crate::record::history::Change;
 use fencepost_faults::{Micros, Node, SimTime};
 
-/// How the lock was lost for one server that granted it again, as far as that is known.
+/// The loss of the lock for one server that granted it again, if known.
 pub(crate) struct Lost<'t, 'h> {
-    /// What happened at the server that had granted it, where that is another. It counts if it is
-    /// such that it reaches the other server too; what else was lost there need not have mattered.
+    /// The loss at the server that had granted it, if that is another. Counts only if it also
+    /// affects the other server: other losses there need not have mattered.
     pub(crate) where_it_was_granted: Option<Loss<'t, 'h>>,
-    /// What happened at the server that granted it again.
+    /// The loss at the server that granted it again.
     pub(crate) there: Option<Loss<'t, 'h>>,
 }
 
-/// The earlier lock as one server saw it.
+/// The earlier lock at one server.
 struct Seen<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
     taker: &'t Acquisition<'h>,
-    /// When this server granted the lock to the taker.
+    /// The time at which this server granted the lock to the taker.
     granted_again: Moment,
 }
 
-/// How it was lost, for each server that granted the later acquisition before the earlier lease was
-/// over there.
+/// The loss at each server that granted the later acquisition before the earlier lease was over
+/// there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
         (&timeline.acquisitions[clash.earlier], &timeline.acquisitions[clash.later]);
@@ -123,7 +123,7 @@ impl<'t, 'h> Seen<'t, 'h> {
         })
     }
 
-    /// Whether the holder was still in its section then.
+    /// Returns whether the holder was still in its critical section then.
     fn stayed_beyond(&self, over: SimTime) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -138,13 +138,13 @@ impl<'t, 'h> Seen<'t, 'h> {
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
-    /// How the server that granted both lost the first; `None` if the lease was over.
+    /// The loss at the server that granted both; `None` if the lease was over.
     fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
         let there = self.span_at(node).and_then(|span| self.loss(span));
         (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })
     }
 
-    /// How the lock was lost between the server that granted it and another that granted it again.
+    /// The loss between the server that granted the lock and another that granted it again.
     fn elsewhere(&self, held_at: Node, taken_at: Node) -> Option<Lost<'t, 'h>> {
         if self.lease_was_over(held_at) {
             return None;
@@ -158,7 +158,7 @@ impl<'t, 'h> Seen<'t, 'h> {
         Some(Lost { where_it_was_granted: first, there })
     }
 
-    /// The end of a span, if it came before the lock was granted again.
+    /// The end of a span, if it was before the next grant.
     fn loss(&self, span: &'t KeySpan<'h>) -> Option<Loss<'t, 'h>> {
         let (at, how) = span.to.filter(|(at, _)| *at <= self.granted_again)?;
         Some(self.lost(How::Ended { span, at, how }))
@@ -170,8 +170,8 @@ impl<'t, 'h> Seen<'t, 'h> {
     }
 }
 
-/// How a holder whom no server granted the lock lost it: what let it in was an earlier lock of its
-/// own, which still stood at the server that granted it again.
+/// How a holder without a server's grant lost the lock: an earlier lock of the same process, which
+/// the server that granted it again still had, let it in.
 fn of_a_copy<'t, 'h>(
     timeline: &'t Timeline<'h>,
     (holder, taker): (&'t Acquisition<'h>, &'t Acquisition<'h>),
@@ -183,7 +183,7 @@ fn of_a_copy<'t, 'h>(
     seen.loss(span).map(Lost::there)
 }
 
-/// Whether two servers acted as primary when they granted: the one that was promoted later had been
+/// Returns whether two servers acted as primary when they granted: the one promoted later had been
 /// promoted before the other one granted.
 pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node, Moment)) -> bool {
     let grants = [(held.node, held.moment), taken];
@@ -196,9 +196,8 @@ pub(super) fn two_primaries(timeline: &Timeline<'_>, held: &Grant, taken: (Node,
     latest.is_some_and(|latest| latest < granted_by_the_other)
 }
 
-/// Whether no server granted an acquisition, and what let it in was an earlier lock of its own,
-/// which still stood at a server that had followed the holder's and never received the holder's
-/// lock.
+/// Returns whether no server granted an acquisition, and an earlier lock of the process let it in,
+/// at a former replica of the holder's server that never received the holder's lock.
 fn let_in_by_a_copy(timeline: &Timeline<'_>, taker: &Acquisition<'_>, held_at: Node) -> bool {
     let Some(entered) = taker.completed else { return false };
     timeline.keys.iter().any(|span| {

@@ -1,4 +1,4 @@
-//! One way in which a lock was lost before its lease was over, and what the history shows of it.
+//! One way to lose a lock before its lease was over, with the evidence in the history.
 
 use super::lease::{COARSE, GRANULARITY, is_given_short, last_lease};
 use super::{release, takeover};
@@ -6,7 +6,7 @@ use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Section, Time
 use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::{FaultKind, Node, SimTime};
 
-/// A lock of a holder that was lost before its lease was over, and who took it.
+/// A holder's lock that was lost before its lease was over, and the taker.
 pub(crate) struct Loss<'t, 'h> {
     pub(super) timeline: &'t Timeline<'h>,
     pub(super) holder: &'t Acquisition<'h>,
@@ -14,47 +14,43 @@ pub(crate) struct Loss<'t, 'h> {
     pub(super) how: How<'t, 'h>,
 }
 
-/// How it was lost.
 #[derive(Clone, Copy)]
 pub(super) enum How<'t, 'h> {
-    /// What stood at a server ended there.
+    /// A server's value ended.
     Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
-    /// A command of its own process removed it before that heard that it was granted.
+    /// A command of its own process removed it before the process heard of the grant.
     TakenBack { removed: Moment },
-    /// Another server acted as primary beside the one that had granted it.
+    /// Another server acted as primary at the same time.
     TwoPrimaries,
-    /// It never came to stand at the server that granted it again.
+    /// It never reached the server that granted it again.
     NeverReceived,
 }
 
-/// Who removed a lock.
+/// The remover of a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Remover {
-    /// Its holder.
     Itself,
     /// Another thread of the same process.
     Thread(Node),
-    /// Another process.
     Process(Node),
 }
 
-/// Why a key ran out too soon in true time.
+/// Why a key expired too early in true time.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum RanOut {
-    /// By a clock that was stepped or ran at the wrong rate.
+    /// A clock was stepped or ran at the wrong rate.
     ByClock(FaultKind),
     /// The server counts in whole seconds.
     InWholeSeconds,
-    /// The server, which followed another, had not received that the lease was extended.
+    /// The server, a former replica, had not received the extension of the lease.
     AsFirstSet,
     /// Another process had set a shorter lease.
     AsAnotherSet,
-    /// Nothing that is known.
     Unknown,
 }
 
 impl Loss<'_, '_> {
-    /// Whether what stood at a server ended by this change.
+    /// Returns whether a server's value ended by this change.
     pub(crate) fn ended_by(&self, wanted: Change) -> bool {
         matches!(
             self.how,
@@ -62,25 +58,23 @@ impl Loss<'_, '_> {
         )
     }
 
-    /// Whether two servers acted as primary.
     pub(crate) fn has_two_primaries(&self) -> bool {
         matches!(self.how, How::TwoPrimaries)
     }
 
-    /// Whether the server that granted the lock again never had it, had replaced its data, or had
-    /// not received that the lease was extended.
+    /// Returns whether the server that granted the lock again never had it, had replaced its data,
+    /// or had not received the extension of the lease.
     pub(crate) fn is_not_replicated(&self) -> bool {
         matches!(self.how, How::NeverReceived)
             || self.ended_by(Change::Discarded)
             || self.ran_out() == Some(RanOut::AsFirstSet)
     }
 
-    /// Whether its node went because the session ended.
+    /// Returns whether its node was deleted because the session ended.
     pub(crate) fn ended_with_session(&self) -> bool {
         self.timeline.history.header.lives_with_session && self.ended_by(Change::Expired)
     }
 
-    /// Who removed it, if somebody did.
     pub(crate) fn remover(&self) -> Option<Remover> {
         let process = self.holder.process;
         let by = match self.how {
@@ -103,23 +97,24 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Whether the process that removed it was asking for the lock.
+    /// Returns whether the remover was acquiring the lock.
     pub(crate) fn is_takeover_by(&self, process: Node) -> bool {
         let is_takeover = |at| takeover::is_stale_takeover(self.timeline, process, at);
         self.removed().is_some_and(is_takeover)
     }
 
-    /// Whether a release of a process, of an earlier lock, may have been under way all the time.
+    /// Returns whether a release of a process, of an earlier lock, may have been in transit all the
+    /// time.
     pub(crate) fn may_be_a_late_release_of(&self, process: Node) -> bool {
         self.removed().is_some_and(|at| release::is_astray(self.timeline, process, at))
     }
 
-    /// The same of its holder, unless the holder was giving this one back by then.
+    /// The same for its holder, unless the holder was already releasing this lock.
     pub(crate) fn may_be_a_late_release(&self) -> bool {
         !self.is_given_back() && self.may_be_a_late_release_of(self.holder.process)
     }
 
-    /// Whether the reply to a command of the holder was lost before it went.
+    /// Returns whether the reply to a command of the holder was lost before the lock ended.
     pub(crate) fn lost_a_reply(&self) -> bool {
         let How::Ended { at, .. } = self.how else { return false };
         let (process, from) = (self.holder.process, self.holder.invoked.time);
@@ -128,12 +123,14 @@ impl Loss<'_, '_> {
             .any(|fault| fault.hits(process, FaultKind::LostReply) && fault.touches(from, at.time))
     }
 
-    /// Whether it went while its holder was in its section, or before the holder entered that.
+    /// Returns whether it ended while its holder was in its critical section, or before the holder
+    /// entered.
     pub(crate) fn is_in_use(&self) -> bool {
         matches!(self.how, How::TakenBack { .. }) || self.section_then().is_some()
     }
 
-    /// Whether a release that the holder began in its section was open when it went.
+    /// Returns whether a release that the holder began in its critical section was open when the
+    /// lock ended.
     fn is_given_back(&self) -> bool {
         let process = self.holder.process;
         self.section_then()
@@ -141,7 +138,7 @@ impl Loss<'_, '_> {
             .is_some_and(|(section, at)| release::is_open(self.timeline, process, section.from, at))
     }
 
-    /// The section in which the holder was when it ended.
+    /// The holder's critical section at the end.
     fn section_then(&self) -> Option<&Section> {
         let How::Ended { at, .. } = self.how else { return None };
         let process = self.holder.process;
@@ -149,12 +146,13 @@ impl Loss<'_, '_> {
         sections.find(|section| section.process == process && section.covers(at))
     }
 
-    /// Whether the server came back without it, or died before another value took its place.
+    /// Returns whether the server returned without it, or crashed before another value replaced it.
     pub(crate) fn was_forgotten(&self) -> bool {
         self.ended_by(Change::Forgotten) || self.replaced_after_a_crash()
     }
 
-    /// Whether another value took its place while it stood, and nobody's clock or crash tells why.
+    /// Returns whether another value replaced it while it existed, without a clock fault or a crash
+    /// that explains it.
     pub(crate) fn was_replaced(&self) -> bool {
         matches!(self.how, How::Ended { how: KeyEnd::Replaced, .. })
             && self.ran_out() == Some(RanOut::Unknown)
@@ -167,8 +165,8 @@ impl Loss<'_, '_> {
             && between.any(|event| event.node == span.node && matches!(event.what, What::Crashed))
     }
 
-    /// Why it ran out too soon, if it ran out. Another value may take the place of one of which the
-    /// server does not say that it ran out, by its clock or by clocks of the processes.
+    /// Why it expired too early, if it expired. A replacement of an owner whose expiry the server
+    /// never reported counts too, by its clock or by clocks of the processes.
     pub(crate) fn ran_out(&self) -> Option<RanOut> {
         let How::Ended { span, at, how } = self.how else { return None };
         let header = &self.timeline.history.header;
@@ -189,10 +187,10 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// A key that ran out too soon in true time did so by a clock: the server's own since the lease
-    /// was set or, if it got the key with an absolute time of another server, any clock of the two
-    /// at any time before. Without any, a server that followed had not received that the lease was
-    /// extended; or a server that is no Redis counts in whole seconds.
+    /// A key that expired too early in true time did so because of a clock: the server's own since
+    /// the lease was set or, if it got the key with an absolute time from another server, any clock
+    /// of the two at any time before. Otherwise, a former replica had not received the extension;
+    /// or a server other than Redis counts in whole seconds.
     fn ran_out_early(&self, span: &KeySpan<'_>, at: Moment) -> RanOut {
         let set = span.set.last();
         if self.is_shortened(span) {
@@ -201,7 +199,7 @@ impl Loss<'_, '_> {
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        // Other coordinators count by a clock that is never stepped.
+        // Other coordinators use a clock that is never stepped.
         if let (Node::Server(_), Some(set)) = (span.node, set) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
             let in_the_last_second =
@@ -221,8 +219,7 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// Whether the lease that counted in the end was set by another process, and was over before
-    /// the holder's own.
+    /// Returns whether another process set the last lease, which was over before the holder's own.
     fn is_shortened(&self, span: &KeySpan<'_>) -> bool {
         let by_another = |set: &Moment| {
             let by = self.timeline.asked_by(*set).map(Node::machine);
@@ -233,7 +230,7 @@ impl Loss<'_, '_> {
         by_another(set) && runs_out + GRANULARITY < own.ends()
     }
 
-    /// Whether the lease, had it never been extended, was over.
+    /// Returns whether the lease, without any extension, was over.
     fn ran_out_as_first_set(&self, at: Moment) -> bool {
         let first = self.holder.grant.as_ref().map(|grant| grant.moment.time);
         first.is_some_and(|first| {
@@ -241,20 +238,20 @@ impl Loss<'_, '_> {
         })
     }
 
-    /// Whether it ran out, or its row was overwritten, by a clock that a fault of this kind bent at
-    /// a server; or, where no row is kept, at one of both processes.
+    /// Returns whether it expired, or its row was overwritten, because a fault of this kind
+    /// affected a server's clock; or, if no row is kept, that of one of both processes.
     pub(crate) fn is_by_clock(&self, kind: FaultKind) -> bool {
         self.ran_out() == Some(RanOut::ByClock(kind))
             || self.overwritten_by_clock(Keeping::RowByServer) == Some(kind)
     }
 
-    /// Whether a row was overwritten by a process that considered it expired, and its clock or the
+    /// Returns whether a process considered a row expired and overwrote it, and its clock or the
     /// holder's was wrong.
     pub(crate) fn is_by_clocks_of_processes(&self) -> bool {
         self.overwritten_by_clock(Keeping::RowByClients).is_some()
     }
 
-    /// By which fault of a clock a row that is kept in this way was overwritten: the clocks of two
+    /// The clock fault that caused the overwriting of a row that is kept in this way: of two
     /// processes, or of the server.
     fn overwritten_by_clock(&self, keeping: Keeping) -> Option<FaultKind> {
         let How::Ended { span, at, how: KeyEnd::Replaced } = self.how else { return None };
@@ -271,8 +268,8 @@ impl Loss<'_, '_> {
         }
     }
 
-    /// What was wrong with the clocks of these hosts in a span: a step comes before a rate. An
-    /// instantaneous step counts from its begin.
+    /// The clock fault of these hosts in a span: a step precedes a rate. An instantaneous step
+    /// counts from its begin.
     fn clock_fault(&self, hosts: &[Node], since: SimTime, until: SimTime) -> Option<FaultKind> {
         let mut kinds = [FaultKind::ClockJump, FaultKind::ClockDrift].into_iter();
         kinds.find(|kind| self.fault_on(*kind, hosts, since, until))

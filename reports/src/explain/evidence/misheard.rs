@@ -28,7 +28,6 @@ pub(crate) enum Obstacle {
     Loss,
     /// Only slower messages or a slower server.
     Delay,
-    /// Only a pause of the process.
     Pause,
 }
 

@@ -1,4 +1,4 @@
-//! Why a holder was still in its section when its lease was over.
+//! Why a holder was still in its critical section when its lease was over.
 
 use super::flight;
 use super::lease::{Lease, last_lease, renews_by_itself};
@@ -8,8 +8,8 @@ use crate::record::history::{Action, What};
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
-/// Whose lease was over while it was still there, and the span that counts: from when the lease was
-/// last set until the holder left or its late write landed.
+/// The holder whose lease was over while it was still there, and the relevant span: from the last
+/// setting of the lease until the holder left or its late write landed.
 pub(crate) struct Overrun<'t, 'h> {
     timeline: &'t Timeline<'h>,
     holder: &'t Acquisition<'h>,
@@ -19,8 +19,7 @@ pub(crate) struct Overrun<'t, 'h> {
 }
 
 impl<'t, 'h> Overrun<'t, 'h> {
-    /// Of two acquisitions that stood against each other. A lock that lives with a session has no
-    /// lease to overrun.
+    /// For two conflicting acquisitions. A lock that lives with a session has no lease to overrun.
     pub(super) fn of_clash(timeline: &'t Timeline<'h>, clash: Clash) -> Option<Overrun<'t, 'h>> {
         if timeline.history.header.has_no_ttl() {
             return None;
@@ -35,13 +34,13 @@ impl<'t, 'h> Overrun<'t, 'h> {
         Some(Overrun { timeline, holder, grant, lease, until })
     }
 
-    /// Whether, without so much time, the holder would have been done within its lease.
+    /// Returns whether the holder would have finished within its lease without this time.
     fn would_fit_without(&self, lost: Micros) -> bool {
         self.until.since(self.lease.from) - lost <= self.lease.lasts
     }
 
-    /// Whether the holder stood still while its lease ran out, or would have been done in time had
-    /// it not stood still.
+    /// Returns whether the holder was paused while its lease expired, or would have finished in
+    /// time without the pause.
     pub(crate) fn stood_still(&self) -> bool {
         let paused = self.timeline.paused(self.holder.process, self.lease.from, self.until);
         let lease_end = self.lease.ends();
@@ -53,8 +52,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         paused > Micros::ZERO && (across || self.would_fit_without(paused))
     }
 
-    /// Whether the lease states its validity and the clock of the holder or of a server ran at the
-    /// wrong rate: else such a lease is left in time.
+    /// Returns whether the lease states its validity and the clock of the holder or of a server ran
+    /// at the wrong rate: otherwise the holder leaves such a lease in time.
     pub(crate) fn clock_ran_wrong(&self) -> bool {
         let servers = self.grant.servers.iter().map(|(node, _)| *node);
         let mut hosts = servers.chain([self.holder.process]);
@@ -68,8 +67,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.holder.valid_for.is_some() && hosts.any(drifts)
     }
 
-    /// Whether the answer took at least a tenth of the lease, and without that time the holder
-    /// would have been done.
+    /// Returns whether the answer took at least a tenth of the lease, and without that time the
+    /// holder would have finished.
     pub(crate) fn was_answered_late(&self) -> bool {
         let Some(heard) = self.holder.completed else { return false };
         let waited = heard.time.since(self.grant.moment.time);
@@ -95,19 +94,17 @@ impl<'t, 'h> Overrun<'t, 'h> {
         self.is_too_long() && self.would_fit_without(self.waited_at_storage())
     }
 
-    /// Whether it was in its section for longer than its lease.
+    /// Returns whether it was in its critical section for longer than its lease.
     pub(crate) fn is_too_long(&self) -> bool {
         self.until.since(self.lease.from) > self.lease.lasts
     }
 
-    /// The same of a lock that renews its lease by itself, so that its holder need not leave in
-    /// time.
+    /// The same for a lock that renews itself, so that its holder need not leave in time.
     pub(crate) fn missed_renewals(&self) -> bool {
         self.is_too_long() && renews_by_itself(self.timeline)
     }
 
-    /// For how long requests of the holder were under way to the storage while a fault held them
-    /// up.
+    /// How long requests of the holder were in transit to the storage while a fault delayed them.
     fn waited_at_storage(&self) -> Micros {
         let mut sent: BTreeMap<u64, SimTime> = BTreeMap::new();
         let mut waited = Micros::ZERO;

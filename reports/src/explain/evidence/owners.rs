@@ -1,4 +1,4 @@
-//! Whether two acquisitions have different owners, and what the later one's write was based on.
+//! Compares the owners of two acquisitions, and the value that the later one's write was based on.
 
 use crate::judge::finding::{Clash, Finding, Kind};
 use crate::judge::timeline::Timeline;

@@ -15,7 +15,7 @@ impl Period {
         Period { from: finding.at, until: finding.at + finding.duration }
     }
 
-    /// Whether a span is more than half of it.
+    /// Returns whether a span is more than half of it.
     pub(super) fn is_mostly(self, span: Micros) -> bool {
         span.0 * 2 > self.until.since(self.from).0
     }

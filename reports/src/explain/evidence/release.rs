@@ -134,7 +134,6 @@ fn stood_still(
 /// The delay of a release that removed another's lock and had begun before the lock changed hands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum HeldUp {
-    /// The process paused.
     AtItsProcess,
     /// The server was down before it answered: the process sent the release again.
     SentAgain,

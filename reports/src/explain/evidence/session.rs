@@ -17,7 +17,6 @@ pub(crate) enum Gone {
     WithConnection,
     /// It was gone before a lagging server granted it.
     ToldByOneBehind,
-    /// With the session.
     WithSession,
 }
 

@@ -31,12 +31,10 @@ use owner::{lost_release, of_absent, of_holder, of_owner, unheard_release};
 use spans::{mostly, still_there, waiter_died};
 use votes::{of_standing_votes, votes_are_split};
 
-/// The obstacle.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Standstill {
     /// The lock became free, and the waiters were not notified.
     NotTold,
-    /// All waiters wait on dead connections.
     OnDeadConnections,
     /// A server was down or paused.
     ServersAway,
@@ -44,7 +42,6 @@ pub(crate) enum Standstill {
     NoPrimary,
     /// The network was cut between servers, or between one and a process.
     NetworkCut,
-    /// Messages to or between servers were late.
     MessagesLate,
     /// Several processes split the servers between them.
     VotesSplit,
@@ -54,7 +51,7 @@ pub(crate) enum Standstill {
     OwnerUnaware(Obstacle),
     /// The owner of an existing lock was refused, without a fault.
     OwnerMisled,
-    /// The owner of an existing lock was told that its release succeeded.
+    /// The owner of an existing lock got a confirmation of its release.
     OwnerReleased,
     /// The owner of an existing lock released it without hearing the outcome.
     ReleaseUnheard,
@@ -70,7 +67,6 @@ pub(crate) enum Standstill {
     WaiterDied,
     /// The first in the queue was paused.
     WaiterStoodStill,
-    /// The clocks that compare a row differ.
     ClocksDiffer,
 }
 

@@ -1,7 +1,7 @@
-//! Verdicts that the sources state of locks other than the three that they treat family by family.
+//! Verdicts of the sources for locks other than the three that they treat family by family.
 //!
-//! Each rule is a sentence of a source and the locks that it is about. What no sentence says of a
-//! lock is left out, even where it seems plain.
+//! Each rule is a sentence of a source with its locks. Without a sentence there is no verdict, even
+//! if it seems obvious.
 
 mod locks;
 
@@ -14,15 +14,14 @@ use locks::{
     WITHOUT_SEQUENCER,
 };
 
-/// What a sentence says.
+/// The content of a sentence.
 struct Rule {
-    /// The locks that it is about, as `--client` names them.
+    /// The locks, as values of `--client`.
     clients: &'static [&'static [&'static str]],
-    /// The families of faults.
     families: &'static [Family],
-    /// What can go wrong; empty if nothing can.
+    /// The predicted violations; empty if there are none.
     kinds: &'static [Kind],
-    /// Why, and who says so.
+    /// The reason, and its source.
     grounds: Grounds,
 }
 
@@ -467,7 +466,7 @@ const RULES: &[Rule] = &[
     },
 ];
 
-/// What the first rule about a lock and a family says.
+/// The content of the first rule about a lock and a family.
 pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Grounds)> {
     let about = |rule: &&Rule| {
         rule.families.contains(&family)
@@ -476,7 +475,7 @@ pub(super) fn verdict(client: &str, family: Family) -> Option<(Vec<Kind>, Ground
     RULES.iter().find(about).map(|rule| (rule.kinds.to_vec(), rule.grounds))
 }
 
-/// Every lock that some rule is about.
+/// Every lock of some rule.
 pub(super) fn clients() -> impl Iterator<Item = &'static str> {
     RULES.iter().flat_map(|rule| rule.clients).flat_map(|clients| clients.iter().copied())
 }

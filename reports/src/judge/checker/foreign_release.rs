@@ -156,7 +156,7 @@ mod tests {
     #[test]
     fn accepts_a_thread_that_clears_away_what_another_of_its_process_left_behind() {
         let second = Node::Client(1).of_thread(2);
-        // The first thread's release is lost; the second finds the value of its own process,
+        // The first thread's release is lost; the second finds the value of the same process,
         // enters, and releases that.
         let story = Story::new()
             .takes(1, 1, "a")

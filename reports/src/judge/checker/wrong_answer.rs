@@ -1,13 +1,13 @@
-//! A definite answer is true: a refused process has no lock at the servers, a process told that it
-//! no longer held the lock did not remove it itself and has no lock at the servers either, and a
+//! A definite answer is true: a refused process has no lock at the servers, a process whose library
+//! reports the lock as lost did not remove it itself and has no lock at the servers either, and a
 //! confirmed release removed the lock.
 //!
 //! An answer that leaves the outcome open (`info`) is never wrong. On many servers a quorum has to
 //! contradict the answer. For one replicated lock only the server counts that had it, and only
 //! while no other one grants it: this rule does not judge which of two primaries is right. A lock
 //! that the process withdraws before it asks again is no contradiction: the command was in transit.
-//! A process told that it no longer held the lock, while its value exists, was told wrong only if a
-//! single server ever had the lock, or a quorum: a replica promoted without it answers truthfully.
+//! The report of a lost lock whose value exists is wrong only if a single server ever had the lock,
+//! or a quorum: a replica promoted without it answers truthfully.
 //!
 //! [`granted`] judges grants and their stated validity, [`lost`] reported losses.
 
@@ -121,7 +121,6 @@ fn is_settled(timeline: &Timeline<'_>, process: Node, by: Moment) -> bool {
     open.is_empty()
 }
 
-/// A release with a wrong answer.
 fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     let invoked = section.to.filter(|_| section.ended_by == SectionEnd::Release)?;
     let What::Invoke { operation, .. } = timeline.history.events[invoked.index].what else {

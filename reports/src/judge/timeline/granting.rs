@@ -57,7 +57,6 @@ struct Standing<'h> {
     open: Vec<usize>,
 }
 
-/// Sets the grant of each acquisition.
 pub(super) fn set_grants(history: &History, acquisitions: &mut [Acquisition<'_>]) {
     let claims = claims(history);
     // An outer acquire was invoked before the nested ones, so its grant is known by then.

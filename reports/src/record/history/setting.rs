@@ -1,22 +1,22 @@
-//! What a history says of the storage and of the servers. A new storage rule is one entry of the
-//! list below.
+//! Properties of the storage and of the servers in a history. A new storage rule is one entry of
+//! the list below.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// What the storage does with the tokens of requests.
+/// The storage's checks of tokens.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Checks {
-    /// Whether it checks those of reads.
+    /// `true` if it checks those of reads.
     pub reads: bool,
-    /// Whether it checks those of writes.
+    /// `true` if it checks those of writes.
     pub writes: bool,
-    /// Whether a write that was checked happens a moment later, without another look.
+    /// `true` if a checked write happens a moment later, without another check.
     pub writes_late: bool,
 }
 
-/// Every storage rule, and what it checks.
+/// Every storage rule with its checks.
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
         /// How the storage treats tokens.
@@ -42,7 +42,7 @@ macro_rules! storage_rules {
         }
 
         impl StorageRule {
-            /// What it does with the tokens of requests.
+            /// Its checks of tokens.
             pub const fn checks(self) -> Checks {
                 match self {
                     $(StorageRule::$member => $checks,)*

@@ -1,20 +1,20 @@
-//! What a lock guards. A new workload is one entry of the list below: what it starts from and what
-//! is written back. What it must keep is a checker of its own (`judge/checker`), if no other says
-//! it.
+//! The guarded values. A new workload is one entry of the list below: its initial value and the
+//! value to write back. Its invariant is a separate checker (`judge/checker`), if no other says it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 
-/// What a workload does to the guarded value.
+/// The effect of a workload on the guarded value.
 struct Work {
-    /// What the storage holds at the start.
+    /// The initial value in the storage.
     initial: i64,
-    /// What a process writes back after it has read a value; `None` if there is nothing to write.
+    /// The value that a process writes back after it has read a value; `None` if there is nothing
+    /// to write.
     next: fn(i64) -> Option<i64>,
 }
 
-/// Every workload, and what it does to the guarded value.
+/// Every workload with its effect on the guarded value.
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
         /// What is guarded.
@@ -61,13 +61,13 @@ workloads! {
 }
 
 impl Workload {
-    /// What the storage holds at the start.
+    /// The initial value in the storage.
     pub fn initial(self) -> i64 {
         self.work().initial
     }
 
-    /// What a process writes back after it has read `value`; `None` if there is nothing to write:
-    /// the stock is sold out.
+    /// The value that a process writes back after it has read `value`; `None` if there is nothing
+    /// to write: the stock is sold out.
     pub fn next(self, value: i64) -> Option<i64> {
         (self.work().next)(value)
     }

@@ -1,5 +1,5 @@
-//! Reports for people: the first screen, or everything. Colour only repeats what the words say;
-//! whoever owns the terminal strips it.
+//! Reports as text: the first screen, or everything. Colour only repeats the text; the owner of the
+//! terminal strips it.
 
 pub(crate) mod amount;
 pub(crate) mod brief;
@@ -27,12 +27,11 @@ use layout::{
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
-/// How many faults of a plan are listed.
+/// The most faults of a plan to list.
 const FAULTS_SHOWN: usize = 8;
-/// The column at which values begin behind their labels.
+/// The column of values after their labels.
 const VALUES: usize = 20;
 
-/// Reports for people.
 pub(super) const FORMAT: Format = Format {
     about: "for people: verdicts, causes and timelines",
     needs: Needs::Findings,
@@ -40,7 +39,6 @@ pub(super) const FORMAT: Format = Format {
     sweeps: Some(Sweeps { view: SWEEPS, tells_of_baselines: true }),
 };
 
-/// The same of many seeds.
 const SWEEPS: View<Sweep> = View::written("text", write_sweep);
 
 fn write_report(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
@@ -54,7 +52,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     sweep::write(sweep, out)
 }
 
-/// The verdicts, and everything about each.
+/// Writes the verdicts, with all details.
 fn write_full(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     brief::write_head(page, report, out)?;
     brief::write_verdicts(page, report, out)?;
@@ -100,7 +98,7 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         .try_for_each(|replay| writeln!(out, "  {:<18}{BOLD}{replay}{BOLD:#}", "replay"))
 }
 
-/// A label and its value, broken into lines behind the label.
+/// A label and its value, wrapped after the label.
 fn field(out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     let mut label = label;
     for line in wrapped(value, VALUES) {
@@ -110,7 +108,6 @@ fn field(out: &mut dyn Write, label: &str, value: &str) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether mutual exclusion held.
 fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let overlaps: Vec<&ViolationReport> = of_kind(run, Kind::Overlap).collect();
     if overlaps.is_empty() {
@@ -139,7 +136,6 @@ fn exercise(run: &RunReport) -> String {
     }
 }
 
-/// What was damaged.
 fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let mut harms: Vec<String> = Vec::new();
     for kind in Kind::ALL.iter().copied().filter(|kind| kind.severity() == Severity::Harm) {
@@ -178,7 +174,7 @@ fn harm(kind: Kind, count: u64, total: Micros) -> String {
     }
 }
 
-/// What the literature says, and whether this run agrees.
+/// Writes the literature's prediction, and whether this run agrees.
 fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     let Some(expected) = &run.expected else { return Ok(()) };
     let surprise = run.violations.iter().any(|one| expected.is_surprised_by(one.violation.kind));
@@ -263,7 +259,7 @@ fn write_violation(
     timeline::write(run, violation, told, out)
 }
 
-/// What re-running showed.
+/// Writes the results of diagnostic runs.
 fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> {
     if let Some(plan) = &report.minimal_plan {
         let faults: Vec<String> =

@@ -6,64 +6,55 @@ use crate::summary::report::RunReport;
 use fencepost_faults::Node;
 use std::collections::BTreeSet;
 
-/// One event.
 pub(crate) struct Mark {
     /// Its number in the history.
     pub(crate) sequence: u64,
-    /// When it happened.
     pub(crate) at: u64,
-    /// The lane that it is on.
     pub(crate) node: Node,
-    /// What kind of thing it is.
     pub(crate) glyph: Glyph,
-    /// The process that it concerns, which is not always where it happened.
+    /// The process that it concerns, which may differ from its lane.
     pub(crate) whose: Option<Node>,
-    /// What it says.
     pub(crate) text: String,
-    /// What a write made of the guarded value: `8→9`.
+    /// The change of the guarded value by a write: `8→9`.
     pub(crate) note: Option<String>,
-    /// Whether it is evidence of a violation.
+    /// `true` if it is evidence of a violation.
     pub(crate) is_witness: bool,
 }
 
-/// Kinds of marks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Glyph {
     /// A process starts something.
     Asks,
     /// A process is granted the lock.
     Granted,
-    /// A process gives the lock back.
+    /// A process releases the lock.
     Releases,
     /// A process hears that something succeeded.
     Hears,
-    /// A process hears of a failure, or does not know.
+    /// A process hears of a failure or an unknown outcome.
     Fails,
-    /// A process that waits has sent nothing for a while.
+    /// A waiting process has been silent.
     Sleeps,
     /// A server sets, extends or finds the lock again.
     KeySet,
-    /// A server has the lock no more.
+    /// A server has lost the lock.
     KeyGone,
-    /// The storage lets somebody read.
+    /// The storage accepts a read.
     Reads,
     /// The storage accepts a write.
     Writes,
     /// The storage rejects a request.
     Rejects,
-    /// Software dies.
+    /// Software crashes.
     Dies,
-    /// Software starts.
     Starts,
-    /// The part of a server or Sentinel changes.
+    /// The role of a server or Sentinel changes.
     Turns,
-    /// A fault begins.
     FaultBegins,
-    /// A fault ends, or everything is healed.
+    /// A fault ends, or healing.
     FaultEnds,
 }
 
-/// Every event of the history.
 pub(super) fn all(history: &History, run: &RunReport) -> Vec<Mark> {
     let witness: BTreeSet<u64> = run
         .violations

@@ -1,4 +1,4 @@
-//! Which events of a run a reader needs to see.
+//! Selects the events of a run that a reader needs.
 
 use crate::explain::narrate;
 use crate::judge::timeline::Timeline;
@@ -8,7 +8,7 @@ use crate::summary::violation::Violation;
 use fencepost_faults::{Impact, Node};
 use std::collections::BTreeSet;
 
-/// How many events are shown around one violation at most; its witness is always shown.
+/// The most events around one violation, besides its witness.
 const SHOWN_MAX: usize = 40;
 /// How many events of a run are shown in which nothing was found.
 const SHOWN_OF_QUIET_MAX: usize = 60;
@@ -27,9 +27,8 @@ pub(super) fn most_telling<'t, 'h>(
     named.or_else(busiest).unwrap_or(whole)
 }
 
-/// The events around every violation: its witness, what its processes, the servers and the storage
-/// did meanwhile, and the faults. Who holds the lock at each, and what happens between two of them,
-/// comes from the whole history.
+/// The events around every violation: its witness, the simultaneous actions of its processes, the
+/// servers and the storage, and the faults. Holders and gaps come from the whole history.
 pub(super) fn timeline(whole: &Timeline<'_>, violations: &[Violation]) -> Vec<TimelineEntry> {
     let mut shown: BTreeSet<usize> = BTreeSet::new();
     let mut evidence: BTreeSet<u64> = BTreeSet::new();
@@ -135,7 +134,6 @@ fn entry(
     }
 }
 
-/// The indices of the events to show for one violation.
 fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
     let witness: BTreeSet<u64> = violation.witness.iter().map(|event| event.sequence).collect();
     let (Some(first), Some(last)) = (witness.first(), witness.last()) else {
@@ -159,7 +157,7 @@ fn window(history: &History, violation: &Violation) -> BTreeSet<usize> {
     chosen.into_iter().map(|(_, index)| index).collect()
 }
 
-/// What goes first when there is not room for everything.
+/// The priority of an event when room is short.
 fn rank(event: &Event, is_evidence: bool) -> u8 {
     match &event.what {
         _ if is_evidence => 0,
@@ -176,7 +174,7 @@ fn is_fault(event: &Event) -> bool {
     matches!(event.what, What::FaultBegan { .. } | What::FaultEnded { .. })
 }
 
-/// Whether the fault that begins at `index` still acts at event number `at`.
+/// Returns whether the fault that begins at `index` still acts at event number `at`.
 fn acts_on(history: &History, index: usize, at: u64) -> bool {
     let What::FaultBegan { fault, .. } = &history.events[index].what else { return false };
     let ends = history.events[index..].iter().find(
@@ -185,8 +183,8 @@ fn acts_on(history: &History, index: usize, at: u64) -> bool {
     ends.is_some_and(|event| event.sequence > at)
 }
 
-/// Whether a server became a primary, or was left one, at `index`, and still is at event number
-/// `at`.
+/// Returns whether a server became a primary, or remained one, at `index`, and still is at event
+/// number `at`.
 fn stands_at(history: &History, index: usize, at: u64) -> bool {
     let event = &history.events[index];
     let What::Turn { turn: Turn::Promoted | Turn::Unaware, .. } = event.what else { return false };
@@ -201,7 +199,7 @@ fn stands_at(history: &History, index: usize, at: u64) -> bool {
     })
 }
 
-/// Whether an event between the first and the last witness helps to understand a violation.
+/// Returns whether an event between the first and the last witness helps to understand a violation.
 fn tells(history: &History, event: &Event, violation: &Violation) -> bool {
     let involved = |node: Node| violation.processes.contains(&node);
     match &event.what {

@@ -101,7 +101,7 @@ fn violations_max() -> u64 {
     VIOLATIONS_MAX
 }
 
-/// Processor time in microseconds, as `measured` names it.
+/// Processor time in microseconds, under its name in `measured`.
 const CPU_US: &str = "cpu_us";
 
 /// A distinct anomaly.
@@ -151,14 +151,14 @@ pub struct Smallest {
     pub confirmed_under_turmoil: bool,
 }
 
-/// What a cell must know of a run.
+/// The data of a run that a cell needs.
 #[derive(Clone, Copy, Debug)]
 pub struct RunSummary<'r> {
     /// The seed of the run.
     pub seed: Seed,
-    /// What was found.
+    /// The findings.
     pub run: &'r RunFacts,
-    /// For every fault that began: its kind, and the phase of the protocol that it met.
+    /// For every fault that began: its kind, and its phase of the protocol.
     pub phases: &'r [(String, String)],
 }
 
@@ -190,19 +190,18 @@ impl Cell {
         }
     }
 
-    /// Adds a run. In whatever order runs are added, the cell comes out the same.
+    /// Adds a run. The cell does not depend on the order of the runs.
     pub fn add(&mut self, summary: &RunSummary<'_>) {
         self.absorb(&Cell::of(summary));
         self.seeds_to_first.add(summary.seed, summary.run.verdict == Verdict::Violated);
     }
 
-    /// Adds processor time that runs of this cell took, in microseconds.
+    /// Adds processor time of this cell's runs, in microseconds.
     pub fn took(&mut self, cpu_us: u64) {
         *self.measured.entry(CPU_US.to_owned()).or_default() += cpu_us as f64;
         self.measure();
     }
 
-    /// The cell of a single run.
     fn of(summary: &RunSummary<'_>) -> Cell {
         let run = summary.run;
         let mut cell = Cell::new(&run.client, &run.fault);
@@ -292,8 +291,8 @@ impl Cell {
         unmet.map(|(phase, _)| phase).collect()
     }
 
-    /// The violations that are kept, each with the place of its anomaly: the smallest of each
-    /// anomaly first, then the second smallest of each.
+    /// The kept violations with the index of their anomaly: the smallest of each anomaly first,
+    /// then the second smallest of each.
     pub fn kept(&self) -> Vec<(usize, Kept)> {
         let of = |(place, found): (usize, &Fingerprint)| {
             found
@@ -308,9 +307,8 @@ impl Cell {
         all.into_iter().map(|(_, place, kept)| (place, kept)).collect()
     }
 
-    /// Forgets what is beyond the number of violations to keep. Which ones stay depends on neither
-    /// order nor grouping: a run that has its rank among all runs has no greater rank among some of
-    /// them.
+    /// Drops violations beyond the number to keep. The result depends on neither order nor
+    /// grouping: a run's rank among some runs is no greater than among all.
     fn keep_smallest(&mut self) {
         let kept: usize = self.fingerprints.iter().map(|found| 1 + found.others.len()).sum();
         let limit =
@@ -327,7 +325,7 @@ impl Cell {
         }
     }
 
-    /// Derives from the processor time what it took per run and to the first violation.
+    /// Computes the processor time per run and until the first violation.
     fn measure(&mut self) {
         let Some(cpu_us) = self.measured.get(CPU_US).copied() else { return };
         let per_run = cpu_us / self.runs.max(1) as f64;
@@ -343,8 +341,7 @@ impl Cell {
         }
     }
 
-    /// Marks the smallest run of every anomaly that this seed is the smallest run of as seen again
-    /// under turmoil.
+    /// Marks the anomalies with this smallest run as confirmed under turmoil.
     pub fn confirm(&mut self, seed: Seed) {
         for fingerprint in self.fingerprints.iter_mut().filter(|known| known.smallest.seed == seed)
         {
@@ -353,7 +350,7 @@ impl Cell {
         self.count_confirmed();
     }
 
-    /// Adds what re-running the smallest run of an anomaly showed.
+    /// Adds the diagnosis of an anomaly's smallest run.
     pub fn explain(&mut self, report: ViolationReport) {
         if let Some(known) =
             self.fingerprints.iter_mut().find(|known| known.id == report.violation.id)
@@ -387,7 +384,7 @@ impl Cell {
 }
 
 impl Fingerprint {
-    /// The runs that are kept, ascending.
+    /// The kept runs, ascending.
     fn runs_kept(&self) -> Vec<Kept> {
         let smallest = Kept { faults: self.smallest.faults, seed: self.smallest.seed };
         [vec![smallest], self.others.clone()].concat()
@@ -397,7 +394,7 @@ impl Fingerprint {
 fn add_counts<K: Ord + Clone>(into: &mut BTreeMap<K, u64>, from: &BTreeMap<K, u64>) {
     for (key, count) in from {
         let sum = into.entry(key.clone()).or_default();
-        // Counts of phases come out of files and have no bound.
+        // Counts of phases come from files and have no bound.
         *sum = sum.saturating_add(*count);
     }
 }

@@ -1,22 +1,22 @@
-//! Which cells CI must hear of, and in which words.
+//! The cells to report to CI, and their texts.
 
 use super::{Cell, Sweep};
 use crate::record::programs::{flags, shell_word as word};
 use fencepost_faults::Seed;
 
-/// How a cell stands.
+/// The state of a cell.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Standing {
-    /// Nothing to say: quiet, or as expected.
+    /// Quiet, or as expected.
     Passed,
-    /// Violated, or not as expected.
+    /// Violated, or a deviation.
     Failed,
-    /// Nothing was exercised, so nothing is known.
+    /// Nothing was exercised.
     Unknown,
 }
 
 impl Cell {
-    /// How the cell stands: by what was expected of it if anything was, else by its verdicts.
+    /// The state of the cell: by its expectation if there is one, else by its verdicts.
     pub fn standing(&self) -> Standing {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
@@ -56,7 +56,7 @@ impl Cell {
         words + &failed
     }
 
-    /// How often a program of the user's own failed by itself, and how, if it did.
+    /// How often and how a program of the user failed by itself, if it did.
     pub fn failure_in_words(&self) -> Option<String> {
         let failed = self.failed.as_ref()?;
         let (runs, seed, reason) = (failed.runs, failed.first_seed, &failed.reason);
@@ -66,14 +66,14 @@ impl Cell {
         ))
     }
 
-    /// The seed to look at first: the smallest run of any anomaly.
+    /// The first seed to look at: the smallest run of any anomaly.
     pub fn seed_to_show(&self) -> Option<Seed> {
         self.fingerprints.iter().map(|found| found.smallest).min().map(|smallest| smallest.seed)
     }
 }
 
 impl Sweep {
-    /// The command that shows one run of a cell again.
+    /// The command that replays one run of a cell.
     pub fn replay(&self, cell: &Cell, seed: Seed) -> String {
         let options =
             self.config.get("options").and_then(serde_json::Value::as_str).unwrap_or_default();

@@ -114,7 +114,7 @@ impl SeedsToFirst {
 }
 
 impl Blocks {
-    /// Adds seeds of one block; returns whether the block is complete.
+    /// Returns whether the block is complete.
     fn add(&mut self, part: OpenBlock) -> bool {
         let place = self.open.partition_point(|block| block.from < part.from);
         match self.open.get_mut(place) {

@@ -1,4 +1,4 @@
-//! What should come out, held against what came out.
+//! Compares expected with actual results.
 
 use super::Cell;
 use crate::judge::finding::Kind;
@@ -9,28 +9,28 @@ use fencepost_faults::Seed;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// What should come out of one client under one fault.
+/// The expected result of one client under one fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Wanted {
-    /// Nothing is violated, though something was exercised.
+    /// No violation, and something was exercised.
     Safe,
-    /// Something is violated, whatever it is.
+    /// Any violation.
     Violated,
     /// Exactly these rules are broken.
     Kinds {
-        /// Each of them is.
+        /// Each of these is broken.
         must: BTreeSet<Kind>,
-        /// Any of them may be: they are too rare to be sure of.
+        /// Any of these may be broken: they are too rare to be certain.
         may: BTreeSet<Kind>,
-        /// Known anomalies, by fingerprint, that somebody has accepted: these may be found too, and
-        /// another cause of the same kind may not.
+        /// Accepted anomalies, by fingerprint: they may be found too, but not with another cause of
+        /// the same kind.
         accepts: BTreeSet<String>,
     },
 }
 
-/// What came out.
+/// An actual result.
 struct Found {
-    /// How many runs broke each rule, and the first that did.
+    /// The number of runs that broke each rule, and the first of them.
     kinds: BTreeMap<Kind, (u64, Option<Seed>)>,
     /// The fingerprint and the kind of each anomaly.
     anomalies: Vec<(String, Kind)>,
@@ -39,7 +39,7 @@ struct Found {
 }
 
 impl Wanted {
-    /// Holds a cell of a sweep against it.
+    /// Compares a cell of a sweep with it.
     pub fn hold(&self, cell: &Cell) -> Expectation {
         let kinds = cell.violations_by_kind.iter();
         let found = kinds
@@ -54,7 +54,7 @@ impl Wanted {
         })
     }
 
-    /// Holds one run against it.
+    /// Compares one run with it.
     pub fn hold_run(&self, run: &RunFacts, seed: Seed) -> Expectation {
         let kinds =
             run.violations.iter().map(|violation| (violation.kind, (1, Some(seed)))).collect();
@@ -97,7 +97,7 @@ impl Wanted {
         Expectation { expected: self.to_string(), deviations }
     }
 
-    /// The fingerprints of this kind that nobody has accepted.
+    /// The unaccepted fingerprints of this kind.
     fn news<'f>(&self, kind: Kind, found: &'f Found) -> Vec<&'f str> {
         let of_kind = found.anomalies.iter().filter(|(_, one)| *one == kind);
         let ids = of_kind.map(|(id, _)| id.as_str());

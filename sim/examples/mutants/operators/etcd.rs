@@ -218,7 +218,6 @@ fn without(body: &mut Value, pointer: &str, member: &str) -> bool {
     object.is_some_and(|object| object.remove(member).is_some())
 }
 
-/// Replaces a text by another value.
 fn replaced(body: &mut Value, pointer: &str, text: &str, other: Value) -> bool {
     match body.pointer_mut(pointer).filter(|value| **value == text) {
         Some(value) => {

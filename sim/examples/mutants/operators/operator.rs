@@ -32,7 +32,6 @@ pub(crate) enum Of {
 /// The nodes that make it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum At {
-    /// Every server of the lock.
     Servers,
     First,
     Sentinels,

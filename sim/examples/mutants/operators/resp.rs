@@ -32,7 +32,7 @@ impl Call {
         Some(Call { words, purpose, script })
     }
 
-    /// Its name, in capitals.
+    /// In capitals.
     pub(crate) fn name(&self) -> String {
         name_of(&self.words)
     }
@@ -47,7 +47,6 @@ impl Call {
         3 + text.and_then(|text| text.parse::<usize>().ok()).unwrap_or(0)
     }
 
-    /// The index of the owner value.
     pub(crate) fn owner_at(&self) -> Option<usize> {
         let is_owner =
             |word: &[u8]| word.len() >= 8 && !word.iter().all(|byte| byte.is_ascii_digit());

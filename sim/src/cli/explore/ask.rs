@@ -1,4 +1,4 @@
-//! What the arguments of `explore` ask for, and the command that asks for the same.
+//! The arguments of `explore`, and the command that reproduces them.
 
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
@@ -8,8 +8,8 @@ use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
 use fencepost_faults::{Families, Seed};
 
-/// What explore sets unless a file or a flag says otherwise: few and short, because every event is
-/// a place for a fault, and fixed.
+/// explore's own defaults, unless a file or a flag overrides them: few processes and short cycles,
+/// because every event is a place for a fault, and fixed lengths.
 const DEFAULTS: [(&str, &str); 6] = [
     ("processes", "2"),
     ("cycles", "1"),
@@ -19,7 +19,7 @@ const DEFAULTS: [(&str, &str); 6] = [
     ("masters", "3"),
 ];
 
-/// The bounds. Errors name the value and what would be valid.
+/// The bounds. Errors name the value and the valid ones.
 pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
     let scenario = scenario_of(arguments)?;
     let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
@@ -60,7 +60,6 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
     Ok(Scenario { strategy: Strategy::Uniform, ..scenario })
 }
 
-/// The command that explores the same bounds.
 pub(super) fn command(bounds: &Bounds) -> String {
     let mut command = format!(
         "fencepost explore --client {} --fault {} --faults {} --longest {}",
@@ -87,12 +86,12 @@ pub(super) fn command(bounds: &Bounds) -> String {
     command
 }
 
-/// What differs from explore's own scenario.
+/// The differences from explore's own scenario.
 fn differing(scenario: &Scenario) -> Vec<(String, String)> {
     let mut all = scenario.deviations();
     let own = |key: &str| DEFAULTS.iter().find(|(own, _)| *own == key);
     all.retain(|(key, value)| own(key).is_none_or(|(_, own)| own != value) && key != "strategy");
-    // What is built in, and so no deviation, where explore has another value of its own.
+    // A built-in value counts as a deviation if explore has another default.
     let built_in = Scenario::default();
     let back = [
         ("processes", scenario.processes == built_in.processes, built_in.processes.to_string()),

@@ -1,5 +1,5 @@
-//! Connections over which a process sends no more and still reads: what was asked is answered, and
-//! then the server closes.
+//! Half-closed connections: a process stops sending and still reads, the server answers, and then
+//! closes.
 
 use super::{Echo, Engine, SERVERS, echo, play_with};
 use crate::setup::roster::Roster;
@@ -16,10 +16,10 @@ use std::io::ErrorKind;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// How many words are asked for over each connection.
+/// Words requested over each connection.
 const WORDS: u64 = 5;
 
-/// Sends back what it gets once its disk has synced.
+/// Echoes after its disk has synced.
 #[derive(Default)]
 struct Careful {
     held: Vec<Output>,
@@ -44,7 +44,7 @@ impl Machine for Careful {
     }
 }
 
-/// Asks for all words at once, sends no more, and writes down what comes until the end.
+/// Requests all words together, stops sending, and records the answers until the end.
 async fn ask(env: Env, node: Node, recorder: Rc<Recorder>, roster: Rc<Roster>) {
     let member = roster.member(node);
     while member.cycles_left.get() > 0 {
@@ -85,7 +85,6 @@ fn play(
     Recorded(play_with((seed, plan, engine), machine, program))
 }
 
-/// What everybody wrote down.
 #[derive(PartialEq, Debug)]
 struct Recorded(Vec<Event>);
 

@@ -1,4 +1,4 @@
-//! What coordinators have in common of which a majority agrees on every change.
+//! Common parts of coordinators whose majority agrees on every change.
 
 use super::address;
 use crate::setup::scenario::Scenario;
@@ -6,12 +6,11 @@ use fencepost_clients::{Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Node};
 
-/// As many servers as the scenario says, whatever the lock and the faults.
+/// The scenario's number of servers, for any lock and faults.
 pub(super) fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
     Topology::Ensemble { servers: scenario.servers.ensemble }
 }
 
-/// How many servers there are.
 pub(super) fn count(topology: Topology) -> u16 {
     match topology {
         Topology::Ensemble { servers } => servers,
@@ -22,7 +21,7 @@ pub(super) fn count(topology: Topology) -> u16 {
     }
 }
 
-/// The addresses of all servers, for a client that knows them all.
+/// The addresses of all servers, for a client with the full list.
 pub(super) fn servers(topology: Topology, port: u16) -> Servers {
     let all = 1..=count(topology);
     Servers::Ensemble(all.map(|number| address(Node::Server(number), port)).collect())

@@ -1,4 +1,4 @@
-//! etcd: a cluster that agrees on every change by raft, or one server alone.
+//! etcd: a cluster that agrees on every change by raft, or a single server.
 
 use super::ensemble::{self, count};
 use super::serving::{self, Place};
@@ -52,10 +52,10 @@ fn lease(ttl: Micros) -> Micros {
     Micros::from_secs(seconds.max(least))
 }
 
-/// A new leader gives each lease an election timeout more than its ttl, looks for those that have
-/// ended twice a second, and has each revoked again after 3 s if that failed. Elections may be
-/// tied: four of up to two election timeouts each are allowed for. A client's request may be
-/// answered by an error after 5 s and two election timeouts, and what it asked for be done by then.
+/// A new leader extends each lease by an election timeout, checks for expired ones twice a second,
+/// and retries a failed revocation after 3 s. Elections may be tied: this allows for four of up to
+/// two election timeouts each. A client's request may fail after 5 s and two election timeouts, and
+/// its effect may occur by then.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     let election = Micros::from_millis(Config::default().election_ms());
     let looks = Micros::from_millis(500) + Micros::from_secs(3);

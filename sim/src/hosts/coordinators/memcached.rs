@@ -1,4 +1,4 @@
-//! memcached: one server that keeps nothing over a restart.
+//! memcached: one server without persistence.
 
 use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
@@ -9,14 +9,13 @@ use fencepost_faults::{Families, Family, FaultKind, Micros, Node};
 use fencepost_memcached::{Config, Memcached};
 use fencepost_serve::{ServeError, Serving, clocks};
 
-/// The port of the server.
 const PORT: u16 = 11_211;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Memcached,
     about: "memcached 1.6.18: one server with a bound on its memory, empty after a restart",
     port: PORT,
-    // Nobody takes over from it, and nobody follows it.
+    // It has no replicas, and so no failover.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],
     unanswered: &[FaultKind::Operator],
     tick: Micros::from_secs(1),
@@ -40,8 +39,8 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// A ttl is rounded up to whole seconds, may ask for one more, and ends when a clock is read that
-/// is read once a second.
+/// A ttl is rounded up to whole seconds, may include an extra second, and ends by a clock that is
+/// read once a second.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(3)
 }

@@ -1,4 +1,4 @@
-//! MySQL, as MariaDB has it: one server, whose user locks end with their connections.
+//! MySQL, as implemented by MariaDB: one server, whose user locks end with their connections.
 
 use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
@@ -10,14 +10,13 @@ use fencepost_mysql::{Config, Mysql};
 use fencepost_serve::{ServeError, Serving};
 use rand_core::Rng;
 
-/// The port of the server.
 const PORT: u16 = 3_306;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::MySql,
     about: "MariaDB 10.11: one server whose locks belong to connections",
     port: PORT,
-    // Nobody takes over from it, nobody follows it, and its memory is no cache.
+    // It has no replicas, and so no failover; its memory is no cache.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Eviction, Family::Operator],
     unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
     topology,
@@ -42,7 +41,7 @@ fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(vec![address(Node::Server(1), PORT)])
 }
 
-/// Whoever waits for a lock looks once a second whether its client is still there.
+/// A lock wait checks once a second whether its client is still connected.
 fn recovery(_: &Scenario, _: Topology) -> Micros {
     Micros::from_secs(1)
 }

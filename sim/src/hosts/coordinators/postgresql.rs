@@ -1,4 +1,4 @@
-//! PostgreSQL: one server, whose commits survive, or a primary and a standby that an operator may
+//! PostgreSQL: one server with durable commits, or a primary and a standby that an operator may
 //! promote.
 
 use super::serving::{self, Place};
@@ -13,7 +13,6 @@ use fencepost_postgresql::{Config, HeldWhen, LockTable, Postgresql, Replication,
 use fencepost_serve::{ServeError, Serving, clocks};
 use rand_core::Rng;
 
-/// The port of the server.
 const PORT: u16 = 5_432;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -31,7 +30,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// A standby only where it matters, or is asked for.
+/// Has a standby only if it matters, or is requested.
 fn topology(scenario: &Scenario, _: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
     if scenario.servers.standby.is_none() && !families.chosen().any(wants_standby) {
@@ -45,7 +44,7 @@ fn topology(scenario: &Scenario, _: &Definition, families: &Families) -> Topolog
     Topology::Standby { stopped_per_mille }
 }
 
-/// What a server has to do with replication.
+/// The replication role of a server.
 fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
     match (setup.topology, node) {
         (Topology::Standby { .. }, Node::Server(2)) => {
@@ -59,8 +58,8 @@ fn replication(setup: &ServerSetup<'_>, node: Node) -> Replication {
 }
 
 /// The tables of every lock, as their libraries' scripts create them, and the row that
-/// `select-for-update` locks. Spring's table has another column in its generation 7.0, and stands
-/// there under another prefix.
+/// `select-for-update` locks. Spring's table has another column in its generation 7.0, and has
+/// another prefix for that.
 const SCHEMA: &str = "
 CREATE TABLE INT_LOCK (LOCK_KEY CHAR(36) NOT NULL, REGION VARCHAR(100) NOT NULL,
     CLIENT_ID CHAR(36), CREATED_DATE TIMESTAMP NOT NULL,
@@ -72,7 +71,7 @@ CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
     locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name));
 CREATE TABLE locks (name VARCHAR(64) PRIMARY KEY);";
 
-/// What the judge is told of: the lock in every form that one of the table has.
+/// The events for the judge: the lock in every form used by a lock of the table.
 fn watch(resource: &str, ttl: Micros) -> Watch {
     let ttl_us = i64::try_from(ttl.0).unwrap_or(i64::MAX);
     let spring = |table, stamp, ttl_us| LockTable {
@@ -109,9 +108,9 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     Servers::Ensemble(servers.into_iter().map(|server| address(server, PORT)).collect())
 }
 
-/// A deadlock is found a second after the last has begun to wait (`deadlock_timeout`). A standby
-/// finds with its next status, after 10 s, that its primary has forgotten the connection, and may
-/// take 5 s to open another.
+/// A deadlock is detected a second after the last wait has begun (`deadlock_timeout`). A standby
+/// notices with its next status, after 10 s, that its primary has lost the connection, and may take
+/// 5 s to open another.
 fn recovery(_: &Scenario, topology: Topology) -> Micros {
     match topology {
         Topology::Standby { .. } => Micros::from_secs(1 + 10 + 5),

@@ -11,9 +11,7 @@ use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Family, Micros, Node, Stream};
 use rand_core::Rng;
 
-/// The port of every Redis server.
 const PORT: u16 = 6379;
-/// The port of every Sentinel.
 const SENTINEL_PORT: u16 = 26379;
 /// The name under which Sentinels watch the primary.
 const MASTER_NAME: &str = "mymaster";
@@ -24,7 +22,7 @@ pub(super) const ENTRY: Entry = Entry {
     port: PORT,
     not_exercised: &[],
     unanswered: &[],
-    // A key lives until the last of its milliseconds is over.
+    // A key lives until the end of its last millisecond.
     tick: Micros::ZERO,
     topology,
     machine,
@@ -33,7 +31,7 @@ pub(super) const ENTRY: Entry = Entry {
     recovery,
 };
 
-/// Sentinel and replicas only where they matter.
+/// Uses Sentinel and replicas only if they matter.
 fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_replicas = |family| {
         matches!(family, Family::Failover | Family::ReplicationLag | Family::Operator | Family::All)
@@ -81,7 +79,7 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
         ..NodeConfig::default()
     };
     let mut ids = setup.seed.stream(Stream::Server(node));
-    // A deployment that has been running for a while: its replicas have long been in step.
+    // A deployment that has been running for a while: its replicas are in sync.
     let mut starts_in_step = true;
     Box::new(move |image, now| {
         let config = NodeConfig { starts_in_step, ..config.clone() };
@@ -93,8 +91,8 @@ fn redis(setup: &ServerSetup<'_>, node: Node) -> Factory {
 fn sentinel(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let scenario = setup.scenario;
     let address = |node: Node, port| SentinelAddress { host: node.to_string(), port };
-    // A deployment that has been running for a while: its Sentinels have long found the
-    // replicas and written them down.
+    // A deployment that has been running for a while: its Sentinels have found and recorded the
+    // replicas.
     let replicas = (2..=scenario.servers.replicas + 1).map(Node::Redis);
     let config = SentinelConfig {
         master_name: MASTER_NAME.to_owned(),
@@ -127,7 +125,7 @@ fn servers(setup: &ServerSetup<'_>, process: Node) -> Servers {
     }
 }
 
-/// With which master a process begins; the probe is the process after the last.
+/// The first master of a process; the probe is the process after the last.
 fn first_master(scenario: &Scenario, process: Node) -> usize {
     let place = match process {
         Node::Client(number) => number - 1,
@@ -149,7 +147,6 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// As the server names it.
 pub(crate) fn persistence(persistence: Persistence) -> ServerPersistence {
     match persistence {
         Persistence::None => ServerPersistence::None,

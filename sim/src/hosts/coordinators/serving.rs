@@ -5,13 +5,13 @@ use fencepost_serve::{Files, Member, ServeError, Serving, announced, listen};
 use std::net::IpAddr;
 use std::path::Path;
 
-/// What `fencepost serve` is asked for.
+/// The arguments of `fencepost serve`.
 #[derive(Clone, Copy)]
 pub(crate) struct Place<'p> {
     pub(crate) bind: IpAddr,
     pub(crate) port: u16,
     pub(crate) servers: u16,
-    /// The folder in which each server keeps its files in one of its own.
+    /// Each server keeps its files in a subfolder of this folder.
     pub(crate) dir: Option<&'p Path>,
     /// How many clients each server takes at a time.
     pub(crate) clients_max: Option<u32>,
@@ -33,7 +33,7 @@ pub(super) fn start<M: Machine + 'static>(
     folder: impl Fn(u16) -> String,
     machine: impl Fn(Seat) -> M + Clone + Send + 'static,
 ) -> Result<Serving, ServeError> {
-    // All listen before any starts: each is told where the others are.
+    // All listen before any starts: each needs the addresses of the others.
     let listeners = listen(place.bind, place.port, place.servers)?;
     let (host, mut all) = (announced(place.bind), Vec::new());
     for listener in &listeners {

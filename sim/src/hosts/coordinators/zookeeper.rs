@@ -1,4 +1,4 @@
-//! ZooKeeper: an ensemble that agrees on every change, or one server alone.
+//! ZooKeeper: an ensemble that agrees on every change, or a single server.
 
 use super::ensemble::{self, count};
 use super::serving::{self, Place};
@@ -12,7 +12,7 @@ use fencepost_zookeeper::{Config, Member, ZooKeeper};
 
 /// The port of every server (`clientPort`).
 const PORT: u16 = 2_181;
-/// How many clients a served member takes in all (`maxCnxns`).
+/// The most clients of a served member (`maxCnxns`).
 const SERVED_CLIENTS_MAX: usize = 10_000;
 
 pub(super) const ENTRY: Entry = Entry {
@@ -42,7 +42,7 @@ fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
     ensemble::servers(setup.topology, PORT)
 }
 
-/// The timeout of a session, which is asked for as the ttl: at least two ticks and at most twenty
+/// The timeout of a session, requested as the ttl: at least two ticks and at most twenty
 /// (`minSessionTimeout`, `maxSessionTimeout`).
 fn lease(ttl: Micros) -> Micros {
     let ticks = |count| Micros(tick().0 * count);
@@ -54,11 +54,11 @@ fn tick() -> Micros {
     Micros::from_millis(Config::default().tick_ms)
 }
 
-/// A session outlives its timeout by up to a tick. Before that, members may take syncLimit to find
-/// that they lost each other, and initLimit for an attempt to follow a leader that fails. A client
-/// finds after two thirds of its timeout that its server is silent; then it tries each server for
-/// an equal part of the timeout, and sleeps for up to a second before each and once more before it
-/// begins the list again.
+/// A session outlives its timeout by up to a tick. Before that, members may take syncLimit to
+/// notice that they lost each other, and initLimit for a failed attempt to follow a leader. A
+/// client notices after two thirds of its timeout that its server is silent; then it tries each
+/// server for an equal part of the timeout, and sleeps for up to a second before each and once more
+/// before it begins the list again.
 fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
     let (config, servers, timeout) =
         (Config::default(), u64::from(count(topology)), lease(scenario.ttl.0));

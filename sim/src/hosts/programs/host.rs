@@ -1,5 +1,5 @@
-//! The software of a host that runs a program: steps its processes and carries what they ask of
-//! the network to the world and back.
+//! The software of a host that runs a program: steps its processes and carries their network
+//! traffic.
 
 use super::desk::Desk;
 use super::judge::{Answer, Judge};
@@ -28,7 +28,7 @@ const JUDGE_PORT: u16 = 9001;
 /// Work is done in pieces of this length: a pause lengthens it by all but one.
 const WORK_PIECE_US: u64 = 10_000;
 
-/// What every program of a run shares.
+/// State shared by the programs of a run.
 pub(crate) struct Shared {
     pub(crate) program: Program,
     pub(crate) scenario: Rc<Scenario>,
@@ -36,14 +36,12 @@ pub(crate) struct Shared {
     pub(crate) roster: Rc<Roster>,
     pub(crate) desk: Rc<Desk>,
     pub(crate) lives: Rc<Lives>,
-    /// How long the probe lets those in who waited before it.
+    /// How long the probe admits processes that waited before it.
     pub(crate) progress_bound: Micros,
-    /// Every host of the world.
     pub(crate) nodes: Vec<Node>,
     pub(crate) seed: u64,
 }
 
-/// One life of a program.
 struct Host {
     env: Env,
     node: Node,
@@ -60,12 +58,12 @@ struct Host {
 enum End {
     Connecting(BoxFuture<'static, io::Result<Socket>>),
     Open(Socket),
-    /// Nothing more comes from it.
+    /// It sends no more.
     Over(Socket),
     Judge(Hearing),
 }
 
-/// What the judge has heard over a connection and has not answered.
+/// A pending request of the judge's connection.
 #[derive(Default)]
 struct Hearing {
     buffer: BytesMut,
@@ -73,7 +71,7 @@ struct Hearing {
     is_over: bool,
 }
 
-/// Work that a process has asked for.
+/// Work requested by a process.
 struct Work {
     socket: SocketId,
     left_us: u64,
@@ -81,7 +79,7 @@ struct Work {
     piece_us: u64,
 }
 
-/// All of a program's life.
+/// The whole life of a program.
 pub(crate) async fn live(
     env: Env,
     node: Node,
@@ -94,7 +92,7 @@ pub(crate) async fn live(
         lets_others_in_first(&env, &shared).await;
     }
     let life = shared.lives.begins(node, shared.recorder.now());
-    // One that comes back with no cycles left has nothing to say.
+    // A restarted one without cycles left has nothing to do.
     let has_nothing_to_do = shared.roster.member(node).cycles_left.get() == 0;
     shared.lives.with(life, |life| life.has_spoken = has_nothing_to_do);
     let launch = launch(&shared, node, &servers, env.random(Draw::Owner));
@@ -130,9 +128,9 @@ pub(crate) async fn live(
     }
 }
 
-/// Waits until nobody who waits now waits any longer, for the bound of progress at most: what a
-/// newcomer does on its way in (loading a script, giving the lock back) can wake those who would
-/// have waited for ever.
+/// Waits until all current waiters are served, for the bound of progress at most: a newcomer's
+/// first commands (loading a script, releasing the lock) can wake processes that would have waited
+/// for ever.
 async fn lets_others_in_first(env: &Env, shared: &Shared) {
     const STEP_US: u64 = 100_000;
     let waiting = shared.recorder.who_waits();
@@ -184,7 +182,7 @@ impl Host {
         });
     }
 
-    /// Whether there is news at once.
+    /// Executes a request; returns whether there is immediate news.
     async fn carries_out(&mut self, request: Request) -> bool {
         match request {
             Request::Connect { socket, host, .. } if host == JUDGE => {
@@ -229,8 +227,8 @@ impl Host {
         }
     }
 
-    /// The program sends no more over a connection: a server closes it in turn, and so does the
-    /// judge, once no work is left. Whether there is news at once.
+    /// Handles the program's end of a connection: a server closes it in turn, and so does the
+    /// judge, once no work is left. Returns whether there is immediate news.
     fn hears_the_end(&mut self, socket: SocketId) -> bool {
         match self.ends.get_mut(&socket) {
             Some(End::Open(open) | End::Over(open)) => open.shutdown(),
@@ -243,7 +241,7 @@ impl Host {
         false
     }
 
-    /// Closes a connection to the judge over which nothing more is to be said.
+    /// Closes a finished connection to the judge.
     fn judge_closes(&mut self, socket: SocketId) -> bool {
         let is_over = matches!(self.ends.get(&socket), Some(End::Judge(it)) if it.is_over);
         let closes = is_over && !self.works.iter().any(|work| work.socket == socket);
@@ -273,7 +271,7 @@ impl Host {
         has_news
     }
 
-    /// Ready once the group has heard something, or wants to go on.
+    /// Ready once the group has news, or must continue.
     fn poll_news(&mut self, context: &mut Context<'_>) -> Poll<()> {
         let mut is_ready = self.poll_works(context);
         let sockets: Vec<SocketId> = self.ends.keys().copied().collect();
@@ -366,7 +364,6 @@ impl Drop for Host {
     }
 }
 
-/// What is started on a host.
 fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch {
     let number = match node {
         Node::Client(number) => number,
@@ -398,13 +395,13 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
     launch
 }
 
-/// Where the servers of the lock are.
+/// The addresses of the lock's servers.
 fn places(servers: &Servers) -> Vec<(String, String)> {
     match servers {
         Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
         Servers::Sentinels { name, sentinels } => {
             let all: Vec<String> = sentinels.iter().map(ToString::to_string).collect();
-            // A program that knows no Sentinels goes to the first primary.
+            // A program without Sentinel support uses the first primary.
             let first = Node::Redis(1);
             vec![
                 ("REDIS".to_owned(), format!("redis://{first}:6379")),
@@ -412,7 +409,7 @@ fn places(servers: &Servers) -> Vec<(String, String)> {
                 ("MASTER_NAME".to_owned(), name.clone()),
             ]
         }
-        // Programs are only run against Redis (`Program::definition`).
+        // Programs only run against Redis (`Program::definition`).
         Servers::Ensemble(_) => Vec::new(),
         Servers::Independent(masters) => {
             let mut sorted = masters.clone();
@@ -426,7 +423,7 @@ fn places(servers: &Servers) -> Vec<(String, String)> {
     }
 }
 
-/// What is started, without what only a run knows.
+/// The program to start, without the parts that need a run.
 pub(super) fn launch_for_check(program: &Program) -> Launch {
     let inherited = ["PATH", "HOME"]
         .into_iter()
@@ -437,7 +434,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         ("PYTHONUNBUFFERED", "1"),
         ("PYTHONHASHSEED", "0"),
         ("PYTHONDONTWRITEBYTECODE", "1"),
-        // OpenSSL draws from the processor's own random numbers otherwise.
+        // OpenSSL would otherwise use the processor's random numbers.
         ("OPENSSL_ia32cap", "~0x4000000000000000:~0x40000"),
     ];
     let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
@@ -455,7 +452,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
 }
 
 impl ProgramDeployment {
-    /// Whether Sentinels and replicas are there whatever the faults.
+    /// Returns whether Sentinels and replicas exist under any faults.
     pub(crate) fn has_sentinels(self) -> bool {
         self == ProgramDeployment::Sentinel
     }

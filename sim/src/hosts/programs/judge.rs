@@ -1,5 +1,5 @@
-//! The judge, as one process talks to it: a RESP server without latency, which no fault reaches.
-//! What the process says becomes operations of the history.
+//! The judge for one process: a RESP server without latency, which no fault reaches. The process's
+//! reports become operations of the history.
 
 use super::desk::Desk;
 use super::resp::{courtesy, name, next_command, number, take_pair};
@@ -12,22 +12,21 @@ use fencepost_faults::{Micros, Node, draw};
 use fencepost_reports::{Action, What};
 use std::rc::Rc;
 
-/// The most that one WORK may ask for, in milliseconds.
+/// The longest single WORK, in milliseconds.
 const WORK_MAX_MS: u64 = 3_600_000;
 
-/// The judge of one life of a process.
 pub(crate) struct Judge {
     node: Node,
     recorder: Rc<Recorder>,
     roster: Rc<Roster>,
     scenario: Rc<Scenario>,
     desk: Rc<Desk>,
-    /// Those who speak for themselves over its connections, in the order in which they began.
+    /// The holders over its connections, in order of their start.
     holders: Vec<Holder>,
     has_spoken: bool,
 }
 
-/// One who takes the lock: the process, or what it names with AS.
+/// A holder of the lock: the process, or a name given with AS.
 struct Holder {
     name: Option<Bytes>,
     node: Node,
@@ -36,7 +35,7 @@ struct Holder {
     lock: Option<Bytes>,
 }
 
-/// How far a holder is with its cycle.
+/// The progress of a holder's cycle.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Idle,
@@ -45,21 +44,18 @@ enum Phase {
     Releasing { operation: u64, end: ReleaseEnd },
 }
 
-/// What the library of a process said of a release.
+/// The library's report on a release.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ReleaseEnd {
-    /// Nothing to the contrary.
     Released,
-    /// That the lock was gone.
+    /// The lock was gone.
     Lost,
-    /// That it cannot tell.
     Unknown,
 }
 
-/// What the judge answers.
 pub(crate) enum Answer {
     Now(String),
-    /// After so much work.
+    /// After this much work.
     AfterWork {
         ms: u64,
     },
@@ -76,12 +72,12 @@ impl Judge {
         Judge { node, recorder, roster, scenario, desk, holders, has_spoken: false }
     }
 
-    /// Whether the process has told anything.
+    /// Returns whether the process has reported anything.
     pub(crate) fn has_heard(&self) -> bool {
         self.has_spoken
     }
 
-    /// Whether anybody in the process asks for the lock, has it, or is giving it back.
+    /// Returns whether any holder in the process asks for the lock, has it, or is releasing it.
     pub(crate) fn is_amid(&self) -> bool {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
     }
@@ -141,8 +137,9 @@ impl Judge {
         Answer::Now(answer)
     }
 
-    /// The place of a holder. Each name is a thread of the process in the history, the first one
-    /// that speaks the process itself. `None` if the history has no place for it: the probe is one.
+    /// The index of a holder. Each name is a thread of the process in the history, the first one
+    /// being the process itself. `None` if the history has no place for it: the probe has a single
+    /// one.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);
@@ -175,7 +172,7 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// How long the process is to hold the lock, in milliseconds.
+    /// How long the process must hold the lock, in milliseconds.
     fn acquired(
         &mut self,
         holder: usize,
@@ -236,7 +233,7 @@ impl Judge {
         self.ends_cycle(holder)
     }
 
-    /// The library cannot say whether the lock was granted, which ends the cycle, or given back.
+    /// Handles an unknown outcome of an acquire, which ends the cycle, or of a release.
     fn unknown(&mut self, holder: usize, phase: Phase, reason: Option<&Bytes>) -> String {
         match phase {
             Phase::Acquiring(operation) => {
@@ -260,7 +257,7 @@ impl Judge {
         "+OK\r\n".to_owned()
     }
 
-    /// The process's library told it that the lock is gone.
+    /// Handles a reported loss of the lock.
     fn lost(&mut self, holder: usize) -> String {
         let holder = &mut self.holders[holder];
         self.recorder.lost(holder.node);

@@ -18,7 +18,7 @@ const SYSTEM: &[&str] = &[
     "/sbin", "/sys", "/usr",
 ];
 
-/// File names that are code, whatever their content.
+/// File names that are code, regardless of their content.
 const CODE: &[&str] =
     &["cjs", "js", "lua", "mjs", "php", "pl", "pm", "py", "pyc", "rb", "sh", "ts"];
 

@@ -1,5 +1,4 @@
-//! What programs leave behind besides the history: what they printed, how they ended, and the
-//! calls that they made.
+//! Records of programs besides the history: their output, their ends, and their calls.
 
 use super::complaint::{error_line, is_of_uncaught};
 use fencepost_faults::{Node, SimTime};
@@ -9,7 +8,7 @@ use fencepost_reports::{Action, Event, What};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// How a process goes on that has nobody left to take the lock.
+/// The state of a process without a thread left to take the lock.
 const THREAD_DIED: &str = "lost a thread to an uncaught error";
 
 /// One life of a program: from a start of its host to a crash or its own end.
@@ -17,36 +16,36 @@ const THREAD_DIED: &str = "lost a thread to an uncaught error";
 pub struct Life {
     /// Its host.
     pub node: Node,
-    /// When it started.
+    /// Its start.
     pub started: SimTime,
-    /// How it ended by itself; `None` if its host crashed or the run was over.
+    /// Its own end; `None` if its host crashed or the run was over.
     pub ending: Option<(SimTime, Ending)>,
-    /// What it printed.
+    /// Its output.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
-    /// Bytes that it printed beyond what is kept.
+    /// Printed bytes beyond the kept ones.
     pub output_dropped: usize,
-    /// Whether it told the judge anything.
+    /// `true` if it reported anything to the judge.
     pub has_spoken: bool,
-    /// When it sent something last, to anybody.
+    /// The time of its last message to any host.
     pub sent_last: Option<SimTime>,
-    /// When its host crashed, if that ended it.
+    /// The crash of its host, if that ended it.
     pub crashed: Option<SimTime>,
-    /// Since when the thread that took the lock is dead although the process lives on.
+    /// The time of death of the thread that took the lock, if the process lived on.
     pub died: Option<SimTime>,
     /// The calls at which it was stopped.
     pub calls: Vec<CallMade>,
     /// The files that it ran and read.
     pub used: FilesUsed,
-    /// How often a thread had to be interrupted.
+    /// The number of interrupted threads.
     pub preempted: u32,
 }
 
-/// The lives of all programs of a run, in the order in which they began.
+/// The lives of all programs of a run, in order of their start.
 #[derive(Default)]
 pub(crate) struct Lives(pub(crate) RefCell<Vec<Life>>);
 
 impl Lives {
-    /// A life begins; returns its place.
+    /// Begins a life; returns its index.
     pub(crate) fn begins(&self, node: Node, started: SimTime) -> usize {
         let mut lives = self.0.borrow_mut();
         lives.push(Life {
@@ -78,7 +77,7 @@ impl Lives {
 }
 
 impl Life {
-    /// As reports tell it.
+    /// Its part of a report.
     pub fn report(&self) -> ProgramReport {
         ProgramReport {
             process: self.node,
@@ -99,8 +98,7 @@ impl Life {
         }
     }
 
-    /// What it printed, line by line: a line may be printed in pieces, and has the time of its
-    /// first.
+    /// Its output, line by line: a line may be printed in pieces, and has the time of its first.
     fn lines(&self) -> Vec<Printed> {
         let mut lines: Vec<(Printed, Vec<u8>)> = Vec::new();
         let mut open: BTreeMap<Channel, usize> = BTreeMap::new();
@@ -128,7 +126,7 @@ impl Life {
         lines.into_iter().map(|(line, bytes)| Printed { text: text(bytes), ..line }).collect()
     }
 
-    /// The error that it wrote to stderr, shortened.
+    /// Its error on stderr, shortened.
     fn complaint(&self) -> Option<String> {
         const LETTERS_MAX: usize = 200;
         let lines = self.lines();
@@ -137,7 +135,7 @@ impl Life {
         Some(error.chars().take(LETTERS_MAX).collect())
     }
 
-    /// When a thread died of an error after which a process that lives on has sent nothing more.
+    /// The time at which a thread died of an error, if the process lived on and sent nothing more.
     fn died_at(&self) -> Option<SimTime> {
         let lines = self.lines();
         let mut errors = lines.iter().rev().filter(|line| line.is_error);
@@ -146,12 +144,12 @@ impl Life {
         (self.ending.is_none() && is_last).then_some(died)
     }
 
-    /// Whether the program had to be stopped because it goes on, or waits, without end.
+    /// Returns whether the program had to be stopped because it ran, or waited, without end.
     pub fn is_stuck(&self) -> bool {
         matches!(self.ending, Some((_, Ending::Stuck(_))))
     }
 
-    /// Why the program did not do what it was to do, if so.
+    /// Why the program did not do its work, if so.
     pub fn failure(&self) -> Option<String> {
         let told = |time: SimTime, how: &str| {
             let said = self.complaint().map_or(String::new(), |words| format!(": {words}"));
@@ -169,8 +167,8 @@ impl Life {
     }
 }
 
-/// Ends what those processes were doing whose thread died of an error while the process lives on:
-/// from then on they wait for nothing.
+/// Ends the operations of processes whose thread died of an error while the process lived on: from
+/// then on they wait for nothing.
 pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     for life in lives {
         let node = life.node;

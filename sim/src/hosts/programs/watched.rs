@@ -6,14 +6,14 @@ use fencepost_faults::Node;
 use fencepost_reports::{Action, Change, Event, What};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The key that a run was judged by.
+/// The key by which a run was judged.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watched {
     /// The key, or the pattern of the keys of several locks.
     pub key: String,
-    /// The key that was to be watched, which no process ever wrote.
+    /// The requested key, which no process ever wrote.
     pub instead_of: Option<String>,
-    /// The keys that processes wrote, where none of them is watched.
+    /// The keys that processes wrote, if none of them is watched.
     pub others: Vec<String>,
 }
 

@@ -12,7 +12,7 @@ use fencepost_reports::{Action, What};
 use std::rc::Rc;
 use std::time::Duration;
 
-/// One thread of a process of the application under test; most processes have no other.
+/// One thread of a process of the application under test; most processes have only one.
 pub(crate) struct Process {
     pub(crate) node: Node,
     pub(crate) env: Env,
@@ -22,13 +22,13 @@ pub(crate) struct Process {
     pub(crate) scenario: Rc<Scenario>,
     pub(crate) recorder: Rc<Recorder>,
     pub(crate) roster: Rc<Roster>,
-    /// Whether this cycle's section is work: late by as much as the process stands still.
+    /// `true` if this cycle's critical section is work: a pause delays it.
     pub(crate) is_work: bool,
     /// Whether this cycle's section takes its lock a second time.
     pub(crate) is_nested: bool,
 }
 
-/// A span of a section that has begun.
+/// A part of a critical section that has begun.
 struct Stretch {
     began: Monotonic,
     stood_still: Duration,
@@ -45,8 +45,7 @@ pub(crate) async fn work(mut process: Process) {
     while member.cycles_left.get() > 0 {
         let think = draw::uniform(&mut *member.draws.borrow_mut(), process.scenario.think.micros());
         process.env.sleep(Duration::from_micros(think)).await;
-        // Drawn before the cycle, so that a cycle takes the same draws whether or not the lock was
-        // got.
+        // Drawn before the cycle, so that a cycle takes the same draws with or without the lock.
         let hold = process.draw_hold();
         process.is_work = process.draw_section();
         process.is_nested = process.draw_nesting();
@@ -66,7 +65,7 @@ pub(crate) async fn probe(mut process: Process, healed_at: SimTime) {
 }
 
 impl Process {
-    /// Waits for its turn to begin, where processes do not begin all at once.
+    /// Waits for its start, if processes start at different times.
     async fn staggers(&self) {
         let before = match self.node.machine() {
             Node::Client(number) => u64::from(number) - 1,
@@ -78,7 +77,7 @@ impl Process {
         }
     }
 
-    /// How long this cycle holds the lock; `None` for as long as the lock says.
+    /// How long this cycle holds the lock; `None` until the lock's validity ends.
     fn draw_hold(&self) -> Option<Duration> {
         match self.scenario.hold {
             Hold::Drawn(range) => {
@@ -89,7 +88,7 @@ impl Process {
         }
     }
 
-    /// Whether this cycle's section is work rather than waiting.
+    /// Draws whether this cycle's critical section is work rather than waiting.
     fn draw_section(&self) -> bool {
         match self.scenario.section {
             Section::Wait => false,
@@ -115,7 +114,7 @@ impl Process {
     /// Whether the next call is one that the application does not wait for to the end, and what it
     /// does then.
     fn impatience(&self, are_such: fn(Calls) -> bool) -> Option<Impatience> {
-        // The probe is there to be served.
+        // The probe must be served.
         let is_probe = self.node == Node::Probe;
         let gives_up = &mut *self.roster.member(self.node).impatience.borrow_mut();
         Impatience::draw(gives_up, &self.scenario, are_such).filter(|_| !is_probe)
@@ -132,7 +131,7 @@ impl Process {
         }
     }
 
-    /// Takes the lock. Gives the number of the operation and the lease, if it was granted.
+    /// Takes the lock. Returns the number of the operation and the lease, if it was granted.
     async fn acquire(&mut self) -> Option<(u64, Lease)> {
         let impatience = self.impatience(Calls::have_acquires);
         let operation = self.recorder.invoke(self.node, Action::Acquire);
@@ -163,10 +162,10 @@ impl Process {
 
     /// Reads the guarded value, works on it, and writes it back, once per acquisition.
     ///
-    /// A process cannot look at the clock at every step. Half-way through its work it does, and
-    /// goes on only if the lease will outlast the rest; so it never writes past the stated validity
-    /// unless it stood still after that look (Kleppmann 2016). Where the lock is made for it, the
-    /// process also nests, extends and checks as [`Lock`] prescribes.
+    /// A process cannot check the clock at every step. It does half-way through its work, and
+    /// continues only if the lease will outlast the rest; so it never writes past the stated
+    /// validity unless it was paused after that check (Kleppmann 2016). If the lock supports it,
+    /// the process also nests, extends and checks as [`Lock`] prescribes.
     async fn critical_section(
         &mut self,
         acquisition: u64,
@@ -199,19 +198,19 @@ impl Process {
         }
     }
 
-    /// How long this section hangs, if it is the one that does.
+    /// How long this critical section hangs, if it is the one that does.
     fn hangs(&self) -> Option<Duration> {
         let is_first = self.roster.member(self.node).cycles_left.get() == self.scenario.cycles;
         self.scenario.hang.filter(|_| self.node == Node::Client(1) && is_first).map(Duration::from)
     }
 
-    /// A span, but no longer than the lease lasts, unless that can be extended.
+    /// Limits a span to the lease, unless that can be extended.
     fn within(&self, lease: &Lease, span: Duration) -> Duration {
         if self.lock.usage().extends { span } else { span.min(self.remaining(lease)) }
     }
 
-    /// Works for a span; a lock that can be extended is, when little time is left. False if the
-    /// lock turned out to be lost.
+    /// Works for a span, extending the lease when little time is left. `false` if the lock was
+    /// lost.
     async fn works(&mut self, lease: &mut Lease, span: Duration) -> bool {
         let usage = self.lock.usage();
         let stretch = self.begins(span);
@@ -239,7 +238,7 @@ impl Process {
         }
     }
 
-    /// Works for a span, unless the lock says before that it is lost. False if it does.
+    /// Works for a span, unless the lock reports a loss before. `false` if it does.
     async fn works_until_lost(&mut self, lease: &mut Lease, stretch: &Stretch) -> bool {
         let (env, roster, is_work) = (self.env.clone(), self.roster.clone(), self.is_work);
         let machine = self.node.machine();
@@ -262,13 +261,13 @@ impl Process {
         }
     }
 
-    /// What is left of a span that began; `None` if nothing is.
+    /// The rest of a span that began; `None` if it is over.
     fn left_of(&self, stretch: &Stretch) -> Option<Duration> {
         stretch.left(&self.env, &self.roster, self.node.machine(), self.is_work)
     }
 
-    /// Extends the lease; after an unknown outcome again, until it has run out. False if the lock
-    /// is no longer ours.
+    /// Extends the lease; retries after an unknown outcome, until it has expired. `false` if the
+    /// lock is no longer ours.
     async fn extends(&mut self, lease: &mut Lease) -> bool {
         loop {
             let operation = self.recorder.invoke(self.node, Action::Extend);
@@ -301,7 +300,7 @@ impl Process {
         }
     }
 
-    /// Looks whether the lock is still ours, if it is made for that. False unless it is.
+    /// Checks that the lock is still ours, if it supports that. `false` unless it is.
     async fn checks(&mut self, lease: &Lease) -> bool {
         if !self.lock.usage().checks {
             return true;
@@ -321,8 +320,8 @@ impl Process {
         true
     }
 
-    /// How long the lease is still valid, by the clock of this process. A lease that states nothing
-    /// is taken to last the ttl.
+    /// The remaining validity of the lease, by the clock of this process. A lease without a
+    /// validity counts as lasting the ttl.
     fn remaining(&self, lease: &Lease) -> Duration {
         match lease.valid_until {
             Some(until) => until.since(self.env.monotonic_clock()),
@@ -356,7 +355,7 @@ impl Process {
         self.note(operation, answer);
     }
 
-    /// Asks the storage; waits no longer than the lease is valid.
+    /// Sends a request to the storage; waits no longer than the lease is valid.
     async fn ask(&mut self, request: Request, lease: &Lease) -> Answer {
         let patience =
             Duration::from(self.scenario.calls.storage_timeout).min(self.remaining(lease));
@@ -391,7 +390,7 @@ impl Stretch {
         let passed = env.monotonic_clock().since(self.began);
         let idle = roster.stood_still(machine).saturating_sub(self.stood_still);
         let done = if is_work { passed.saturating_sub(idle) } else { passed };
-        // Timers count whole microseconds: less than one would be over at once, again and again.
+        // Timers count whole microseconds: a shorter wait would end immediately, repeatedly.
         Some(self.span.saturating_sub(done)).filter(|left| left.as_micros() > 0)
     }
 }

@@ -25,22 +25,18 @@ use std::collections::BTreeSet;
 /// to longer than most acquires last.
 const PATIENCE: SpanRange = SpanRange::new(Span(Micros(200)), Span::secs(10));
 
-/// Whether a number need not be written down.
 fn is_one(number: &u16) -> bool {
     *number == 1
 }
 
-/// Whether an ensemble need not be written down.
 fn is_three(number: &u16) -> bool {
     *number == 3
 }
 
-/// Whether the patience of an application need not be written down.
 fn is_patient(patience: &SpanRange) -> bool {
     *patience == PATIENCE
 }
 
-/// Whether a span need not be written down.
 fn is_zero(span: &Span) -> bool {
     *span == Span::default()
 }

@@ -1,5 +1,5 @@
 //! A user's own program as the lock under test, as the command line states it and a report echoes
-//! it. How it is run is in `programs`.
+//! it. `programs` runs it.
 
 use super::hashed::hashed;
 use fencepost_clients::{Definition, Deployment, Env, Lock, Servers, Settings};
@@ -49,7 +49,7 @@ pub enum ProgramDeployment {
 /// A program that cannot be run.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidProgram {
-    /// The command is not one.
+    /// The command is empty.
     #[error("--program '{0}': expected a command, or NAME=COMMAND")]
     Empty(String),
     /// A quote is not closed.
@@ -60,10 +60,10 @@ pub enum InvalidProgram {
     Start {
         /// Its name.
         name: String,
-        /// Why not.
+        /// The reason.
         why: String,
     },
-    /// It is not what it was.
+    /// A file has changed.
     #[error(
         "program '{name}': {file} is not the file that the report was made with \
          ('replay --allow-changed' runs it as it is now)"
@@ -71,7 +71,7 @@ pub enum InvalidProgram {
     Changed {
         /// Its name.
         name: String,
-        /// Which file.
+        /// The file.
         file: String,
     },
 }
@@ -94,8 +94,8 @@ impl Program {
         Program::parse_in(text, &folder)
     }
 
-    /// The same, to be started in that folder. Without a name it has that of its last word that is
-    /// a file.
+    /// The same, to be started in that folder. Without a name it is called after its last word that
+    /// is a file.
     pub fn parse_in(text: &str, folder: &Path) -> Result<Program, InvalidProgram> {
         let is_name = |name: &str| {
             !name.is_empty()
@@ -146,7 +146,7 @@ impl Program {
             .collect()
     }
 
-    /// The flags that ask for it again.
+    /// The flags that request it again.
     pub fn flags(&self) -> String {
         let own = serde_json::to_value(self).ok();
         own.as_ref().and_then(fencepost_reports::record::programs::flags).unwrap_or_default()
@@ -200,7 +200,7 @@ fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     Box::new(NoLock)
 }
 
-/// The words of a command, with quotes as a shell has them; `None` if one is not closed.
+/// The words of a command, with a shell's quotes; `None` if one is not closed.
 fn words(text: &str) -> Option<Vec<String>> {
     let (mut words, mut word, mut quote) = (Vec::new(), None::<String>, None);
     for letter in text.chars() {

@@ -1,4 +1,4 @@
-//! The table of what can be varied: a quantity is one entry here.
+//! The table of quantities to vary: a quantity is one entry here.
 
 use super::livelock;
 use crate::setup::scenario::{FaultSizes, Scenario};
@@ -7,45 +7,44 @@ use fencepost_clients::Coordinator;
 use fencepost_faults::{Family, Micros};
 use fencepost_reports::documents::boundary::{Bound, Quantity, Unit, Worse};
 
-/// A number of the scenario that can be varied.
+/// A parameter of the scenario that can be varied.
 pub struct Varied {
-    /// What `--vary` takes.
+    /// Its value for `--vary`.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
-    /// What its values count.
+    /// The unit of its values.
     pub unit: Unit,
-    /// Which of two values is worse.
+    /// The worse direction.
     pub worse: Worse,
-    /// The families that it is about, one of which must be among the faults; empty if it is about
-    /// all.
+    /// The families that it affects, one of which must be among the faults; empty for all.
     pub families: &'static [Family],
-    /// The range that is searched unless told otherwise: the least and the greatest value.
+    /// The default range of the search: the least and the greatest value.
     pub range: fn(&Facts) -> (u64, u64),
-    /// Gives the scenario a value.
+    /// Sets the value in the scenario.
     pub set: fn(&mut Scenario, u64),
-    /// What arithmetic says, the tightest first.
+    /// The computed bounds, the tightest first.
     pub bounds: fn(&Facts) -> Vec<Bound>,
 }
 
-/// What the bounds follow from.
+/// The inputs of the bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
     /// What keeps the lock.
     pub coordinator: Coordinator,
     /// Everything but the lock.
     pub scenario: Scenario,
-    /// How long after the first server's grant a process leaves its critical section at most, if
-    /// nothing holds it up, less what a reply takes at least: who takes over hears of it no sooner.
+    /// The longest time from the first server's grant until a process leaves its critical section
+    /// without a delay, less the minimum time of a reply: the next holder learns of it no sooner.
     pub longest_hold: Micros,
-    /// By how much earlier than the ttl a server may end a lease, by its own clock.
+    /// How much earlier than the ttl a server may end a lease, by its own clock.
     pub tick: Micros,
-    /// For a lock that lives with a session, how long the servers keep a session of which they hear
-    /// nothing, at least.
+    /// For a lock that lives with a session, the shortest time for which the servers keep a silent
+    /// session.
     pub session: Option<Micros>,
 }
 
-/// How long a server may keep to itself that it has heard of a session: half a tick of ZooKeeper.
+/// How long a server may delay passing on a heartbeat: half a tick of ZooKeeper.
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {
@@ -72,7 +71,7 @@ impl Facts {
     }
 }
 
-/// Every quantity, in the order in which they are listed for people.
+/// Every quantity, in display order.
 pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
@@ -280,7 +279,7 @@ pub fn find(name: &str) -> Option<&'static Varied> {
 }
 
 impl Varied {
-    /// As a report names it.
+    /// Its form in a report.
     pub fn quantity(&self) -> Quantity {
         Quantity { name: self.name.to_owned(), unit: self.unit, worse: self.worse }
     }
@@ -298,8 +297,8 @@ fn ppm(value: u64, rule: &str, slack: &str) -> Bound {
     Bound { value, rule: rule.to_owned(), slack: slack.to_owned() }
 }
 
-/// What is left of the shortest lease after the longest hold; no end of a session is near while its
-/// process runs.
+/// The rest of the shortest lease after the longest hold; a session of a running process is never
+/// near its end.
 fn margin(facts: &Facts) -> Micros {
     if facts.session.is_some() {
         return Micros(u64::MAX);
@@ -307,13 +306,13 @@ fn margin(facts: &Facts) -> Micros {
     Micros(shortest_lease(facts).saturating_sub(facts.longest_hold.0))
 }
 
-/// How long a lease lasts at least by its server's clock, in microseconds.
+/// The shortest lease by its server's clock, in microseconds.
 fn shortest_lease(facts: &Facts) -> u64 {
     facts.scenario.ttl.0.0.saturating_sub(facts.tick.0)
 }
 
-/// By how much a server's clock may gain on a holder's before the lease ends within the longest
-/// hold: lease / hold - 1, in parts per million.
+/// How much a server's clock may gain on a holder's before the lease ends within the longest hold:
+/// lease / hold - 1, in parts per million.
 fn drift_margin(facts: &Facts) -> u64 {
     let (lease, hold) =
         (u128::from(shortest_lease(facts)), u128::from(facts.longest_hold.0.max(1)));
@@ -325,7 +324,7 @@ fn pause_max(scenario: &Scenario) -> Micros {
     scenario.faults.pause.map_or(Micros(scenario.ttl.0.0 * 5 / 2), |range| range.max.0)
 }
 
-/// The scenario with the spans spelt out that would follow the ttl.
+/// The scenario with explicit values for the spans that depend on the ttl.
 fn keeping_spans(scenario: &Scenario) -> Scenario {
     let ttl = scenario.ttl.0.0;
     let range = |least: u64, most: u64| {
@@ -397,7 +396,7 @@ mod tests {
     fn a_session_outlasts_pauses_by_its_pings_and_not_by_what_a_hold_leaves_of_it() {
         let session = Some(Micros::from_secs(12));
         let with = |longest_hold_us| Facts { session, ..facts(longest_hold_us) };
-        // Two thirds of the timeout, but for the second in which a server passes the ping on.
+        // Two thirds of the timeout, less the second in which a server passes the ping on.
         assert_eq!(first("pause", &with(8_000_000)), 7_000_000);
         assert_eq!(first("pause", &with(500_000)), 7_000_000, "a short hold is no safer");
         let timeout = Scenario::default().calls.storage_timeout.0.0;

@@ -1,4 +1,4 @@
-//! Bounds that runs come near, and none of which a run breaks on the milder side.
+//! Bounds that runs approach, and that no run breaks on the milder side.
 
 use super::quantity::{Facts, find};
 use super::{alone, longest_hold};
@@ -12,8 +12,8 @@ use fencepost_faults::{
 use fencepost_reports::{Kind, judge};
 use std::rc::Rc;
 
-/// The first holder never hears of the third master, which it reaches too slowly, so that it has
-/// the barest majority; the next asks the first master last.
+/// The first holder never gets an answer from the slow third master, so that it has the barest
+/// majority; the next asks the first master last.
 fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     let text = format!(
         "processes = 2\ncycles = 1\nmasters = 3\nmasters-order = \"rotated\"\nstagger = \"100ms\"\n\
@@ -23,7 +23,7 @@ fn barest_majority(hold: &str, retry_us: u64) -> Scenario {
     Scenario::of_table(text.parse().expect("TOML")).expect("a scenario")
 }
 
-/// All clients slow and all masters fast, as far as `drift_ppm` allows.
+/// All clients slow and all masters fast, up to `drift_ppm`.
 fn drift(drift_ppm: u64) -> FaultPlan {
     let rate_ppm = i32::try_from(drift_ppm * 1_000_000 / (2_000_000 + drift_ppm)).expect("a rate");
     let slow = [1, 2].map(|number| (Node::Client(number), -rate_ppm));
@@ -88,7 +88,7 @@ fn drift_breaks_redlock_by_a_few_messages_beyond_the_bound_and_not_below_it() {
 fn a_hold_on_masters_is_counted_from_the_first_grant_and_may_begin_late() {
     let hold = |text: &str| facts(&barest_majority(text, 100_000)).longest_hold;
     assert_eq!(hold("until-validity"), Micros(9_898_000 - 2 * 200));
-    // Seven messages of 60 ms, and two masters that are given up after 50 ms each for the
-    // connection and for the command.
+    // Seven messages of 60 ms, and two masters that time out after 50 ms each for the connection
+    // and for the command.
     assert_eq!(hold("1s..1s"), Micros(1_000_000 + 7 * 60_000 + 2 * 2 * 50_000));
 }

@@ -261,7 +261,6 @@ fn death(at_us: SimTime) -> FaultPlan {
     FaultPlan::new(vec![TimedFault { id: 1, at_us, fault }])
 }
 
-/// Returns whether every window contains a place.
 fn covers(places: &BTreeSet<SimTime>, windows: &[(SimTime, SimTime)]) -> bool {
     windows.iter().all(|(from, to)| places.range(*from..=*to).next().is_some())
 }

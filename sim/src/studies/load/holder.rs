@@ -1,4 +1,4 @@
-//! What a holder asks of the server besides: one command, of the kind that each server has.
+//! The holder's work at the server: one command, of a kind that each server has.
 
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::Habits;
@@ -7,11 +7,11 @@ use fencepost_clients::{
 };
 use std::time::Duration;
 
-/// A connection of a holder for its own work.
+/// A holder's connection for its own work.
 pub(super) enum Holder {
     /// It takes the next number of a sequence.
     Redis(Session),
-    /// It takes the next number of a sequence, which is not there.
+    /// It takes the next number of a missing sequence.
     Memcached(memcached::session::Session),
     /// It reads a node.
     ZooKeeper(Client),
@@ -26,7 +26,7 @@ pub(super) enum Holder {
 }
 
 impl Holder {
-    /// `None` where there is no server.
+    /// `None` without a server.
     pub(super) fn new(
         coordinator: Coordinator,
         (env, servers): (&Env, &Servers),
@@ -58,7 +58,7 @@ impl Holder {
         }
     }
 
-    /// Sends one command and waits for its answer. Whatever that is, it was the server's work.
+    /// Sends one command and waits for its answer, which may be any: it was the server's work.
     pub(super) async fn work(&mut self) {
         match self {
             Holder::Redis(session) => drop(session.call(&[b"INCR", b"sequence"]).await),

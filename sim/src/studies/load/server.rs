@@ -1,4 +1,4 @@
-//! The one server of a load experiment, which writes down what it has to do.
+//! The server of a load experiment, which records its work.
 
 use super::Book;
 use crate::hosts::coordinators::{Entry, ServerSetup};
@@ -14,7 +14,6 @@ use fencepost_machine::{
 };
 use std::rc::Rc;
 
-/// Its name.
 pub(super) fn node(coordinator: Coordinator) -> Node {
     match coordinator {
         Coordinator::Redis => Node::Redis(1),
@@ -40,7 +39,7 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
     ServerSetup { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }
 }
 
-/// Where a process finds it.
+/// Its address for a process.
 pub(super) fn servers(entry: &Entry, seed: Seed, process: Node) -> Servers {
     let scenario = Scenario::default();
     (entry.servers)(&setup(&scenario, entry, seed), process)
@@ -58,7 +57,7 @@ pub(super) fn server(entry: &Entry, seed: Seed, service: Micros, book: &Rc<Book>
     Software::Machine(Box::new(Server::new(service, Micros::ZERO, Box::new(factory))))
 }
 
-/// A server that notes when it carries out commands, and how many messages it gets and sends.
+/// A server that records the times of commands, and counts its messages.
 struct Counting {
     machine: Box<dyn Machine>,
     started: WallTime,

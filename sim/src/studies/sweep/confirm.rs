@@ -1,4 +1,4 @@
-//! The smallest run of every anomaly again, under turmoil.
+//! Repeats the smallest run of every anomaly under turmoil.
 
 use super::again::{Closer, again};
 use super::{FailedRun, SweepSpec};
@@ -8,8 +8,8 @@ use fencepost_faults::Seed;
 use fencepost_reports::Sweep;
 use std::rc::Rc;
 
-/// Runs the smallest run of every anomaly again under turmoil. Another history there is a failure
-/// of the simulation, not a finding: the first is returned, once all the others are confirmed.
+/// Repeats the smallest run of every anomaly under turmoil. A different history is a failure of the
+/// simulation, not a finding: the first is returned, once all the others are confirmed.
 pub(super) fn confirm(
     spec: &SweepSpec,
     sum: &mut Sweep,
@@ -34,7 +34,6 @@ fn confirm_by(
     first
 }
 
-/// One run in both engines.
 fn confirm_run(
     spec: &SweepSpec,
     place: usize,

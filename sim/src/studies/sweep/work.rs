@@ -1,4 +1,4 @@
-//! The threads of a sweep: who takes which seeds, and how what they find is added up.
+//! The threads of a sweep: the distribution of seeds, and the sum of the results.
 
 use super::blind_spots::blind_spots;
 use super::cpu::ThreadClock;
@@ -17,11 +17,11 @@ use fencepost_reports::{RunFacts, Verdict};
 use std::rc::Rc;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// How many seeds a thread takes at a time: enough that threads rarely meet, few enough that they
-/// end together. Chunks end at its multiples, as the blocks of `seeds_to_first` do.
+/// Seeds per chunk: enough that threads rarely contend, few enough that they finish together.
+/// Chunks end at its multiples, like the blocks of `seeds_to_first`.
 const CHUNK: u64 = 16;
 
-/// The greatest part of a chunk, halved and halved again, of which every thread gets one.
+/// The largest chunk, halved repeatedly, of which every thread gets one.
 fn chunk(seeds: u64, jobs: usize) -> u64 {
     let share = seeds / u64::try_from(jobs.max(1)).unwrap_or(u64::MAX);
     std::iter::successors(Some(CHUNK), |chunk| Some(chunk / 2))
@@ -29,19 +29,18 @@ fn chunk(seeds: u64, jobs: usize) -> u64 {
         .unwrap_or(1)
 }
 
-/// What the threads share. Its size does not depend on how many seeds there are.
+/// The state shared by the threads. Its size does not depend on the number of seeds.
 pub(super) struct Work<'s> {
     pub(super) spec: &'s SweepSpec,
     pub(super) listener: &'s dyn Listener,
     pub(super) stop: &'s Stop,
-    /// The seeds that no thread has taken yet, the lowest last.
+    /// The remaining seeds, the lowest last.
     left: Mutex<Vec<SeedRange>>,
-    /// How many of them a thread takes at a time.
     chunk: u64,
     done: Mutex<Done>,
 }
 
-/// What has come of a sweep so far.
+/// The results so far.
 struct Done {
     cells: Vec<Cell>,
     ranges: Ranges,
@@ -100,14 +99,13 @@ impl<'s> Work<'s> {
         deadline::set(None);
     }
 
-    /// What has come of it.
     pub(super) fn finish(self) -> Swept {
         let mut done = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         let failed = done.failed.take();
         Swept { sum: done.sum(self.spec), failed }
     }
 
-    /// The next seeds that nobody has taken.
+    /// The next chunk.
     fn take(&self) -> Option<SeedRange> {
         if self.stop.is_asked() {
             return None;
@@ -162,7 +160,7 @@ impl<'s> Work<'s> {
     fn fail(&self, failed: FailedRun) {
         self.stop.ask();
         let mut done = lock(&self.done);
-        // The lowest seed speaks, whichever thread came first.
+        // Keeps the failure of the lowest seed, whichever thread found it.
         if done.failed.as_ref().is_none_or(|known| failed.seed < known.seed) {
             done.failed = Some(failed);
         }
@@ -177,7 +175,7 @@ struct SeedRun {
 }
 
 impl Done {
-    /// The sum so far, as it is published.
+    /// The sum so far, in published form.
     fn sum(&self, spec: &SweepSpec) -> Sweep {
         let range = spec.shard.slice(spec.seeds);
         let end = self.ranges.end().unwrap_or(range.from);
@@ -209,8 +207,8 @@ fn empty_cells(spec: &SweepSpec) -> Vec<Cell> {
     spec.cells.iter().map(cell).collect()
 }
 
-/// A thread that panicked leaves what it held as it was: the panic is passed on once all threads
-/// have ended.
+/// A panicking thread leaves its state consistent: the panic is propagated once all threads have
+/// ended.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

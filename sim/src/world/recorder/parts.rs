@@ -1,26 +1,26 @@
-//! Who plays which part in a deployment, and what of it is worth telling.
+//! The roles in a deployment, and the role changes worth recording.
 //!
-//! Servers say what they are when they start and when it changes. What they are at first is how the
-//! deployment was set up, and no event.
+//! Servers report their role when they start and when it changes. The initial roles are the setup
+//! of the deployment, and no events.
 
 use fencepost_faults::Node;
 use fencepost_machine::Notice;
 use fencepost_reports::Turn;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a server is: a primary, or a replica of another.
+/// The role of a server: a primary, or a replica of another.
 type Part = Option<Node>;
 
-/// The parts of all servers.
+/// The roles of all servers.
 #[derive(Default)]
 pub(super) struct Parts {
     known: BTreeMap<Node, Part>,
-    /// Those of them that run.
+    /// The running ones.
     up: BTreeSet<Node>,
     /// Those that have taken over data at least once, as replicas do at the very start.
     synchronised: BTreeSet<Node>,
-    /// Whether any replica became a primary: independent masters are all primaries, and none of
-    /// them in the place of another.
+    /// `true` if any replica became a primary: independent masters are all primaries, and replace
+    /// none.
     replaced: bool,
 }
 
@@ -28,12 +28,11 @@ pub(super) struct Parts {
 pub(super) type RoleChange = (Node, Turn, Option<Node>);
 
 impl Parts {
-    /// The server has died.
     pub(super) fn crashed(&mut self, node: Node) {
         self.up.remove(&node);
     }
 
-    /// Follows a notice; returns what is to be told of it.
+    /// Follows a notice; returns the resulting event.
     pub(super) fn follow(&mut self, node: Node, notice: &Notice) -> Vec<RoleChange> {
         let named = |host: &str| host.parse::<Node>().ok();
         match notice {
@@ -93,7 +92,7 @@ mod tests {
     const ONE: Node = Node::Redis(1);
     const TWO: Node = Node::Redis(2);
 
-    /// A primary and a replica of it that have started.
+    /// A primary and its replica, both started.
     fn pair() -> Parts {
         let mut parts = Parts::default();
         assert_eq!(parts.follow(ONE, &Notice::Leads), []);

@@ -1,5 +1,5 @@
-//! What comes of a message that is due at its receiver: it is lost or held up after all, or it opens,
-//! refuses, fills or ends a connection, and wakes who waits there.
+//! Handles a message that is due at its receiver: it is lost or held up after all, or it opens,
+//! refuses, fills or ends a connection, and wakes the waiter there.
 
 use super::super::agenda::{Class, Occurrence};
 use super::super::server::Arrival;
@@ -9,7 +9,6 @@ use super::Close;
 use fencepost_machine::ConnectionId;
 
 impl State {
-    /// A message is due at its receiver.
     #[inline(always)]
     pub(crate) fn deliver(&mut self, id: u32) {
         if self.network.had_obstacles && self.meets_obstacle(id) {
@@ -26,8 +25,8 @@ impl State {
         }
     }
 
-    /// Whether a message that is due is lost on its way, or held up, or waits for one that was sent
-    /// before it and has been sent again.
+    /// Returns whether a due message is lost, or held up, or waits for an earlier one that was
+    /// resent.
     #[inline(never)]
     fn meets_obstacle(&mut self, id: u32) -> bool {
         if self.is_lost(self.messages[id as usize].flow) {
@@ -48,8 +47,8 @@ impl State {
         overtakes
     }
 
-    /// Whether a message of the same flow that was sent before it is still under way: one that was
-    /// held up and sent again may come after one that was under way meanwhile.
+    /// Returns whether an earlier message of the same flow is still in transit: one that was held
+    /// up and resent may be slower than a later one.
     fn overtakes(&self, id: u32) -> bool {
         let message = &self.messages[id as usize];
         let earlier = |other: &Message| other.flow == message.flow && other.serial < message.serial;
@@ -58,7 +57,7 @@ impl State {
             && self.messages.iter().any(|(_, other)| earlier(other))
     }
 
-    /// A message without bytes arrives. Apart from those with bytes so as not to be in their way.
+    /// Handles a message without bytes, separately to keep the path of data fast.
     #[inline(never)]
     fn signal_arrives(&mut self, message: &Message) {
         match message.kind {

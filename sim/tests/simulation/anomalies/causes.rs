@@ -1,5 +1,5 @@
-//! What is said of why the locks on memcached and ZooKeeper fail, beside the faults that they fail
-//! under. That their twins do not is in the rows.
+//! The causes of failures of the locks on memcached and ZooKeeper, in addition to their faults. The
+//! rows show that the twins do not fail.
 
 use super::rows::Case;
 use super::rows::coordinators::{
@@ -11,7 +11,7 @@ use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Kind, judge};
 use std::rc::Rc;
 
-/// A cause that is told of one of the seeds from 0.
+/// A cause that one of the seeds from 0 shows.
 struct CauseCase {
     case: Case,
     fault: &'static str,
@@ -30,7 +30,7 @@ const fn told(
     CauseCase { case: Case { client, scenario }, fault, kind, cause, seeds }
 }
 
-/// Cuts that begin anywhere: what a stale read needs is their end.
+/// Cuts that begin anywhere: a stale read needs their end.
 fn behind_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..behind() }
 }
@@ -55,7 +55,7 @@ const TOLD: &[CauseCase] = &[
     told("zookeeper-lost-watch", alone, ("lost-reply", 10), Kind::Stuck, Cause::LostWatch),
 ];
 
-/// Whether a run of that seed shows it; panics if it shows something that nobody can explain.
+/// Returns whether the run of that seed shows it; panics if it shows an unexplained violation.
 fn shows(told: &CauseCase, seed: u64) -> bool {
     let (client, families) =
         (fencepost_clients::find(told.case.client).unwrap(), told.fault.parse().unwrap());

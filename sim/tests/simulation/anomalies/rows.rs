@@ -1,7 +1,8 @@
-//! The table: which lock shows what under which fault, and which lock, or which setting, does not.
+//! The table of anomalies: the violations of a lock under a fault, and the lock or setting without
+//! them.
 //!
-//! The letters follow docs/protocols.md. The rows of the coordinators beside Redis have a file of
-//! their own, and so have those whose faults are written by hand.
+//! The letters follow docs/protocols.md. The rows of the coordinators other than Redis, and those
+//! with hand-written faults, have separate files.
 
 #[path = "rows/coordinators.rs"]
 pub(crate) mod coordinators;
@@ -17,40 +18,36 @@ use fencepost::setup::scenario::{
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_reports::{Kind, StorageRule, Workload};
 
-/// One anomaly.
 pub(crate) struct Row {
-    /// Which protocol it belongs to.
+    /// The protocol.
     pub(crate) id: &'static str,
-    /// The lock and what it runs in.
+    /// The lock and its scenario.
     pub(crate) flawed: Case,
-    /// The same without the mistake; `None` if nothing of the kind can be had.
+    /// The same without the mistake; `None` if there is none.
     pub(crate) twin: Option<Case>,
-    /// The fault family.
     pub(crate) fault: &'static str,
-    /// What the flawed one shows, one of them at least, and the twin never.
+    /// The violations: the flawed lock shows at least one of them, the twin none.
     pub(crate) kinds: &'static [Kind],
-    /// In how many seeds from 0 the test looks for it.
+    /// The number of seeds from 0 in which the test searches.
     pub(crate) seeds: u64,
 }
 
-/// A lock and what it runs in.
+/// A lock and its scenario.
 #[derive(Clone, Copy)]
 pub(crate) struct Case {
-    /// The lock, as `--client` takes it.
+    /// The lock, as a value of `--client`.
     pub(crate) client: &'static str,
-    /// What differs from the built-in scenario.
     pub(crate) scenario: fn() -> Scenario,
 }
 
-/// A lock that makes less of its time than another.
+/// A lock that uses its time less well than another.
 pub(crate) struct Slow {
-    /// Which protocol it belongs to.
+    /// The protocol.
     pub(crate) id: &'static str,
-    /// The one that leaves the lock idle while it is wanted.
+    /// The lock that is idle while it is wanted.
     pub(crate) flawed: Case,
-    /// The one that does so less.
+    /// The lock that is idle less.
     pub(crate) twin: Case,
-    /// The fault family.
     pub(crate) fault: &'static str,
 }
 
@@ -90,7 +87,7 @@ fn overrun() -> Scenario {
     Scenario { hold, ..Scenario::default() }
 }
 
-/// One process does not come back from its business code for ten minutes; nobody may keep the lock
+/// One process does not return from its business code for ten minutes; no process may keep the lock
 /// longer than eight leases.
 fn hanging() -> Scenario {
     Scenario {
@@ -100,7 +97,7 @@ fn hanging() -> Scenario {
     }
 }
 
-/// Holders stay as long as the lease says; clocks drift apart by up to 3 %.
+/// Holders stay until the end of the lease; clocks drift apart by up to 3 %.
 fn to_the_end() -> Scenario {
     Scenario { hold: Hold::UntilValidity, ..Scenario::default() }
 }
@@ -133,7 +130,7 @@ fn unchecked() -> Scenario {
     Scenario { storage: StorageRule::Unchecked, ..Scenario::default() }
 }
 
-/// Holders write when their lease runs out, and the storage looks a moment before it writes.
+/// Holders write when their lease ends, and the storage checks a moment before it writes.
 fn check_then_write() -> Scenario {
     Scenario { storage: StorageRule::CheckThenWrite, ..at_the_end() }
 }
@@ -143,7 +140,7 @@ fn at_the_end() -> Scenario {
     Scenario { processes: 6, hold, ..Scenario::default() }
 }
 
-/// Few acquisitions, so that few random tokens are in the way.
+/// Few acquisitions, so that few random tokens interfere.
 fn few_fenced_writes() -> Scenario {
     Scenario {
         cycles: 2,
@@ -162,20 +159,18 @@ fn sequence() -> Scenario {
     Scenario { workload: Workload::Sequence, ..Scenario::default() }
 }
 
-/// Holders work for two leases; one that takes the lock again does so half-way, when it has run
-/// out.
+/// Holders work for two leases; one that reacquires the lock does so half-way, when it has expired.
 fn long_overrun() -> Scenario {
     let hold = Hold::Drawn(SpanRange::new(Span::secs(20), Span::secs(20)));
     Scenario { hold, ..Scenario::default() }
 }
 
-/// Eight processes and slow messages, so that two of them are between the same two steps now and
-/// then.
+/// Eight processes and slow messages, so that two of them are sometimes between the same two steps.
 fn slow_crowd() -> Scenario {
     Scenario { processes: 8, ..with_latency(1, 30) }
 }
 
-/// Both hold for the time that is built in, whether they renew or not.
+/// Both hold for the built-in time, with or without renewal.
 fn held_for_less() -> Scenario {
     Scenario { keeps: [Length::Hold].into(), ..Scenario::default() }
 }
@@ -189,7 +184,7 @@ fn slow_messages() -> Scenario {
     with_latency(5, 60)
 }
 
-/// A lease that is short against what a master may take to answer.
+/// A lease that is short compared with a master's reply time.
 fn short_lease() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -206,8 +201,8 @@ fn short_lease() -> Scenario {
     }
 }
 
-/// Five processes, the probe among them, that begin at the same instant, each with another master,
-/// over a network that always takes as long; and that try again after the same delay.
+/// Five processes, including the probe, that begin at the same instant, each with another master,
+/// over a network with a constant latency; and that retry after the same delay.
 fn in_step() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -228,7 +223,7 @@ fn out_of_step() -> Scenario {
     Scenario { calls: ClientCalls { retry, ..in_step().calls }, ..in_step() }
 }
 
-/// Ten processes that want the lock all the time, and hold it for a moment.
+/// Ten processes that want the lock all the time, and hold it briefly.
 fn crowd() -> Scenario {
     let ms = Span::millis;
     Scenario {
@@ -241,7 +236,7 @@ fn crowd() -> Scenario {
     }
 }
 
-/// Processes that split the votes, and do so again as they try again after the same delay.
+/// Processes that split the votes, and repeat that because they retry after the same delay.
 pub(crate) const IN_STEP: Slow = Slow {
     id: "C7",
     flawed: within("redlock", in_step),
@@ -249,8 +244,8 @@ pub(crate) const IN_STEP: Slow = Slow {
     fault: "none",
 };
 
-/// Faults are where their families draw them: aimed ones cost a lock and its twin so much that ten
-/// seeds do not tell them apart.
+/// Uniform faults: aimed ones cost a lock and its twin so much that ten seeds do not distinguish
+/// them.
 pub(super) fn anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..Scenario::default() }
 }
@@ -259,7 +254,7 @@ fn held_for_less_anywhere() -> Scenario {
     Scenario { strategy: Strategy::Uniform, ..held_for_less() }
 }
 
-/// What is a matter of time and not of safety.
+/// Rows about time rather than safety.
 pub(crate) const SLOW: &[Slow] = &[
     IN_STEP,
     Slow {
@@ -474,7 +469,7 @@ const ON_REDIS: &[Row] = &[
     ),
 ];
 
-/// The rows of what is guarded.
+/// The rows of the workloads.
 const GUARDED: &[Row] = &[
     row("F1", case("single-node"), "pause", LOST_UPDATE, Some(case("fencing")), 10),
     row(

@@ -1,4 +1,4 @@
-//! What became of the process whose lock still stands.
+//! The fate of the process whose lock the servers still have.
 
 use super::Standstill;
 use super::spans::{mostly, still_there};

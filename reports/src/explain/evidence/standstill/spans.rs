@@ -1,4 +1,4 @@
-//! What stood at the servers while nobody got in.
+//! The values at the servers while no process acquired the lock.
 
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeySpan, Timeline};

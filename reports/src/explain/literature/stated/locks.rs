@@ -1,7 +1,7 @@
-//! The locks that a sentence of a source is about, by what they have in common.
+//! The locks that a source's sentence is about, grouped by their properties.
 
-/// Locks with a lease on one primary, without tokens, that are released by a script, or by a
-/// command that looks at the owner first.
+/// Locks with a lease on one primary, without tokens, released by a script, or by a command that
+/// checks the owner first.
 pub(super) const COMPARING: &[&str] = &[
     "set-px-get-del",
     "thread-id-get-del",
@@ -25,7 +25,7 @@ pub(super) const COMPARING: &[&str] = &[
     "redisson-lease",
     "spring-registry",
 ];
-/// The same, released by a DEL that looks at no owner.
+/// The same, released by a DEL without an owner check.
 pub(super) const PLAIN_DELETE: &[&str] = &[
     "set-ex-del",
     "setnx-expire",
@@ -36,7 +36,6 @@ pub(super) const PLAIN_DELETE: &[&str] = &[
     "setnx-getset-server-time",
     "jedis-getset",
 ];
-/// Locks on independent masters.
 pub(super) const ON_MASTERS: &[&str] = &[
     "redisson-redlock",
     "redlock-no-random-delay",
@@ -48,7 +47,7 @@ pub(super) const ON_MASTERS: &[&str] = &[
 ];
 /// Locks on memcached without tokens.
 pub(super) const ON_MEMCACHED: &[&str] = &["memcached-add", "memcached-get-delete"];
-/// Locks on ZooKeeper whose nodes are found again when a reply was lost, without tokens.
+/// Locks on ZooKeeper that find their nodes again after a lost reply, without tokens.
 pub(super) const FINDING: &[&str] = &[
     "curator-mutex",
     "curator-suspended",
@@ -62,7 +61,6 @@ pub(super) const NOT_FINDING: &[&str] =
     &["zookeeper-naive", "zookeeper-herd", "zookeeper-lost-watch", "curator-unprotected"];
 /// The lock on ZooKeeper with tokens.
 pub(super) const WITH_CZXID: &[&str] = &["curator-fencing"];
-/// The locks on MySQL.
 pub(super) const ON_MYSQL: &[&str] = &["mysql-get-lock", "mysql-get-lock-checked"];
 /// The locks on etcd without tokens.
 pub(super) const ON_ETCD: &[&str] = &[
@@ -80,7 +78,6 @@ pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
 /// Spring's locks in a table, each process under an id of its own.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
-/// ShedLock's.
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
-/// Locks that are published to wait for their replicas.
+/// Locks that wait for their replicas, according to their documentation.
 pub(super) const WAITING: &[&str] = &["redisson-wait"];

@@ -19,7 +19,6 @@ pub(super) enum Style {
     Careless,
 }
 
-/// A history of this style, the same for the same number.
 pub(super) fn random(style: Style, number: u64) -> History {
     let mut rng = Seed(number).stream(Stream::Plan(style as u16));
     let processes = uniform(&mut rng, 2..=4);

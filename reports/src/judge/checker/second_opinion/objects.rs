@@ -4,11 +4,9 @@
 //! - An acquire spans its invocation to its ok. One whose outcome is unknown was called and never
 //!   returns; one that failed did not happen.
 //! - Leaving is called when release is invoked, when the loss is noticed, or when the process
-//!   crashes.
-//!   A release returns with its completion, a noticed loss immediately, a crash never.
+//!   crashes. A release returns with its completion, a noticed loss immediately, a crash never.
 //! - A process that does not know the outcome of an operation continues as another thread: a thread
-//!   has
-//!   one operation at a time.
+//!   has one operation at a time.
 //! - Sections are half-open: at one instant leaving comes before entering, and a section of no
 //!   length is ignored.
 

@@ -38,7 +38,7 @@ pub(crate) struct Area {
     pub(crate) to: u64,
     /// Its upper edge, in pixels.
     pub(crate) y: i32,
-    /// Its height, in pixels.
+    /// In pixels.
     pub(crate) height: i32,
 }
 

@@ -29,7 +29,6 @@ pub(crate) enum Span {
     Decades,
 }
 
-/// The quantity of an axis.
 pub(crate) struct Axis {
     pub(crate) name: String,
     /// Formats a value with its unit.

@@ -65,7 +65,7 @@ fn places(scene: &Scene) -> (Places, i32) {
     (places, y)
 }
 
-/// The height of a scene's picture, in pixels.
+/// In pixels.
 pub(crate) fn height(scene: &Scene) -> i32 {
     places(scene).1 + 4
 }

@@ -1,4 +1,4 @@
-//! The space-time picture as a file of its own.
+//! The space-time picture as a separate file.
 
 use super::canvas::{Extent, STYLE, escaped};
 use super::glyphs::LEGEND;

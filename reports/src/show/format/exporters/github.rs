@@ -12,7 +12,6 @@ use crate::summary::sweep::{Standing, Sweep};
 use crate::summary::verdict::Verdict;
 use std::io::{self, Write};
 
-/// The level of an annotation.
 #[derive(Clone, Copy)]
 enum Level {
     Error,

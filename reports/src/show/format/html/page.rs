@@ -9,7 +9,6 @@ use sha2::{Digest, Sha256};
 const SCRIPT: &str = include_str!("page.js");
 const STYLE: &str = include_str!("page.css");
 
-/// The parts of a report in a page.
 #[derive(Clone, Copy)]
 pub(crate) struct Fill {
     pub(crate) messages_max: usize,

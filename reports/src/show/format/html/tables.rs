@@ -1,5 +1,5 @@
 //! The content below a picture: violations with their story, causes, order, threshold and remedies,
-//! plans side by side, facts, events. Skips whatever was not searched.
+//! plans side by side, facts, events. Skips parts that were not searched.
 
 use super::page::heads;
 use crate::explain::literature::Expected;
@@ -212,7 +212,6 @@ fn fault_named(plan: &FaultPlan, id: u32) -> String {
     })
 }
 
-/// The facts of the run.
 pub(crate) fn facts(run: &RunReport) -> Markup {
     let pair = |name: &str, value: String| vec![name.to_owned(), value];
     let mut rows = vec![

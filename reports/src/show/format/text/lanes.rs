@@ -60,7 +60,6 @@ impl Lanes {
         self.nodes.iter().map(|node| node.to_string().len() + 2).sum()
     }
 
-    /// The columns of a line, after its entry took effect.
     pub(crate) fn line(&mut self, entry: &TimelineEntry, gap: &Gap) -> String {
         let drawn = self.draw(|node| {
             let held = self.held.contains(&node) || gap.sections.contains(&node);

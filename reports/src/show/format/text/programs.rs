@@ -1,4 +1,4 @@
-//! What programs printed and how they ended, for people.
+//! The output and the end of programs, as text.
 
 use super::layout::{DIM, RED};
 use crate::record::programs::ProgramReport;
@@ -7,9 +7,9 @@ use crate::summary::verdict::Verdict;
 use fencepost_faults::SimTime;
 use std::io::{self, Write};
 
-/// How many lines of one program are shown, the latest.
+/// Lines of one program to show, the latest.
 const LINES_SHOWN: usize = 12;
-/// How many letters of a line are shown, the first.
+/// Letters of a line to show, the first.
 const LETTERS_SHOWN: usize = 400;
 
 /// Writes how each program that failed ended, with the line that names its error.
@@ -80,7 +80,7 @@ fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
     Ok(())
 }
 
-/// A line as a terminal may see it: no control characters, and not all of a long one.
+/// A line made safe for a terminal: without control characters, and truncated.
 fn shown(text: &str) -> String {
     let is_kept = |letter: &char| *letter == '\t' || !letter.is_control();
     let mut letters = text.chars().filter(is_kept);

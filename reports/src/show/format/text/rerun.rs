@@ -86,7 +86,7 @@ pub(crate) fn amount(boundary: &Boundary, value: i64) -> String {
     }
 }
 
-/// Whether the literature predicts the finding.
+/// Returns whether the literature predicts the finding, in words.
 pub(crate) fn known(expected: &Expected, kind: Kind) -> String {
     let (because, source) = (&expected.because, &expected.source);
     match expected.kinds.contains(&kind) {

@@ -25,8 +25,8 @@ const WORDS_MIN: usize = 20;
 /// The column of values after their labels.
 const VALUES: usize = 13;
 
-/// Every story of a run, in order of their start, abbreviated if one was told `before`. Returns
-/// those that were told.
+/// Every story of a run, in order of their start, abbreviated after an earlier one. Returns the
+/// stories that it wrote.
 pub(crate) fn write<'r>(
     page: Page,
     run: &'r RunReport,
@@ -46,7 +46,6 @@ pub(crate) fn write<'r>(
     Ok(told)
 }
 
-/// What preceded a story.
 struct Earlier<'a> {
     any: bool,
     /// One of the same run.

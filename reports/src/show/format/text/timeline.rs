@@ -73,7 +73,6 @@ fn write_lines(
     Ok(())
 }
 
-/// The column layout.
 struct Columns {
     /// The width of the node column.
     who: usize,

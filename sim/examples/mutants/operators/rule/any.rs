@@ -10,7 +10,6 @@ pub(crate) enum Rule {
     Speed(u64),
     /// It confirms a sync of the disk too early.
     FsyncLies,
-    /// It starts with an empty disk.
     StartsEmpty,
     /// It executes every n-th command of a client twice, and answers once.
     Twice(u64),

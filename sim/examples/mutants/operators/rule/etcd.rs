@@ -24,7 +24,6 @@ fn path_of(head: &str) -> Option<&str> {
     head.strip_prefix("POST /v3/")?.split(' ').next()
 }
 
-/// The same head with another body.
 fn with_body(head: &str, body: &Value) -> Vec<u8> {
     let body = body.to_string();
     let lines = head.split("\r\n").map(|line| match line.to_lowercase() {

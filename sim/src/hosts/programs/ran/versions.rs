@@ -1,4 +1,4 @@
-//! Versions: interpreters are asked for theirs, packages of Python or Node have it in their install
+//! Versions: interpreters report theirs, packages of Python or Node have it in their install
 //! folder, a Go binary contains its modules.
 
 use serde_json::Value;
@@ -71,7 +71,6 @@ fn said(path: &Path) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
 }
 
-/// The version of Go in a binary, and the modules in it.
 fn of_go(bytes: &[u8]) -> Vec<(String, String)> {
     const MAGIC: &[u8] = b"\xff Go buildinf:";
     const HEADER: usize = 32;

@@ -1,4 +1,4 @@
-//! Bounds, counts and slices as documents state them, and read back.
+//! Bounds, counts and slices in documents, and reading them.
 
 use crate::setup::scenario::Scenario;
 use crate::setup::span::Span;
@@ -67,7 +67,7 @@ pub(crate) fn stated_slice(slice: &Slice) -> StatedSlice {
     }
 }
 
-/// The bounds that are stated. Errors: they name what there is not, or what cannot be enumerated.
+/// The stated bounds. Errors: unknown names, or bounds that cannot be enumerated.
 pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     let scenario: Scenario = serde_json::from_value(stated.scenario.clone())
         .map_err(|error| format!("bounds.scenario: {error}"))?;
@@ -106,7 +106,7 @@ pub(crate) fn read_slice(stated: &StatedSlice) -> Slice {
     }
 }
 
-/// Whether these slices are all that work of so many units is cut into.
+/// Returns whether these slices are all parts of work with this many units.
 pub(crate) fn are_all(slices: &[StatedSlice], units: &Units) -> bool {
     let cut = |slice: &StatedSlice| {
         let slice = read_slice(slice);

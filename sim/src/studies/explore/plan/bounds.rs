@@ -1,4 +1,4 @@
-//! What is enumerated: which faults, how many, how long, with which lock and scenario.
+//! The bounds of an enumeration: kinds, number and length of faults, the lock and the scenario.
 
 use super::level::Level;
 use super::rule::Rule;
@@ -22,33 +22,32 @@ pub enum Grain {
     Coarse,
 }
 
-/// What is enumerated.
+/// The bounds of an enumeration.
 #[derive(Clone)]
 pub struct Bounds {
     /// The lock.
     pub client: &'static Definition,
-    /// The families of the faults; `none` if there are to be no faults.
+    /// The families of the faults; `none` without faults.
     pub families: Families,
-    /// How many faults a plan holds at most.
+    /// The most faults in a plan.
     pub faults: u8,
-    /// How many messages a plan delays past their neighbours at most.
+    /// The most messages that a plan delays past their neighbours.
     pub delays: u8,
     /// Deployment and workload; holds, waits and retries are fixed. Base runs vary its latency.
     pub scenario: Scenario,
     /// No fault lasts longer than this, delays a message by more, or steps a clock by more.
     pub longest: Span,
-    /// How many values stand for the lengths between two timers.
+    /// Durations tried per interval between two timers.
     pub grain: Grain,
-    /// Which plans are left out.
+    /// The pruning rules.
     pub rules: BTreeSet<Rule>,
-    /// What little is drawn is drawn from this seed: names of owners, and retries of locks that
-    /// draw their own.
+    /// The seed for the remaining random values: names of owners, and retries of locks that draw
+    /// their own.
     pub seed: Seed,
 }
 
 impl Bounds {
-    /// How long faults last at most unless somebody says so: a lease and a half, and long enough
-    /// for what `failover` does.
+    /// The default longest fault: a lease and a half, and long enough for `failover`.
     pub fn usual_longest(client: &Definition, families: &Families, scenario: &Scenario) -> Span {
         let leases = Span(Micros(scenario.ttl.0.0.saturating_mul(3) / 2));
         if families.chosen().all(|family| family != Family::Failover) {
@@ -58,19 +57,19 @@ impl Bounds {
         leases.max(Span(away_at_least(&setting)))
     }
 
-    /// How much a plan holds at most.
+    /// The maximum plan size.
     pub fn most(&self) -> Level {
         Level { faults: self.faults, delays: self.delays }
     }
 
-    /// The rules that can leave something out.
+    /// The rules that can prune something.
     pub(crate) fn acting_rules(&self) -> impl Iterator<Item = Rule> {
         self.rules.iter().copied().filter(|rule| self.delays > 0 || *rule != Rule::Order)
     }
 }
 
-/// What is explored unless something else is asked for: few processes and short, because every
-/// event is a place for a fault, and fixed.
+/// The default scenario: few processes and short cycles, because every event is a place for a
+/// fault, and fixed lengths.
 pub fn small_scenario() -> Scenario {
     let fixed = |millis| SpanRange::new(Span::millis(millis), Span::millis(millis));
     Scenario {

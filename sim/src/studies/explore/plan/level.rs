@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-/// An addition to a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Added {
     /// A message arrives later than its latency allows.
     Delay,
-    /// A fault.
     Fault,
 }
 

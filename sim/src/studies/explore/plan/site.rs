@@ -1,4 +1,4 @@
-//! What a fault can hit: a kind with its target, when and how much left open.
+//! The targets of a fault: a kind with its target, without time and magnitude.
 
 use super::scout::Scout;
 use crate::setup::scenario::Scenario;
@@ -7,41 +7,62 @@ use fencepost_faults::setting::{CutOff, FailoverBy, Setting, Topology};
 use fencepost_faults::{Direction, Family, Fault, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// A fault of which only when it begins and how much of it there is are left open.
+/// A fault with only its start and magnitude undetermined.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Site {
     /// Nothing of the node runs.
     Pause(Node),
-    /// As a pause, and the monotonic clock stands still.
+    /// As a pause, and the monotonic clock stops.
     Suspend(Node),
-    /// A process dies: for good, or until it is started again.
+    /// A process crashes: for good, or until it is restarted.
     ClientCrash(Node),
-    /// A server dies, as a process or by power loss, and comes back after the restart delay.
-    Restart { node: Node, power: bool },
+    /// A server crashes, as a process or by power loss, and returns after the restart delay.
+    Restart {
+        node: Node,
+        power: bool,
+    },
     /// The reply to the next command of the client is lost.
-    LostReply { server: Node, client: Node },
+    LostReply {
+        server: Node,
+        client: Node,
+    },
     /// The next command of the client is lost.
-    LostRequest { server: Node, client: Node },
-    /// What is sent at one instant from one to the other arrives late.
-    Late { from: Node, to: Node },
-    /// Nothing passes.
-    Cut { side_a: Vec<Node>, side_b: Vec<Node>, direction: Direction },
+    LostRequest {
+        server: Node,
+        client: Node,
+    },
+    /// Data sent at one instant from one to the other arrives late.
+    Late {
+        from: Node,
+        to: Node,
+    },
+    /// No message passes.
+    Cut {
+        side_a: Vec<Node>,
+        side_b: Vec<Node>,
+        direction: Direction,
+    },
     /// A wall clock is stepped.
     Jump(Node),
-    /// A server fails in some way (this fault, whatever its length says) until another has taken
-    /// over, or for longer than any lease: at least for so long.
-    Fails { how: Fault, least: Micros },
-    /// A server evicts what expires.
+    /// A server fails in some way (this fault, with any length) until another has taken over, or
+    /// for longer than any lease: at least for `least`.
+    Fails {
+        how: Fault,
+        least: Micros,
+    },
+    /// A server evicts keys with an expiry.
     Evict(Node),
-    /// A server is flushed.
     Flush(Node),
-    /// What is sent at one instant from one to the other arrives after its neighbours: an order
-    /// that the network can make by itself.
-    Overtaken { from: Node, to: Node },
+    /// Data sent at one instant from one to the other arrives after its neighbours: an order that
+    /// the network can produce by itself.
+    Overtaken {
+        from: Node,
+        to: Node,
+    },
 }
 
-/// How long a trap for a reply is set at least, in quanta: the command whose arrival it precedes
-/// falls into it, and the next one, a round trip later, does not.
+/// The minimum length of a reply trap, in quanta: the command whose arrival it precedes falls into
+/// it, and the next one, a round trip later, does not.
 const TRAP_QUANTA: u64 = 2;
 
 /// Every site of a family. A partition cuts one link, one way or both ways, or one machine off from
@@ -88,13 +109,13 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
                 .concat()
         }
-        // `none`, and what is not in `bounds::FAMILIES`, which says why.
+        // `none`, and families that are not in `bounds::FAMILIES`, which gives the reason.
         _ => Vec::new(),
     }
 }
 
-/// The first primary dies, loses power, stands still, or is cut off alone or with one client; where
-/// no Sentinel watches, each server dies, loses power, or is cut off.
+/// The first primary crashes, loses power, pauses, or is cut off alone or with one client; without
+/// Sentinel, each server crashes, loses power, or is cut off.
 fn failures(setting: &Setting) -> Vec<Site> {
     let least = away_at_least(setting);
     let all = [setting.servers(), setting.sentinels(), setting.clients()].concat();
@@ -121,7 +142,7 @@ fn failures(setting: &Setting) -> Vec<Site> {
                 FailoverBy::Pause => vec![still],
             }
         }
-        // Nobody takes over from a server that is alone.
+        // A single server has no successor.
         _ if setting.servers().len() < 2 => Vec::new(),
         _ => {
             let of = |node: Node| dies(node).into_iter().chain([cut_off(vec![node])]);
@@ -154,25 +175,24 @@ fn cuts(clients: &[Node], servers: &[Node]) -> Vec<Site> {
     all
 }
 
-/// What is left open of how much of a fault there is.
+/// The undetermined magnitude of a fault.
 pub(crate) enum Measure {
-    /// Nothing: these are all the faults.
+    /// None: these are all the faults.
     Fixed(Vec<Fault>),
-    /// When it ends.
     Ends,
-    /// By how much a clock is stepped.
+    /// The size of a clock step.
     Steps,
-    /// What it is delayed past.
+    /// The messages that it is delayed past.
     Orders,
 }
 
-/// How long a trap for a reply is set at least.
+/// The minimum length of a reply trap.
 pub(crate) fn shortest_trap(scenario: &Scenario) -> Micros {
     Micros(TRAP_QUANTA * scenario.timing.quantum.0.0)
 }
 
 impl Site {
-    /// What is left open.
+    /// The undetermined magnitude.
     pub(crate) fn measure(&self, scenario: &Scenario, longest: Micros) -> Measure {
         match self {
             Site::Restart { node, power } => {
@@ -185,7 +205,7 @@ impl Site {
                 };
                 Measure::Fixed(spans.into_iter().map(died).collect())
             }
-            // A server that stands still serves the command only later.
+            // A paused server serves the command only later.
             Site::LostReply { server, client } => {
                 let spans = [shortest_trap(scenario), longest];
                 let (server, client) = (*server, *client);
@@ -215,8 +235,7 @@ impl Site {
         }
     }
 
-    /// The fault that ends this long after its beginning. Of what has no end that is left open,
-    /// none.
+    /// The fault with this duration; `None` without an undetermined end.
     pub(crate) fn lasting(&self, span: Micros, quantum: Micros) -> Option<Fault> {
         Some(match self {
             Site::Pause(node) => Fault::Pause { node: *node, duration_us: span },
@@ -260,8 +279,8 @@ impl Site {
         }
     }
 
-    /// The instants between which it does not matter when the fault begins; `None` if it matters
-    /// between any two events.
+    /// The equivalent instants for the start of the fault; `None` if it matters between any two
+    /// events.
     pub(crate) fn met(&self, scout: &Scout) -> Option<Vec<SimTime>> {
         let turns = |node: Node| {
             let own = scout.turns.iter().filter(move |(_, who)| *who == node);
@@ -296,7 +315,6 @@ impl Site {
     }
 }
 
-/// The same fault for so long.
 fn lasts(mut fault: Fault, span: Micros) -> Fault {
     match &mut fault {
         Fault::Crash { down_us, .. } | Fault::PowerLoss { down_us, .. } => *down_us = Some(span),

@@ -49,7 +49,6 @@ pub struct Twice {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Ledger {
     units: Units,
-    /// The results of the runs.
     sum: Sum,
     /// Every part of the work, in order: plan size, units, and results.
     parts: Vec<(Level, Range<usize>, Part)>,
@@ -169,7 +168,6 @@ impl Ledger {
         Ok(())
     }
 
-    /// The part with a unit.
     fn part(&self, level: Level, unit: usize) -> Option<usize> {
         let is_before =
             |(own, range, _): &(Level, Range<usize>, Part)| (*own, range.end) <= (level, unit);

@@ -50,8 +50,8 @@ const STATES_ONE: [usize; 4] = [278, 599, 1_186, 1_927];
 /// reply, a restart after a lease, and a crash.
 const STATES_THREE: [usize; 4] = [51_941, 29_306, 79_290, 21_727];
 
-/// Whether two processes can be in their critical sections at the same time, and the number of
-/// states.
+/// Returns whether two processes can be in their critical sections at the same time, and the number
+/// of states.
 fn checked(lock: &Lock) -> (bool, usize) {
     let checker = lock.clone().checker().spawn_bfs().join();
     assert!(checker.is_done());

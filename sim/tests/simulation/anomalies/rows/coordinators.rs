@@ -12,7 +12,7 @@ use fencepost::setup::scenario::{
 use fencepost::setup::span::{Span, SpanRange};
 use fencepost_faults::Micros;
 
-/// Holders work almost as long as a lease, and are done before it is over.
+/// Holders work almost as long as a lease, and finish before it is over.
 pub(crate) fn almost_a_lease() -> Scenario {
     Scenario {
         hold: Hold::Drawn(SpanRange::new(Span::millis(9_200), Span::millis(9_900))),
@@ -20,7 +20,8 @@ pub(crate) fn almost_a_lease() -> Scenario {
     }
 }
 
-/// Nobody may keep the lock for longer than a ttl and a half, and pauses may take twice as long.
+/// No process may keep the lock for longer than a ttl and a half, and pauses may take twice as
+/// long.
 fn long_pauses() -> Scenario {
     Scenario {
         held_bound: Some(Span::secs(15)),
@@ -32,7 +33,7 @@ fn long_pauses() -> Scenario {
     }
 }
 
-/// A standby that has a commit before it is answered, and an old primary that is stopped.
+/// A synchronous standby, and an old primary that is stopped.
 pub(crate) fn synchronous() -> Scenario {
     Scenario {
         servers: Servers {
@@ -81,7 +82,7 @@ pub(crate) fn alone() -> Scenario {
     Scenario { servers: Servers { ensemble: 1, ..Servers::default() }, ..Scenario::default() }
 }
 
-/// The same, with messages that take long beside the holds: much is under way when a reply is lost.
+/// The same, with message latencies close to the holds: much is in transit when a reply is lost.
 pub(crate) fn slow_and_alone() -> Scenario {
     Scenario {
         cycles: 60,
@@ -94,8 +95,7 @@ pub(crate) fn slow_and_alone() -> Scenario {
     }
 }
 
-/// The same, and the server stays away for longer than a release is tried again, and for less than
-/// a session lasts.
+/// The same, and the server's downtime exceeds a release's retries, but not a session.
 pub(crate) fn slow_and_away() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -106,8 +106,8 @@ pub(crate) fn slow_and_away() -> Scenario {
     }
 }
 
-/// The server stays away for longer than a client waits until it takes its session for over, and
-/// comes back with all sessions; operations are tried again as in Curator's documentation.
+/// The server's downtime exceeds a client's wait until it considers its session expired, and all
+/// sessions survive; operations are retried as in Curator's documentation.
 pub(crate) fn away_for_long() -> Scenario {
     Scenario {
         ttl: Span::secs(4),
@@ -120,8 +120,8 @@ pub(crate) fn away_for_long() -> Scenario {
     }
 }
 
-/// Servers are cut off for about as long as a session lasts, and come level when others have gone
-/// on; a client reads in the meantime.
+/// Servers are cut off for about the length of a session, and catch up after others have moved on;
+/// a client reads in the meantime.
 pub(crate) fn behind() -> Scenario {
     Scenario {
         processes: 6,
@@ -139,8 +139,8 @@ pub(crate) fn behind() -> Scenario {
     }
 }
 
-/// Holders work for longer than a session of 10 s outlives its last sign of life, and clients are
-/// cut off for that long; there is one server, so that no other one takes their place.
+/// Holders work longer than a session of 10 s survives without heartbeats, and clients are cut off
+/// for that long; there is one server, so that no other replaces it.
 pub(crate) fn cut_off() -> Scenario {
     Scenario {
         faults: FaultSizes {
@@ -152,13 +152,12 @@ pub(crate) fn cut_off() -> Scenario {
     }
 }
 
-/// The same with an ensemble: the cuts that leave a client any server end no session, and those
-/// among the servers may.
+/// The same with an ensemble: cuts that leave a client any server end no session, and those among
+/// the servers may.
 pub(crate) fn cut_off_from_three() -> Scenario {
     Scenario { servers: Servers { ensemble: 3, ..cut_off().servers }, ..cut_off() }
 }
 
-/// Every row of theirs.
 pub(super) const ROWS: &[Row] = &[
     row("E1", case("memcached-add"), "eviction", HARM, Some(case("memcached-cas")), 10),
     row(

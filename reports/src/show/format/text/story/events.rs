@@ -1,4 +1,4 @@
-//! Which events a story shows, and what is said of each.
+//! The choice of the events of a story, and their texts.
 
 use super::Story;
 use crate::judge::finding::Kind;

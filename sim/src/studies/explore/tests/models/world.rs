@@ -18,7 +18,6 @@ const AWAY: u8 = LEASE + 1;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Trouble {
-    /// A process pauses for up to [`PAUSE_MAX`] ticks.
     Pause,
     Crash,
     /// A server restarts without its data.
