@@ -134,6 +134,8 @@ fn a_lease_that_is_the_score_of_a_member_is_read_off_the_wire() {
     assert_eq!(overlap.cause, Cause::HoldTooLong, "{}", overlap.summary);
     // The score is a time by which the command was on its way.
     assert!(overlap.narrative[0].text.contains(" for 9.9"), "{:?}", overlap.narrative);
+    let told = |text: &str| overlap.narrative.iter().any(|line| line.text.contains(text));
+    assert!(told(" expires the lock of client-"), "{:?}", overlap.narrative);
 }
 
 /// Sends a command again for as long as its server is away, and waits for answers without a limit.

@@ -25,7 +25,7 @@ struct Value {
 
 /// Gives every value the name of its owner and the lease that it holds.
 pub(super) fn read(events: &mut [Event]) {
-    let mut standing: BTreeMap<(Node, String), String> = BTreeMap::new();
+    let mut standing: BTreeMap<(Node, String), (String, SimTime)> = BTreeMap::new();
     for event in events {
         let (node, now) = (event.node, event.time_us);
         let What::Server { key, change, value: Some(value), by, lease_us, .. } = &mut event.what
@@ -34,21 +34,23 @@ pub(super) fn read(events: &mut [Event]) {
         };
         let read = value_at(value, now);
         *value = read.name;
-        let Some(ends) = read.ends else { continue };
         let place = (node, key.clone());
-        let is_over = ends <= now + TOLERANCE;
-        match change {
-            Change::Granted | Change::Extended => {
+        match (*change, read.ends) {
+            (Change::Granted | Change::Extended, Some(ends)) => {
                 let left = ends.since(now);
                 *lease_us = Some(lease_us.map_or(left, |of_key| of_key.min(left)));
-                let before = standing.insert(place, value.clone());
-                if before.as_ref() == Some(value) {
+                let before = standing.insert(place, (value.clone(), ends));
+                if before.is_some_and(|(owner, _)| owner == *value) {
                     *change = Change::Extended;
                 }
             }
-            Change::Removed if is_over => {
-                (*change, *by) = (Change::Expired, None);
-                standing.remove(&place);
+            (Change::Removed, _) => {
+                // The set is empty when its last member is removed.
+                let Some((owner, ends)) = standing.remove(&place) else { continue };
+                *value = owner;
+                if ends <= now + TOLERANCE {
+                    (*change, *by) = (Change::Expired, None);
+                }
             }
             _ => drop(standing.remove(&place)),
         }
@@ -129,7 +131,7 @@ mod tests {
         let told = told(&[
             (1, Change::Granted, format!("a={}", at(11))),
             (5, Change::Granted, format!("a={}000", at(15))),
-            (20, Change::Removed, format!("a={}", at(15))),
+            (20, Change::Removed, String::new()),
             (20, Change::Granted, format!("b={}", at(30))),
             (22, Change::Removed, format!("b={}", at(30))),
         ]);
