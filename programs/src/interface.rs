@@ -45,6 +45,9 @@ pub enum StartError {
     /// The file is a program of the 32-bit interface.
     #[error("'{0}' is a 32-bit program: only 64-bit programs can be traced")]
     ThirtyTwoBit(String),
+    /// The file is a program of another processor.
+    #[error("'{0}' is a program of another processor: only x86-64 programs can be traced")]
+    OtherProcessor(String),
     /// The system does not allow to trace.
     #[error(
         "this system does not let one process trace another ({0}): in a container, allow ptrace \
@@ -126,6 +129,8 @@ pub struct Step {
     /// The span of the monotonic clock in microseconds after which the group needs the next step,
     /// even without news.
     pub wake_after_us: Option<u64>,
+    /// Whether every thread waits; otherwise some go on once the clocks do.
+    pub is_idle: bool,
     /// How the group ended, if it has.
     pub ending: Option<Ending>,
 }

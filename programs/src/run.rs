@@ -75,6 +75,7 @@ impl Group {
         Step {
             requests: std::mem::take(&mut self.requests),
             wake_after_us,
+            is_idle: self.ready.is_empty(),
             ending: self.ending.clone(),
         }
     }

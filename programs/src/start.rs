@@ -35,8 +35,7 @@ pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, 
     if name.contains('/') {
         let path = folder.join(name);
         return match (path.is_file(), is_executable(&path)) {
-            (true, true) if is_32_bit(&path) => Err(StartError::ThirtyTwoBit(name.to_owned())),
-            (true, true) => Ok(path),
+            (true, true) => runnable(name, path),
             (true, false) => Err(StartError::NotExecutable(name.to_owned())),
             (false, _) => Err(StartError::NotFound(name.to_owned())),
         };
@@ -45,14 +44,20 @@ pub(crate) fn find(name: &str, folder: &Path, folders: &str) -> Result<PathBuf, 
     let found = paths.find(|path| is_executable(path));
     match found {
         None => Err(StartError::NotFound(name.to_owned())),
-        Some(path) if is_32_bit(&path) => Err(StartError::ThirtyTwoBit(name.to_owned())),
-        Some(path) => Ok(path),
+        Some(path) => runnable(name, path),
     }
 }
 
-/// Whether a file is an ELF of the 32-bit class.
-fn is_32_bit(path: &Path) -> bool {
-    let mut head = [0; 5];
-    let is_read = File::open(path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
-    is_read && head == *b"\x7fELF\x01"
+/// The file, unless it is an ELF of the 32-bit class or of another processor.
+fn runnable(name: &str, path: PathBuf) -> Result<PathBuf, StartError> {
+    let mut head = [0; 20];
+    let is_read = File::open(&path).and_then(|mut file| file.read_exact(&mut head)).is_ok();
+    if !is_read || !head.starts_with(b"\x7fELF") {
+        return Ok(path);
+    }
+    match (head[4], u16::from_le_bytes([head[18], head[19]])) {
+        (libc::ELFCLASS32, _) => Err(StartError::ThirtyTwoBit(name.to_owned())),
+        (_, libc::EM_X86_64) => Ok(path),
+        _ => Err(StartError::OtherProcessor(name.to_owned())),
+    }
 }

@@ -26,6 +26,7 @@ mod outcome;
 mod output;
 mod progress;
 mod read;
+mod reality;
 mod replay;
 mod run;
 mod scenario_file;
@@ -66,6 +67,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Explore(options)) => explore::explore(&options),
         Some(Command::Matrix(options)) => matrix::matrix(&options),
         Some(Command::Compare(options)) => compare::compare(&options),
+        Some(Command::Reality(options)) => reality::run(&options),
         Some(Command::Gallery(options)) => gallery::gallery(&options),
         Some(Command::Docs(options)) => docs::docs(&options),
         Some(Command::Load(options)) => load::load(&options),

@@ -56,6 +56,10 @@ pub fn diagnose_one(
     let minimal = minimise_with(memory, spec, target)?;
     let outcome = minimal.spec.run(Engine::Fast).ok()?;
     let scenario = &minimal.spec.scenario;
+    // With real servers, what takes more than a few runs is not asked.
+    let is_quick = scenario.binaries.is_empty();
+    let threshold = || threshold::threshold(&minimal, target, &outcome.history);
+    let order = || order::necessary_order(&minimal.spec, target);
     Some(ViolationDiagnosis {
         minimal_run: MinimalRun {
             processes: scenario.processes,
@@ -64,9 +68,9 @@ pub fn diagnose_one(
             searched_runs: minimal.calls,
             complete: minimal.complete,
         },
-        boundary: threshold::threshold(&minimal, target, &outcome.history),
+        boundary: is_quick.then(threshold).flatten(),
         but_for: but_for::but_for(memory, &minimal.spec, target),
-        necessary_order: order::necessary_order(&minimal.spec, target),
+        necessary_order: is_quick.then(order).unwrap_or_default(),
         remedies: trials.remedies(violation),
         minimal_plan: minimal.spec.plan,
     })

@@ -70,9 +70,10 @@ impl RunSpec {
             roster: roster.clone(),
             desk: Rc::default(),
             lives: Rc::default(),
+            server_lives: Rc::default(),
             mutate: mutant.map(|mutant| (mutant.plant)(mutant.name, altered.clone())),
         };
-        let lives = deployment.lives.clone();
+        let (lives, server_lives) = (deployment.lives.clone(), deployment.server_lives.clone());
         let latency = self.scenario.timing.latency;
         let setup = Setup {
             seed: self.seed,
@@ -95,6 +96,9 @@ impl RunSpec {
         let trace = kernel.with(|state| state.wire.take()).map(|wire| wire.into_trace());
         let (turns, held_up) = kernel.with(|state| (state.take_turns(), state.take_held_up()));
         let altered = altered.get();
+        // Servers live until their world is gone.
+        drop(kernel);
+        let servers = server_lives.take();
         Ok(RunOutcome {
             history,
             virtual_time,
@@ -104,6 +108,7 @@ impl RunSpec {
             turns,
             held_up,
             programs,
+            servers,
             watched,
             altered,
         })

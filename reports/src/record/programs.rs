@@ -100,7 +100,7 @@ fn word_of_command(word: &str) -> String {
 }
 
 /// A word of a command that people copy into a shell: quoted, unless it means nothing there.
-pub(crate) fn shell_word(text: &str) -> String {
+pub fn shell_word(text: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.,+=:/%".contains(letter);
     match !text.is_empty() && text.chars().all(is_plain) {
         true => text.to_owned(),

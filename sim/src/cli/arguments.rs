@@ -9,7 +9,7 @@ pub(crate) use serve::{ServeArguments, ServedVersion};
 pub(crate) use shared::{JobsArgument, QuietArgument, VerboseArgument};
 pub(crate) use studies::{
     BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,
-    MatrixArguments,
+    MatrixArguments, RealityArguments,
 };
 
 use super::choice::choice;
@@ -70,6 +70,9 @@ pub(crate) enum Command {
     Matrix(MatrixArguments),
     /// Put two locks, or two sweeps, side by side: which breaks more often, and on what.
     Compare(CompareArguments),
+    /// Play the minimal plan of a violation against the real server, too: is it the same there?
+    /// Exit status 1 if not.
+    Reality(RealityArguments),
     /// Write the gallery of anomalies: a page for each, from pinned seeds.
     Gallery(GalleryArguments),
     /// Write the documentation as a site that works from a folder, with a search. Exit status 2 if
@@ -233,6 +236,10 @@ pub(crate) struct CommonArguments {
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
+    /// What keeps the lock: fake servers, the real redis-server that is installed, or the one at
+    /// redis=PATH. See docs/real-servers.md.
+    #[arg(long, value_name = "S", default_value = "fake")]
+    pub(crate) servers: String,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     /// Which engine runs it [default: turmoil for run, fast for sweep].
@@ -342,8 +349,8 @@ pub(crate) struct ReplayArguments {
     /// Run the minimal plans instead; each must show its violation again.
     #[arg(long)]
     pub(crate) minimal: bool,
-    /// Run programs whose files changed since the report, too: as they are now. Their histories are
-    /// not compared with the report's.
+    /// Run programs and real servers whose files changed since the report, too: as they are now.
+    /// Their histories are not compared with the report's.
     #[arg(long)]
     pub(crate) allow_changed: bool,
     #[command(flatten)]

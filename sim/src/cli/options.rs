@@ -5,8 +5,9 @@ use super::arguments::{CommonArguments, ProgramArguments};
 use super::scenario_file::scenario;
 use crate::engine::Engine;
 use crate::hosts::programs::Program;
+use crate::hosts::real::trial;
 use crate::run::fit::fits;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{Scenario, ServerBinary, ServersArgument};
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
@@ -33,6 +34,7 @@ impl<F> Options<F> {
     ) -> Result<Options<F>, Failure> {
         let mut scenario = scenario(&arguments.deployment)?;
         scenario.programs = programs(&arguments.programs)?;
+        let servers = ServersArgument::parse(&arguments.servers).map_err(Failure::wrong)?;
         let faults = families(&arguments.fault)?;
         let only = coordinator(arguments.coordinator.as_deref())?;
         if let (Some(only), Some(program)) = (only, scenario.programs.first()) {
@@ -43,6 +45,11 @@ impl<F> Options<F> {
             .chain(scenario.programs.iter().map(Program::definition))
             .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
             .collect();
+        let mut stated = scenario.binaries.values();
+        stated.try_for_each(ServerBinary::unchanged).map_err(Failure::wrong)?;
+        if let Some(binary) = trial::binary(&servers).map_err(Failure::wrong)? {
+            scenario.binaries.insert(Coordinator::Redis.name().to_owned(), binary);
+        }
         for (client, families) in &cells {
             fits(&scenario, client, families).map_err(Failure::wrong)?;
         }

@@ -9,10 +9,11 @@ use super::run::run_for;
 use super::{Failure, Outcome};
 use crate::Engine;
 use crate::hosts::programs::{InvalidProgram, ran};
+use crate::hosts::real::trial;
 use crate::run::RunSpec;
 use crate::run::verdicts::{Findings, recordings, report};
 use crate::setup::lengths::with_stated;
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary, ServersArgument};
 use fencepost_reports::show::format::Format;
 use fencepost_reports::{Report, RunFacts, RunReport, Stages};
 use std::path::Path;
@@ -26,6 +27,12 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let compared = compared(&recorded, &scenario, arguments.allow_changed)?;
     if arguments.allow_changed {
         scenario.programs.iter_mut().for_each(|program| program.files = program.hashes());
+        for binary in scenario.binaries.values_mut() {
+            let again = ServersArgument::Redis(binary.path.clone().into());
+            if let Some(now) = trial::binary(&again).map_err(Failure::wrong)? {
+                *binary = now;
+            }
+        }
     }
     let scenario = Rc::new(scenario);
     let mut runs = Vec::with_capacity(recorded.runs.len());
@@ -58,9 +65,12 @@ fn compared(
         all.push(unchanged.is_ok());
         match unchanged {
             Err(changed) if !allow_changed => return Err(Failure::wrong(changed)),
-            Err(InvalidProgram::Changed { name, file }) => log(format_args!(
+            Err(Changed::Program(InvalidProgram::Changed { name, file })) => log(format_args!(
                 "note: program '{name}': {file} changed since the report: the histories are not \
                  compared"
+            )),
+            Err(Changed::Server(InvalidServers::Changed { path, .. })) => log(format_args!(
+                "note: server redis: {path} changed since the report: the histories are not compared"
             )),
             _ => {}
         }
@@ -68,10 +78,26 @@ fn compared(
     Ok(all)
 }
 
-/// Whether the program of a run, if its lock is in one, is what the report says.
-pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), InvalidProgram> {
+/// A binary that is another one than the report's.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum Changed {
+    #[error(transparent)]
+    Program(#[from] InvalidProgram),
+    #[error(transparent)]
+    Server(#[from] InvalidServers),
+}
+
+/// Whether the real servers of a run, and the program if its lock is in one, are what the report
+/// says.
+pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Changed> {
+    scenario.binaries.values().try_for_each(ServerBinary::unchanged)?;
     let program = scenario.programs.iter().find(|program| program.name == run.client);
-    program.map_or(Ok(()), |program| ran::unchanged(program, &run.ran))
+    let of_program = program.map_or(Ok(()), |program| {
+        let mut ran = run.ran.clone();
+        ran.files.retain(|path, _| scenario.binaries.values().all(|binary| binary.path != *path));
+        ran::unchanged(program, &ran)
+    });
+    Ok(of_program?)
 }
 
 /// A repeated run of a report.

@@ -14,7 +14,7 @@ use crate::run::verdicts::{Findings, recordings, report};
 use crate::run::{Recording, RunOutcome, RunSpec};
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{Format, Needs};
-use fencepost_reports::{Diagnosis, Report, RunReport, Stages};
+use fencepost_reports::{Diagnosis, History, Report, RunReport, Stages};
 use std::path::Path;
 
 pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
         let spec = RunSpec::draw(Seed(arguments.seed), client, families, scenario.clone());
         let outcome = run_for(&spec, options.engine, options.format)?;
         let facts = Findings { spec: &spec, outcome: &outcome }.facts();
-        let diagnosis = if options.scenario.program(client).is_some() {
+        let diagnosis = if spec.is_traced() {
             let not_reproducible = differs_again(&spec, &options, &outcome)?;
             Diagnosis { not_reproducible, ..Diagnosis::default() }
         } else if arguments.common.no_shrink {
@@ -65,18 +65,29 @@ pub(crate) fn run(arguments: &RunArguments) -> Result<Outcome, Failure> {
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Runs programs once more: the first call in which that differs. A program that goes on without
-/// end would only take as long again.
+/// Runs programs and real servers once more: the first call in which that differs. One that goes on
+/// without end would only take as long again.
 fn differs_again(
     spec: &RunSpec,
     options: &Options<&Format>,
     outcome: &RunOutcome,
 ) -> Result<Option<String>, Failure> {
-    if outcome.programs.iter().any(Life::is_stuck) {
+    if outcome.programs.iter().chain(&outcome.servers).any(Life::is_stuck) {
         return Ok(None);
     }
     let again = run_for(spec, options.engine, options.format)?;
-    Ok(first_difference(&outcome.programs, &again.programs))
+    let of_programs = first_difference(&outcome.programs, &again.programs);
+    let of_servers = || first_difference(&outcome.servers, &again.servers);
+    Ok(of_programs.or_else(of_servers).or_else(|| of_histories(&outcome.history, &again.history)))
+}
+
+/// The first event in which two histories differ whose calls are the same.
+fn of_histories(one: &History, other: &History) -> Option<String> {
+    let (one, other) = (&one.events, &other.events);
+    let pairs = one.iter().zip(other);
+    let place = pairs.clone().position(|(one, other)| one != other);
+    let place = place.or((one.len() != other.len()).then(|| pairs.len()))?;
+    Some(format!("event {place} of the history is another one in the other run"))
 }
 
 /// Runs one spec; a failure of the simulation names the run.

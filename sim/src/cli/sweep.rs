@@ -106,8 +106,10 @@ fn spec(arguments: &SweepArguments, options: &Options<Sweeps>) -> Result<SweepSp
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
-        // A run of a program takes too long to be made a thousand times unasked.
-        explains: !arguments.common.no_shrink && options.scenario.programs.is_empty(),
+        // A run of a program or a real server takes too long to be made a thousand times unasked.
+        explains: !arguments.common.no_shrink
+            && options.scenario.programs.is_empty()
+            && options.scenario.binaries.is_empty(),
         violations_max: arguments.max_violations,
     })
 }

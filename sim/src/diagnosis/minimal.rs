@@ -14,8 +14,9 @@ use std::rc::Rc;
 
 /// The most runs of a search. A few dozen are usual.
 pub const SEARCH_RUNS_MAX: u32 = 1_500;
-/// The same where the lock is a program of the user's own, whose runs take longer.
-const PROGRAM_RUNS_MAX: u32 = 100;
+/// The same where the lock is a program of the user's own or a server is a real one: such runs take
+/// longer.
+const TRACED_RUNS_MAX: u32 = 100;
 /// How many of these are kept for what comes after moving faults.
 const RESERVED: u32 = 700;
 
@@ -42,8 +43,7 @@ pub fn minimise(spec: &RunSpec, target: Target) -> Option<Minimal> {
 
 /// The same, with known results about smaller runs of the same run.
 pub(super) fn minimise_with(memory: &Memory, spec: &RunSpec, target: Target) -> Option<Minimal> {
-    let is_program = spec.scenario.program(spec.client).is_some();
-    let calls_max = if is_program { PROGRAM_RUNS_MAX } else { SEARCH_RUNS_MAX };
+    let calls_max = if spec.is_traced() { TRACED_RUNS_MAX } else { SEARCH_RUNS_MAX };
     let mut search = Search { target, memory, calls: 0, calls_max, refused: false };
     let mut best = spec.clone();
     best.plan = search.fewest_faults(&best)?;

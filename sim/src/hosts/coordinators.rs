@@ -15,6 +15,7 @@ pub(crate) mod redis;
 pub(crate) mod serving;
 pub(crate) mod zookeeper;
 
+use crate::hosts::real::RealWorld;
 use crate::setup::scenario::{Factory, Scenario};
 use bytes::Bytes;
 use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
@@ -57,6 +58,8 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) tap_prefix: Option<Bytes>,
     /// The behaviour of the servers' built-in lock, if they have one.
     pub(crate) server_lock: ServerLock,
+    /// What real servers share, where they can be run.
+    pub(crate) real: Option<RealWorld>,
 }
 
 impl ServerSetup<'_> {

@@ -4,9 +4,10 @@ use crate::hosts::coordinators::{Entry, ServerSetup, entry};
 use crate::hosts::programs::desk::Desk;
 use crate::hosts::programs::host::{Shared, live};
 use crate::hosts::programs::record::Lives;
+use crate::hosts::real::RealWorld;
 use crate::hosts::storage::Storage;
 use crate::hosts::workload::{Guard, Process, probe, work};
-use crate::setup::places::RESOURCE;
+use crate::setup::places::{RESOURCE, addresses};
 use crate::setup::roster::Roster;
 use crate::setup::scenario::{Factory, Scenario, Wrap};
 use crate::world::host::Software;
@@ -32,6 +33,8 @@ pub(crate) struct Deployment {
     pub(crate) desk: Rc<Desk>,
     /// The records of programs.
     pub(crate) lives: Rc<Lives>,
+    /// What real servers leave behind.
+    pub(crate) server_lives: Rc<Lives>,
     /// Plants the mistake of a mutant.
     pub(crate) mutate: Option<Wrap>,
 }
@@ -64,12 +67,17 @@ impl Deployment {
         servers.chain([(Node::Storage, this.storage())]).chain(processes).collect()
     }
 
+    /// Every host, in the same order.
+    fn nodes(&self) -> Vec<Node> {
+        let setting = self.scenario.setting(self.topology);
+        let servers = setting.servers().into_iter().chain(setting.sentinels());
+        servers.chain([Node::Storage]).chain(processes(&self.scenario)).collect()
+    }
+
     /// What programs share, if the lock is one.
     fn shared(&self) -> Option<Rc<Shared>> {
         let program = self.scenario.program(self.client)?.clone();
-        let setting = self.scenario.setting(self.topology);
-        let servers = setting.servers().into_iter().chain(setting.sentinels());
-        let nodes = servers.chain([Node::Storage]).chain(processes(&self.scenario)).collect();
+        let nodes = self.nodes();
         Some(Rc::new(Shared {
             program,
             scenario: self.scenario.clone(),
@@ -115,6 +123,10 @@ impl Deployment {
                 fencepost_clients::Deployment::Etcd(server_lock) => server_lock,
                 _ => ServerLock::Unchecked,
             },
+            real: (!self.scenario.binaries.is_empty()).then(|| RealWorld {
+                addresses: Rc::new(addresses(&self.nodes())),
+                lives: self.server_lives.clone(),
+            }),
         }
     }
 

@@ -80,6 +80,8 @@ fn never(end: SimTime) -> TimedFault {
 fn scout(spec: &RunSpec, incidents: &[DrawnIncident], part: Window) -> Vec<Place> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(part.end_us.0)));
+    // The plan is the same whatever the servers are.
+    scenario.binaries.clear();
     let mut plan = of(incidents);
     plan.faults.push(never(part.end_us));
     let scout = RunSpec { plan, scenario: Rc::new(scenario), ..spec.clone() };

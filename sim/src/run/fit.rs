@@ -61,6 +61,17 @@ pub enum Unfit {
         /// The program.
         program: String,
     },
+    /// A server is to be a real one that cannot be run.
+    #[error(
+        "client '{client}' is on {coordinator}, whose real server cannot be run: with --servers, \
+         expected locks on redis"
+    )]
+    Servers {
+        /// The lock.
+        client: &'static str,
+        /// Where it is.
+        coordinator: &'static str,
+    },
     /// The processes are to have threads, and the lock knows none.
     #[error(
         "threads '{threads}': expected 1 for {client}, which knows no threads of one process; \
@@ -88,6 +99,7 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
         }
     }
     has_standby(scenario, client)?;
+    has_binary(scenario, client)?;
     loses_primaries(scenario.faults.failover_by, client)?;
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
         return Err(Unfit::GivesUp { key, value, program: program.name.clone() });
@@ -102,6 +114,16 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
         client: client.name,
         others: others.join(", "),
     })
+}
+
+/// Where any server is real, that of the lock is: so far only Redis can be.
+fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
+    let coordinator = client.deployment.coordinator();
+    let is_real = scenario.binaries.contains_key(coordinator.name());
+    if scenario.binaries.is_empty() || coordinator == Coordinator::Redis && is_real {
+        return Ok(());
+    }
+    Err(Unfit::Servers { client: client.name, coordinator: coordinator.name() })
 }
 
 /// Only PostgreSQL has a standby.
@@ -155,6 +177,7 @@ fn servers(client: &Definition) -> Servers {
         topology,
         tap_prefix: None,
         server_lock: ServerLock::Unchecked,
+        real: None,
     };
     (entry(client.deployment.coordinator()).servers)(&setup, Node::Client(1))
 }

@@ -26,6 +26,8 @@ pub struct RunOutcome {
     pub held_up: Vec<(SimTime, (Node, Node))>,
     /// The lives of the user's programs, if the lock is in one.
     pub programs: Vec<Life>,
+    /// The lives of real servers, if there are such.
+    pub servers: Vec<Life>,
     /// The key by which these are judged.
     pub watched: Option<Watched>,
     /// How often a planted mistake was made.

@@ -10,6 +10,7 @@ use crate::setup::lengths::{drawn_for, stated};
 use crate::setup::scenario::{Hold, Persistence, Scenario};
 use fencepost_faults::Seed;
 use fencepost_reports::explain::literature::Conditions;
+use fencepost_reports::record::programs::Ran;
 use fencepost_reports::show::format::Needs;
 use fencepost_reports::summary::report::{FORMAT, Tool, VERSION};
 use fencepost_reports::{Recordings, Report, RunContext, RunFacts, RunReport, expected};
@@ -40,9 +41,9 @@ impl Findings<'_> {
                 &spec.scenario,
             ),
             programs: outcome.programs.iter().map(Life::report).collect(),
-            ran: ran(&outcome.programs),
+            ran: self.ran(),
             failure: self.failure(),
-            note: outcome.watched.as_ref().and_then(Watched::note),
+            note: self.note(),
             replay,
         };
         RunFacts::new(&outcome.history, context)
@@ -51,8 +52,31 @@ impl Findings<'_> {
     /// Why the work of the run's programs is inconclusive, if so.
     fn failure(&self) -> Option<String> {
         let unwatched = self.outcome.watched.as_ref().filter(|watched| !watched.others.is_empty());
-        let failed = self.outcome.programs.iter().find_map(Life::failure);
+        let mut lives = self.outcome.servers.iter().chain(&self.outcome.programs);
+        let failed = lives.find_map(Life::failure);
         failed.or_else(|| unwatched.and_then(Watched::note))
+    }
+
+    /// What programs and real servers were made of.
+    fn ran(&self) -> Ran {
+        let mut ran = ran(&self.outcome.programs);
+        for binary in self.spec.scenario.binaries.values() {
+            ran.files.insert(binary.path.clone(), binary.sha256.clone());
+            ran.versions.insert(binary.path.clone(), format!("{} {}", binary.name, binary.version));
+        }
+        ran
+    }
+
+    /// Which key the run was judged by, and which real servers it was made with.
+    fn note(&self) -> Option<String> {
+        let watched = self.outcome.watched.as_ref().and_then(Watched::note);
+        let servers = self.spec.scenario.binaries.iter().map(|(coordinator, binary)| {
+            let (path, name, version) = (&binary.path, &binary.name, &binary.version);
+            let hash = &binary.sha256;
+            format!("real servers: {coordinator} is {path}, {name} {version} (SHA-256 {hash})")
+        });
+        let all: Vec<String> = servers.chain(watched).collect();
+        (!all.is_empty()).then(|| all.join("; "))
     }
 
     /// The command that shows the run again.

@@ -1,6 +1,7 @@
 //! All inputs of a run besides its seed, its lock and its faults: the deployment, the workload, the
 //! habits of clients and servers.
 
+pub(crate) mod binaries;
 mod calls;
 mod declare;
 pub(crate) mod hashed;
@@ -17,6 +18,7 @@ mod standby;
 mod strategy;
 mod switches;
 
+pub use binaries::{InvalidServers, RealServers, ServerBinary, ServersArgument};
 pub use calls::Calls;
 pub use declare::InvalidScenario;
 pub use hold::Hold;
@@ -35,6 +37,7 @@ use declare::as_text;
 use fencepost_clients::{Definition, ReplicaWait, Settings};
 use fencepost_faults::SimTime;
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
+use fencepost_reports::record::programs::shell_word;
 use program::Program;
 use std::num::NonZeroU16;
 
@@ -155,7 +158,7 @@ impl Scenario {
             .filter(|(key, value)| {
                 kept.contains(&key.as_str()) || built_in.get(*key) != Some(value)
             })
-            .filter(|(key, _)| !matches!(key.as_str(), "keeps" | "programs"))
+            .filter(|(key, _)| !matches!(key.as_str(), "keeps" | "programs" | "binaries"))
             .map(|(key, value)| (key.clone(), as_text(value)))
             .collect()
     }
@@ -166,6 +169,9 @@ impl Scenario {
             "strategy" => format!(" --strategy {value}"),
             _ => format!(" --set {key}={value}"),
         };
-        self.deviations().iter().map(flag).collect()
+        let servers = self.binaries.iter().map(|(coordinator, binary)| {
+            format!(" --servers {coordinator}={}", shell_word(&binary.path))
+        });
+        servers.chain(self.deviations().iter().map(flag)).collect()
     }
 }

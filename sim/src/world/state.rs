@@ -10,6 +10,7 @@ use super::socket::{Message, Socket};
 use super::tasks::Tasks;
 use super::timers::{Listener, Timers};
 use super::wire_log::WireLog;
+use crate::setup::places::address;
 use crate::world::recorder::Recorder;
 use fencepost_faults::{Micros, Node, Seed, SimTime};
 use fencepost_machine::Now;
@@ -27,6 +28,7 @@ pub(crate) struct State {
     pub(crate) agenda: Agenda,
     /// Host `i` of the agenda is at `i - 1`.
     pub(crate) hosts: Vec<Host>,
+    /// Every host by its name and by its address.
     pub(crate) addresses: BTreeMap<String, HostIndex>,
     pub(crate) sockets: Vec<Socket>,
     pub(crate) messages: Slab<Message>,
@@ -64,8 +66,10 @@ impl State {
     /// A world at its first instant, with every host about to start.
     pub(crate) fn new(parts: Parts) -> State {
         let nodes: Vec<Node> = parts.hosts.iter().map(|(node, _)| *node).collect();
-        let addresses =
+        let mut addresses: BTreeMap<String, HostIndex> =
             nodes.iter().zip(1..).map(|(node, index)| (node.to_string(), index)).collect();
+        let numbers = (0..nodes.len()).zip(1..);
+        addresses.extend(numbers.map(|(place, index)| (address(place).to_string(), index)));
         let network =
             Network::new(parts.seed, nodes.clone(), parts.quantum, parts.latency).paced(parts.pace);
         let hosts =

@@ -333,6 +333,9 @@ impl State {
         for end in self.sockets.iter_mut().filter(|end| end.host == host) {
             end.lost_power = true;
         }
+        if let Some(machine) = self.server(host).and_then(|server| server.machine.as_mut()) {
+            machine.lose_power();
+        }
     }
 
     fn listens(&self, host: HostIndex) -> bool {

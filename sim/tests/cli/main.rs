@@ -16,6 +16,8 @@ mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod programs;
 mod readme;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod real_servers;
 mod report_format;
 mod serve;
 mod site;

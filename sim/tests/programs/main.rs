@@ -7,6 +7,7 @@
 mod cases;
 mod leases;
 mod locks;
+mod real_servers;
 mod workers;
 
 use fencepost::hosts::programs::Program;

@@ -17,6 +17,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("Sweeps in CI", "docs/sweeps.html"),
             ("Your own lock", "docs/add-your-lock.html"),
             ("Your own program", "docs/own-programs.html"),
+            ("Real servers", "docs/real-servers.html"),
             ("Redis in your own simulation", "docs/turmoil.html"),
             ("Every plan within bounds", "docs/explore.html"),
             ("How faults are aimed", "docs/search.html"),

@@ -1,5 +1,5 @@
 //! The arguments of what runs many seeds to answer one question: boundary, matrix, compare,
-//! gallery; and of what runs many plans: explore.
+//! gallery, reality; and of what runs many plans: explore.
 
 use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};
@@ -233,4 +233,32 @@ pub(crate) struct ExploreArguments {
     pub(crate) format: String,
     #[command(flatten)]
     pub(crate) quiet: QuietArgument,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RealityArguments {
+    /// Locks on Redis.
+    #[arg(
+        long,
+        value_name = "C[,C]",
+        default_value = "single-node,redlock,fencing,watchdog,redisson",
+        value_delimiter = ','
+    )]
+    pub(crate) client: Vec<String>,
+    /// Families of faults: a comma separates rows, a plus combines families in one plan.
+    #[arg(
+        long,
+        value_name = "F[,F]",
+        default_value = "pause,failover,restart,clock-jump,eviction,partition",
+        value_delimiter = ','
+    )]
+    pub(crate) fault: Vec<String>,
+    /// In which seeds a violation is looked for, the last excluded.
+    #[arg(long, value_name = "A..B", default_value = "0..50", value_parser = seed_range)]
+    pub(crate) seeds: (u64, u64),
+    /// The real server: the redis-server that is installed, or the one at redis=PATH.
+    #[arg(long, value_name = "S", default_value = "real")]
+    pub(crate) servers: String,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
 }

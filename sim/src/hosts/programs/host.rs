@@ -5,6 +5,7 @@ use super::desk::Desk;
 use super::judge::{Answer, Judge};
 use super::record::Lives;
 use super::{Program, ProgramDeployment};
+use crate::setup::places::addresses;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Scenario;
 use crate::world::recorder::Recorder;
@@ -386,9 +387,7 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
         launch.environment.insert(format!("FENCEPOST_{name}"), value);
     }
     launch.host_name = node.to_string();
-    let address = |index: usize| Ipv4Addr::new(10, 0, (index / 250) as u8, (index % 250) as u8 + 1);
-    let hosts = shared.nodes.iter().enumerate();
-    launch.hosts = hosts.map(|(index, node)| (node.to_string(), address(index))).collect();
+    launch.hosts = addresses(&shared.nodes);
     launch.hosts.insert(JUDGE.to_owned(), Ipv4Addr::new(10, 0, 255, 1));
     launch.seed = random;
     launch.first_process = u32::from(number) * 1_000 + 1;

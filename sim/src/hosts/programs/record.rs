@@ -206,7 +206,7 @@ pub(crate) fn end_dead(lives: &mut [Life], events: &mut Vec<Event>) {
     }
 }
 
-fn in_words(ending: &Ending) -> String {
+pub(crate) fn in_words(ending: &Ending) -> String {
     match ending {
         Ending::Exited(status) => format!("exited with status {status}"),
         Ending::Killed(signal) => format!("was killed by signal {signal}"),

@@ -1,5 +1,6 @@
 //! The keys of a scenario: for each its meaning, its built-in value and what makes sense.
 
+use super::binaries::RealServers;
 use super::calls::Calls;
 use super::declare::{InvalidScenario, scenario};
 use super::hold::Hold;
@@ -223,6 +224,9 @@ keys {
     /// The user's own programs that may be the lock under test.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     programs: Vec<Program> = Vec::new();
+    /// The real servers that take the place of simulated ones, by coordinator.
+    #[serde(skip_serializing_if = "RealServers::is_empty")]
+    binaries: RealServers = RealServers::new();
     /// The mistake that is planted, where the tests themselves are tested.
     #[serde(skip)]
     mutant: Option<Mutant> = None;

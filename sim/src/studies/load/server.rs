@@ -36,7 +36,14 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
         | Coordinator::Etcd
         | Coordinator::Chubby => Topology::Ensemble { servers: 1 },
     };
-    ServerSetup { seed, scenario, topology, tap_prefix: None, server_lock: ServerLock::Unchecked }
+    ServerSetup {
+        seed,
+        scenario,
+        topology,
+        tap_prefix: None,
+        server_lock: ServerLock::Unchecked,
+        real: None,
+    }
 }
 
 /// Its address for a process.

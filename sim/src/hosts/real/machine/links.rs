@@ -1,0 +1,154 @@
+//! Which connection of the world is which of the server's sockets.
+
+use fencepost_machine::ConnectionId;
+use fencepost_programs::SocketId;
+use std::collections::BTreeMap;
+
+/// One connection of the server.
+struct Link {
+    socket: SocketId,
+    /// Whether its peer was not answered yet.
+    is_asked: bool,
+    /// Whether the keys were read meanwhile: what is answered then was done late.
+    is_late: bool,
+    /// Whether a replica is at the other end.
+    is_replica: bool,
+}
+
+/// When the server did what it tells a peer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Answered {
+    /// When it was asked, before the keys were read.
+    AtOnce,
+    /// After they were read: it had put the command off.
+    Late,
+    /// A client did not ask.
+    Unasked,
+}
+
+/// The connections of one server.
+#[derive(Default)]
+pub(super) struct Links {
+    open: BTreeMap<ConnectionId, Link>,
+    of_socket: BTreeMap<SocketId, ConnectionId>,
+    /// How many the server has opened.
+    opened: u32,
+}
+
+impl Links {
+    pub(super) fn accepts(&mut self, connection: ConnectionId, socket: SocketId) {
+        let link = Link { socket, is_asked: false, is_late: false, is_replica: false };
+        self.open.insert(connection, link);
+        self.of_socket.insert(socket, connection);
+    }
+
+    /// The server opens a connection; the world's name of it.
+    pub(super) fn opens(&mut self, socket: SocketId) -> ConnectionId {
+        let connection = ConnectionId(u32::MAX - self.opened);
+        self.opened += 1;
+        self.accepts(connection, socket);
+        connection
+    }
+
+    pub(super) fn socket(&self, connection: ConnectionId) -> Option<SocketId> {
+        self.open.get(&connection).map(|link| link.socket)
+    }
+
+    /// A client asks something.
+    pub(super) fn asks(&mut self, connection: ConnectionId) -> Option<SocketId> {
+        let link = self.open.get_mut(&connection)?;
+        (link.is_asked, link.is_late) = (true, false);
+        Some(link.socket)
+    }
+
+    /// The keys were read after what a client asked.
+    pub(super) fn is_read(&mut self, connection: ConnectionId) {
+        if let Some(link) = self.open.get_mut(&connection) {
+            link.is_late = link.is_asked;
+        }
+    }
+
+    /// The server sends something: over which connection, and when it did what it says there.
+    pub(super) fn answers(&mut self, socket: SocketId) -> Option<(ConnectionId, Answered)> {
+        let connection = *self.of_socket.get(&socket)?;
+        let link = self.open.get_mut(&connection)?;
+        let (was_asked, is_late) = (link.is_asked, link.is_late);
+        (link.is_asked, link.is_late) = (false, false);
+        let answered = match was_asked {
+            true if is_late => Answered::Late,
+            false if connection.was_accepted() && !link.is_replica => Answered::Unasked,
+            _ => Answered::AtOnce,
+        };
+        Some((connection, answered))
+    }
+
+    /// The world has closed a connection.
+    pub(super) fn ends(&mut self, connection: ConnectionId) -> Option<SocketId> {
+        let link = self.open.remove(&connection)?;
+        self.of_socket.remove(&link.socket);
+        Some(link.socket)
+    }
+
+    /// The server has closed a connection; which, unless the world had before.
+    pub(super) fn closes(&mut self, socket: SocketId) -> Option<ConnectionId> {
+        let connection = self.of_socket.remove(&socket)?;
+        self.open.remove(&connection);
+        Some(connection)
+    }
+
+    pub(super) fn close_all(&mut self) -> Vec<ConnectionId> {
+        self.of_socket.clear();
+        std::mem::take(&mut self.open).into_keys().collect()
+    }
+
+    pub(super) fn is_replica(&mut self, connection: ConnectionId) {
+        if let Some(link) = self.open.get_mut(&connection) {
+            link.is_replica = true;
+        }
+    }
+
+    /// Whether what arrives is no commands of a client.
+    pub(super) fn is_raw(&self, connection: ConnectionId) -> bool {
+        !connection.was_accepted() || self.open.get(&connection).is_some_and(|link| link.is_replica)
+    }
+
+    pub(super) fn has_clients(&self) -> bool {
+        self.open.iter().any(|(connection, link)| connection.was_accepted() && !link.is_replica)
+    }
+
+    pub(super) fn owes_an_answer(&self) -> bool {
+        self.open.values().any(|link| link.is_asked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_that_was_put_off_is_answered_late() {
+        let (client, socket) = (ConnectionId(0), SocketId(4));
+        let mut links = Links::default();
+        links.accepts(client, socket);
+        assert_eq!(links.answers(socket), Some((client, Answered::Unasked)));
+        links.asks(client);
+        assert!(links.owes_an_answer());
+        assert_eq!(links.answers(socket), Some((client, Answered::AtOnce)));
+        links.is_read(client);
+        links.asks(client);
+        links.is_read(client);
+        assert_eq!(links.answers(socket), Some((client, Answered::Late)));
+        assert!(!links.owes_an_answer());
+    }
+
+    #[test]
+    fn a_connection_is_closed_once() {
+        let mut links = Links::default();
+        let opened = links.opens(SocketId(1));
+        links.accepts(ConnectionId(0), SocketId(2));
+        assert!(!opened.was_accepted() && links.is_raw(opened) && !links.is_raw(ConnectionId(0)));
+        assert_eq!(links.ends(opened), Some(SocketId(1)));
+        assert_eq!(links.closes(SocketId(1)), None);
+        assert_eq!(links.close_all(), [ConnectionId(0)]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Real servers in place of the simulated ones, as the command line states them and a report
+//! echoes them. How one is run is in `hosts/real`.
+
+use super::hashed::hashed;
+use fencepost_clients::Coordinator;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// The real servers of a run, by coordinator. Coordinators that are not named are simulated.
+pub type RealServers = BTreeMap<String, ServerBinary>;
+
+/// The program of a real server, as a report echoes it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct ServerBinary {
+    /// Its absolute path.
+    pub path: String,
+    /// What it calls itself: `Redis`, `Valkey` or another name.
+    pub name: String,
+    /// Its version, as it tells it.
+    pub version: String,
+    /// The SHA-256 of the file.
+    pub sha256: String,
+}
+
+/// Real servers that cannot be run.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum InvalidServers {
+    /// The argument is none.
+    #[error("--servers '{0}': expected fake, real, or redis=PATH")]
+    Argument(String),
+    /// No real server of that name can be run.
+    #[error(
+        "--servers '{argument}': no real server of '{name}' can be run: expected fake, real, or \
+         redis=PATH"
+    )]
+    Coordinator {
+        /// What was asked for.
+        argument: String,
+        /// The name in it.
+        name: String,
+    },
+    /// The binary cannot be run as a server.
+    #[error("--servers redis={path}: {why}")]
+    Binary {
+        /// Its path.
+        path: String,
+        /// Why not.
+        why: String,
+    },
+    /// It is not what it was.
+    #[error(
+        "server redis: {path} is not the file that the report was made with, {name} {version} \
+         ('replay --allow-changed' runs it as it is now)"
+    )]
+    Changed {
+        /// Its path.
+        path: String,
+        /// What the file called itself.
+        name: String,
+        /// And its version.
+        version: String,
+    },
+}
+
+/// What `--servers` asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ServersArgument {
+    /// Simulated ones.
+    Fake,
+    /// The real ones that are installed.
+    Installed,
+    /// This real Redis.
+    Redis(PathBuf),
+}
+
+impl ServersArgument {
+    /// Reads the argument.
+    pub fn parse(text: &str) -> Result<ServersArgument, InvalidServers> {
+        match text.split_once('=') {
+            None if text == "fake" => Ok(ServersArgument::Fake),
+            None if text == "real" => Ok(ServersArgument::Installed),
+            Some((name, path)) if name == Coordinator::Redis.name() && !path.is_empty() => {
+                Ok(ServersArgument::Redis(path.into()))
+            }
+            Some((name, path)) if !path.is_empty() => Err(InvalidServers::Coordinator {
+                argument: text.to_owned(),
+                name: name.to_owned(),
+            }),
+            _ => Err(InvalidServers::Argument(text.to_owned())),
+        }
+    }
+}
+
+impl ServerBinary {
+    /// Whether the file is what it was.
+    pub fn unchanged(&self) -> Result<(), InvalidServers> {
+        let now = hashed(Path::new(&self.path));
+        if now.is_some_and(|now| now.sha256 == self.sha256) {
+            return Ok(());
+        }
+        Err(InvalidServers::Changed {
+            path: self.path.clone(),
+            name: self.name.clone(),
+            version: self.version.clone(),
+        })
+    }
+
+    /// Its SHA-256 as it is now; empty if it cannot be read.
+    pub(crate) fn hash(path: &Path) -> String {
+        hashed(path).map_or(String::new(), |hashed| hashed.sha256.clone())
+    }
+
+    /// The first number of its version.
+    pub(crate) fn major(&self) -> u32 {
+        self.numbers().next().unwrap_or(0)
+    }
+
+    /// Whether its version is at least this one.
+    pub(crate) fn is_at_least(&self, major: u32, minor: u32) -> bool {
+        let mut numbers = self.numbers();
+        let own = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
+        own >= (major, minor)
+    }
+
+    fn numbers(&self) -> impl Iterator<Item = u32> {
+        self.version.split('.').map_while(|number| number.parse().ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn servers_are_fake_real_or_a_path() {
+        let parse = |text| ServersArgument::parse(text).map_err(|error| error.to_string());
+        assert_eq!(parse("fake"), Ok(ServersArgument::Fake));
+        assert_eq!(parse("real"), Ok(ServersArgument::Installed));
+        assert_eq!(parse("redis=a/b"), Ok(ServersArgument::Redis("a/b".into())));
+        let wrong = "--servers 'reel': expected fake, real, or redis=PATH";
+        assert_eq!(parse("reel").unwrap_err(), wrong);
+        assert!(parse("redis=").unwrap_err().contains("expected fake, real"));
+        assert!(parse("etcd=/usr/bin/etcd").unwrap_err().contains("no real server of 'etcd'"));
+    }
+
+    #[test]
+    fn versions_are_compared_by_number() {
+        let of = |version: &str| ServerBinary {
+            path: String::new(),
+            name: "Redis".to_owned(),
+            version: version.to_owned(),
+            sha256: String::new(),
+        };
+        assert!(of("7.0.15").is_at_least(6, 2) && of("6.2.0").is_at_least(6, 2));
+        assert!(!of("6.0.20").is_at_least(6, 2) && of("10.1").is_at_least(9, 9));
+        assert_eq!(of("255.255.255").major(), 255);
+    }
+}

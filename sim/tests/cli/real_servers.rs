@@ -1,0 +1,224 @@
+//! `--servers`: the real redis-server in a run, as its users see it. Skipped with a line where it is
+//! not installed.
+
+use crate::answer::{Answer, fencepost, fencepost_in};
+use fencepost_testing::skip;
+use serde_json::Value;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The installed server, or `None` with a line.
+fn redis() -> Option<PathBuf> {
+    let path = std::env::var("PATH").unwrap();
+    let found = path.split(':').map(|folder| Path::new(folder).join("redis-server"));
+    let found = found.filter(|path| path.is_file()).find(|path| {
+        let said = Command::new(path).arg("--version").output();
+        said.is_ok_and(|said| said.stdout.starts_with(b"Redis server v="))
+    });
+    if found.is_none() {
+        skip("FENCEPOST_REAL_REDIS", "redis-server");
+    }
+    found
+}
+
+fn json(answer: &Answer) -> Value {
+    serde_json::from_str(&answer.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", answer.stderr))
+}
+
+/// The rules that a run breaks and why, once each.
+fn broken(run: &Value) -> Vec<(String, String)> {
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let all = run["violations"].as_array().unwrap().iter();
+    all.map(|one| (text(&one["kind"]), text(&one["cause"]))).collect()
+}
+
+fn run_of(report: &Value) -> &Value {
+    &report["runs"][0]
+}
+
+#[test]
+fn the_real_server_breaks_where_the_fake_does_and_two_runs_are_equal() {
+    let Some(redis) = redis() else { return };
+    let redis = format!("redis={}", redis.display());
+    for (fault, client, seed) in [
+        ("failover", "single-node", "7"),
+        ("restart", "single-node", "3"),
+        ("restart", "redlock", "1"),
+        ("clock-jump", "redisson", "3"),
+        ("pause", "fencing", "3"),
+        ("eviction+operator", "watchdog", "2"),
+    ] {
+        let asked = |servers: &str| {
+            let words = ["--seed", seed, "--fault", fault, "--client", client, "--no-shrink"];
+            fencepost(&[&words[..], &["--servers", servers, "--format", "json"]].concat())
+        };
+        let (real, fake) = (asked(&redis), asked("fake"));
+        let (report, fake) = (json(&real), json(&fake));
+        let (run, fake) = (run_of(&report), run_of(&fake));
+        let context = format!("{fault} {client} {seed}");
+        assert_eq!(run["plan"], fake["plan"], "{context}: the same plan");
+        assert_eq!(run["not_reproducible"], Value::Null, "{context}");
+        assert_eq!(run["failure"], Value::Null, "{context}");
+        assert_eq!((&run["verdict"], broken(run)), (&fake["verdict"], broken(fake)), "{context}");
+    }
+}
+
+#[test]
+fn each_persistence_keeps_what_it_says() {
+    let Some(_) = redis() else { return };
+    let verdict = |persistence: &str| {
+        let words = ["--seed", "3", "--fault", "restart", "--client", "single-node"];
+        let more = ["--servers", "real", "--persistence", persistence, "--format", "json"];
+        let answer = fencepost(&[&words[..], &more].concat());
+        let report = json(&answer);
+        let run = run_of(&report);
+        assert_eq!(run["not_reproducible"], Value::Null, "{persistence}");
+        run["verdict"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(verdict("none"), "violated");
+    assert_eq!(verdict("aof-always"), "valid");
+    let everysec = ["--seed", "3", "--fault", "restart", "--client", "single-node"];
+    let fake = fencepost(
+        &[&everysec[..], &["--persistence", "aof-everysec", "--format", "json"]].concat(),
+    );
+    assert_eq!(verdict("aof-everysec"), run_of(&json(&fake))["verdict"].as_str().unwrap());
+}
+
+#[test]
+fn a_report_names_the_server_and_is_replayed_with_no_other() {
+    let Some(redis) = redis() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let own = folder.path().join("redis-server");
+    fs::copy(redis, &own).unwrap();
+    let words = ["--seed", "3", "--fault", "restart", "--client", "single-node"];
+    let asked = ["--servers", "redis=./redis-server", "--format", "json"];
+    let answer = fencepost_in(folder.path(), &[&words[..], &asked].concat());
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    fs::write(folder.path().join("report.json"), &answer.stdout).unwrap();
+    let report = json(&answer);
+    let binary = &report["config"]["scenario"]["binaries"]["redis"];
+    let path = binary["path"].as_str().unwrap();
+    assert!(path.ends_with("/redis-server"), "{path}");
+    assert_eq!(run_of(&report)["ran"]["files"][path], binary["sha256"]);
+    let note = run_of(&report)["note"].as_str().unwrap();
+    assert!(note.contains(binary["version"].as_str().unwrap()), "{note}");
+    let replay = |more: &[&str]| {
+        fencepost_in(folder.path(), &[&["replay"], more, &["report.json"]].concat())
+    };
+    assert_eq!(replay(&[]).status, 1, "{}", replay(&[]).stderr);
+    let shrunk = fencepost_in(folder.path(), &["shrink", "report.json", "--format", "json"]);
+    let shrunk = json(&shrunk);
+    let minimal = &run_of(&shrunk)["violations"][0]["minimal_plan"]["faults"];
+    assert_eq!(minimal.as_array().map(Vec::len), Some(1), "{minimal}");
+    let mut bytes = fs::read(&own).unwrap();
+    bytes.push(0);
+    fs::write(&own, bytes).unwrap();
+    let other = replay(&[]);
+    assert_eq!((other.status, other.stderr.lines().count()), (2, 1), "{}", other.stderr);
+    assert!(other.stderr.contains("is not the file that the report was made with"));
+    let allowed = replay(&["--allow-changed"]);
+    assert_eq!(allowed.status, 1, "{}", allowed.stderr);
+    assert!(allowed.stderr.contains("the histories are not compared"), "{}", allowed.stderr);
+}
+
+#[test]
+fn a_sweep_is_the_same_on_any_number_of_threads() {
+    if redis().is_none() {
+        return;
+    }
+    let sum = |jobs: &str| {
+        let words = ["sweep", "--seeds", "0..4", "--fault", "restart", "--client", "single-node"];
+        let more = ["--servers", "real", "--jobs", jobs, "--format", "json", "--quiet"];
+        let mut sum = json(&fencepost(&[&words[..], &more].concat()));
+        sum.as_object_mut().unwrap().remove("measured");
+        sum["cells"][0].as_object_mut().unwrap().remove("measured");
+        sum
+    };
+    let one = sum("1");
+    assert_eq!(one, sum("2"));
+    assert!(one["cells"][0]["violated"].as_u64() > Some(0), "{one}");
+}
+
+#[test]
+fn a_program_runs_against_the_real_server() {
+    let Some(_) = redis() else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/programs/plain.c");
+    let worker = folder.path().join("plain-c");
+    let mut compiler = Command::new("cc");
+    compiler.args(["-O2", "-w", "-static", "-o"]).arg(&worker).arg(source);
+    if !compiler.status().is_ok_and(|status| status.success()) {
+        eprintln!("skipped: no C compiler");
+        return;
+    }
+    for (deployment, fault) in [("single", "pause"), ("sentinel", "failover")] {
+        let words = ["--seed", "3", "--fault", fault, "--cycles", "4", "--program", "./plain-c"];
+        let more = ["--deployment", deployment, "--servers", "real", "--format", "json"];
+        let answer = fencepost_in(folder.path(), &[&words[..], &more].concat());
+        let report = json(&answer);
+        let run = run_of(&report);
+        assert_eq!(run["not_reproducible"], Value::Null, "{deployment}");
+        assert_eq!(run["failure"], Value::Null, "{deployment}");
+        assert!(run["acquisitions"].as_u64() > Some(3), "{deployment}: {}", run["acquisitions"]);
+    }
+}
+
+/// A script in a folder that says that it is a server, and then does something else.
+fn pretender(folder: &Path, name: &str, does: &str) {
+    let says = "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Redis server v=9.9.9 sha=0' && exit\n";
+    fs::write(folder.join(name), format!("{says}{does}\n")).unwrap();
+    fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+/// The head of an ELF of a class for a machine.
+fn elf(folder: &Path, name: &str, (class, machine): (u8, u8)) {
+    let mut head = [0; 64];
+    head[..7].copy_from_slice(&[0x7f, b'E', b'L', b'F', class, 1, 1]);
+    (head[16], head[18]) = (2, machine);
+    fs::write(folder.join(name), head).unwrap();
+    fs::set_permissions(folder.join(name), fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn what_cannot_serve_is_an_error_of_one_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = folder.path();
+    pretender(at, "dies", "echo 'Fatal: no licence' >&2; exit 3");
+    pretender(at, "sleeps", "sleep 100000");
+    pretender(at, "prints", "while :; do echo 0123456789; done");
+    elf(at, "arm", (2, 0xb7));
+    elf(at, "i386", (1, 3));
+    fs::write(at.join("plain"), "").unwrap();
+    for (servers, expected) in [
+        ("reel", "expected fake, real, or redis=PATH"),
+        ("redis=", "expected fake, real, or redis=PATH"),
+        ("etcd=/usr/bin/etcd", "no real server of 'etcd' can be run"),
+        ("redis=/nowhere", "no program '/nowhere'"),
+        ("redis=./plain", "is not executable"),
+        ("redis=/bin/ls", "expected a Redis, Valkey or KeyDB server"),
+        ("redis=./dies", "exited with status 3 before it served: Fatal: no licence"),
+        ("redis=./sleeps", "does not listen at port 6379"),
+        ("redis=./prints", "before it served"),
+        ("redis=./arm", "a program of another processor"),
+        ("redis=./i386", "a 32-bit program"),
+    ] {
+        let answer = fencepost_in(at, &["--client", "single-node", "--servers", servers]);
+        let said = &answer.stderr;
+        assert_eq!((answer.status, said.lines().count()), (2, 1), "{servers}: {said}");
+        assert!(said.contains(expected), "{servers}: {said}");
+        assert_eq!(answer.stdout, "", "{servers}");
+    }
+}
+
+#[test]
+fn a_lock_on_another_coordinator_is_refused() {
+    if redis().is_none() {
+        return;
+    }
+    let answer = fencepost(&["--client", "pg-advisory", "--servers", "real"]);
+    assert_eq!(answer.status, 2);
+    assert!(answer.stderr.contains("is on postgresql"), "{}", answer.stderr);
+}
