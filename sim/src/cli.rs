@@ -18,9 +18,11 @@ mod gallery;
 mod interrupt;
 mod list;
 mod load;
+mod lock_scripts;
 mod matrix;
 mod memory;
 mod merge;
+mod new;
 mod options;
 mod outcome;
 mod output;
@@ -39,7 +41,7 @@ pub use failure::Failure;
 pub use outcome::Outcome;
 pub use output::log;
 
-use arguments::{Arguments, Command};
+use arguments::{Arguments, Command, New};
 use clap::Parser;
 use std::ffi::OsString;
 
@@ -71,6 +73,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Gallery(options)) => gallery::gallery(&options),
         Some(Command::Docs(options)) => docs::docs(&options),
         Some(Command::Load(options)) => load::load(&options),
+        Some(Command::New(New::Lock(options))) => new::new_lock(&options),
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),

@@ -68,6 +68,15 @@ pub struct Printed {
     pub text: String,
 }
 
+/// The flags that ask for a lock written in Lua again, from its entry in a report's scenario.
+pub fn lock_flags(script: &serde_json::Value) -> Option<String> {
+    let text = |key: &str| script.get(key).and_then(serde_json::Value::as_str);
+    let (name, file) = (text("name")?, text("file")?);
+    let is_its_name = file.rsplit('/').next() == Some(name);
+    let asked = if is_its_name { file.to_owned() } else { format!("{name}={file}") };
+    Some(format!("--lock {}", shell_word(&asked)))
+}
+
 /// The flags that ask for a program again, from its entry in a report's scenario. What a shell
 /// would read as more than a word is quoted.
 pub fn flags(program: &serde_json::Value) -> Option<String> {

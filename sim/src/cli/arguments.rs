@@ -80,6 +80,9 @@ pub(crate) enum Command {
     Docs(DocsArguments),
     /// Measure what waiting for a lock costs its server and those who wait.
     Load(LoadArguments),
+    /// Write a file to start from.
+    #[command(subcommand)]
+    New(New),
     /// Name what there is to choose from, with a line each.
     List(ListArguments),
     /// Tell what a rule, a cause or a family of faults means, and where to read on.
@@ -94,6 +97,22 @@ pub(crate) enum Command {
         /// Which shell.
         shell: Shell,
     },
+}
+
+/// What to start.
+#[derive(Subcommand, Debug)]
+pub(crate) enum New {
+    /// Write NAME.lua, a lock to try with --lock.
+    Lock(NewArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct NewArguments {
+    /// The name of the lock.
+    pub(crate) name: String,
+    /// redis, redis-masters, memcached, postgresql, mysql or zookeeper.
+    #[arg(long, value_name = "K", default_value = "redis")]
+    pub(crate) on: String,
 }
 
 #[derive(Args, Debug)]
@@ -226,6 +245,7 @@ pub(crate) struct CommonArguments {
         default_value = "single-node,redlock,fencing",
         default_value_ifs([
             ("program", ArgPredicate::IsPresent, None),
+            ("lock", ArgPredicate::IsPresent, None),
             ("coordinator", ArgPredicate::IsPresent, Some("all")),
         ]),
         value_delimiter = ','
@@ -234,6 +254,8 @@ pub(crate) struct CommonArguments {
     /// Only locks on this coordinator. See `fencepost list coordinators`.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
+    #[command(flatten)]
+    pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
     /// What keeps the lock: fake servers, the real redis-server that is installed, or the one at
@@ -258,6 +280,15 @@ pub(crate) struct CommonArguments {
     /// kinds. Exit status 0 exactly if they do.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
+}
+
+/// Locks that are written in Lua.
+#[derive(Args, Debug)]
+pub(crate) struct LockArguments {
+    /// A lock written in Lua; repeat the option for one row per lock. Without --client only these
+    /// run. See docs/lock-in-lua.md.
+    #[arg(long, value_name = "[NAME=]FILE")]
+    pub(crate) lock: Vec<String>,
 }
 
 /// A program of the user's own as the lock under test.

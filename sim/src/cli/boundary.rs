@@ -1,7 +1,8 @@
 //! `fencepost boundary`: the value of a parameter at which a lock breaks.
 
 use super::arguments::BoundaryArguments;
-use super::options::{client, families, kind, programs, view};
+use super::lock_scripts::add_scripts;
+use super::options::{client, families, kind, own_locks, programs, view};
 use super::output::print;
 use super::progress::Progress;
 use super::scenario_file::scenario;
@@ -52,13 +53,14 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
     let families = one_fault(arguments, quantity)?;
     let mut scenario = scenario(&arguments.deployment)?;
     scenario.programs = programs(&arguments.programs)?;
-    let client = match (&arguments.client, scenario.programs.as_slice()) {
+    add_scripts(&arguments.locks, &mut scenario)?;
+    let client = match (&arguments.client, own_locks(&scenario).as_slice()) {
         (Some(name), _) => client(name)?,
-        (None, [program]) => program.definition(),
+        (None, [own]) => own,
         (None, all) => {
-            let names: Vec<&str> = all.iter().map(|program| program.name.as_str()).collect();
+            let names: Vec<&str> = all.iter().map(|own| own.name).collect();
             return Err(Failure::wrong(format!(
-                "--program {}: expected one program, because one boundary is searched",
+                "{}: expected one lock, because one boundary is searched",
                 names.join(", ")
             )));
         }
@@ -86,7 +88,7 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             None => ((search.range.1 - search.range.0) / FINENESS)
                 .max(if quantity.unit == Unit::Us { 1_000 } else { 1 }),
         };
-    if arguments.seeds.is_none() && arguments.client.is_none() {
+    if arguments.seeds.is_none() && search.scenario.program(search.client).is_some() {
         search.seeds.to = Seed((PROGRAM_RUNS_MAX / search.probes_max()).max(1));
     }
     Ok(search)

@@ -2,7 +2,8 @@
 
 use super::arguments::CompareArguments;
 use super::counted::counted;
-use super::options::{client, families, view};
+use super::lock_scripts::add_script;
+use super::options::{client_of, families, view};
 use super::output::print;
 use super::read::sweep_in;
 use super::scenario_file::scenario;
@@ -37,16 +38,28 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
 /// one.
 fn is_file(side: &str) -> bool {
     let path = Path::new(side);
-    find(side).is_none() && (side == "-" || path.extension().is_some() || path.exists())
+    find(side).is_none() && !is_script(side) && (side == "-" || path.extension().is_some() || path.exists())
+}
+
+/// Whether it is meant as a lock that is written in Lua.
+fn is_script(side: &str) -> bool {
+    find(side).is_none() && Path::new(side).extension().is_some_and(|end| end == "lua")
 }
 
 /// Runs both locks over the same seeds under the same faults.
 fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep), Failure> {
-    let locks = [client(a)?, client(b)?];
     if a == b {
         return Err(Failure::wrong(format!("'{a}' twice: expected two different locks")));
     }
-    let scenario = scenario(&arguments.deployment)?;
+    let mut scenario = scenario(&arguments.deployment)?;
+    let mut lock = |side: &str| {
+        if !is_script(side) {
+            return client_of(side, &scenario);
+        }
+        add_script(side, &mut scenario)?;
+        Ok(scenario.scripts[scenario.scripts.len() - 1].definition())
+    };
+    let locks = [lock(a)?, lock(b)?];
     let faults = families(&arguments.fault)?;
     let cells =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
@@ -56,5 +69,5 @@ fn both(a: &str, b: &str, arguments: &CompareArguments) -> Result<(Sweep, Sweep)
         sweep.cells.retain(|cell| cell.client == name);
         sweep
     };
-    Ok((of(a), of(b)))
+    Ok((of(locks[0].name), of(locks[1].name)))
 }

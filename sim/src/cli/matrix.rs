@@ -3,14 +3,14 @@
 
 use super::arguments::MatrixArguments;
 use super::counted::counted;
-use super::options::{clients, coordinator, families, kind, programs, view};
+use super::lock_scripts::add_scripts;
+use super::options::{clients, coordinator, families, kind, own_locks, programs, view};
 use super::output::{log, print, read_file};
 use super::read::sweep_of;
 use super::replay::scenario_in;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::files::write_file;
-use crate::hosts::programs::Program;
 use crate::run::verdicts::conditions;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::Definition;
@@ -107,9 +107,12 @@ fn written(view: &View<Matrix>, matrix: &Matrix) -> Result<String, Failure> {
 fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure> {
     let mut matrix =
         read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
-    let has_programs = !arguments.programs.program.is_empty();
-    if arguments.client.is_some() || arguments.coordinator.is_some() || has_programs {
-        let asked = locks(arguments, &programs(&arguments.programs)?)?;
+    let has_own = !arguments.programs.program.is_empty() || !arguments.locks.lock.is_empty();
+    if arguments.client.is_some() || arguments.coordinator.is_some() || has_own {
+        let mut scenario =
+            Scenario { programs: programs(&arguments.programs)?, ..Scenario::default() };
+        add_scripts(&arguments.locks, &mut scenario)?;
+        let asked = locks(arguments, &scenario)?;
         matrix.cells.retain(|cell| asked.iter().any(|client| client.name == cell.client));
     }
     if let Some(names) = &arguments.fault {
@@ -136,16 +139,17 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
     Ok(Outcome::Violated)
 }
 
-/// The locks that are asked for, and these programs.
+/// The locks that are asked for, and the user's own.
 fn locks(
     arguments: &MatrixArguments,
-    programs: &[Program],
+    scenario: &Scenario,
 ) -> Result<Vec<&'static Definition>, Failure> {
-    let only_programs = arguments.coordinator.is_none() && !programs.is_empty();
-    let all = if only_programs { Vec::new() } else { vec!["all".to_owned()] };
+    let own = own_locks(scenario);
+    let is_own_only = arguments.coordinator.is_none() && !own.is_empty();
+    let all = if is_own_only { Vec::new() } else { vec!["all".to_owned()] };
     let names = arguments.client.clone().unwrap_or(all);
     let mut locks = clients(&names, coordinator(arguments.coordinator.as_deref())?)?;
-    locks.extend(programs.iter().map(Program::definition));
+    locks.extend(own);
     Ok(locks)
 }
 
@@ -154,9 +158,10 @@ fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure
     let mut scenario = scenario(&arguments.deployment)?;
     kind.map_or(Ok(()), |kind| is_judged(kind, &scenario))?;
     scenario.programs = programs(&arguments.programs)?;
+    add_scripts(&arguments.locks, &mut scenario)?;
     let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;
-    let locks = locks(arguments, &scenario.programs)?;
+    let locks = locks(arguments, &scenario)?;
     let cells: Vec<_> =
         locks.iter().flat_map(|lock| faults.iter().map(|fault| (*lock, fault.clone()))).collect();
     counted(cells, scenario, arguments.seeds, arguments.jobs, arguments.quiet)

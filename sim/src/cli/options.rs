@@ -2,12 +2,13 @@
 
 use super::Failure;
 use super::arguments::{CommonArguments, ProgramArguments};
+use super::lock_scripts::add_scripts;
 use super::scenario_file::scenario;
 use crate::engine::Engine;
 use crate::hosts::programs::Program;
 use crate::hosts::real::trial;
 use crate::run::fit::fits;
-use crate::setup::scenario::{Scenario, ServerBinary, ServersArgument};
+use crate::setup::scenario::{LockScript, Scenario, ServerBinary, ServersArgument};
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
@@ -34,15 +35,17 @@ impl<F> Options<F> {
     ) -> Result<Options<F>, Failure> {
         let mut scenario = scenario(&arguments.deployment)?;
         scenario.programs = programs(&arguments.programs)?;
+        add_scripts(&arguments.locks, &mut scenario)?;
         let servers = ServersArgument::parse(&arguments.servers).map_err(Failure::wrong)?;
         let faults = families(&arguments.fault)?;
         let only = coordinator(arguments.coordinator.as_deref())?;
-        if let (Some(only), Some(program)) = (only, scenario.programs.first()) {
-            on(only, program.definition())?;
+        let own = own_locks(&scenario);
+        if let Some(only) = only {
+            own.iter().try_for_each(|lock| on(only, lock))?;
         }
         let cells: Vec<_> = clients(&arguments.client, only)?
             .into_iter()
-            .chain(scenario.programs.iter().map(Program::definition))
+            .chain(own)
             .flat_map(|client| faults.iter().map(move |families| (client, families.clone())))
             .collect();
         let mut stated = scenario.binaries.values();
@@ -65,6 +68,12 @@ impl<F> Options<F> {
     pub(crate) fn shared_scenario(&self) -> Rc<Scenario> {
         Rc::new(self.scenario.clone())
     }
+}
+
+/// The user's own locks: programs and scripts.
+pub(crate) fn own_locks(scenario: &Scenario) -> Vec<&'static Definition> {
+    let programs = scenario.programs.iter().map(Program::definition);
+    programs.chain(scenario.scripts.iter().map(LockScript::definition)).collect()
 }
 
 /// The programs that were asked for. Each can be started.
@@ -103,8 +112,11 @@ pub(crate) fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Fai
     Ok(all)
 }
 
-/// The lock of that name: of the scenario's programs or of the table.
+/// The lock of that name: of the scenario's programs and scripts, or of the table.
 pub(crate) fn client_of(name: &str, scenario: &Scenario) -> Result<&'static Definition, Failure> {
+    if let Some(script) = scenario.scripts.iter().find(|script| script.name == name) {
+        return Ok(script.definition());
+    }
     match scenario.programs.iter().find(|program| program.name == name) {
         Some(program) => {
             crate::hosts::programs::check(program).map_err(Failure::wrong)?;

@@ -166,7 +166,8 @@ impl Deployment {
             if node == Node::Probe {
                 settings.acquire_timeout = this.progress_bound.into();
             }
-            let lock = (this.client.build)(env.clone(), &this.servers(node), &settings);
+            let servers = this.servers(node);
+            let lock = this.scenario.build(this.client, env.clone(), (&servers, &settings));
             for thread in threads(&this.scenario, node).skip(1) {
                 this.start_thread(thread, &env, &*lock);
             }

@@ -104,7 +104,8 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     if let (Some((key, value)), Some(program)) = (scenario.gives_up(), scenario.program(client)) {
         return Err(Unfit::GivesUp { key, value, program: program.name.clone() });
     }
-    if scenario.threads == 1 || knows_threads(client) {
+    let is_script = scenario.script(client).is_some();
+    if scenario.threads == 1 || (!is_script && knows_threads(client)) {
         return Ok(());
     }
     let others: Vec<&str> =
@@ -157,7 +158,7 @@ pub(crate) fn usage(scenario: &Scenario, client: &Definition) -> Usage {
         return Usage::PLAIN;
     }
     let env = Env::new(Rc::new(Nowhere), HostKey(0));
-    (client.build)(env, &servers(client), &Scenario::default().settings()).usage()
+    scenario.build(client, env, (&servers(client), &Scenario::default().settings())).usage()
 }
 
 /// Returns whether a lock supports another thread of its process: builds one, without a world, and

@@ -83,7 +83,7 @@ impl Findings<'_> {
     pub fn command(spec: &RunSpec) -> String {
         let lock = match spec.scenario.program(spec.client) {
             Some(program) => program.flags(),
-            None => format!("--client {}", spec.client.name),
+            None => spec.scenario.lock_flags(spec.client),
         };
         let flags = spec.scenario.flags();
         format!("fencepost --seed {} --fault {} {lock}{flags}", spec.seed, spec.families)

@@ -8,6 +8,7 @@ pub(crate) mod hashed;
 mod hold;
 mod keys;
 pub(crate) mod length;
+mod lock_script;
 mod mutant;
 mod nesting;
 pub(crate) mod program;
@@ -23,6 +24,7 @@ pub use calls::Calls;
 pub use declare::InvalidScenario;
 pub use hold::Hold;
 pub use keys::{ClientCalls, FaultSizes, Scenario, Servers, Timing};
+pub use lock_script::LockScript;
 pub use mutant::{Factory, Mutant, Wrap};
 pub use nesting::Nesting;
 pub use section::Section;
@@ -34,7 +36,7 @@ pub use switches::Switches;
 
 use crate::setup::span::{Span, SpanRange};
 use declare::as_text;
-use fencepost_clients::{Definition, ReplicaWait, Settings};
+use fencepost_clients::{Definition, Env, Lock, ReplicaWait, Settings};
 use fencepost_faults::SimTime;
 use fencepost_faults::setting::{Knobs, Setting, Spans, Topology, Window};
 use fencepost_reports::record::programs::shell_word;
@@ -52,6 +54,30 @@ impl Scenario {
     /// The user's program that is this lock, if it is one.
     pub fn program(&self, client: &Definition) -> Option<&Program> {
         self.programs.iter().find(|program| program.name == client.name)
+    }
+
+    /// The script that a lock is, if it is written in Lua.
+    pub fn script(&self, client: &Definition) -> Option<&LockScript> {
+        self.scripts.iter().find(|script| script.name == client.name)
+    }
+
+    /// The flags that ask for a lock of the table or for a script.
+    pub fn lock_flags(&self, client: &Definition) -> String {
+        let script = self.script(client).map(LockScript::flags);
+        script.unwrap_or_else(|| format!("--client {}", client.name))
+    }
+
+    /// Makes the lock of one process. Panics if the servers are not those of the lock.
+    pub fn build(
+        &self,
+        client: &Definition,
+        env: Env,
+        (servers, settings): (&fencepost_clients::Servers, &Settings),
+    ) -> Box<dyn Lock> {
+        match self.script(client) {
+            Some(lock) => lock.script.build(env, servers, settings),
+            None => (client.build)(env, servers, settings),
+        }
     }
 
     /// The key and value by which the application gives calls up, if it does.
@@ -158,7 +184,9 @@ impl Scenario {
             .filter(|(key, value)| {
                 kept.contains(&key.as_str()) || built_in.get(*key) != Some(value)
             })
-            .filter(|(key, _)| !matches!(key.as_str(), "keeps" | "programs" | "binaries"))
+            .filter(|(key, _)| {
+                !matches!(key.as_str(), "keeps" | "programs" | "scripts" | "binaries")
+            })
             .map(|(key, value)| (key.clone(), as_text(value)))
             .collect()
     }

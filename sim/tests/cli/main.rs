@@ -12,6 +12,7 @@ mod browser;
 mod compare;
 mod explore;
 mod limits;
+mod lua_locks;
 mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod programs;

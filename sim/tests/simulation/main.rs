@@ -24,6 +24,7 @@ mod frozen;
 mod gallery;
 mod given_up;
 mod lock_tests;
+mod lua_locks;
 mod minimal;
 mod must_find;
 mod priorities;

@@ -1,7 +1,7 @@
 //! The cells to report to CI, and their texts.
 
 use super::{Cell, Sweep};
-use crate::record::programs::{flags, shell_word as word};
+use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;
 
 /// The state of a cell.
@@ -80,15 +80,18 @@ impl Sweep {
         let (client, fault) = (word(&cell.client), word(&cell.fault));
         let options: String =
             options.split_whitespace().map(|option| format!(" {}", word(option))).collect();
-        let lock = self.program_flags(cell).unwrap_or_else(|| format!("--client {client}"));
+        let lock = self.own_flags(cell).unwrap_or_else(|| format!("--client {client}"));
         format!("fencepost --seed {seed} {lock} --fault {fault}{options}")
     }
 
-    /// The flags that ask for the lock of a cell, if it is a program of the user's own.
-    fn program_flags(&self, cell: &Cell) -> Option<String> {
-        let programs = self.config.get("scenario")?.get("programs")?.as_array()?;
-        let name = |program: &serde_json::Value| Some(program.get("name")?.as_str()?.to_owned());
-        programs.iter().find(|it| name(it).as_ref() == Some(&cell.client)).and_then(flags)
+    /// The flags that ask for the lock of a cell, if it is the user's own program or script.
+    fn own_flags(&self, cell: &Cell) -> Option<String> {
+        let scenario = self.config.get("scenario")?;
+        let named = |kind: &str| {
+            let all = scenario.get(kind)?.as_array()?;
+            all.iter().find(|it| it.get("name").and_then(|name| name.as_str()) == Some(&cell.client))
+        };
+        named("programs").and_then(flags).or_else(|| named("scripts").and_then(lock_flags))
     }
 }
 

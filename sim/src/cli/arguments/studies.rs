@@ -3,7 +3,7 @@
 
 use super::shared::{JobsArgument, QuietArgument};
 use super::values::{seed, seed_range, shard};
-use super::{ProgramArguments, ScenarioArguments};
+use super::{LockArguments, ProgramArguments, ScenarioArguments};
 use crate::setup::span::Span;
 use crate::studies::explore::{Grain, Rule};
 use clap::Args;
@@ -12,8 +12,15 @@ use std::path::PathBuf;
 #[derive(Args, Debug)]
 pub(crate) struct BoundaryArguments {
     /// The lock. See `fencepost list clients`.
-    #[arg(long, value_name = "C", required_unless_present = "program", conflicts_with = "program")]
+    #[arg(
+        long,
+        value_name = "C",
+        required_unless_present_any = ["program", "lock"],
+        conflicts_with_all = ["program", "lock"],
+    )]
     pub(crate) client: Option<String>,
+    #[command(flatten)]
+    pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
     /// The families of faults; a plus combines them. See `fencepost list faults`.
@@ -67,12 +74,14 @@ pub(crate) struct MatrixArguments {
     /// each cell that differs by more than chance explains, and 0 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) check: Option<PathBuf>,
-    /// Locks [default: all; with --program none].
+    /// Locks [default: all; with --lock or --program none].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
     /// Only locks on this coordinator. See `fencepost list coordinators`.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
+    #[command(flatten)]
+    pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
     /// Families of faults [default: each].
@@ -120,7 +129,8 @@ pub(crate) struct DocsArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct CompareArguments {
-    /// A lock (see `fencepost list clients`), or the JSON file of a sweep.
+    /// A lock (see `fencepost list clients`), a lock written in Lua (a .lua file), or the JSON file
+    /// of a sweep.
     pub(crate) a: String,
     /// What it is compared with: another lock, or another file.
     pub(crate) b: String,
@@ -151,8 +161,11 @@ pub(crate) struct CompareArguments {
 )]
 pub(crate) struct ExploreArguments {
     /// The lock. See `fencepost list clients`.
-    #[arg(long, value_name = "C", default_value = "single-node")]
+    #[arg(long, value_name = "C", default_value = "single-node", conflicts_with = "lock")]
     pub(crate) client: String,
+    /// A lock written in Lua, in place of one of the table. See docs/lock-in-lua.md.
+    #[arg(long, value_name = "[NAME=]FILE")]
+    pub(crate) lock: Option<String>,
     /// The families that faults are of; a comma or a plus between several. See docs/explore.md for
     /// those that are placed.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]

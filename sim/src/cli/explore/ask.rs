@@ -2,7 +2,8 @@
 
 use crate::cli::Failure;
 use crate::cli::arguments::{ExploreArguments, ScenarioArguments};
-use crate::cli::options::client_of;
+use crate::cli::lock_scripts::add_script;
+use crate::cli::options::client;
 use crate::cli::scenario_file::scenario;
 use crate::setup::scenario::{Scenario, Strategy};
 use crate::studies::explore::{Bounds, Grain, Rule};
@@ -21,10 +22,16 @@ const DEFAULTS: [(&str, &str); 6] = [
 
 /// The bounds. Errors name the value and the valid ones.
 pub(super) fn bounds(arguments: &ExploreArguments) -> Result<Bounds, Failure> {
-    let scenario = scenario_of(arguments)?;
+    let mut scenario = scenario_of(arguments)?;
     let families: Families = arguments.fault.join("+").parse().map_err(Failure::wrong)?;
     let faults = arguments.faults.unwrap_or(if families.is_none() { 0 } else { 1 });
-    let client = client_of(&arguments.client, &scenario)?;
+    let client = match &arguments.lock {
+        Some(text) => {
+            add_script(text, &mut scenario)?;
+            scenario.scripts[0].definition()
+        }
+        None => client(&arguments.client)?,
+    };
     let longest = Bounds::usual_longest(client, &families, &scenario);
     let bounds = Bounds {
         client,
@@ -62,8 +69,8 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
 
 pub(super) fn command(bounds: &Bounds) -> String {
     let mut command = format!(
-        "fencepost explore --client {} --fault {} --faults {} --longest {}",
-        bounds.client.name, bounds.families, bounds.faults, bounds.longest
+        "fencepost explore {} --fault {} --faults {} --longest {}",
+        bounds.scenario.lock_flags(bounds.client), bounds.families, bounds.faults, bounds.longest
     );
     if bounds.grain == Grain::Coarse && bounds.faults < 2 {
         command.push_str(" --grain coarse");

@@ -5,6 +5,7 @@ use super::calls::Calls;
 use super::declare::{InvalidScenario, scenario};
 use super::hold::Hold;
 use super::length::Length;
+use super::lock_script::LockScript;
 use super::mutant::Mutant;
 use super::nesting::Nesting;
 use super::program::Program;
@@ -227,6 +228,9 @@ keys {
     /// The real servers that take the place of simulated ones, by coordinator.
     #[serde(skip_serializing_if = "RealServers::is_empty")]
     binaries: RealServers = RealServers::new();
+    /// The locks written in Lua that may be the lock under test.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    scripts: Vec<LockScript> = Vec::new();
     /// The mistake that is planted, where the tests themselves are tested.
     #[serde(skip)]
     mutant: Option<Mutant> = None;

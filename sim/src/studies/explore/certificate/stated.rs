@@ -1,6 +1,6 @@
 //! Bounds, counts and slices in documents, and reading them.
 
-use crate::setup::scenario::Scenario;
+use crate::setup::scenario::{LockScript, Scenario};
 use crate::setup::span::Span;
 use crate::studies::explore::plan::bounds::{Bounds, Grain};
 use crate::studies::explore::plan::level::Level;
@@ -80,8 +80,9 @@ pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     if stated.delays == 0 {
         rules.insert(Rule::Order);
     }
+    let script = scenario.scripts.iter().find(|script| script.name == stated.client);
     let bounds = Bounds {
-        client: find(&stated.client)
+        client: script.map(LockScript::definition).or_else(|| find(&stated.client))
             .ok_or_else(|| format!("bounds.client: unknown lock '{}'", stated.client))?,
         families: stated.fault.parse().map_err(|error| format!("bounds.fault: {error}"))?,
         faults: stated.faults,

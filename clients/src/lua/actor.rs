@@ -1,0 +1,200 @@
+//! Runs a function of a script: lets its coroutine go on, and does what it asks for.
+
+use super::hands::{Hands, Place};
+use super::elsewhere;
+use super::process::{Failed, Kind, Pinned, Process, Reply, Step, Told, failed};
+use super::words::Asked;
+use crate::call_error::CallError;
+use crate::env::{BoxFuture, Note};
+use crate::reply::Reply as Answer;
+use luna_core::vm::HostRootTicket;
+use std::future::poll_fn;
+use std::rc::Rc;
+use std::task::Poll;
+use std::time::Duration;
+
+/// A task of a script. Clones share its connections.
+#[derive(Clone)]
+pub(super) struct Actor {
+    pub(super) process: Rc<Process>,
+    pub(super) place: Rc<Place>,
+    hands: Rc<Hands>,
+}
+
+impl Actor {
+    /// A task with connections of its own.
+    pub(super) fn new(process: &Rc<Process>, place: &Rc<Place>) -> Actor {
+        let hands = Rc::new(Hands::new(place));
+        Actor { process: process.clone(), place: place.clone(), hands }
+    }
+
+    /// Calls a function of the script.
+    pub(super) async fn call(
+        &self,
+        function: &Pinned,
+        arguments: Vec<Told>,
+    ) -> Result<Vec<Pinned>, Failed> {
+        let coroutine = self.process.begin(function);
+        let mut reply = Reply::Values(arguments);
+        loop {
+            match self.process.resume(&coroutine, reply) {
+                Step::Asks(asked) => reply = self.serve(asked).await,
+                Step::Returned(values) => return Ok(values),
+                Step::Failed(failed) => return Err(failed),
+            }
+        }
+    }
+
+    /// The same on the heap, for calls within calls.
+    fn call_within(
+        &self,
+        function: &Pinned,
+        arguments: Vec<Pinned>,
+    ) -> BoxFuture<'static, Result<Vec<Pinned>, Failed>> {
+        let (actor, function) = (self.clone(), self.process.pin(function.value()));
+        let arguments = arguments.into_iter().map(Told::Kept).collect();
+        Box::pin(async move { actor.call(&function, arguments).await })
+    }
+
+    async fn serve(&self, asked: Asked) -> Reply {
+        let env = &self.place.env;
+        match asked {
+            Asked::Call { place, words, is_on_the_same_connection } => {
+                let mut session = match self.hands.redis(&self.place, place) {
+                    Ok(session) => session,
+                    Err(problem) => return Reply::Misused(problem),
+                };
+                let words = words.slices();
+                of_redis(match is_on_the_same_connection {
+                    true => session.call_on_the_same_connection(&words).await,
+                    false => session.call(&words).await,
+                })
+            }
+            Asked::Script { place, source, keys, words } => {
+                let mut session = match self.hands.redis(&self.place, place) {
+                    Ok(session) => session,
+                    Err(problem) => return Reply::Misused(problem),
+                };
+                of_redis(
+                    self.place.run_script(&mut session, &source, keys, &words.slices()).await,
+                )
+            }
+            Asked::Sleep(span) => {
+                env.sleep(span).await;
+                Reply::Values(Vec::new())
+            }
+            Asked::Lost => {
+                env.note(Note::LockLost);
+                Reply::Values(Vec::new())
+            }
+            Asked::Stop(task) => {
+                if let Some(task) = self.process.tasks.borrow_mut().remove(&task) {
+                    task.abort();
+                }
+                Reply::Values(Vec::new())
+            }
+            Asked::Spawn { function, arguments } => self.spawn(function, arguments),
+            Asked::All { function, items } => Box::pin(self.all(function, items)).await,
+            Asked::Timeout { function, span, arguments } => {
+                Box::pin(self.timeout(function, span, arguments)).await
+            }
+            Asked::Other { operation, arguments } => {
+                let asked = elsewhere::serve(&self.place, &self.hands, &operation, &arguments);
+                Box::pin(asked).await
+            }
+            Asked::Misused(problem) => Reply::Misused(problem),
+        }
+    }
+
+    fn adopt(&self, tickets: Vec<HostRootTicket>) -> Vec<Pinned> {
+        tickets.into_iter().map(|ticket| self.process.adopt(ticket)).collect()
+    }
+
+    /// Runs a function beside the caller, with connections of its own.
+    fn spawn(&self, function: HostRootTicket, arguments: Vec<HostRootTicket>) -> Reply {
+        let actor = Actor::new(&self.process, &self.place);
+        let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));
+        let number = self.process.tasks_begun.get() + 1;
+        self.process.tasks_begun.set(number);
+        let task = self.place.env.spawn(async move {
+            let arguments = arguments.into_iter().map(Told::Kept).collect();
+            let outcome = actor.call(&function, arguments).await;
+            if let Err(Failed { kind: Kind::Script, message, .. }) = outcome {
+                actor.process.complaint.borrow_mut().get_or_insert(message);
+            }
+        });
+        self.process.tasks.borrow_mut().insert(number, task);
+        Reply::Values(vec![Told::Int(number)])
+    }
+
+    /// Calls a function with each item, all at once: the first result of each, and what failed.
+    async fn all(&self, function: HostRootTicket, items: Vec<HostRootTicket>) -> Reply {
+        let function = self.process.adopt(function);
+        let items = self.adopt(items).into_iter();
+        let calls = items.map(|item| self.call_within(&function, vec![item])).collect();
+        let (mut results, mut failures) = (Vec::new(), Vec::new());
+        for outcome in join_all(calls).await {
+            match outcome {
+                Ok(values) => {
+                    results.push(values.into_iter().next().map_or(Told::Nil, Told::Kept));
+                    failures.push(Told::Nil);
+                }
+                Err(Failed { kind: Kind::Script, error, .. }) => return Reply::Raised(error),
+                Err(failed) => {
+                    results.push(Told::Nil);
+                    failures.push(Told::Kept(failed.error));
+                }
+            }
+        }
+        Reply::Values(vec![Told::List(results), Told::List(failures)])
+    }
+
+    /// Calls a function for so long at most.
+    async fn timeout(
+        &self,
+        function: HostRootTicket,
+        span: Duration,
+        arguments: Vec<HostRootTicket>,
+    ) -> Reply {
+        let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));
+        let call = self.call_within(&function, arguments);
+        match self.place.env.timeout(span, call).await {
+            Some(Ok(values)) => Reply::Values(values.into_iter().map(Told::Kept).collect()),
+            Some(Err(failed)) => Reply::Raised(failed.error),
+            None => failed(&CallError::Timeout(span)),
+        }
+    }
+}
+
+fn of_redis(outcome: Result<Answer, CallError>) -> Reply {
+    match outcome {
+        Ok(answer) => Reply::Values(vec![told(answer)]),
+        Err(error) => failed(&error),
+    }
+}
+
+fn told(answer: Answer) -> Told {
+    match answer {
+        Answer::Status(text) | Answer::Bulk(text) => Told::Bytes(text),
+        Answer::Error(text) => Told::from(text.as_str()),
+        Answer::Integer(number) => Told::Int(number),
+        Answer::Array(elements) => Told::List(elements.into_iter().map(told).collect()),
+        Answer::Nil => Told::Nil,
+    }
+}
+
+/// Waits for all of them; each time something happens they are polled in order.
+async fn join_all<T>(mut futures: Vec<BoxFuture<'static, T>>) -> Vec<T> {
+    let mut outputs: Vec<Option<T>> = futures.iter().map(|_| None).collect();
+    poll_fn(|context| {
+        let open = futures.iter_mut().zip(&mut outputs).filter(|(_, output)| output.is_none());
+        for (future, output) in open {
+            if let Poll::Ready(value) = future.as_mut().poll(context) {
+                *output = Some(value);
+            }
+        }
+        if outputs.iter().all(Option::is_some) { Poll::Ready(()) } else { Poll::Pending }
+    })
+    .await;
+    outputs.into_iter().flatten().collect()
+}

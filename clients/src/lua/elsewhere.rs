@@ -1,0 +1,313 @@
+//! What a script asks of a coordinator other than Redis.
+
+use super::hands::{Elsewhere, Hands, Place};
+use super::process::{Reply, Told, failed as lost};
+use super::words::Datum;
+use crate::call_error::CallError;
+use crate::memcached;
+use crate::mysql;
+use crate::sql;
+use crate::stream::Failure;
+use crate::zookeeper::protocol::{CreateMode, NodeChange, ZooKeeperError};
+use crate::zookeeper::watches::WatchedEvent;
+use std::fmt::Display;
+use std::time::Duration;
+
+/// What a request comes to; a reply that says no in the other case.
+type Outcome = Result<Vec<Told>, Reply>;
+
+/// Does what `LIBRARY.FUNCTION` asks for.
+pub(super) async fn serve(
+    place: &Place,
+    hands: &Hands,
+    operation: &str,
+    arguments: &[Datum],
+) -> Reply {
+    let (library, function) = operation.split_once('.').unwrap_or((operation, ""));
+    let given = Given { operation, arguments };
+    let outcome = match (library, &hands.elsewhere) {
+        ("sql", Elsewhere::PostgreSql(slot)) => {
+            let mut session = slot.take(|| Elsewhere::postgresql(place));
+            postgresql(&mut session, function, &given).await
+        }
+        ("sql", Elsewhere::MySql(slot)) => {
+            let mut session = slot.take(|| Elsewhere::mysql(place));
+            in_mysql(&mut session, function, &given).await
+        }
+        ("memcached", Elsewhere::Memcached(slot)) => {
+            let mut session = slot.take(|| Elsewhere::memcached(place));
+            in_memcached(&mut session, function, &given).await
+        }
+        ("zookeeper", Elsewhere::ZooKeeper) => zookeeper(place, function, &given).await,
+        _ => Err(Reply::Misused(format!("{operation}: expected a lock.deployment that has it"))),
+    };
+    outcome.map_or_else(|reply| reply, Reply::Values)
+}
+
+/// The arguments of a request.
+struct Given<'g> {
+    operation: &'g str,
+    arguments: &'g [Datum],
+}
+
+impl Given<'_> {
+    fn wrong(&self, number: usize, expected: &str) -> Reply {
+        let given = match self.arguments.get(number - 1) {
+            None | Some(Datum::Nil) => "nil".to_owned(),
+            Some(Datum::Bool(is_true)) => is_true.to_string(),
+            Some(Datum::Int(value)) => value.to_string(),
+            Some(Datum::Float(value)) => value.to_string(),
+            Some(Datum::Bytes(text)) => format!("'{}'", String::from_utf8_lossy(text)),
+            Some(Datum::Foreign(kind)) => format!("a {kind}"),
+        };
+        let operation = self.operation;
+        Reply::Misused(format!("{operation}: argument {number} is {given}: expected {expected}"))
+    }
+
+    fn text(&self, number: usize) -> Result<String, Reply> {
+        match self.arguments.get(number - 1) {
+            Some(Datum::Bytes(text)) => Ok(String::from_utf8_lossy(text).into_owned()),
+            Some(Datum::Int(value)) => Ok(value.to_string()),
+            _ => Err(self.wrong(number, "a string")),
+        }
+    }
+
+    /// A key of memcached: one word.
+    fn key(&self) -> Result<String, Reply> {
+        let key = self.text(1)?;
+        let is_word = (1..=250).contains(&key.len()) && key.bytes().all(|byte| byte > b' ');
+        if is_word { Ok(key) } else { Err(self.wrong(1, "1 to 250 bytes without a space")) }
+    }
+
+    fn integer(&self, number: usize) -> Result<i64, Reply> {
+        match self.arguments.get(number - 1) {
+            Some(Datum::Int(value)) => Ok(*value),
+            _ => Err(self.wrong(number, "a whole number")),
+        }
+    }
+
+    /// Milliseconds, which may be a fraction.
+    fn span(&self, number: usize) -> Result<Duration, Reply> {
+        let milliseconds = match self.arguments.get(number - 1) {
+            Some(Datum::Int(value)) => *value as f64,
+            Some(Datum::Float(value)) => *value,
+            _ => return Err(self.wrong(number, "milliseconds")),
+        };
+        match (0.0..=86_400_000.0).contains(&milliseconds) {
+            true => Ok(Duration::from_micros((milliseconds * 1_000.0).round() as u64)),
+            false => Err(self.wrong(number, "0 to 86400000 milliseconds")),
+        }
+    }
+
+    fn flag(&self, number: usize) -> bool {
+        matches!(self.arguments.get(number - 1), Some(Datum::Bool(true)))
+    }
+
+    fn parameters(&self, first: usize) -> Result<Vec<sql::protocol::Parameter>, Reply> {
+        use sql::protocol::{Kind, Parameter};
+        let given = self.arguments.iter().zip(1..).skip(first - 1);
+        given
+            .map(|(value, number)| match value {
+                Datum::Bytes(text) => Ok(Parameter::text(String::from_utf8_lossy(text))),
+                Datum::Int(value) => Ok(Parameter { kind: Kind::Int8, text: value.to_string() }),
+                Datum::Float(value) => {
+                    Ok(Parameter { kind: Kind::Unspecified, text: value.to_string() })
+                }
+                Datum::Bool(value) => {
+                    Ok(Parameter { kind: Kind::Unspecified, text: value.to_string() })
+                }
+                Datum::Nil | Datum::Foreign(_) => Err(self.wrong(number, "a string or a number")),
+            })
+            .collect()
+    }
+
+    fn unknown(&self, valid: &str) -> Reply {
+        Reply::Misused(format!("{}: expected one of {valid} here", self.operation))
+    }
+}
+
+fn refused_by<R: Display>(failure: Failure<R>, code: impl FnOnce(&R) -> String) -> Reply {
+    match failure {
+        Failure::Refused(refusal) => Reply::Failed {
+            message: format!("the server answered {refusal}"),
+            is_unknown: false,
+            code: Some(code(&refusal)),
+        },
+        Failure::Lost(error) => lost(&error),
+    }
+}
+
+/// Rows as lists; NULL is false, which leaves no hole in a list.
+fn rows(rows: Vec<Vec<Option<String>>>) -> Told {
+    let cell = |cell: Option<String>| cell.map_or(Told::Bool(false), |text| Told::from(&*text));
+    Told::List(
+        rows.into_iter().map(|row| Told::List(row.into_iter().map(cell).collect())).collect(),
+    )
+}
+
+async fn postgresql(
+    session: &mut sql::session::Session,
+    function: &str,
+    given: &Given<'_>,
+) -> Outcome {
+    let failed = |failure: sql::session::Failure| refused_by(failure, |one| one.code.clone());
+    let done = match function {
+        "query" => session.run(&given.text(1)?, &given.parameters(2)?).await,
+        "begin" => session.begin("BEGIN", &given.text(1)?, &given.parameters(2)?).await,
+        "go_on" => session.go_on(&given.text(1)?, &given.parameters(2)?).await,
+        "bound" => session.go_on(&given.text(1)?, &given.parameters(2)?).await,
+        "commit" => {
+            let is_done = session.commit().await.map_err(failed)?;
+            return Ok(vec![Told::Bool(is_done)]);
+        }
+        "rollback" => {
+            session.roll_back().await;
+            return Ok(Vec::new());
+        }
+        "session" => {
+            let number = session.backend().map_or(Told::Nil, |id| Told::Int(i64::from(id)));
+            return Ok(vec![number]);
+        }
+        "close" => {
+            session.close();
+            return Ok(Vec::new());
+        }
+        _ => {
+            let valid = "query, begin, go_on, bound, commit, rollback, session, close";
+            return Err(given.unknown(valid));
+        }
+    };
+    let done = done.map_err(failed)?;
+    let count = i64::try_from(done.count()).unwrap_or(i64::MAX);
+    Ok(vec![rows(done.rows), Told::Int(count)])
+}
+
+async fn in_mysql(
+    session: &mut mysql::session::Session,
+    function: &str,
+    given: &Given<'_>,
+) -> Outcome {
+    let outcome = match function {
+        "query" => session.run(&statement(given, 1)?, Duration::ZERO).await,
+        "within" => {
+            session.run(&statement(given, 2)?, given.span(1)?).await
+        }
+        "bound" => session.bound(&statement(given, 1)?).await,
+        "session" => {
+            let number = session.id().map_or(Told::Nil, |id| Told::Int(i64::from(id)));
+            return Ok(vec![number]);
+        }
+        _ => return Err(given.unknown("query, within, bound, session")),
+    };
+    let found = outcome.map_err(|failure| refused_by(failure, |one| one.code.to_string()))?;
+    Ok(vec![rows(found)])
+}
+
+/// A statement with a value in the place of each question mark.
+fn statement(given: &Given<'_>, place: usize) -> Result<String, Reply> {
+    let text = given.text(place)?;
+    let mut pieces = text.split('?');
+    let mut statement = pieces.next().unwrap_or_default().to_owned();
+    for (piece, number) in pieces.zip(place + 1..) {
+        match given.arguments.get(number - 1) {
+            Some(Datum::Int(value)) => statement.push_str(&value.to_string()),
+            _ => statement.push_str(&mysql::protocol::quoted(&given.text(number)?)),
+        }
+        statement.push_str(piece);
+    }
+    Ok(statement)
+}
+
+async fn in_memcached(
+    session: &mut memcached::session::Session,
+    function: &str,
+    given: &Given<'_>,
+) -> Outcome {
+    use memcached::protocol::Answer;
+    let key = given.key()?;
+    let request = match function {
+        "add" | "set" => {
+            let (value, seconds) = (given.text(2)?, given.integer(3)?);
+            format!("{function} {key} 0 {seconds} {}\r\n{value}\r\n", value.len())
+        }
+        "cas" => {
+            let (value, seconds, id) = (given.text(2)?, given.integer(3)?, given.integer(4)?);
+            format!("cas {key} 0 {seconds} {} {id}\r\n{value}\r\n", value.len())
+        }
+        "get" | "gets" | "delete" => format!("{function} {key}\r\n"),
+        _ => return Err(given.unknown("add, set, cas, get, gets, delete")),
+    };
+    let answer = session.call(request.as_bytes()).await.map_err(|error| lost(&error))?;
+    match answer {
+        Answer::Line(line) => match line.as_str() {
+            "STORED" | "DELETED" => Ok(vec![Told::Bool(true)]),
+            "NOT_STORED" | "EXISTS" | "NOT_FOUND" => Ok(vec![Told::Bool(false)]),
+            _ => Err(lost(&CallError::Malformed(format!("unexpected {line:?}")))),
+        },
+        Answer::Items(items) => Ok(items.into_iter().next().map_or(Vec::new(), |item| {
+            let id = item.cas.and_then(|id| i64::try_from(id).ok());
+            vec![Told::Bytes(item.value), id.map_or(Told::Nil, Told::Int)]
+        })),
+    }
+}
+
+async fn zookeeper(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
+    let Some(keeper) = &place.keeper else { return Err(given.unknown("nothing")) };
+    let session = keeper.client.session();
+    let watcher = given.flag(2).then_some(&keeper.watcher);
+    match function {
+        "create" => {
+            let mode = match &*given.text(2)? {
+                "persistent" => CreateMode::Persistent,
+                "ephemeral_sequential" => CreateMode::EphemeralSequential,
+                "container" => CreateMode::Container,
+                _ => return Err(given.wrong(2, "persistent, ephemeral_sequential or container")),
+            };
+            let path = session.create(&given.text(1)?, mode).await.map_err(of_keeper)?;
+            Ok(vec![Told::from(&*path)])
+        }
+        "delete" => session.delete(&given.text(1)?).await.map(|()| Vec::new()).map_err(of_keeper),
+        "exists" => {
+            let stat = session.exists(&given.text(1)?, watcher).await.map_err(of_keeper)?;
+            Ok(vec![Told::Bool(stat.is_some()), stat.map_or(Told::Nil, |one| Told::Int(one.czxid))])
+        }
+        "children" => {
+            let names = session.get_children(&given.text(1)?, watcher).await.map_err(of_keeper)?;
+            Ok(vec![Told::List(names.iter().map(|name| Told::from(&**name)).collect())])
+        }
+        "forget" => {
+            keeper.watcher.clear();
+            Ok(Vec::new())
+        }
+        "wait" => {
+            let span = given.span(1)?;
+            let event = place.env.timeout(span, keeper.watcher.next()).await;
+            Ok(vec![event.map_or(Told::Nil, |event| Told::from(name_of(event)))])
+        }
+        _ => Err(given.unknown("create, delete, exists, children, forget, wait")),
+    }
+}
+
+fn name_of(event: WatchedEvent) -> &'static str {
+    match event {
+        WatchedEvent::Connected => "connected",
+        WatchedEvent::Disconnected => "disconnected",
+        WatchedEvent::Expired => "expired",
+        WatchedEvent::Node(NodeChange::Created) => "created",
+        WatchedEvent::Node(NodeChange::Deleted) => "deleted",
+        WatchedEvent::Node(NodeChange::Data) => "data",
+        WatchedEvent::Node(NodeChange::Children) => "children",
+    }
+}
+
+fn of_keeper(error: ZooKeeperError) -> Reply {
+    let (code, is_unknown) = match &error {
+        ZooKeeperError::ConnectionLoss => ("ConnectionLoss".to_owned(), true),
+        ZooKeeperError::SessionExpired => ("SessionExpired".to_owned(), true),
+        ZooKeeperError::SessionMoved => ("SessionMoved".to_owned(), true),
+        ZooKeeperError::NoNode => ("NoNode".to_owned(), false),
+        ZooKeeperError::NodeExists => ("NodeExists".to_owned(), false),
+        ZooKeeperError::Server(code) => (code.to_string(), false),
+    };
+    Reply::Failed { message: error.to_string(), is_unknown, code: Some(code) }
+}

@@ -1,0 +1,228 @@
+//! The connections of one task of a script, opened when they are needed.
+
+use crate::call_error::CallError;
+use crate::env::{Address, Env};
+use crate::lock::{Coordinator, Deployment, Servers, Settings};
+use crate::reply::Reply;
+use crate::session::Session;
+use crate::zookeeper::ensemble::{Client, Ensemble};
+use crate::zookeeper::shared::Habits;
+use crate::zookeeper::watches::Watcher;
+use crate::{memcached, mysql, sql};
+use sha1::{Digest, Sha1};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+use std::rc::Rc;
+
+/// What all tasks of a process know.
+pub(super) struct Place {
+    pub(super) env: Env,
+    pub(super) servers: Servers,
+    pub(super) settings: Settings,
+    pub(super) deployment: Deployment,
+    /// The client of ZooKeeper, which all tasks share as they share its session.
+    pub(super) keeper: Option<Keeper>,
+    /// The SHA-1 of each script that was sent, in hex.
+    pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
+}
+
+/// The connections of one task.
+pub(super) struct Hands {
+    /// The one server of Redis or each master.
+    redis: Vec<Slot<Session>>,
+    pub(super) elsewhere: Elsewhere,
+}
+
+/// A client of ZooKeeper, and where the changes of watched nodes are told.
+pub(super) struct Keeper {
+    pub(super) client: Client,
+    pub(super) watcher: Rc<Watcher>,
+}
+
+/// The connection to a coordinator other than Redis.
+pub(super) enum Elsewhere {
+    Nothing,
+    Memcached(Slot<memcached::session::Session>),
+    ZooKeeper,
+    PostgreSql(Slot<sql::session::Session>),
+    MySql(Slot<mysql::session::Session>),
+}
+
+impl Elsewhere {
+    fn new(place: &Place) -> Elsewhere {
+        match place.deployment.coordinator() {
+            Coordinator::Redis | Coordinator::Etcd => Elsewhere::Nothing,
+            Coordinator::Memcached => {
+                Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place)))
+            }
+            Coordinator::ZooKeeper => Elsewhere::ZooKeeper,
+            Coordinator::PostgreSql => {
+                Elsewhere::PostgreSql(Slot::new(Elsewhere::postgresql(place)))
+            }
+            Coordinator::MySql => Elsewhere::MySql(Slot::new(Elsewhere::mysql(place))),
+        }
+    }
+
+    pub(super) fn memcached(place: &Place) -> memcached::session::Session {
+        let timeout = place.settings.command_timeout;
+        memcached::session::Session::new(&place.env, &place.members()[0], timeout)
+    }
+
+    pub(super) fn postgresql(place: &Place) -> sql::session::Session {
+        let timeout = place.settings.command_timeout;
+        sql::session::Session::new(&place.env, place.members(), timeout)
+    }
+
+    pub(super) fn mysql(place: &Place) -> mysql::session::Session {
+        let timeout = place.settings.command_timeout;
+        mysql::session::Session::new(&place.env, &place.members()[0], timeout)
+    }
+}
+
+/// A connection that is used by one request at a time. A request that finds it in use makes
+/// another.
+pub(super) struct Slot<T>(RefCell<Option<T>>);
+
+/// A connection in use. It goes back when it is dropped, also halfway.
+pub(super) struct Taken<'s, T> {
+    slot: &'s Slot<T>,
+    value: Option<T>,
+}
+
+impl<T> Slot<T> {
+    pub(super) fn new(value: T) -> Slot<T> {
+        Slot(RefCell::new(Some(value)))
+    }
+
+    pub(super) fn take(&self, make: impl FnOnce() -> T) -> Taken<'_, T> {
+        let idle = self.0.borrow_mut().take();
+        Taken { slot: self, value: Some(idle.unwrap_or_else(make)) }
+    }
+}
+
+impl<T> Drop for Taken<'_, T> {
+    fn drop(&mut self) {
+        *self.slot.0.borrow_mut() = self.value.take();
+    }
+}
+
+impl<T> Deref for Taken<'_, T> {
+    type Target = T;
+
+    #[expect(clippy::expect_used, reason = "the value is there until the drop")]
+    fn deref(&self) -> &T {
+        self.value.as_ref().expect("in use")
+    }
+}
+
+impl<T> DerefMut for Taken<'_, T> {
+    #[expect(clippy::expect_used, reason = "the value is there until the drop")]
+    fn deref_mut(&mut self) -> &mut T {
+        self.value.as_mut().expect("in use")
+    }
+}
+
+impl Hands {
+    pub(super) fn new(place: &Place) -> Hands {
+        let redis = sessions(place).into_iter().map(Slot::new).collect();
+        Hands { redis, elsewhere: Elsewhere::new(place) }
+    }
+
+    /// The server of Redis with this number; 0 is the one. Errors: there is none.
+    pub(super) fn redis(
+        &self,
+        place: &Place,
+        number: usize,
+    ) -> Result<Taken<'_, Session>, String> {
+        let (index, name) = match (place.deployment, number) {
+            (Deployment::Primary, 0) => (0, "redis"),
+            (Deployment::Independent, 1..) => (number - 1, "masters"),
+            (Deployment::Independent, 0) => {
+                return Err("redis: expected masters[1] to masters[n], because lock.deployment is \
+                            'independent'"
+                    .to_owned());
+            }
+            _ => {
+                return Err("redis: expected lock.deployment 'single' or 'independent'".to_owned());
+            }
+        };
+        let slot = self.redis.get(index);
+        let slot = slot.ok_or_else(|| format!("{name}[{number}]: there is no such server"))?;
+        Ok(slot.take(|| sessions(place).swap_remove(index)))
+    }
+}
+
+fn sessions(place: &Place) -> Vec<Session> {
+    let Place { env, servers, settings, .. } = place;
+    match place.deployment {
+        Deployment::Primary => vec![Session::primary(env, servers, settings)],
+        Deployment::Independent => Session::independent(env, servers, settings),
+        _ => Vec::new(),
+    }
+}
+
+impl Place {
+    /// Panics if the servers are not of the deployment.
+    pub(super) fn new(
+        env: &Env,
+        servers: &Servers,
+        settings: &Settings,
+        deployment: Deployment,
+    ) -> Place {
+        let is_keeper = deployment.coordinator() == Coordinator::ZooKeeper;
+        let keeper = is_keeper.then(|| Keeper {
+            client: Client::open(Ensemble::new(env, servers, settings, Habits::JAVA)),
+            watcher: Rc::default(),
+        });
+        Place {
+            env: env.clone(),
+            servers: servers.clone(),
+            settings: settings.clone(),
+            deployment,
+            keeper,
+            digests: RefCell::default(),
+        }
+    }
+
+    fn members(&self) -> &[Address] {
+        match &self.servers {
+            Servers::Ensemble(members) => members,
+            other => panic!("members are needed, but the servers are {other:?}"),
+        }
+    }
+
+    /// Runs a script of Redis: EVALSHA first, EVAL if the server does not know it.
+    pub(super) async fn run_script(
+        &self,
+        session: &mut Session,
+        source: &bytes::Bytes,
+        keys: usize,
+        words: &[&[u8]],
+    ) -> Result<Reply, CallError> {
+        let (digest, count) = (self.digest(source), keys.to_string());
+        let mut all: Vec<&[u8]> = Vec::with_capacity(3 + words.len());
+        all.extend_from_slice(&[b"EVALSHA", digest.as_bytes(), count.as_bytes()]);
+        all.extend_from_slice(words);
+        match session.call(&all).await {
+            Err(CallError::Server(error)) if error.starts_with("NOSCRIPT") => {
+                all[0] = b"EVAL";
+                all[1] = source;
+                session.call(&all).await
+            }
+            outcome => outcome,
+        }
+    }
+
+    fn digest(&self, source: &bytes::Bytes) -> Rc<str> {
+        let mut digests = self.digests.borrow_mut();
+        if let Some(known) = digests.get(source) {
+            return known.clone();
+        }
+        let digest = Sha1::digest(source);
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest: Rc<str> = digest.into();
+        digests.insert(source.clone(), digest.clone());
+        digest
+    }
+}

@@ -1,0 +1,77 @@
+//! Calls of functions that nobody defines, found before the script runs.
+
+use super::machine::Machine;
+use super::source::Source;
+use luna_core::frontend::lexer::Lexer;
+use luna_core::frontend::token::{Token, TokenInfo};
+use luna_core::version::LuaVersion;
+use std::collections::BTreeSet;
+
+/// The first call of a function that neither the script nor the host defines. A name that the
+/// script uses otherwise than in calls may have been defined, and is passed over.
+pub(super) fn unknown_call(source: &Source, machine: &mut Machine) -> Option<String> {
+    let tokens = tokens(&source.text);
+    let defined = defined(&tokens);
+    for (place, token) in tokens.iter().enumerate() {
+        let Token::Name(name) = &token.tok else { continue };
+        let is_field = place > 0 && is_selector(&tokens[place - 1].tok);
+        if is_field || defined.contains(&**name) {
+            continue;
+        }
+        let field = field_of(&tokens, place);
+        let is_call = is_call(&tokens, place + 1) || field.is_some();
+        if is_call && !machine.knows(name, None) {
+            let names = machine.names(None);
+            let problem = format!("unknown function '{name}': expected one of {names}");
+            return Some(source.tell_at(token.line, token.span.start as usize, &problem));
+        }
+        if let Some((at, field)) = field
+            && !machine.knows(name, Some(field))
+        {
+            let names = machine.names(Some(name));
+            let problem = format!("unknown function '{name}.{field}': expected one of {names}");
+            return Some(source.tell_at(at.line, at.span.start as usize, &problem));
+        }
+    }
+    None
+}
+
+fn tokens(text: &str) -> Vec<TokenInfo> {
+    let mut lexer = Lexer::new(text.as_bytes(), LuaVersion::Lua54);
+    let next = || lexer.next_token().ok().filter(|token| token.tok != Token::Eof);
+    std::iter::from_fn(next).collect()
+}
+
+/// The names that are used otherwise than as what is called, or after `function`.
+fn defined(tokens: &[TokenInfo]) -> BTreeSet<&str> {
+    let mut defined = BTreeSet::new();
+    for (place, token) in tokens.iter().enumerate() {
+        let Token::Name(name) = &token.tok else { continue };
+        let before = place.checked_sub(1).map(|before| &tokens[before].tok);
+        if before.is_some_and(is_selector) {
+            continue;
+        }
+        let is_used = is_call(tokens, place + 1) || field_of(tokens, place).is_some();
+        if !is_used || before == Some(&Token::Function) {
+            defined.insert(&**name);
+        }
+    }
+    defined
+}
+
+/// The field of the name at this place that is called.
+fn field_of(tokens: &[TokenInfo], place: usize) -> Option<(&TokenInfo, &str)> {
+    let [dot, field, ..] = tokens.get(place + 1..)? else { return None };
+    let Token::Name(name) = &field.tok else { return None };
+    let is_call = dot.tok == Token::Dot && is_call(tokens, place + 3);
+    is_call.then_some((field, &**name))
+}
+
+fn is_call(tokens: &[TokenInfo], place: usize) -> bool {
+    let next = tokens.get(place).map(|token| &token.tok);
+    matches!(next, Some(Token::LParen | Token::Str(_)))
+}
+
+fn is_selector(token: &Token) -> bool {
+    matches!(token, Token::Dot | Token::Colon)
+}

@@ -1,0 +1,353 @@
+//! A script as a lock in the hands of one process.
+
+use super::actor::Actor;
+use super::hands::Place;
+use super::process::{Failed, Function, Kind, Pinned, Process, Told};
+use super::script::Script;
+use crate::env::{BoxFuture, Env, Monotonic, Note, Spawned};
+use crate::lock::{
+    Acquisition, Check, Extension, FencingToken, Lease, Lock, Release, Servers, Settings, Usage,
+};
+use crate::retry::Retry;
+use bytes::Bytes;
+use luna_core::runtime::Value;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+impl Script {
+    /// The lock of one process. Panics if the servers are not of the script's deployment.
+    pub fn build(&self, env: Env, servers: &Servers, settings: &Settings) -> Box<dyn Lock> {
+        let place = Rc::new(Place::new(&env, servers, settings, self.facts.deployment));
+        let actor = Process::new(&env, &self.source, (servers, settings))
+            .map(|process| Actor::new(&process, &place));
+        Box::new(Scripted { script: self.clone(), env, place, actor, renewals: BTreeMap::new() })
+    }
+}
+
+struct Scripted {
+    script: Script,
+    env: Env,
+    place: Rc<Place>,
+    /// Or why the file cannot be run.
+    actor: Result<Actor, String>,
+    /// The tasks that renew, by the owner of their lease.
+    renewals: BTreeMap<Bytes, Spawned>,
+}
+
+/// What a script said: yes, no, or nothing that is known.
+enum Answer {
+    Yes,
+    No,
+    Unknown(String),
+}
+
+impl Scripted {
+    fn ttl_ms(&self) -> Told {
+        Told::Int(i64::try_from(self.place.settings.ttl.as_millis()).unwrap_or(i64::MAX))
+    }
+
+    fn about(lease: &Lease) -> Vec<Told> {
+        vec![Told::from(lease.resource.as_str()), Told::Bytes(lease.owner.clone())]
+    }
+
+    /// What the script returns; an error of a task of its before comes first.
+    async fn call(
+        &self,
+        function: Function,
+        arguments: Vec<Told>,
+    ) -> Result<(Rc<Process>, Vec<Pinned>), (Kind, String)> {
+        let actor = self.actor.as_ref().map_err(|problem| (Kind::Script, problem.clone()))?;
+        let complaint = actor.process.complaint.borrow_mut().take();
+        complaint.map_or(Ok(()), |complaint| Err((Kind::Script, complaint)))?;
+        let function = actor.process.function(function);
+        let outcome = actor.call(&function, arguments).await;
+        let outcome = outcome.map_err(|Failed { kind, message, .. }| (kind, message));
+        outcome.map(|values| (actor.process.clone(), values))
+    }
+
+    /// One attempt. Errors: the script is wrong, so that another attempt makes no sense.
+    async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
+        let patience = self.place.settings.acquire_timeout.as_millis();
+        let patience = Told::Int(i64::try_from(patience).unwrap_or(i64::MAX));
+        let arguments = vec![Told::from(resource), self.ttl_ms(), patience];
+        match self.call(Function::Acquire, arguments).await {
+            Ok((process, values)) => {
+                let values: Vec<Value> = values.iter().map(Pinned::value).collect();
+                let outcome = process.with(|machine| granted(machine, &values));
+                match outcome.unwrap_or(Ok(None)) {
+                    Ok(Some((owner, token, valid_until))) => {
+                        let resource = resource.to_owned();
+                        Ok(Acquisition::Granted(Lease { resource, owner, token, valid_until }))
+                    }
+                    Ok(None) => Ok(Acquisition::Refused(reason(&process, &values).into())),
+                    Err(problem) => Err(process.wrong(&problem)),
+                }
+            }
+            Err((Kind::Refused, reason)) => Ok(Acquisition::Refused(reason.into())),
+            Err((Kind::Unknown, reason)) => Ok(Acquisition::Unknown(reason)),
+            Err((Kind::Script, reason)) => Err(reason),
+        }
+    }
+
+    /// Attempts until one is granted or the time is over, and when the last was sent. Once the
+    /// outcome of an attempt was unknown, it may stand, and the answer is never a refusal.
+    async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
+        let mut retry = Retry::start(&self.env, &self.place.settings);
+        let mut standing = None;
+        loop {
+            let sent = self.env.monotonic_clock();
+            let outcome = self.attempt(resource).await?;
+            let is_over = self.script.facts.waits || matches!(outcome, Acquisition::Granted(_));
+            if let Acquisition::Unknown(_) = outcome {
+                standing = Some(outcome.clone());
+            }
+            if is_over {
+                return Ok((outcome, sent));
+            }
+            if !retry.again().await {
+                return Ok((standing.unwrap_or(outcome), sent));
+            }
+        }
+    }
+
+    async fn acquire_and_renew(&mut self, resource: &str) -> Acquisition {
+        let (outcome, sent) = match self.attempts(resource).await {
+            Ok(outcome) => outcome,
+            Err(problem) => return Acquisition::Unknown(problem),
+        };
+        if let Acquisition::Granted(lease) = &outcome
+            && self.script.facts.has_renew
+        {
+            self.renew(lease, sent);
+        }
+        outcome
+    }
+
+    /// Starts the task that renews a lease.
+    fn renew(&mut self, lease: &Lease, sent: Monotonic) {
+        let Ok(actor) = &self.actor else { return };
+        let renewal = Renewal {
+            actor: Actor::new(&actor.process, &self.place),
+            lease: lease.clone(),
+            confirmed: sent,
+        };
+        let task = self.env.spawn(renewal.go_on());
+        self.renewals.insert(lease.owner.clone(), task);
+    }
+
+    /// Asks the script a question about a lease.
+    async fn ask(&self, function: Function, name: &str, arguments: Vec<Told>) -> Answer {
+        match self.call(function, arguments).await {
+            Ok((process, values)) => yes_or_no(name, &process, &values),
+            Err((_, reason)) => Answer::Unknown(reason),
+        }
+    }
+
+    async fn extend_now(&mut self, lease: &mut Lease) -> Extension {
+        let sent = self.env.monotonic_clock();
+        let mut arguments = Scripted::about(lease);
+        arguments.push(self.ttl_ms());
+        match self.ask(Function::Extend, "extend", arguments).await {
+            Answer::Yes => {
+                lease.valid_until = Some(sent.plus(self.place.settings.ttl));
+                Extension::Extended
+            }
+            Answer::No => {
+                self.env.note(Note::LockLost);
+                Extension::NotHeld
+            }
+            Answer::Unknown(reason) => Extension::Unknown(reason),
+        }
+    }
+
+    async fn check_now(&mut self, lease: &Lease) -> Check {
+        match self.ask(Function::IsHeld, "is_held", Scripted::about(lease)).await {
+            Answer::Yes => Check::Ours,
+            Answer::No => {
+                self.env.note(Note::LockLost);
+                Check::NotHeld
+            }
+            Answer::Unknown(reason) => Check::Unknown(reason),
+        }
+    }
+
+    /// The renewing stops before the release is sent.
+    async fn stop_and_release(&mut self, lease: Lease) -> Release {
+        if let Some(task) = self.renewals.remove(&lease.owner) {
+            task.abort();
+        }
+        let mut arguments = Scripted::about(&lease);
+        arguments.extend(lease.token.map(|token| Told::Int(token.0 as i64)));
+        match self.ask(Function::Release, "release", arguments).await {
+            Answer::Yes => Release::Released,
+            Answer::No => Release::NotHeld,
+            Answer::Unknown(reason) => Release::Unknown(reason),
+        }
+    }
+}
+
+/// A task that renews one lease every third of the ttl, until it is stopped or the lock is lost.
+struct Renewal {
+    actor: Actor,
+    lease: Lease,
+    /// When the last renewal that was confirmed was sent.
+    confirmed: Monotonic,
+}
+
+impl Renewal {
+    async fn go_on(mut self) {
+        let (env, ttl) = (self.actor.place.env.clone(), self.actor.place.settings.ttl);
+        loop {
+            env.sleep(ttl / 3).await;
+            let sent = env.monotonic_clock();
+            match self.once().await {
+                Answer::Yes => self.confirmed = sent,
+                Answer::No => return env.note(Note::LockLost),
+                Answer::Unknown(_) if env.monotonic_clock().since(self.confirmed) >= ttl => {
+                    return env.note(Note::LockLost);
+                }
+                Answer::Unknown(_) => {}
+            }
+        }
+    }
+
+    async fn once(&self) -> Answer {
+        let process = &self.actor.process;
+        let mut arguments = Scripted::about(&self.lease);
+        let ttl_ms = self.actor.place.settings.ttl.as_millis();
+        arguments.push(Told::Int(i64::try_from(ttl_ms).unwrap_or(i64::MAX)));
+        let outcome = self.actor.call(&process.function(Function::Renew), arguments).await;
+        let answer = match outcome {
+            Ok(values) => {
+                let values: Vec<Value> = values.iter().map(Pinned::value).collect();
+                said("renew", process, &values)
+            }
+            Err(Failed { kind: Kind::Script, message, .. }) => Err(message),
+            Err(failed) => return Answer::Unknown(failed.message),
+        };
+        answer.unwrap_or_else(|problem| {
+            process.complaint.borrow_mut().get_or_insert(problem.clone());
+            Answer::Unknown(problem)
+        })
+    }
+}
+
+fn yes_or_no(name: &str, process: &Rc<Process>, values: &[Pinned]) -> Answer {
+    let values: Vec<Value> = values.iter().map(Pinned::value).collect();
+    said(name, process, &values).unwrap_or_else(Answer::Unknown)
+}
+
+/// What a function answered that says yes or no. Errors: what it answered otherwise. Numbers are
+/// refused, because 0 is true in Lua.
+fn said(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, String> {
+    match values.first() {
+        None | Some(Value::Nil | Value::Bool(false)) => Ok(Answer::No),
+        Some(Value::Bool(true)) => Ok(Answer::Yes),
+        Some(other) => {
+            let kind = other.type_name();
+            let hint = if kind == "number" { "; 0 is true in Lua" } else { "" };
+            let problem = format!("{name} returned a {kind}: expected true, false or nil{hint}");
+            Err(process.wrong(&problem))
+        }
+    }
+}
+
+/// The reason that a script gives as its second value.
+fn reason(process: &Rc<Process>, values: &[Value]) -> String {
+    match values.get(1) {
+        Some(text @ Value::Str(_)) => {
+            process.with(|machine| machine.text_of(*text)).unwrap_or_default()
+        }
+        _ => "held by another".to_owned(),
+    }
+}
+
+type Grant = (Bytes, Option<FencingToken>, Option<Monotonic>);
+
+/// What acquire returned: the lease, or nothing. Errors: something else.
+fn granted(
+    machine: &mut super::machine::Machine,
+    values: &[Value],
+) -> Result<Option<Grant>, String> {
+    let owner = |value: Value| match value {
+        Value::Str(text) => Some(Bytes::copy_from_slice(text.as_bytes())),
+        Value::Int(number) => Some(Bytes::from(number.to_string())),
+        _ => None,
+    };
+    let expected = "the owner as a string, a table with owner, or nil";
+    match values.first().copied().unwrap_or(Value::Nil) {
+        Value::Nil | Value::Bool(false) => Ok(None),
+        table @ Value::Table(_) => {
+            let named = machine.field(table, "owner");
+            let owner = owner(named).ok_or_else(|| {
+                format!("acquire returned a table whose owner is a {}: expected a string", named.type_name())
+            })?;
+            let token = match machine.field(table, "token") {
+                Value::Nil => None,
+                Value::Int(token @ 0..) => Some(FencingToken(token.unsigned_abs())),
+                other => {
+                    let told = machine.text_of(other);
+                    return Err(format!(
+                        "acquire returned the token '{told}': expected a whole number, at least 0"
+                    ));
+                }
+            };
+            Ok(Some((owner, token, valid_until(machine, table)?)))
+        }
+        value => match owner(value) {
+            Some(owner) => Ok(Some((owner, None, None))),
+            None => {
+                Err(format!("acquire returned a {}: expected {expected}", value.type_name()))
+            }
+        },
+    }
+}
+
+/// When a lease ends, in milliseconds of the monotonic clock.
+fn valid_until(
+    machine: &mut super::machine::Machine,
+    table: Value,
+) -> Result<Option<Monotonic>, String> {
+    let milliseconds = match machine.field(table, "valid_until") {
+        Value::Nil => return Ok(None),
+        Value::Int(number) => number as f64,
+        Value::Float(number) => number,
+        other => {
+            return Err(format!(
+                "acquire returned a valid_until that is a {}: expected milliseconds of monotonic()",
+                other.type_name()
+            ));
+        }
+    };
+    // Before the run began is as good as when it began.
+    Ok(Some(Monotonic((milliseconds * 1_000.0).round().max(0.0) as u64)))
+}
+
+impl Lock for Scripted {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.acquire_and_renew(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(self.stop_and_release(lease))
+    }
+
+    fn extend<'a>(&'a mut self, lease: &'a mut Lease) -> BoxFuture<'a, Extension> {
+        if !self.script.facts.extends {
+            return Box::pin(std::future::ready(Extension::Unsupported));
+        }
+        Box::pin(self.extend_now(lease))
+    }
+
+    fn check<'a>(&'a mut self, lease: &'a Lease) -> BoxFuture<'a, Check> {
+        if !self.script.facts.checks {
+            return Box::pin(std::future::ready(Check::Unsupported));
+        }
+        Box::pin(self.check_now(lease))
+    }
+
+    fn usage(&self) -> Usage {
+        let facts = &self.script.facts;
+        Usage { extends: facts.extends, checks: facts.checks, renews: facts.renews, ..Usage::PLAIN }
+    }
+}

@@ -1,0 +1,284 @@
+//! A Lua state with one script in it, which one process of a run uses at a time.
+//!
+//! A state takes longer to make than most runs, so a thread keeps those that are idle. A process
+//! gets globals of its own; what all share cannot be changed (prelude.lua). Nothing that a script
+//! can see tells a state that was used before from a new one.
+
+use super::natives::NATIVES;
+use super::source::{CHUNK, Source};
+use luna_core::runtime::{CoroStatus, Value};
+use luna_core::version::LuaVersion;
+use luna_core::vm::{HostRootTicket, LuaError, Vm};
+use std::cell::RefCell;
+use std::cmp::Ordering;
+
+/// Instructions that a script may execute in one instant.
+pub(super) const INSTRUCTIONS: i64 = 200_000;
+/// What a resumption costs beyond its instructions.
+const RESUMPTION: i64 = 50;
+/// Bytes that a script may use.
+const MEMORY: usize = 16 << 20;
+/// Garbage is collected between two processes when there is so much more than at first.
+const GARBAGE: usize = 256 << 10;
+/// How many idle states a thread keeps.
+const IDLE_MAX: usize = 32;
+
+/// What `instantiate` returns, in this order.
+pub(super) const PARTS: usize = 6;
+
+/// A Lua state with a script.
+pub(super) struct Machine {
+    vm: Vm,
+    digest: [u8; 20],
+    /// prelude.lua's functions, and the script as a function of its globals. Pinned.
+    instantiate: Value,
+    knows: Value,
+    names: Value,
+    factory: Value,
+    /// Bytes in use at first.
+    at_first: usize,
+}
+
+thread_local! {
+    static IDLE: RefCell<Vec<Machine>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What a resumption came to.
+pub(super) enum Resumed {
+    /// The script wants something of the host.
+    Asks(Vec<Value>),
+    /// It is done.
+    Returned(Vec<Value>),
+}
+
+impl Machine {
+    /// An idle state with this script, or a new one. Errors: what is wrong with its syntax, as Lua
+    /// says it.
+    pub(super) fn take(source: &Source) -> Result<Machine, String> {
+        let idle = IDLE.with_borrow_mut(|idle| {
+            let place = idle.iter().position(|one| one.digest == source.digest);
+            place.map(|place| idle.swap_remove(place))
+        });
+        idle.map_or_else(|| Machine::new(source), Ok)
+    }
+
+    /// Gives it back for another process.
+    pub(super) fn recycle(mut self) {
+        self.vm.unpin_all();
+        self.pin_own();
+        self.vm.set_instr_budget(None);
+        self.vm.set_memory_cap(None);
+        if self.vm.memory_used() > self.at_first + GARBAGE {
+            self.vm.collect_garbage();
+        }
+        if self.vm.memory_used() > self.at_first + GARBAGE {
+            return;
+        }
+        let _ = IDLE.try_with(|idle| {
+            let mut idle = idle.borrow_mut();
+            if idle.len() < IDLE_MAX {
+                idle.push(self);
+            }
+        });
+    }
+
+    fn new(source: &Source) -> Result<Machine, String> {
+        let mut vm = Vm::sandbox(LuaVersion::Lua54)
+            .open_base()
+            .open_math()
+            .open_string()
+            .open_table()
+            .open_coroutine()
+            .build();
+        let name = format!("={CHUNK}");
+        let told = |error: luna_core::frontend::SyntaxError| {
+            String::from_utf8_lossy(&error.render(CHUNK.as_bytes())).into_owned()
+        };
+        // As it is first, so that errors are those of the script alone.
+        vm.load(source.text.as_bytes(), name.as_bytes()).map_err(told)?;
+        let (order, is_over) = (vm.native(order), vm.native(is_over));
+        let prelude = vm.load(include_bytes!("prelude.lua"), b"=prelude").map_err(told)?;
+        let mut natives = vec![order, is_over];
+        natives.extend(NATIVES.map(|native| vm.native(native)));
+        let made = vm.call_value(Value::Closure(prelude), &natives);
+        let made = made.map_err(|error| vm.error_text(&error))?;
+        let [instantiate, knows, names] = made[..] else {
+            return Err("the prelude returned something else".to_owned());
+        };
+        let text = format!("return function(_ENV, ...) {}\nend", source.text);
+        let factory = vm.load(text.as_bytes(), name.as_bytes()).map_err(told)?;
+        let factory = vm.call_value(Value::Closure(factory), &[]);
+        let factory = factory.map_err(|error| vm.error_text(&error))?;
+        let factory = factory.first().copied().unwrap_or(Value::Nil);
+        let digest = source.digest;
+        let mut machine =
+            Machine { vm, digest, instantiate, knows, names, factory, at_first: 0 };
+        machine.pin_own();
+        machine.vm.collect_garbage();
+        machine.at_first = machine.vm.memory_used();
+        Ok(machine)
+    }
+
+    fn pin_own(&mut self) {
+        for value in [self.instantiate, self.knows, self.names, self.factory] {
+            self.vm.pin_host(value);
+        }
+    }
+
+    /// Runs the file with globals of its own: `lock`, and its functions.
+    pub(super) fn instantiate(&mut self, masters: i64) -> Result<[Value; PARTS], String> {
+        self.arm(INSTRUCTIONS);
+        let arguments = [self.factory, Value::Int(masters)];
+        let made = self.vm.call_value(self.instantiate, &arguments);
+        let made = made.map_err(|error| self.text_of(error.0))?;
+        made.try_into().map_err(|_| "the prelude returned something else".to_owned())
+    }
+
+    /// Whether scripts can use a name, or a field of it.
+    pub(super) fn knows(&mut self, name: &str, field: Option<&str>) -> bool {
+        let mut arguments = vec![self.string(name.as_bytes())];
+        arguments.extend(field.map(|field| self.string(field.as_bytes())));
+        self.vm.set_instr_budget(None);
+        let known = self.vm.call_value(self.knows, &arguments);
+        known.is_ok_and(|values| values.first().is_some_and(|value| value.truthy()))
+    }
+
+    /// The functions that scripts can use, or those of a library, in a line.
+    pub(super) fn names(&mut self, library: Option<&str>) -> String {
+        let library = library.map_or(Value::Nil, |name| self.string(name.as_bytes()));
+        self.vm.set_instr_budget(None);
+        let names = self.vm.call_value(self.names, &[library]).unwrap_or_default();
+        names.first().map(|names| self.text_of(*names)).unwrap_or_default()
+    }
+
+    /// A coroutine that will run the function.
+    pub(super) fn begin(&mut self, function: HostRootTicket) -> HostRootTicket {
+        let function = self.read(function);
+        let coroutine = self.vm.create_coroutine(function);
+        self.vm.pin_host(coroutine)
+    }
+
+    /// Lets a coroutine go on, with so many instructions to use; how many are left then.
+    pub(super) fn resume(
+        &mut self,
+        coroutine: HostRootTicket,
+        values: Vec<Value>,
+        instructions: i64,
+    ) -> (Result<Resumed, LuaError>, i64) {
+        let coroutine = self.read(coroutine);
+        self.arm(instructions - RESUMPTION);
+        let outcome = self.vm.resume_coroutine(coroutine, values);
+        let left = self.vm.instr_budget_remaining().unwrap_or(0);
+        let is_over = matches!(coroutine, Value::Coro(one) if one.status == CoroStatus::Dead);
+        let outcome = outcome.map(|values| match is_over {
+            true => Resumed::Returned(values),
+            false => Resumed::Asks(values),
+        });
+        (outcome, left)
+    }
+
+    fn arm(&mut self, instructions: i64) {
+        self.vm.set_instr_budget(Some(instructions.max(1)));
+        self.vm.set_memory_cap(Some(MEMORY));
+    }
+
+    /// Keeps a value until it is let go.
+    pub(super) fn pin(&mut self, value: Value) -> HostRootTicket {
+        self.vm.pin_host(value)
+    }
+
+    /// Lets a value go.
+    pub(super) fn unpin(&mut self, ticket: HostRootTicket) {
+        // It is pinned once, and unpinned once.
+        let _ = self.vm.unpin(ticket);
+    }
+
+    /// A value that is kept.
+    pub(super) fn read(&self, ticket: HostRootTicket) -> Value {
+        self.vm.read_host(ticket).unwrap_or(Value::Nil)
+    }
+
+    /// A string of Lua's.
+    pub(super) fn string(&mut self, bytes: &[u8]) -> Value {
+        Value::Str(self.vm.heap.intern(bytes))
+    }
+
+    /// A list of Lua's.
+    pub(super) fn list(&mut self, values: &[Value]) -> Value {
+        let list = self.vm.new_table();
+        let numbered = values.iter().zip(1_i64..);
+        let list = numbered
+            .filter(|(value, _)| !value.is_nil())
+            .fold(list, |list, (value, number)| list.with(number, *value));
+        Value::Table(list.build())
+    }
+
+    /// A field of a table; nil of what is no table.
+    pub(super) fn field(&mut self, table: Value, name: &str) -> Value {
+        let Value::Table(table) = table else { return Value::Nil };
+        let name = self.string(name.as_bytes());
+        table.get(name)
+    }
+
+    /// A value in words.
+    pub(super) fn text_of(&self, value: Value) -> String {
+        match value {
+            Value::Str(text) => String::from_utf8_lossy(text.as_bytes()).into_owned(),
+            Value::Int(number) => number.to_string(),
+            Value::Float(number) => number.to_string(),
+            Value::Bool(is_true) => is_true.to_string(),
+            other => format!("an error that is a {}", other.type_name()),
+        }
+    }
+}
+
+/// `order(table)`: its keys, in an order that does not depend on where they are in memory; nil if
+/// they have none, false for what is no table.
+fn order(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
+    let Value::Table(table) = vm.nat_arg(slot, count, 0) else {
+        return Ok(vm.nat_return(slot, &[Value::Bool(false)]));
+    };
+    let (mut keys, mut last) = (Vec::new(), Value::Nil);
+    while let Ok(Some((key, _))) = table.next(last) {
+        if rank(key).is_none() {
+            return Ok(vm.nat_return(slot, &[Value::Nil]));
+        }
+        keys.push(key);
+        last = key;
+    }
+    keys.sort_by(|a, b| compare(*a, *b));
+    let list = vm.new_table();
+    let list = keys.iter().zip(1_i64..).fold(list, |list, (key, place)| list.with(place, *key));
+    let list = Value::Table(list.build());
+    Ok(vm.nat_return(slot, &[list]))
+}
+
+/// Numbers come first, then strings, then booleans.
+fn rank(key: Value) -> Option<u8> {
+    match key {
+        Value::Int(_) | Value::Float(_) => Some(0),
+        Value::Str(_) => Some(1),
+        Value::Bool(_) => Some(2),
+        _ => None,
+    }
+}
+
+fn compare(a: Value, b: Value) -> Ordering {
+    let number = |value| match value {
+        Value::Int(number) => number as f64,
+        Value::Float(number) => number,
+        _ => 0.0,
+    };
+    match (a, b) {
+        (Value::Int(a), Value::Int(b)) => a.cmp(&b),
+        (Value::Str(a), Value::Str(b)) => a.as_bytes().cmp(b.as_bytes()),
+        (Value::Bool(a), Value::Bool(b)) => a.cmp(&b),
+        (a, b) => rank(a).cmp(&rank(b)).then(number(a).total_cmp(&number(b))),
+    }
+}
+
+/// `is_over()`: whether the script has used up what it may use.
+fn is_over(vm: &mut Vm, slot: u32, _: u32) -> Result<u32, LuaError> {
+    let is_over = vm.instr_budget_remaining().is_none() || vm.memory_used() > MEMORY;
+    Ok(vm.nat_return(slot, &[Value::Bool(is_over)]))
+}

@@ -1,0 +1,280 @@
+//! A script in the hands of one process: its globals, its coroutines, and what they may still use.
+
+use super::machine::{INSTRUCTIONS, Machine, PARTS, Resumed};
+use super::natives::{self, Host};
+use super::source::Source;
+use super::words::{Asked, asked};
+use crate::call_error::CallError;
+use crate::env::{Env, Monotonic, Spawned};
+use crate::lock::{Servers, Settings};
+use luna_core::runtime::Value;
+use luna_core::vm::HostRootTicket;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::rc::Rc;
+use std::sync::Arc;
+
+/// A script in the hands of one process.
+pub(super) struct Process {
+    host: Rc<Host>,
+    source: Arc<Source>,
+    machine: RefCell<Option<Machine>>,
+    functions: [HostRootTicket; PARTS],
+    /// When a script last had instructions to use, and how many are left since.
+    budget: Cell<(Monotonic, i64)>,
+    /// An error in a task, which the next call reports.
+    pub(super) complaint: RefCell<Option<String>>,
+    pub(super) tasks: RefCell<BTreeMap<i64, Spawned>>,
+    pub(super) tasks_begun: Cell<i64>,
+}
+
+/// A function of a script.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Function {
+    Acquire = 1,
+    Release = 2,
+    Extend = 3,
+    IsHeld = 4,
+    Renew = 5,
+}
+
+/// Why a call of a script brought nothing.
+pub(super) struct Failed {
+    pub(super) kind: Kind,
+    pub(super) message: String,
+    /// The error as the script raised it.
+    pub(super) error: Pinned,
+}
+
+/// What a failure means.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    /// Nothing was carried out.
+    Refused,
+    /// Something may have been.
+    Unknown,
+    /// The script is wrong.
+    Script,
+}
+
+/// A value of Lua's that is kept.
+pub(super) struct Pinned {
+    process: Rc<Process>,
+    ticket: HostRootTicket,
+}
+
+impl Drop for Pinned {
+    fn drop(&mut self) {
+        self.process.with(|machine| machine.unpin(self.ticket));
+    }
+}
+
+impl Pinned {
+    pub(super) fn value(&self) -> Value {
+        self.process.with(|machine| machine.read(self.ticket)).unwrap_or(Value::Nil)
+    }
+}
+
+/// How far a coroutine has come.
+pub(super) enum Step {
+    Asks(Asked),
+    Returned(Vec<Pinned>),
+    Failed(Failed),
+}
+
+/// What a script is told.
+pub(super) enum Reply {
+    /// The arguments of its function, or what it asked for.
+    Values(Vec<Told>),
+    /// The call failed: why, whether it may have been carried out, and a code.
+    Failed { message: String, is_unknown: bool, code: Option<String> },
+    /// An error that another coroutine raised.
+    Raised(Pinned),
+    /// The script asked for something that makes no sense.
+    Misused(String),
+}
+
+/// A value for a script.
+pub(super) enum Told {
+    Nil,
+    Bool(bool),
+    Int(i64),
+    Bytes(bytes::Bytes),
+    List(Vec<Told>),
+    Kept(Pinned),
+}
+
+impl From<&str> for Told {
+    fn from(text: &str) -> Told {
+        Told::Bytes(bytes::Bytes::copy_from_slice(text.as_bytes()))
+    }
+}
+
+impl Process {
+    /// The script with globals of its own. Errors: what its file does wrong.
+    pub(super) fn new(
+        env: &Env,
+        source: &Arc<Source>,
+        (servers, settings): (&Servers, &Settings),
+    ) -> Result<Rc<Process>, String> {
+        let mut machine = Machine::take(source).map_err(|raw| source.tell(&raw))?;
+        let masters = match servers {
+            Servers::Independent(masters) => masters.len() as i64,
+            Servers::One(_) | Servers::Sentinels { .. } | Servers::Ensemble(_) => 0,
+        };
+        let parts = machine.instantiate(masters).map_err(|raw| source.tell(&raw))?;
+        Ok(Rc::new(Process {
+            host: Rc::new(Host { env: env.clone(), retry: settings.retry.clone() }),
+            source: source.clone(),
+            functions: parts.map(|part| machine.pin(part)),
+            machine: RefCell::new(Some(machine)),
+            budget: Cell::new((Monotonic(0), INSTRUCTIONS)),
+            complaint: RefCell::default(),
+            tasks: RefCell::default(),
+            tasks_begun: Cell::new(0),
+        }))
+    }
+
+    pub(super) fn with<R>(&self, body: impl FnOnce(&mut Machine) -> R) -> Option<R> {
+        self.machine.borrow_mut().as_mut().map(body)
+    }
+
+    /// A function of the script.
+    pub(super) fn function(self: &Rc<Self>, function: Function) -> Pinned {
+        let ticket = self.functions[function as usize];
+        let value = self.with(|machine| machine.read(ticket)).unwrap_or(Value::Nil);
+        self.pin(value)
+    }
+
+    /// Keeps a value.
+    pub(super) fn pin(self: &Rc<Self>, value: Value) -> Pinned {
+        let ticket = self.with(|machine| machine.pin(value));
+        // A process has its machine for as long as it lives.
+        Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
+    }
+
+    /// Takes care of a value that is kept already.
+    pub(super) fn adopt(self: &Rc<Self>, ticket: HostRootTicket) -> Pinned {
+        Pinned { process: self.clone(), ticket }
+    }
+
+    /// A coroutine that will run the function.
+    pub(super) fn begin(self: &Rc<Self>, function: &Pinned) -> Pinned {
+        let ticket = self.with(|machine| machine.begin(function.ticket));
+        Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
+    }
+
+    /// Lets a coroutine go on.
+    pub(super) fn resume(self: &Rc<Self>, coroutine: &Pinned, reply: Reply) -> Step {
+        let now = self.host.env.monotonic_clock();
+        let (since, left) = self.budget.get();
+        let instructions = if now > since { INSTRUCTIONS } else { left };
+        let mut slot = self.machine.borrow_mut();
+        let Some(machine) = slot.as_mut() else { return Step::Returned(Vec::new()) };
+        let is_first = matches!(&reply, Reply::Values(_)) && !coroutine.is_begun(machine);
+        let values = values_of(machine, &reply, is_first);
+        let resume = || machine.resume(coroutine.ticket, values, instructions);
+        let (outcome, left) = natives::on(&self.host, resume);
+        self.budget.set((now, left));
+        let step = match outcome {
+            Ok(Resumed::Asks(values)) => Ok(asked(machine, &values)),
+            Ok(Resumed::Returned(values)) => {
+                Err(Ok(values.into_iter().map(|value| machine.pin(value)).collect::<Vec<_>>()))
+            }
+            Err(error) => {
+                let (kind, message) = self.meaning(machine, error.0);
+                Err(Err((kind, message, machine.pin(error.0))))
+            }
+        };
+        drop(slot);
+        let pinned = |ticket| Pinned { process: self.clone(), ticket };
+        match step {
+            Ok(asked) => Step::Asks(asked),
+            Err(Ok(tickets)) => Step::Returned(tickets.into_iter().map(pinned).collect()),
+            Err(Err((kind, message, error))) => {
+                Step::Failed(Failed { kind, message, error: pinned(error) })
+            }
+        }
+    }
+
+    /// What an error that a script did not catch means.
+    fn meaning(&self, machine: &mut Machine, error: Value) -> (Kind, String) {
+        let message = machine.field(error, "message");
+        if !matches!(message, Value::Str(_)) {
+            return (Kind::Script, self.source.tell(&machine.text_of(error)));
+        }
+        let is_unknown = machine.field(error, "unknown").truthy();
+        let kind = if is_unknown { Kind::Unknown } else { Kind::Refused };
+        (kind, machine.text_of(message))
+    }
+
+    /// An error of the script that is no error of Lua's.
+    pub(super) fn wrong(&self, problem: &str) -> String {
+        self.source.tell(problem)
+    }
+}
+
+impl Pinned {
+    fn is_begun(&self, machine: &Machine) -> bool {
+        matches!(machine.read(self.ticket), Value::Coro(one) if one.started)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        if let Some(machine) = self.machine.take() {
+            machine.recycle();
+        }
+    }
+}
+
+/// The error of a call, for the script.
+pub(super) fn failed(error: &CallError) -> Reply {
+    let code = match error {
+        CallError::Server(text) => text.split(' ').next().map(str::to_owned),
+        _ => None,
+    };
+    let is_unknown = error.may_have_applied();
+    Reply::Failed { message: error.to_string(), is_unknown, code }
+}
+
+/// What a coroutine is resumed with: the arguments of its function at first, then how its request
+/// ended.
+fn values_of(machine: &mut Machine, reply: &Reply, is_first: bool) -> Vec<Value> {
+    let mut values = Vec::with_capacity(4);
+    match reply {
+        Reply::Values(told) => {
+            if !is_first {
+                values.push(Value::Bool(true));
+            }
+            values.extend(told.iter().map(|one| value_of(machine, one)));
+        }
+        Reply::Failed { message, is_unknown, code } => {
+            let message = machine.string(message.as_bytes());
+            let code = code.as_ref().map_or(Value::Nil, |code| machine.string(code.as_bytes()));
+            values.extend([Value::Bool(false), message, Value::Bool(*is_unknown), code]);
+        }
+        Reply::Raised(error) => {
+            values.extend([machine.string(b"again"), machine.read(error.ticket)]);
+        }
+        Reply::Misused(problem) => {
+            let problem = machine.string(problem.as_bytes());
+            values.extend([machine.string(b"misused"), problem]);
+        }
+    }
+    values
+}
+
+fn value_of(machine: &mut Machine, told: &Told) -> Value {
+    match told {
+        Told::Nil => Value::Nil,
+        Told::Bool(is_true) => Value::Bool(*is_true),
+        Told::Int(number) => Value::Int(*number),
+        Told::Bytes(bytes) => machine.string(bytes),
+        Told::List(all) => {
+            let values: Vec<Value> = all.iter().map(|one| value_of(machine, one)).collect();
+            machine.list(&values)
+        }
+        Told::Kept(pinned) => machine.read(pinned.ticket),
+    }
+}

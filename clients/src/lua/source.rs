@@ -1,0 +1,138 @@
+//! The text of a script, and where in it something went wrong.
+
+use luna_core::frontend::parse;
+use luna_core::version::LuaVersion;
+use sha1::{Digest, Sha1};
+
+/// What Lua calls the script. Its errors begin with this name and a line.
+pub(super) const CHUNK: &str = "?lua";
+
+/// The text of a script.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Source {
+    /// What errors call it.
+    pub(super) file: String,
+    pub(super) text: String,
+    /// Tells scripts apart.
+    pub(super) digest: [u8; 20],
+}
+
+/// What Lua says, and what a person would say.
+const WORDINGS: &[(&str, &str)] = &[
+    (
+        "instruction budget exceeded",
+        "200,000 instructions without a wait: expected a loop or a recursion that ends, or that \
+         sleeps",
+    ),
+    ("memory cap exceeded", "the script uses more than 16 MB: expected less"),
+];
+
+impl Source {
+    pub(super) fn new(file: &str, text: &str) -> Source {
+        let digest = Sha1::digest(text.as_bytes()).into();
+        Source { file: file.to_owned(), text: text.to_owned(), digest }
+    }
+
+    /// An error of Lua's in one line, as FILE:LINE:COLUMN: and what is wrong.
+    pub(super) fn tell(&self, raw: &str) -> String {
+        let (line, message) = parted(raw);
+        let message = message.replace(&format!("{CHUNK}:"), &format!("{}:", self.file));
+        let said = WORDINGS.iter().find(|(lua, _)| message.contains(lua));
+        let said = said.map_or(message.as_str(), |(_, said)| said);
+        let said = said.lines().next().unwrap_or_default();
+        match line {
+            Some(line) => format!("{}:{line}:{}: {said}", self.file, self.column(line, &message)),
+            None => format!("{}: {said}", self.file),
+        }
+    }
+
+    /// The same of a place that is known exactly.
+    pub(super) fn tell_at(&self, line: u32, start: usize, message: &str) -> String {
+        let line_start = self.text[..start].rfind('\n').map_or(0, |end| end + 1);
+        let column = self.text[line_start..start].chars().count() + 1;
+        format!("{}:{line}:{column}: {message}", self.file)
+    }
+
+    /// The column of what the message names, else of where the line's code begins.
+    fn column(&self, line: usize, message: &str) -> usize {
+        let text = self.text.lines().nth(line - 1).unwrap_or_default();
+        let count = |bytes: usize| text[..bytes].chars().count() + 1;
+        if message.contains("near <eof>") {
+            return count(text.len());
+        }
+        let quoted = |rest: &'_ str| rest.rsplit_once('\'').map(|(name, _)| name.to_owned());
+        let found = match message.rsplit_once("near '").and_then(|(_, rest)| quoted(rest)) {
+            Some(token) => self.find_refused(line, text, &token),
+            None => {
+                let name = message.split('\'').nth(1);
+                name.and_then(|name| find_use(text, name, message))
+            }
+        };
+        count(found.unwrap_or_else(|| text.len() - text.trim_start().len()))
+    }
+
+    /// Where in a line the token is that the parser refuses: the first up to which it refuses the
+    /// text.
+    fn find_refused(&self, line: usize, text: &str, token: &str) -> Option<usize> {
+        let start: usize = self.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
+        let refuses = |at: usize| {
+            let until = self.text.get(..start + at + token.len()).unwrap_or_default();
+            let refused = parse(until.as_bytes(), LuaVersion::Lua54).err();
+            refused.is_some_and(|error| error.msg_str().ends_with(&format!("near '{token}'")))
+        };
+        text.match_indices(token).map(|(at, _)| at).find(|at| refuses(*at))
+    }
+}
+
+/// The line that an error of Lua's begins with, and the rest.
+fn parted(raw: &str) -> (Option<usize>, &str) {
+    let parts = raw.strip_prefix(CHUNK).and_then(|rest| rest.strip_prefix(':'));
+    let parts = parts.and_then(|rest| rest.split_once(": "));
+    match parts.and_then(|(line, message)| Some((line.parse().ok()?, message))) {
+        Some((line, message)) if line > 0 => (Some(line), message),
+        _ => (None, raw),
+    }
+}
+
+/// Where a word is in a line, and is not part of a longer one: where it is used as the message says,
+/// if that can be seen.
+fn find_use(line: &str, word: &str, message: &str) -> Option<usize> {
+    let used: &[char] = match message {
+        call if call.starts_with("attempt to call") => &['('],
+        index if index.starts_with("attempt to index") => &['.', ':', '['],
+        _ => &[],
+    };
+    let is_used = |at: &usize| line[at + word.len()..].trim_start().starts_with(used);
+    find_words(line, word).find(is_used).or_else(|| find_words(line, word).next())
+}
+
+fn find_words<'l>(line: &'l str, word: &'l str) -> impl Iterator<Item = usize> + 'l {
+    let is_letter = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let is_whole = move |at: usize| {
+        !line[..at].ends_with(is_letter) && !line[at + word.len()..].starts_with(is_letter)
+    };
+    let places = line.match_indices(word).map(|(at, _)| at);
+    places.filter(move |at| is_whole(*at) || !word.starts_with(is_letter))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_told_with_file_line_and_column() {
+        let source = Source::new("lock.lua", "local x\n  local y = x.foo\nredis.cal()\nif é then\n");
+        for (raw, told) in [
+            ("?lua:2: attempt to index a nil value (local 'x')", "lock.lua:2:13: attempt to index"),
+            ("?lua:3: attempt to call a nil value (field 'cal')", "lock.lua:3:7: attempt to call"),
+            ("?lua:2: bad luck", "lock.lua:2:3: bad luck"),
+            ("?lua:4: 'end' expected near <eof>", "lock.lua:4:10: 'end' expected"),
+            ("?lua:99: bad luck", "lock.lua:99:1: bad luck"),
+            ("two\nlines", "lock.lua: two"),
+            ("?lua:1: memory cap exceeded", "lock.lua:1:1: the script uses more than 16 MB"),
+        ] {
+            let said = source.tell(raw);
+            assert!(said.starts_with(told) && !said.contains('\n'), "{said}");
+        }
+    }
+}

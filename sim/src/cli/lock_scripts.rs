@@ -1,0 +1,103 @@
+//! `--lock FILE`: locks that are written in Lua.
+
+use super::Failure;
+use super::arguments::LockArguments;
+use super::output::read_file;
+use crate::engine::Engine;
+use crate::run::RunSpec;
+use crate::setup::scenario::{LockScript, Scenario};
+use crate::setup::span::{Span, SpanRange};
+use fencepost_clients::find;
+use fencepost_clients::lua::Script;
+use fencepost_faults::{Families, Family, Seed};
+use fencepost_reports::{History, What};
+use std::path::Path;
+use std::rc::Rc;
+
+/// Reads the scripts that were asked for into the scenario. Each of them runs without faults.
+pub(crate) fn add_scripts(
+    arguments: &LockArguments,
+    scenario: &mut Scenario,
+) -> Result<(), Failure> {
+    for text in &arguments.lock {
+        add_script(text, scenario)?;
+    }
+    Ok(())
+}
+
+/// Reads FILE or NAME=FILE into the scenario.
+pub(crate) fn add_script(text: &str, scenario: &mut Scenario) -> Result<(), Failure> {
+    let lock = read(text)?;
+    let is_known = find(&lock.name).is_some()
+        || scenario.scripts.iter().any(|known| known.name == lock.name)
+        || scenario.programs.iter().any(|known| known.name == lock.name);
+    if is_known {
+        let (name, file) = (&lock.name, lock.script.file());
+        return Err(Failure::wrong(format!(
+            "--lock '{text}': there is another lock of the name {name}: expected NAME=FILE with \
+             another name, like my-{name}={file}"
+        )));
+    }
+    take_numbers(&lock, scenario)?;
+    try_out(&lock, scenario)?;
+    scenario.scripts.push(lock);
+    Ok(())
+}
+
+fn read(text: &str) -> Result<LockScript, Failure> {
+    let is_name = |name: &str| {
+        !name.is_empty()
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte))
+    };
+    let (name, file) = match text.split_once('=') {
+        Some((name, file)) if is_name(name) => (Some(name), file),
+        _ => (None, text),
+    };
+    let path = Path::new(file);
+    let name = name.map(str::to_owned).or_else(|| {
+        let name = path.file_name()?.to_string_lossy().into_owned();
+        is_name(&name).then_some(name)
+    });
+    let name = name.ok_or_else(|| {
+        let valid = "expected NAME=FILE, with a name of letters, digits, '-', '_' and '.'";
+        Failure::wrong(format!("--lock '{text}': {valid}"))
+    })?;
+    let script = Script::read(file, &read_file(path)?).map_err(Failure::wrong)?;
+    Ok(LockScript { name, script })
+}
+
+/// The ttl and the retry that a script asks for count unless they are asked for otherwise.
+fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failure> {
+    let built_in = Scenario::default();
+    let stated = |key: &str| scenario.keeps.iter().any(|length| length.key() == key);
+    let (states_ttl, states_retry) = (
+        scenario.ttl != built_in.ttl || stated("ttl"),
+        scenario.calls.retry != built_in.calls.retry || stated("retry"),
+    );
+    if let Some(ttl) = lock.script.ttl_ms().filter(|_| !states_ttl) {
+        scenario.ttl = Span::millis(ttl);
+    }
+    if let Some((min, max)) = lock.script.retry_ms().filter(|_| !states_retry) {
+        scenario.calls.retry = SpanRange::new(Span::millis(min), Span::millis(max));
+    }
+    scenario.validate().map_err(|wrong| Failure::wrong(format!("{}: {wrong}", lock.script.file())))
+}
+
+/// Runs it once without faults, so that what it does wrong is told before anything else is run.
+fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
+    let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
+    (alone.ttl, alone.calls.retry, alone.workload) = (scenario.ttl, scenario.calls.retry, scenario.workload);
+    alone.scripts = vec![lock.clone()];
+    let families = Families::from(Family::None);
+    let spec = RunSpec::draw(Seed(0), lock.definition(), &families, Rc::new(alone));
+    let outcome = spec.run(Engine::Fast).map_err(Failure::wrong)?;
+    own_error(lock, &outcome.history).map_or(Ok(()), |error| Err(Failure::wrong(error)))
+}
+
+/// The first error of the script itself in a history.
+pub(crate) fn own_error<'h>(lock: &LockScript, history: &'h History) -> Option<&'h str> {
+    history.events.iter().find_map(|event| match &event.what {
+        What::Info { reason, .. } if lock.script.is_own_error(reason) => Some(&**reason),
+        _ => None,
+    })
+}

@@ -1,0 +1,46 @@
+//! `fencepost new`: a file to start from.
+
+use super::Failure;
+use super::Outcome;
+use super::arguments::NewArguments;
+use super::options::unknown;
+use super::output::print;
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+/// A lock to start from, by what it is on.
+const LOCKS: &[(&str, &str)] = &[
+    ("redis", include_str!("new/redis.lua")),
+    ("redis-masters", include_str!("new/masters.lua")),
+    ("memcached", include_str!("new/memcached.lua")),
+    ("postgresql", include_str!("new/postgresql.lua")),
+    ("mysql", include_str!("new/mysql.lua")),
+    ("zookeeper", include_str!("new/zookeeper.lua")),
+];
+
+/// Writes a lock in Lua, and says how to try it. Never overwrites a file.
+pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
+    let NewArguments { name, on } = arguments;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || b"-_".contains(&byte);
+    if name.is_empty() || !name.bytes().all(is_letter) {
+        return Err(Failure::wrong(format!(
+            "'{name}': expected a name of letters, digits, '-' and '_', like my-lock"
+        )));
+    }
+    let known = LOCKS.iter().find(|(known, _)| known == on);
+    let valid = || LOCKS.iter().map(|(known, _)| *known).collect();
+    let (_, text) = known.ok_or_else(|| unknown("--on", on, "", valid()))?;
+    let file = format!("{name}.lua");
+    let path = Path::new(&file);
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = opened.and_then(|mut file| file.write_all(text.replace("NAME", name).as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::wrong(format!("{file} exists: expected the name of a new file"))
+        }
+        _ => Failure::File { path: path.to_owned(), error },
+    })?;
+    print(&format!("{file}\nfencepost --lock {file} --seed 7 --fault pause\n"))?;
+    Ok(Outcome::AsExpected)
+}

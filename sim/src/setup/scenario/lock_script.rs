@@ -1,0 +1,81 @@
+//! A lock that is written in Lua, as the command line names it and a report echoes it.
+
+use super::program::no_lock;
+use fencepost_clients::lua::{InvalidScript, Script};
+use fencepost_clients::{Definition, Deployment};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::sync::Mutex;
+
+/// A lock that is written in Lua. A report holds its text, so that a replay needs no file.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(try_from = "Written", into = "Written")]
+#[schemars(with = "Written")]
+pub struct LockScript {
+    /// The name of its row.
+    pub name: String,
+    /// What it does.
+    pub script: Script,
+}
+
+/// A lock that is written in Lua.
+#[derive(Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    /// The name of its row.
+    name: String,
+    /// The file that it was read from.
+    file: String,
+    /// Its text.
+    text: String,
+}
+
+impl TryFrom<Written> for LockScript {
+    type Error = InvalidScript;
+
+    fn try_from(written: Written) -> Result<LockScript, InvalidScript> {
+        let script = Script::read(&written.file, &written.text)?;
+        Ok(LockScript { name: written.name, script })
+    }
+}
+
+impl From<LockScript> for Written {
+    fn from(lock: LockScript) -> Written {
+        let (file, text) = (lock.script.file().to_owned(), lock.script.text().to_owned());
+        Written { name: lock.name, file, text }
+    }
+}
+
+/// What tells two entries apart that have the same name.
+type Traits = (Deployment, bool, bool);
+
+impl LockScript {
+    /// The flags that ask for it again.
+    pub fn flags(&self) -> String {
+        let own = serde_json::to_value(self).ok();
+        own.as_ref().and_then(fencepost_reports::record::programs::lock_flags).unwrap_or_default()
+    }
+
+    /// Its entry among the locks, made once for each name.
+    pub fn definition(&self) -> &'static Definition {
+        static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
+        let traits = |one: &Definition| -> Traits { (one.deployment, one.has_tokens, one.is_fair) };
+        let script = &self.script;
+        let own = (script.deployment(), script.has_tokens(), script.is_fair());
+        let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        if let Some(found) = known.iter().find(|it| it.name == self.name && traits(it) == own) {
+            return found;
+        }
+        let definition: &'static Definition = Box::leak(Box::new(Definition {
+            name: self.name.clone().leak(),
+            about: "a lock of the user's own, written in Lua",
+            deployment: own.0,
+            has_tokens: own.1,
+            is_fair: own.2,
+            models: script.models().map(|models| &*models.to_owned().leak()),
+            build: no_lock,
+        }));
+        known.push(definition);
+        definition
+    }
+}

@@ -1,0 +1,154 @@
+//! `--lock FILE`: a lock written in Lua is a row like any other.
+
+use crate::answer::{fencepost, fencepost_in};
+use std::path::Path;
+
+const FIFTEEN_LINES: &str = r#"
+local DELETE = [[if redis.call("get", KEYS[1]) == ARGV[1] then
+  return redis.call("del", KEYS[1]) else return 0 end]]
+
+function acquire(key, ttl)
+  local owner = random_hex(20)
+  if redis.call("SET", key, owner, "NX", "PX", ttl) then return owner end
+end
+
+function release(key, owner)
+  return redis.script(DELETE, key, owner) == 1
+end
+"#;
+
+fn folder(text: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("lock.lua"), text).unwrap();
+    folder
+}
+
+fn refusal(folder: &Path, arguments: &[&str]) -> String {
+    let answer = fencepost_in(folder, arguments);
+    let lines: Vec<&str> = answer.stderr.lines().collect();
+    assert_eq!((answer.status, lines.len()), (2, 1), "{arguments:?}: {}", answer.stderr);
+    assert_eq!(answer.stdout, "", "{arguments:?}");
+    lines[0].to_owned()
+}
+
+#[test]
+fn a_report_of_a_script_is_replayed_without_the_file_and_shrunk() {
+    let folder = folder(FIFTEEN_LINES);
+    let run = ["--lock", "lock.lua", "--seed", "15", "--fault", "pause", "--format", "json"];
+    let answer = fencepost_in(folder.path(), &run);
+    assert_eq!(answer.status, 1, "{}", answer.stderr);
+    let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+    assert_eq!(report["config"]["scenario"]["scripts"][0]["text"], FIFTEEN_LINES);
+    let found = &report["runs"][0]["violations"][0];
+    assert_eq!(found["replay"], "fencepost --seed 15 --fault pause --lock lock.lua");
+    assert!(found["minimal_plan"].is_object() && !found["remedies"].as_array().unwrap().is_empty());
+    std::fs::remove_file(folder.path().join("lock.lua")).unwrap();
+    std::fs::write(folder.path().join("report.json"), &answer.stdout).unwrap();
+    for again in [&["replay", "report.json"][..], &["replay", "--minimal", "report.json"]] {
+        let replayed = fencepost_in(folder.path(), again);
+        assert_eq!(replayed.status, 1, "{}", replayed.stderr);
+    }
+}
+
+#[test]
+fn a_script_is_swept_compared_explored_and_searched_like_a_lock_of_the_table() {
+    let folder = folder(FIFTEEN_LINES);
+    let sweep = ["sweep", "--lock", "lock.lua", "--client", "single-node", "--seeds", "0..20"];
+    let swept = fencepost_in(
+        folder.path(),
+        &[&sweep[..], &["--fault", "pause", "--no-shrink", "--format", "json"]].concat(),
+    );
+    let sum: serde_json::Value = serde_json::from_str(&swept.stdout).unwrap();
+    let cells = sum["cells"].as_array().unwrap();
+    let names: Vec<&str> = cells.iter().filter_map(|cell| cell["client"].as_str()).collect();
+    assert_eq!(names, ["single-node", "lock.lua"]);
+    assert_eq!(cells[0]["violated"], cells[1]["violated"]);
+    let compared = fencepost_in(
+        folder.path(),
+        &["compare", "single-node", "lock.lua", "--fault", "pause", "--seeds", "0..10"],
+    );
+    assert_eq!(compared.status, 0, "{}", compared.stderr);
+    assert!(compared.stdout.contains("lock.lua"), "{}", compared.stdout);
+    let explore = ["explore", "--lock", "lock.lua", "--fault", "client-crash", "--format", "json"];
+    let explored = fencepost_in(folder.path(), &explore);
+    assert_eq!(explored.status, 0, "{}", explored.stderr);
+    std::fs::write(folder.path().join("certificate.json"), &explored.stdout).unwrap();
+    std::fs::remove_file(folder.path().join("lock.lua")).unwrap();
+    let checked = fencepost_in(folder.path(), &["explore", "--check", "certificate.json"]);
+    assert_eq!(checked.status, 0, "{}", checked.stderr);
+}
+
+#[test]
+fn the_ttl_of_a_script_counts_unless_another_is_asked_for() {
+    let folder = folder(&format!("lock = {{ ttl = 2000, retry = {{ 10, 20 }} }}\n{FIFTEEN_LINES}"));
+    let scenario = |more: &[&str]| {
+        let run = ["--lock", "lock.lua", "--format", "json", "--no-shrink", "--cycles", "2"];
+        let answer = fencepost_in(folder.path(), &[&run[..], more].concat());
+        let report: serde_json::Value = serde_json::from_str(&answer.stdout).unwrap();
+        report["config"]["scenario"].clone()
+    };
+    let own = scenario(&[]);
+    assert_eq!((&own["ttl"], &own["retry"]), (&"2s".into(), &"10ms..20ms".into()));
+    assert_eq!(scenario(&["--ttl", "3s"])["ttl"], "3s");
+    assert_eq!(scenario(&["--ttl", "10s"])["ttl"], "10s");
+}
+
+#[test]
+fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
+    let at = |text: &str| {
+        let folder = folder(text);
+        refusal(folder.path(), &["--lock", "lock.lua"])
+    };
+    assert!(at("function acquire(").starts_with("error: lock.lua:1:18: "));
+    assert!(at("function acquire() redis.cal() end").starts_with("error: lock.lua:1:26: unknown"));
+    let release = "function release() return true end\n";
+    // What only a run shows.
+    assert_eq!(
+        at(&format!("{release}function acquire() return 5 > 4 end")),
+        "error: lock.lua: acquire returned a boolean: expected the owner as a string, a table \
+         with owner, or nil"
+    );
+    let endless = at(&format!("{release}function acquire()\n while true do end end"));
+    assert!(endless.starts_with("error: lock.lua: 200,000 instructions"), "{endless}");
+    let nil = at(&format!("{release}function acquire()\n local x\n return x.y end"));
+    assert_eq!(nil, "error: lock.lua:4:9: attempt to index a nil value (local 'x')");
+    let zero = at("function acquire() return 'me' end function release() return 0 end");
+    assert!(zero.contains("release returned a number: expected true, false or nil"), "{zero}");
+}
+
+#[test]
+fn files_that_are_no_scripts_are_refused() {
+    let folder = folder("\u{0}");
+    let line = |arguments: &[&str]| refusal(folder.path(), arguments);
+    assert!(line(&["--lock", "nowhere.lua"]).starts_with("error: nowhere.lua: "));
+    std::fs::write(folder.path().join("bytes.lua"), b"-- \xff").unwrap();
+    assert!(line(&["--lock", "bytes.lua"]).contains("valid UTF-8"));
+    std::fs::write(folder.path().join("big.lua"), "-".repeat(300 << 10)).unwrap();
+    assert!(line(&["--lock", "big.lua"]).contains("expected a script of at most 256 KB"));
+    std::fs::write(folder.path().join("ok.lua"), FIFTEEN_LINES).unwrap();
+    let twice = line(&["--lock", "ok.lua", "--lock", "ok.lua"]);
+    assert!(twice.contains("there is another lock of the name ok.lua"), "{twice}");
+    let taken = line(&["--lock", "redlock=ok.lua"]);
+    assert!(taken.contains("expected NAME=FILE with another name"), "{taken}");
+    let elsewhere = line(&["--lock", "ok.lua", "--coordinator", "etcd"]);
+    assert!(elsewhere.contains("client 'ok.lua' is on redis, not on etcd"), "{elsewhere}");
+}
+
+#[test]
+fn a_new_lock_runs_as_it_is_and_is_never_overwritten() {
+    let folder = tempfile::tempdir().unwrap();
+    for on in ["redis", "redis-masters", "memcached", "postgresql", "mysql", "zookeeper"] {
+        let name = format!("my-{on}");
+        let made = fencepost_in(folder.path(), &["new", "lock", &name, "--on", on]);
+        assert_eq!(made.status, 0, "{}", made.stderr);
+        let file = format!("{name}.lua");
+        let run = ["--lock", &file, "--no-shrink", "--cycles", "4", "--engine", "fast"];
+        let answer = fencepost_in(folder.path(), &run);
+        assert_eq!(answer.status, 0, "{on}: {} {}", answer.stdout, answer.stderr);
+    }
+    let line = |arguments: &[&str]| refusal(folder.path(), arguments);
+    assert!(line(&["new", "lock", "my-redis"]).contains("my-redis.lua exists"));
+    assert!(line(&["new", "lock", "a b"]).contains("'a b': expected a name of letters"));
+    assert!(line(&["new", "lock", "x", "--on", "etcd"]).contains("unknown --on 'etcd'"));
+    assert_eq!(fencepost(&["new"]).status, 2);
+}
