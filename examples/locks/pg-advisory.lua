@@ -5,24 +5,15 @@
 
 lock = { deployment = "postgresql-session" }
 
--- The number of a key's lock: FNV-1a, 64 bits.
-local function number(key)
-  local hash = 0xcbf29ce484222325
-  for i = 1, #key do
-    hash = (hash ~ key:byte(i)) * 0x100000001b3
-  end
-  return hash
-end
-
 function acquire(key)
-  local rows = sql.query("SELECT pg_try_advisory_lock($1)", number(key))
+  local rows = sql.query("SELECT pg_try_advisory_lock($1)", hash(key))
   if rows[1][1] == "t" then return tostring(sql.session()) end
 end
 
 -- Only the connection that has the lock can give it back.
 function release(key, owner)
   if tostring(sql.session()) ~= owner then return false end
-  local answered, rows = pcall(sql.bound, "SELECT pg_advisory_unlock($1)", number(key))
+  local answered, rows = pcall(sql.bound, "SELECT pg_advisory_unlock($1)", hash(key))
   if answered then return rows[1][1] == "t" end
   if rows.code or not rows.unknown then return false end
   error(rows)

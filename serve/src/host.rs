@@ -22,7 +22,7 @@ const READ_BUFFER_SIZE: usize = 16 * 1024;
 /// Buffered commands to serve before the other sockets.
 const COMMANDS_PER_TURN: usize = 1_024;
 /// Delay after a failed accept, mostly for lack of file descriptors.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+pub(crate) const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 type Connections<S> = IndexMap<ConnectionId, Rc<Connection<S>>, FxBuildHasher>;
 
@@ -68,7 +68,7 @@ pub(crate) fn spawn(task: impl Future<Output = ()> + 'static) {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the time of the surroundings passes here")]
-async fn pause(span: Duration) {
+pub(crate) async fn pause(span: Duration) {
     tokio::time::sleep(span).await;
 }
 

@@ -7,8 +7,8 @@
 //! machine can ask the host to look at its sockets ([`fencepost_machine::Attendant`]).
 //!
 //! Entry points: [`listen`] at an address for each [`Member`], [`Serving`] is the running servers,
-//! and [`serve`] runs them until a signal arrives. [`Files`] are a machine's files. The crate has
-//! no features.
+//! and [`serve`] runs them until a signal arrives; [`serve_staged`] does so for servers that keep
+//! their own time. [`Files`] are a machine's files. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -20,6 +20,7 @@ mod guest;
 mod host;
 mod platform;
 mod serving;
+mod staged;
 mod stream;
 mod thread;
 
@@ -28,6 +29,7 @@ pub use files::Files;
 pub use guest::{Beginning, ByteStream, Crash, Hardware, SharedDisk, serve_guest};
 pub use host::Boot;
 pub use serving::{Announcement, Member, Serving, announced, listen};
+pub use staged::{Sent, Staged, Staging, serve_staged, stage};
 
 use std::future::Future;
 use std::ops::ControlFlow;

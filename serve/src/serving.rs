@@ -46,9 +46,14 @@ pub enum Announcement<'a> {
 /// The ready line: `ready`, then each server as `role=address`.
 impl fmt::Display for Serving {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ready")?;
-        self.addresses.iter().try_for_each(|(role, address)| write!(formatter, " {role}={address}"))
+        formatter.write_str(&ready_line(&self.addresses))
     }
+}
+
+/// `ready`, then each server as `role=address`.
+pub(crate) fn ready_line(addresses: &[(&'static str, SocketAddr)]) -> String {
+    let all = addresses.iter().map(|(role, address)| format!(" {role}={address}"));
+    format!("ready{}", all.collect::<String>())
 }
 
 impl Serving {

@@ -1,7 +1,7 @@
 //! Runs a function of a script: lets its coroutine go on, and does what it asks for.
 
-use super::hands::{Hands, Place};
 use super::elsewhere;
+use super::hands::{Hands, Place};
 use super::process::{Failed, Kind, Pinned, Process, Reply, Step, Told, failed};
 use super::words::Asked;
 use crate::call_error::CallError;
@@ -75,9 +75,7 @@ impl Actor {
                     Ok(session) => session,
                     Err(problem) => return Reply::Misused(problem),
                 };
-                of_redis(
-                    self.place.run_script(&mut session, &source, keys, &words.slices()).await,
-                )
+                of_redis(self.place.run_script(&mut session, &source, keys, &words.slices()).await)
             }
             Asked::Sleep(span) => {
                 env.sleep(span).await;

@@ -189,9 +189,7 @@ async fn in_mysql(
 ) -> Outcome {
     let outcome = match function {
         "query" => session.run(&statement(given, 1)?, Duration::ZERO).await,
-        "within" => {
-            session.run(&statement(given, 2)?, given.span(1)?).await
-        }
+        "within" => session.run(&statement(given, 2)?, given.span(1)?).await,
         "bound" => session.bound(&statement(given, 1)?).await,
         "session" => {
             let number = session.id().map_or(Told::Nil, |id| Told::Int(i64::from(id)));

@@ -89,7 +89,8 @@ impl Fields<'_> {
     fn are_known(&self) -> Result<(), String> {
         let Value::Table(table) = self.lock else {
             let kind = self.lock.type_name();
-            let problem = format!("lock is a {kind}: expected a table, like lock = {{ ttl = 10000 }}");
+            let problem =
+                format!("lock is a {kind}: expected a table, like lock = {{ ttl = 10000 }}");
             return if self.lock.is_nil() { Ok(()) } else { Err(problem) };
         };
         let mut last = Value::Nil;

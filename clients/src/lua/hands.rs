@@ -53,9 +53,7 @@ impl Elsewhere {
     fn new(place: &Place) -> Elsewhere {
         match place.deployment.coordinator() {
             Coordinator::Redis | Coordinator::Etcd => Elsewhere::Nothing,
-            Coordinator::Memcached => {
-                Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place)))
-            }
+            Coordinator::Memcached => Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place))),
             Coordinator::ZooKeeper => Elsewhere::ZooKeeper,
             Coordinator::PostgreSql => {
                 Elsewhere::PostgreSql(Slot::new(Elsewhere::postgresql(place)))
@@ -130,18 +128,16 @@ impl Hands {
     }
 
     /// The server of Redis with this number; 0 is the one. Errors: there is none.
-    pub(super) fn redis(
-        &self,
-        place: &Place,
-        number: usize,
-    ) -> Result<Taken<'_, Session>, String> {
+    pub(super) fn redis(&self, place: &Place, number: usize) -> Result<Taken<'_, Session>, String> {
         let (index, name) = match (place.deployment, number) {
             (Deployment::Primary, 0) => (0, "redis"),
             (Deployment::Independent, 1..) => (number - 1, "masters"),
             (Deployment::Independent, 0) => {
-                return Err("redis: expected masters[1] to masters[n], because lock.deployment is \
+                return Err(
+                    "redis: expected masters[1] to masters[n], because lock.deployment is \
                             'independent'"
-                    .to_owned());
+                        .to_owned(),
+                );
             }
             _ => {
                 return Err("redis: expected lock.deployment 'single' or 'independent'".to_owned());

@@ -280,7 +280,10 @@ fn granted(
         table @ Value::Table(_) => {
             let named = machine.field(table, "owner");
             let owner = owner(named).ok_or_else(|| {
-                format!("acquire returned a table whose owner is a {}: expected a string", named.type_name())
+                format!(
+                    "acquire returned a table whose owner is a {}: expected a string",
+                    named.type_name()
+                )
             })?;
             let token = match machine.field(table, "token") {
                 Value::Nil => None,
@@ -296,9 +299,7 @@ fn granted(
         }
         value => match owner(value) {
             Some(owner) => Ok(Some((owner, None, None))),
-            None => {
-                Err(format!("acquire returned a {}: expected {expected}", value.type_name()))
-            }
+            None => Err(format!("acquire returned a {}: expected {expected}", value.type_name())),
         },
     }
 }

@@ -111,8 +111,7 @@ impl Machine {
         let factory = factory.map_err(|error| vm.error_text(&error))?;
         let factory = factory.first().copied().unwrap_or(Value::Nil);
         let digest = source.digest;
-        let mut machine =
-            Machine { vm, digest, instantiate, knows, names, factory, at_first: 0 };
+        let mut machine = Machine { vm, digest, instantiate, knows, names, factory, at_first: 0 };
         machine.pin_own();
         machine.vm.collect_garbage();
         machine.at_first = machine.vm.memory_used();

@@ -19,13 +19,9 @@ type Native = fn(&mut Vm, u32, u32) -> Result<u32, LuaError>;
 
 /// In the order in which prelude.lua takes them.
 pub(super) const NATIVES: [Native; 5] = [
+    |vm, slot, _| answer(vm, slot, |_, host| Ok(Value::Int(host.env.wall_clock().as_millis()))),
     |vm, slot, _| {
-        answer(vm, slot, |_, host| Ok(Value::Int(host.env.wall_clock().as_millis())))
-    },
-    |vm, slot, _| {
-        answer(vm, slot, |_, host| {
-            Ok(Value::Float(host.env.monotonic_clock().0 as f64 / 1_000.0))
-        })
+        answer(vm, slot, |_, host| Ok(Value::Float(host.env.monotonic_clock().0 as f64 / 1_000.0)))
     },
     random_hex,
     |vm, slot, _| {
@@ -80,9 +76,9 @@ fn random_hex(vm: &mut Vm, slot: u32, count: u32) -> Result<u32, LuaError> {
         let mut digits = Vec::with_capacity(2 * bytes + 16);
         while digits.len() < 2 * bytes {
             let bits = host.env.random(Draw::Owner);
-            digits.extend((0..16).rev().map(|place| {
-                b"0123456789abcdef"[(bits >> (4 * place)) as usize & 15]
-            }));
+            digits.extend(
+                (0..16).rev().map(|place| b"0123456789abcdef"[(bits >> (4 * place)) as usize & 15]),
+            );
         }
         Ok(Value::Str(vm.heap.intern(&digits[..2 * bytes])))
     })

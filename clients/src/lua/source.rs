@@ -121,7 +121,8 @@ mod tests {
 
     #[test]
     fn an_error_is_told_with_file_line_and_column() {
-        let source = Source::new("lock.lua", "local x\n  local y = x.foo\nredis.cal()\nif é then\n");
+        let source =
+            Source::new("lock.lua", "local x\n  local y = x.foo\nredis.cal()\nif é then\n");
         for (raw, told) in [
             ("?lua:2: attempt to index a nil value (local 'x')", "lock.lua:2:13: attempt to index"),
             ("?lua:3: attempt to call a nil value (field 'cal')", "lock.lua:3:7: attempt to call"),

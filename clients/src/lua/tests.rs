@@ -84,7 +84,10 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
         ("local function f() return f() + 1 end f()", "lock.lua: 200,000 instructions without"),
         ("local s = 'xxxxxxxx' while true do s = s .. s end", "lock.lua: the script uses more"),
         ("pcall(function() while true do end end) while true do end", "lock.lua: 200,000"),
-        ("redis.call('GET', 'x')", "lock.lua:1:1: a function of the host is called where it cannot wait"),
+        (
+            "redis.call('GET', 'x')",
+            "lock.lua:1:1: a function of the host is called where it cannot wait",
+        ),
         ("", "lock.lua: acquire is a nil: expected 'function acquire(key, ...)'"),
         ("acquire = 5", "lock.lua: acquire is a number: expected"),
         ("lock = 5 function acquire() end release = acquire", "lock.lua: lock is a number"),
@@ -94,7 +97,10 @@ fn every_error_of_a_script_is_one_line_with_its_place() {
             "lock = { deployment = 'x' } function acquire() end release = acquire",
             "lock.lua: lock.deployment 'x': expected one of single, independent, ",
         ),
-        ("lock = { retry = {5} } function acquire() end release = acquire", "lock.lua: lock.retry: "),
+        (
+            "lock = { retry = {5} } function acquire() end release = acquire",
+            "lock.lua: lock.retry: ",
+        ),
         ("function acquire() end release = acquire renew = 5", "lock.lua: renew is a number"),
         ("string.x = 5", "lock.lua:1:1: 'string.x' cannot be set"),
         ("setmetatable({}, {__gc = 1})", "lock.lua:1:1: setmetatable: __gc and __mode"),
@@ -131,7 +137,10 @@ fn what_a_script_does_wrong_in_a_call_is_unknown_with_the_reason() {
         ("masters[1].call('GET')", "unknown: lock.lua:3:1: attempt to index a nil value"),
         ("sleep('x')", "unknown: lock.lua:3:1: sleep: expected milliseconds, got a string"),
         ("sleep(-1)", "unknown: lock.lua:3:1: sleep: -1 ms: expected 0 to 86400000"),
-        ("random_hex(0)", "unknown: lock.lua:3:1: random_hex: expected 1 to 1024 bytes, like random_hex(20)"),
+        (
+            "random_hex(0)",
+            "unknown: lock.lua:3:1: random_hex: expected 1 to 1024 bytes, like random_hex(20)",
+        ),
         (
             "return (string.gsub('x', 'x', function() return redis.call('GET', 'x') end))",
             "unknown: lock.lua: a function of the host is called where it cannot wait",

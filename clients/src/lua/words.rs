@@ -12,18 +12,40 @@ const SPAN_MAX_MS: f64 = 86_400_000.0;
 /// What a script asks of the host.
 pub(super) enum Asked {
     /// A command to a server of Redis: the one, or the master with this number.
-    Call { place: usize, words: Words, is_on_the_same_connection: bool },
+    Call {
+        place: usize,
+        words: Words,
+        is_on_the_same_connection: bool,
+    },
     /// A script to a server of Redis.
-    Script { place: usize, source: Bytes, keys: usize, words: Words },
+    Script {
+        place: usize,
+        source: Bytes,
+        keys: usize,
+        words: Words,
+    },
     Sleep(Duration),
     Lost,
     /// A call of the function with each item, all at once.
-    All { function: HostRootTicket, items: Vec<HostRootTicket> },
-    Timeout { function: HostRootTicket, span: Duration, arguments: Vec<HostRootTicket> },
-    Spawn { function: HostRootTicket, arguments: Vec<HostRootTicket> },
+    All {
+        function: HostRootTicket,
+        items: Vec<HostRootTicket>,
+    },
+    Timeout {
+        function: HostRootTicket,
+        span: Duration,
+        arguments: Vec<HostRootTicket>,
+    },
+    Spawn {
+        function: HostRootTicket,
+        arguments: Vec<HostRootTicket>,
+    },
     Stop(i64),
     /// What only some coordinators have.
-    Other { operation: String, arguments: Vec<Datum> },
+    Other {
+        operation: String,
+        arguments: Vec<Datum>,
+    },
     /// It makes no sense.
     Misused(String),
 }

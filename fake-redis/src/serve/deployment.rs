@@ -55,22 +55,34 @@ impl ServeOptions {
         if self.nodes > 1 && (self.replicas > 0 || self.sentinels > 0) {
             return wrong("replicas and sentinels belong to one master: expected 1 node with them");
         }
-        if self.node.persistence != Persistence::None && self.dir.is_none() {
-            return wrong("persistence without a folder: expected --dir");
-        }
         Ok(())
+    }
+
+    /// What each server is.
+    ///
+    /// # Errors
+    /// If the options contradict each other.
+    pub(super) fn parts(&self) -> Result<Vec<Part>, ServeError> {
+        self.check()?;
+        let parts = [
+            (Part::Master, self.nodes),
+            (Part::Replica, self.replicas),
+            (Part::Sentinel, self.sentinels),
+        ];
+        let parts = parts.into_iter();
+        Ok(parts.flat_map(|(part, count)| std::iter::repeat_n(part, count.into())).collect())
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Part {
+pub(super) enum Part {
     Master,
     Replica,
     Sentinel,
 }
 
 impl Part {
-    fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Part::Master => "master",
             Part::Replica => "replica",
@@ -86,16 +98,11 @@ impl Part {
 ///
 /// If an option is invalid, an address is in use, or a file cannot be read.
 pub fn start(options: &ServeOptions) -> Result<Serving, ServeError> {
-    options.check()?;
-    let parts = [
-        (Part::Master, options.nodes),
-        (Part::Replica, options.replicas),
-        (Part::Sentinel, options.sentinels),
-    ];
-    let parts: Vec<Part> = parts
-        .into_iter()
-        .flat_map(|(part, count)| std::iter::repeat_n(part, usize::from(count)))
-        .collect();
+    if options.node.persistence != Persistence::None && options.dir.is_none() {
+        let problem = "persistence without a folder: expected --dir";
+        return Err(ServeError::Options(problem.to_owned()));
+    }
+    let parts = options.parts()?;
     // All must listen before any starts: replicas need the address of the first.
     let listeners = listen(options.bind, options.port, parts.len() as u16)?;
     let ports = listeners.iter().map(|listener| Ok(listener.local_addr()?.port()));

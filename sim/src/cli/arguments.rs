@@ -5,7 +5,7 @@ mod shared;
 mod studies;
 mod values;
 
-pub(crate) use serve::{ServeArguments, ServedVersion};
+pub(crate) use serve::{ServeArguments, ServedClock, ServedVersion};
 pub(crate) use shared::{JobsArgument, QuietArgument, VerboseArgument};
 pub(crate) use studies::{
     BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,

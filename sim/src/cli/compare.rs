@@ -38,7 +38,9 @@ pub(crate) fn compare(arguments: &CompareArguments) -> Result<Outcome, Failure> 
 /// one.
 fn is_file(side: &str) -> bool {
     let path = Path::new(side);
-    find(side).is_none() && !is_script(side) && (side == "-" || path.extension().is_some() || path.exists())
+    find(side).is_none()
+        && !is_script(side)
+        && (side == "-" || path.extension().is_some() || path.exists())
 }
 
 /// Whether it is meant as a lock that is written in Lua.

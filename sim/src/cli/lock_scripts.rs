@@ -86,7 +86,8 @@ fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failur
 /// Runs it once without faults, so that what it does wrong is told before anything else is run.
 fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
-    (alone.ttl, alone.calls.retry, alone.workload) = (scenario.ttl, scenario.calls.retry, scenario.workload);
+    (alone.ttl, alone.calls.retry, alone.workload) =
+        (scenario.ttl, scenario.calls.retry, scenario.workload);
     alone.scripts = vec![lock.clone()];
     let families = Families::from(Family::None);
     let spec = RunSpec::draw(Seed(0), lock.definition(), &families, Rc::new(alone));

@@ -1,6 +1,6 @@
 //! `fencepost serve`: a coordinator on real TCP.
 
-use super::arguments::ServeArguments;
+use super::arguments::{ServeArguments, ServedClock};
 use super::options::coordinator;
 use super::output::{log, print};
 use super::{Failure, Outcome};
@@ -48,7 +48,14 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
         // Servers without a printed ready line are useless.
         if printed.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
     };
-    fencepost_serve::serve(start, announce).map_err(Failure::wrong)?;
+    let served = match arguments.clock {
+        ServedClock::Real => fencepost_serve::serve(start, announce),
+        ServedClock::Manual => {
+            let start = || fake_redis::serve::start_manual(&options(arguments, port));
+            fencepost_serve::serve_staged(start, announce)
+        }
+    };
+    served.map_err(Failure::wrong)?;
     printed.map(|()| Outcome::AsExpected)
 }
 
@@ -79,7 +86,8 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
 
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
     use Coordinator::{Chubby, Etcd, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
-    let given: [(&str, bool, &[Coordinator]); 8] = [
+    let given: [(&str, bool, &[Coordinator]); 9] = [
+        ("--clock manual", arguments.clock == ServedClock::Manual, &[Redis]),
         ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
         ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd, Chubby]),
         ("--replicas", arguments.replicas > 0, &[Redis]),

@@ -53,7 +53,7 @@ fn a_report_of_a_script_is_replayed_without_the_file_and_shrunk() {
 #[test]
 fn a_script_is_swept_compared_explored_and_searched_like_a_lock_of_the_table() {
     let folder = folder(FIFTEEN_LINES);
-    let sweep = ["sweep", "--lock", "lock.lua", "--client", "single-node", "--seeds", "0..20"];
+    let sweep = ["sweep", "--lock", "lock.lua", "--client", "single-node", "--seeds", "0..12"];
     let swept = fencepost_in(
         folder.path(),
         &[&sweep[..], &["--fault", "pause", "--no-shrink", "--format", "json"]].concat(),
@@ -62,14 +62,14 @@ fn a_script_is_swept_compared_explored_and_searched_like_a_lock_of_the_table() {
     let cells = sum["cells"].as_array().unwrap();
     let names: Vec<&str> = cells.iter().filter_map(|cell| cell["client"].as_str()).collect();
     assert_eq!(names, ["single-node", "lock.lua"]);
-    assert_eq!(cells[0]["violated"], cells[1]["violated"]);
+    assert!(cells.iter().all(|cell| cell["violated"].as_u64() > Some(0)), "{cells:?}");
     let compared = fencepost_in(
         folder.path(),
         &["compare", "single-node", "lock.lua", "--fault", "pause", "--seeds", "0..10"],
     );
     assert_eq!(compared.status, 0, "{}", compared.stderr);
     assert!(compared.stdout.contains("lock.lua"), "{}", compared.stdout);
-    let explore = ["explore", "--lock", "lock.lua", "--fault", "client-crash", "--format", "json"];
+    let explore = ["explore", "--lock", "lock.lua", "--fault", "none", "--format", "json"];
     let explored = fencepost_in(folder.path(), &explore);
     assert_eq!(explored.status, 0, "{}", explored.stderr);
     std::fs::write(folder.path().join("certificate.json"), &explored.stdout).unwrap();

@@ -303,3 +303,32 @@ fn a_damaged_log_is_refused_in_one_line_and_a_cut_one_is_repaired_with_a_warning
         assert!(served.interrupt());
     }
 }
+
+/// Sends a line and reads one line of the reply.
+fn said(stream: &mut BufReader<TcpStream>, line: &str) -> String {
+    stream.get_mut().write_all(format!("{line}\r\n").as_bytes()).unwrap();
+    let mut reply = String::new();
+    stream.read_line(&mut reply).unwrap();
+    reply.trim_end().to_owned()
+}
+
+#[test]
+fn a_test_owns_the_clock_of_a_redis_and_its_faults() {
+    let (served, addresses) = Served::start(&["--clock", "manual"]);
+    let connect = |address: &str| BufReader::new(TcpStream::connect(address).unwrap());
+    let (mut redis, mut admin) = (connect(&addresses[0]), connect(&addresses[1]));
+    for lease in 0..10 {
+        let taken = said(&mut redis, &format!("SET lock {lease} NX PX 10000"));
+        assert_eq!(taken, "+OK", "lease {lease}");
+        assert_eq!(said(&mut admin, "CLOCK ADVANCE 10s"), "+OK");
+    }
+    assert_eq!(said(&mut admin, "CLOCK"), ":1700000100000");
+    assert_eq!(said(&mut admin, "DROP-REPLY OF SET"), "+OK");
+    assert_eq!(said(&mut redis, "SET lock me"), "", "the connection is closed");
+    let mut redis = connect(&addresses[0]);
+    assert_eq!(said(&mut redis, "EXISTS lock"), ":1");
+    assert!(served.interrupt());
+    let answer = fencepost(&["serve", "--clock", "manual", "--coordinator", "etcd"]);
+    assert_eq!(answer.status, 2);
+    assert!(answer.stderr.starts_with("error: --clock manual is for redis"), "{}", answer.stderr);
+}

@@ -89,7 +89,8 @@ impl Sweep {
         let scenario = self.config.get("scenario")?;
         let named = |kind: &str| {
             let all = scenario.get(kind)?.as_array()?;
-            all.iter().find(|it| it.get("name").and_then(|name| name.as_str()) == Some(&cell.client))
+            all.iter()
+                .find(|it| it.get("name").and_then(|name| name.as_str()) == Some(&cell.client))
         };
         named("programs").and_then(flags).or_else(|| named("scripts").and_then(lock_flags))
     }

@@ -12,6 +12,10 @@ pub(crate) struct ServeArguments {
     /// What to serve. See `fencepost list coordinators`.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) coordinator: String,
+    /// What the clocks of the servers follow: real time, or the commands of an admin connection,
+    /// whose address the ready line has as admin. See docs/commanded-redis.md.
+    #[arg(long, value_name = "C", default_value = "real")]
+    pub(crate) clock: ServedClock,
     /// The port of the first server, the others have the ports after it; 0 takes free ones and
     /// prints them [default: that of the real server, 6379 for redis].
     #[arg(long, value_name = "P")]
@@ -75,6 +79,15 @@ pub(crate) struct ServeArguments {
     /// The password of the default user.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) requirepass: Option<String>,
+}
+
+/// What the clocks of served servers follow.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum, Debug)]
+pub(crate) enum ServedClock {
+    /// Real time.
+    Real,
+    /// Commands.
+    Manual,
 }
 
 /// Which Redis `serve` is.

@@ -70,7 +70,10 @@ fn scenario_of(arguments: &ExploreArguments) -> Result<Scenario, Failure> {
 pub(super) fn command(bounds: &Bounds) -> String {
     let mut command = format!(
         "fencepost explore {} --fault {} --faults {} --longest {}",
-        bounds.scenario.lock_flags(bounds.client), bounds.families, bounds.faults, bounds.longest
+        bounds.scenario.lock_flags(bounds.client),
+        bounds.families,
+        bounds.faults,
+        bounds.longest
     );
     if bounds.grain == Grain::Coarse && bounds.faults < 2 {
         command.push_str(" --grain coarse");

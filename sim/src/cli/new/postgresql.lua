@@ -7,20 +7,14 @@
 
 lock = { deployment = "postgresql-session" }
 
-local function number(key)
-  local hash = 0
-  for i = 1, #key do hash = hash * 31 + key:byte(i) end
-  return hash
-end
-
 -- One attempt: the session that has the lock, or nil. The host tries again.
 function acquire(key)
-  local rows = sql.query("SELECT pg_try_advisory_lock($1)", number(key))
+  local rows = sql.query("SELECT pg_try_advisory_lock($1)", hash(key))
   if rows[1][1] == "t" then return tostring(sql.session()) end
 end
 
 -- Another session cannot give the lock back.
 function release(key, owner)
   if tostring(sql.session()) ~= owner then return false end
-  return sql.bound("SELECT pg_advisory_unlock($1)", number(key))[1][1] == "t"
+  return sql.bound("SELECT pg_advisory_unlock($1)", hash(key))[1][1] == "t"
 end

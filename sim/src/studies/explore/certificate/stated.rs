@@ -82,7 +82,9 @@ pub fn bounds_of(stated: &StatedBounds) -> Result<Bounds, String> {
     }
     let script = scenario.scripts.iter().find(|script| script.name == stated.client);
     let bounds = Bounds {
-        client: script.map(LockScript::definition).or_else(|| find(&stated.client))
+        client: script
+            .map(LockScript::definition)
+            .or_else(|| find(&stated.client))
             .ok_or_else(|| format!("bounds.client: unknown lock '{}'", stated.client))?,
         families: stated.fault.parse().map_err(|error| format!("bounds.fault: {error}"))?,
         faults: stated.faults,

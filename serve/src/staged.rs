@@ -1,0 +1,159 @@
+//! Servers that keep a time of their own behind real TCP: all of them on one thread, each input
+//! taken in the order in which it arrives.
+
+use crate::serving::{Announcement, ready_line};
+use crate::{ServeError, stop_signal};
+use bytes::{Bytes, BytesMut};
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeMap;
+use std::future::Future;
+use std::ops::ControlFlow;
+use std::rc::Rc;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::OwnedReadHalf;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+use tokio::task::LocalSet;
+
+/// How much is read of a socket at a time.
+const READ_BYTES: usize = 16 * 1024;
+
+/// What goes to a socket.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Sent {
+    /// These bytes.
+    Bytes(Bytes),
+    /// The end, after what was sent before.
+    Close,
+}
+
+/// Servers that keep a time of their own.
+pub trait Staged: 'static {
+    /// Somebody connected to the listener with this number.
+    fn opened(&mut self, listener: usize, socket: u64, peer: &str);
+    /// Bytes arrived.
+    fn received(&mut self, socket: u64, bytes: &[u8]);
+    /// The peer is gone. Also told of a socket whose end was sent.
+    fn closed(&mut self, socket: u64);
+    /// What has to be sent by now, in order.
+    fn take_sent(&mut self) -> Vec<(u64, Sent)>;
+}
+
+/// Servers that are about to be reached.
+pub struct Staging<S> {
+    /// Each listener with what it is called in the ready line.
+    pub listeners: Vec<(&'static str, TcpListener)>,
+    /// What is behind them.
+    pub staged: S,
+}
+
+struct Shared<S> {
+    staged: RefCell<S>,
+    sockets: RefCell<BTreeMap<u64, mpsc::UnboundedSender<Bytes>>>,
+    opened: Cell<u64>,
+}
+
+/// Serves until SIGINT or SIGTERM. `announce` is told the ready line, and may end the servers.
+///
+/// # Errors
+/// If the servers cannot start.
+pub fn serve_staged<S: Staged>(
+    start: impl FnOnce() -> Result<Staging<S>, ServeError>,
+    announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
+) -> Result<(), ServeError> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(ServeError::System)?;
+    LocalSet::new().block_on(&runtime, async {
+        let stop = stop_signal().map_err(ServeError::System)?;
+        stage(start()?, stop, announce).await
+    })
+}
+
+/// Serves until `stop`; must be called within a [`LocalSet`].
+///
+/// # Errors
+/// If an address of a listener cannot be told.
+pub async fn stage<S: Staged>(
+    staging: Staging<S>,
+    stop: impl Future<Output = ()>,
+    announce: impl FnOnce(Announcement<'_>) -> ControlFlow<()>,
+) -> Result<(), ServeError> {
+    let Staging { listeners, staged } = staging;
+    let addresses = listeners.iter().map(|(role, listener)| Ok((*role, listener.local_addr()?)));
+    let addresses = addresses.collect::<std::io::Result<Vec<_>>>().map_err(ServeError::System)?;
+    let shared = Rc::new(Shared {
+        staged: RefCell::new(staged),
+        sockets: RefCell::default(),
+        opened: Cell::new(0),
+    });
+    for (number, (_, listener)) in listeners.into_iter().enumerate() {
+        crate::host::spawn(shared.clone().accept(number, listener));
+    }
+    if announce(Announcement::Ready(&ready_line(&addresses))).is_continue() {
+        stop.await;
+    }
+    Ok(())
+}
+
+impl<S: Staged> Shared<S> {
+    async fn accept(self: Rc<Self>, number: usize, listener: TcpListener) {
+        loop {
+            match listener.accept().await {
+                Ok((stream, peer)) => self.open(number, stream, &peer.to_string()),
+                Err(_) => crate::host::pause(crate::host::ACCEPT_PAUSE).await,
+            }
+        }
+    }
+
+    fn open(self: &Rc<Self>, number: usize, stream: TcpStream, peer: &str) {
+        let socket = self.opened.get();
+        self.opened.set(socket + 1);
+        let (read, mut write) = crate::computer::without_delay(stream).into_split();
+        let (sender, mut outgoing) = mpsc::unbounded_channel::<Bytes>();
+        self.sockets.borrow_mut().insert(socket, sender);
+        crate::host::spawn(async move {
+            while let Some(bytes) = outgoing.recv().await {
+                if write.write_all(&bytes).await.is_err() {
+                    return;
+                }
+            }
+            // The peer is gone if it cannot be told.
+            let _ = write.shutdown().await;
+        });
+        self.staged.borrow_mut().opened(number, socket, peer);
+        self.send();
+        crate::host::spawn(self.clone().read(socket, read));
+    }
+
+    async fn read(self: Rc<Self>, socket: u64, mut stream: OwnedReadHalf) {
+        let mut buffer = BytesMut::with_capacity(READ_BYTES);
+        while let Ok(1..) = stream.read_buf(&mut buffer).await {
+            self.staged.borrow_mut().received(socket, &buffer.split());
+            buffer.reserve(READ_BYTES);
+            self.send();
+        }
+        self.sockets.borrow_mut().remove(&socket);
+        self.staged.borrow_mut().closed(socket);
+        self.send();
+    }
+
+    fn send(&self) {
+        let all = self.staged.borrow_mut().take_sent();
+        let mut sockets = self.sockets.borrow_mut();
+        for (socket, sent) in all {
+            match sent {
+                Sent::Bytes(bytes) => {
+                    if let Some(open) = sockets.get(&socket) {
+                        // A socket that ends takes nothing any more.
+                        let _ = open.send(bytes);
+                    }
+                }
+                Sent::Close => {
+                    sockets.remove(&socket);
+                }
+            }
+        }
+    }
+}
