@@ -8,6 +8,7 @@ lock = { deployment = "postgresql-session" }
 function acquire(key)
   local rows = sql.query("SELECT pg_try_advisory_lock($1)", hash(key))
   if rows[1][1] == "t" then return tostring(sql.session()) end
+  return nil, "held by another session"
 end
 
 -- Only the connection that has the lock can give it back.

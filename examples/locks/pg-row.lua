@@ -32,7 +32,8 @@ function acquire(key, ttl)
     row_exists = true
     if inserted then return me end
   end
-  return execute(UPDATE, key, me, span) and me
+  if execute(UPDATE, key, me, span) then return me end
+  return nil, "lock_until has not come"
 end
 
 function release(key, owner)

@@ -67,9 +67,8 @@ impl Scripted {
 
     /// One attempt. Errors: the script is wrong, so that another attempt makes no sense.
     async fn attempt(&self, resource: &str) -> Result<Acquisition, String> {
-        let patience = self.place.settings.acquire_timeout.as_millis();
-        let patience = Told::Int(i64::try_from(patience).unwrap_or(i64::MAX));
-        let arguments = vec![Told::from(resource), self.ttl_ms(), patience];
+        let patience = self.place.settings.acquire_timeout.as_micros() as f64 / 1_000.0;
+        let arguments = vec![Told::from(resource), self.ttl_ms(), Told::Float(patience)];
         match self.call(Function::Acquire, arguments).await {
             Ok((process, values)) => {
                 let values: Vec<Value> = values.iter().map(Pinned::value).collect();

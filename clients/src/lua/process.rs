@@ -99,6 +99,7 @@ pub(super) enum Told {
     Nil,
     Bool(bool),
     Int(i64),
+    Float(f64),
     Bytes(bytes::Bytes),
     List(Vec<Told>),
     Kept(Pinned),
@@ -270,6 +271,7 @@ fn value_of(machine: &mut Machine, told: &Told) -> Value {
         Told::Nil => Value::Nil,
         Told::Bool(is_true) => Value::Bool(*is_true),
         Told::Int(number) => Value::Int(*number),
+        Told::Float(number) => Value::Float(*number),
         Told::Bytes(bytes) => machine.string(bytes),
         Told::List(all) => {
             let values: Vec<Value> = all.iter().map(|one| value_of(machine, one)).collect();

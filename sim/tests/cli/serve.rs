@@ -320,9 +320,9 @@ fn a_test_owns_the_clock_of_a_redis_and_its_faults() {
     for lease in 0..10 {
         let taken = said(&mut redis, &format!("SET lock {lease} NX PX 10000"));
         assert_eq!(taken, "+OK", "lease {lease}");
-        assert_eq!(said(&mut admin, "CLOCK ADVANCE 10s"), "+OK");
+        assert_eq!(said(&mut admin, "CLOCK ADVANCE 10001ms"), "+OK");
     }
-    assert_eq!(said(&mut admin, "CLOCK"), ":1700000100000");
+    assert_eq!(said(&mut admin, "CLOCK"), ":1700000100010");
     assert_eq!(said(&mut admin, "DROP-REPLY OF SET"), "+OK");
     assert_eq!(said(&mut redis, "SET lock me"), "", "the connection is closed");
     let mut redis = connect(&addresses[0]);
