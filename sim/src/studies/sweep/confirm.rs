@@ -49,7 +49,7 @@ fn confirm_run(
         None if fast.history.events.len() == turmoil.history.events.len() => Ok(()),
         differing => {
             let first = differing.map_or(pairs.len() as u64, |(event, _)| event.sequence);
-            Err(failed(match scenario.program(&run.client) {
+            Err(failed(match scenario.program(run.client) {
                 Some(_) => EngineError::ProgramDiffers(first),
                 None => EngineError::Differ(first),
             }))
