@@ -94,7 +94,7 @@ fn parted(raw: &str) -> (Option<usize>, &str) {
     }
 }
 
-/// Where a word is in a line, and is not part of a longer one: where it is used as the message says,
+/// Finds a word in a line, not within a longer one: where it is used as the message says,
 /// if that can be seen.
 fn find_use(line: &str, word: &str, message: &str) -> Option<usize> {
     let used: &[char] = match message {
