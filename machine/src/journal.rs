@@ -13,7 +13,7 @@ use crc::{CRC_32_ISCSI, Crc};
 
 const CHECKSUM: Crc<u32> = Crc::<u32>::new(&CRC_32_ISCSI);
 /// Part of the checksum of a length, so that files of another format version do not match.
-const VERSION: u8 = 1;
+const VERSION: u8 = 2;
 const HEADER_BYTES: usize = 12;
 
 /// A server's opened files.
