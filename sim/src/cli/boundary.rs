@@ -59,8 +59,9 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
         (None, [own]) => own,
         (None, all) => {
             let names: Vec<&str> = all.iter().map(|own| own.name).collect();
+            let kind = if scenario.programs.is_empty() { "lock" } else { "program" };
             return Err(Failure::wrong(format!(
-                "{}: expected one lock, because one boundary is searched",
+                "--{kind} {}: expected one {kind}, because one boundary is searched",
                 names.join(", ")
             )));
         }

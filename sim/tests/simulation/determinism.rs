@@ -237,7 +237,7 @@ mod scripted {
         "local sum = 0 local function count(t) pcall(function() rawset(t, 'n', (rawget(t, 'n') or \
          0) + 1) end) pcall(function() t.n = (t.n or 0) + 1 end) sum = sum + (rawget(t, 'n') or \
          0) end local _, shown = pairs(redis) count(shown) _, shown = pairs(_G) count(shown) for \
-         _, name in ipairs({'string', 'table', 'math', 'cjson', 'bit', 'struct', 'cmsgpack', \
+         _, name in ipairs({'string', 'table', 'math', 'cjson', 'bit', 'cmsgpack', \
          'coroutine'}) do _, shown = pairs(_G[name]) count(shown) end count(KEYS) \
          count(getmetatable('')) count(getmetatable('').__index) count(getmetatable(_G)) return \
          sum",
