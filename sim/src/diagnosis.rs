@@ -1,5 +1,5 @@
 //! Diagnoses a violation by running it again: the smallest run with it, the threshold of its
-//! magnitude, the fault and the order of events that it needs, and the effects of the recommended
+//! magnitude, the fault and the order of events that it needs, and the effects of the suggested
 //! safeguards.
 //!
 //! All runs use the fast engine and depend on the original run alone, so the results do not depend

@@ -1,4 +1,4 @@
-//! The effects of recommended safeguards on the violations of a run.
+//! The effects of suggested safeguards on the violations of a run.
 //!
 //! A safeguard also changes the timing, and a plan that is tuned to the millisecond then
 //! misses its moment: one quiet run proves little. So each is tried three times

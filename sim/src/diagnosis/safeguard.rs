@@ -1,4 +1,4 @@
-//! The recommended safeguards, each as a change to a run.
+//! The suggested safeguards, each as a change to a run.
 
 use super::minimal::with_scenario;
 use crate::engine::Engine;
