@@ -156,3 +156,25 @@ def test_a_missing_program_is_named(run_tests):
     result = run_tests(source, "--fencepost", "/nowhere/fencepost")
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["*fencepost '/nowhere/fencepost': program not found*"])
+
+
+def test_the_test_owns_the_clock(run_tests):
+    result = run_tests(
+        """
+        def test_expiry(redis_clock):
+            for owner in range(10):
+                assert redis_clock.redis.set("lock", owner, nx=True, px=10_000)
+                assert not redis_clock.redis.set("lock", "another", nx=True, px=10_000)
+                redis_clock.advance("10001ms")
+            redis_clock("ENTER", "lock", "a")
+            redis_clock("ENTER", "lock", "b")
+            assert "a" in redis_clock("JUDGE")
+        """
+    )
+    result.assert_outcomes(passed=1)
+
+
+def test_a_clock_without_a_program_fails_in_one_line(run_tests):
+    result = run_tests("def test_expiry(redis_clock): pass", "--fencepost", "/nowhere/fencepost")
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["*fencepost serve: *'/nowhere/fencepost'*"])

@@ -82,6 +82,8 @@ fn told(stage: &Stage, upper: &[&str]) -> Answer {
         ["HELP"] => Answer::Lines(ORDERS.iter().map(|order| (*order).to_owned()).collect()),
         // What clients say when they connect.
         ["PING", ..] => Answer::Text("PONG"),
+        ["HELLO"] | ["HELLO", "2", ..] => Answer::Hello(2),
+        ["HELLO", "3", ..] => Answer::Hello(3),
         ["CLIENT" | "SELECT" | "AUTH" | "QUIT", ..] => Answer::Ok,
         ["COMMAND", ..] => Answer::Lines(Vec::new()),
         [] => Answer::Wrong("expected a command, like CLOCK ADVANCE 10s".to_owned()),

@@ -226,3 +226,13 @@ fn what_makes_no_sense_is_refused_with_what_would() {
         assert!(answer.starts_with(told), "{order}: {answer}");
     }
 }
+
+#[test]
+fn client_libraries_that_greet_are_answered() {
+    let mut desk = Desk::new(0, 0);
+    assert!(desk.say(ADMIN, "HELLO 3").starts_with("%4"));
+    assert!(desk.say(ADMIN, "HELLO").starts_with("*8"));
+    assert_eq!(desk.say(ADMIN, "CLIENT SETINFO LIB-NAME redis-py"), "+OK");
+    assert_eq!(desk.say(ADMIN, "PING"), "+PONG");
+    assert!(desk.say(ADMIN, "HELLO 4").starts_with("-ERR"));
+}

@@ -14,6 +14,8 @@ pub(super) enum Answer {
     Text(&'static str),
     Number(i64),
     Lines(Vec<String>),
+    /// The reply to HELLO with this version of the protocol.
+    Hello(u8),
     /// What was wrong, and what would be valid.
     Wrong(String),
 }
@@ -24,6 +26,7 @@ impl Answer {
             Answer::Ok => b"+OK\r\n".to_vec(),
             Answer::Text(text) => format!("+{text}\r\n").into_bytes(),
             Answer::Number(number) => format!(":{number}\r\n").into_bytes(),
+            Answer::Hello(protocol) => hello(*protocol).into_bytes(),
             Answer::Wrong(problem) => {
                 format!("-ERR {}\r\n", problem.replace(['\r', '\n'], " ")).into_bytes()
             }
@@ -34,6 +37,15 @@ impl Answer {
             }
         }
     }
+}
+
+/// A map in RESP3, else a flat array.
+fn hello(protocol: u8) -> String {
+    let head = if protocol == 3 { "%4" } else { "*8" };
+    format!(
+        "{head}\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$5\r\n7.0.0\r\n\
+         $5\r\nproto\r\n:{protocol}\r\n$4\r\nrole\r\n$6\r\nmaster\r\n"
+    )
 }
 
 /// Takes one request off the front, if it has arrived whole. Errors: it is none.

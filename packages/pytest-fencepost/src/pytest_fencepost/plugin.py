@@ -4,6 +4,7 @@ import inspect
 
 import pytest
 
+from .clock import served
 from .sweep import Failed, Settings, run
 
 
@@ -27,6 +28,16 @@ def pytest_configure(config):
 def world():
     """The simulated world; it exists in the processes that fencepost starts."""
     return None
+
+
+@pytest.fixture
+def redis_clock(request):
+    """A fake Redis whose clock stands still until the test moves it."""
+    try:
+        with served(request.config.getoption("--fencepost")) as clock:
+            yield clock
+    except (OSError, RuntimeError) as error:
+        pytest.fail(f"fencepost serve: {error}", pytrace=False)
 
 
 def pytest_collection_modifyitems(items):

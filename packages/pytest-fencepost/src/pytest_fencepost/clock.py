@@ -1,0 +1,43 @@
+"""A Redis whose clock and faults the test commands."""
+
+import subprocess
+from contextlib import contextmanager
+
+import redis
+
+
+class RedisClock:
+    """A served Redis and the admin connection that commands it."""
+
+    def __init__(self, addresses):
+        self.address = addresses["master"]
+        self.redis = client(self.address)
+        self.admin = client(addresses["admin"])
+
+    def __call__(self, *words):
+        """Sends one admin command, such as `redis_clock("CRASH")`, and returns its reply."""
+        return self.admin.execute_command(*words)
+
+    def advance(self, span):
+        """Moves all clocks by a span such as "10s"; expiries have happened when it returns."""
+        return self("CLOCK", "ADVANCE", span)
+
+
+def client(address):
+    host, port = address.rsplit(":", 1)
+    return redis.Redis(host, int(port), decode_responses=True)
+
+
+@contextmanager
+def served(fencepost, *options):
+    """Runs `fencepost serve --clock manual` on free ports. Raises RuntimeError if it fails."""
+    command = [fencepost, "serve", "--clock", "manual", "--port", "0", *options]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8"}
+    with subprocess.Popen(command, **pipes) as server:
+        ready = server.stdout.readline().split()
+        if not ready:
+            raise RuntimeError(server.stderr.read().strip() or "fencepost serve ended")
+        try:
+            yield RedisClock(dict(word.split("=", 1) for word in ready[1:]))
+        finally:
+            server.terminate()
