@@ -25,7 +25,8 @@ mkdir "$scratch/empty"
   [ "$(fencepost --version)" = "fencepost $version" ]
   status=0
   fencepost --seed 7 --fault failover --client single-node --no-shrink >report.txt || status=$?
-  [ "$status" -eq 1 ] && grep -q 'split-brain' report.txt
+  [ "$status" -eq 1 ]
+  grep -q 'split-brain' report.txt
   cp -r "$OLDPWD/packages/pytest-fencepost/tests" .
   FENCEPOST=fencepost pytest --quiet tests
 )
@@ -54,6 +55,7 @@ npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed
   [ "$(fencepost --version)" = "fencepost $version" ]
   status=0
   fencepost --falt x 2>error.txt || status=$?
-  [ "$status" -eq 2 ] && grep -q "'--fault'" error.txt
+  [ "$status" -eq 2 ]
+  grep -q "'--fault'" error.txt
 )
 ls -l "$out"

@@ -38,6 +38,14 @@ NEEDS = {
     "etcd": "three etcd members",
     "chubby": "a cell of five replicas",
 }
+CHECKED_BY_A_TOKEN = {
+    "fencing",
+    "redlock-fencing",
+    "memcached-cas",
+    "curator-fencing",
+    "etcd-mutex-fencing",
+    "chubby-sequencer",
+}
 INDEPENDENT = ("redlock", "node-redlock", "redsync", "redisson-redlock")
 
 
@@ -112,6 +120,10 @@ def advice(cells):
     network = "latency,partition,lost-reply,client-crash"
     for lock in ("curator-fencing", "etcd-mutex-fencing"):
         quiet(lock, ",".join(fault for group in GROUPS.values() for fault in group), HARM)
+    delayed = GROUPS["holder delayed"]
+    for lock in {client for client, _ in cells} - CHECKED_BY_A_TOKEN:
+        if worst(cells, lock, delayed, HARM) == 0:
+            sys.exit(f"{lock} is never harmed by a delayed holder: correct the text of {__file__}")
     text = f"""- **One Redis is enough** if the lock only saves work, or if the storage checks a token.
   `single-node` is quiet under {quiet("single-node", network)}. It fails when Redis loses the key:
   {percent("single-node", "restart", HARM)} of the runs with restarts (no persistence), {percent("single-node", "failover", HARM)} with failovers and

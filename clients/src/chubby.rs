@@ -78,7 +78,7 @@ pub const CHECKED: Definition = Definition {
     ..DEFINITION
 };
 
-/// What a variant does.
+/// Differences between the variants.
 #[derive(Clone, Copy)]
 struct Traits {
     has_delay: bool,
@@ -144,7 +144,7 @@ impl Chubby {
                     self.held = Held { acquire, generation };
                     return self.granted(resource, session);
                 }
-                // What it may have held went with it.
+                // The session's locks ended with it.
                 Err(Failure::Expired { .. }) => {}
                 Err(failure) => break (session, acquire, failure),
             }

@@ -34,8 +34,8 @@ pub trait Machine {
         |_| false
     }
 
-    /// The power of its host fails: the machine is dropped next, and what it keeps elsewhere than on
-    /// a [`crate::Disk`] is to be as it was last synced.
+    /// The power of its host fails: the machine is dropped next, and what it keeps elsewhere than
+    /// on a [`crate::Disk`] is to be as it was last synced.
     fn lose_power(&mut self) {}
 
     /// How the bytes of its connections are put into words, for pictures.

@@ -47,7 +47,7 @@ impl Cell {
         };
         let mut outcome = self.ask(&mut master, request).await;
         if matches!(outcome, Err(CallError::Unsent(_))) && is_idle {
-            // It broke while nobody looked.
+            // The idle connection had broken before this request.
             master = self.find().await?;
             outcome = self.ask(&mut master, request).await;
         }

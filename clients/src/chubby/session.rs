@@ -4,8 +4,8 @@
 //! - The **local lease** is a careful estimate of the lease at the master: it begins no later than
 //!   the answer was sent, and is shorter by a sixteenth, because clocks differ in rate.
 //! - When the local lease ends, the session is **in jeopardy**: the library blocks the calls of the
-//!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds, the
-//!   session is safe again; otherwise the library assumes that it has expired.
+//!   application and looks for a master for a **grace period** of 45 s. If a KeepAlive succeeds,
+//!   the session is safe again; otherwise the library assumes that it has expired.
 //! - A master with a new epoch number is acknowledged by the next KeepAlive (2.9).
 
 use super::cell::{Cell as Cluster, exchange};
@@ -23,7 +23,7 @@ pub const GRACE: Duration = Duration::from_secs(45);
 /// How long to wait before a call is tried again.
 const AGAIN: RangeInclusive<Duration> = Duration::from_millis(50)..=Duration::from_millis(150);
 
-/// What the library knows of a session.
+/// The library's view of a session.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Status {
     /// Its lease lasts.
@@ -39,7 +39,7 @@ pub enum Status {
 pub enum Failure {
     /// The session has expired.
     Expired {
-        /// Whether the call may have been carried out before.
+        /// The cell may have executed the call.
         may_have_applied: bool,
     },
     /// The master refused it for good.
@@ -95,7 +95,7 @@ impl Session {
         }
     }
 
-    /// What the library knows of it.
+    /// The library's view of the session.
     pub fn status(&self) -> Status {
         self.shared.status.get()
     }
@@ -224,7 +224,7 @@ impl Attempts {
     }
 }
 
-/// What is certainly not over at the master when it is over here.
+/// The local part of a lease that ends before the master's, whose clock may be a sixteenth faster.
 fn shortened(micros: u64) -> Duration {
     Duration::from_micros(micros - micros / 16)
 }

@@ -22,7 +22,7 @@ pub(super) struct Actor {
 }
 
 impl Actor {
-    /// A task with connections of its own.
+    /// A task with its own connections.
     pub(super) fn new(process: &Rc<Process>, place: &Rc<Place>) -> Actor {
         let hands = Rc::new(Hands::new(place));
         Actor { process: process.clone(), place: place.clone(), hands }
@@ -108,7 +108,7 @@ impl Actor {
         tickets.into_iter().map(|ticket| self.process.adopt(ticket)).collect()
     }
 
-    /// Runs a function beside the caller, with connections of its own.
+    /// Runs a function as a separate task with its own connections.
     fn spawn(&self, function: HostRootTicket, arguments: Vec<HostRootTicket>) -> Reply {
         let actor = Actor::new(&self.process, &self.place);
         let (function, arguments) = (self.process.adopt(function), self.adopt(arguments));

@@ -39,14 +39,14 @@ struct Proposed {
 /// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
 /// | `close S E` | `closed` |
 ///
-/// `N` counts the acquires of a session. A release is of its acquire number `N` and those before it,
-/// so that it does nothing to a later one if it is delayed; an acquire that is delayed until after its
-/// release is void (`released`).
+/// `N` counts the acquires of a session. A release is of its acquire number `N` and those before
+/// it, so that it does nothing to a later one if it is delayed; an acquire that is delayed until
+/// after its release is void (`released`).
 ///
-/// Any of them but `master` may be answered by `expired` (the session has ended), `epoch E` (another
-/// master has taken over: send a KeepAlive), `busy` (it waits for all sessions to hear of it),
-/// `not-master`, `full`, and `error TEXT`. A KeepAlive says how many events the client has got in
-/// all; its answer, how long it was held, how long the lease lasts from then on, how many events
+/// Any of them but `master` may be answered by `expired` (the session has ended), `epoch E`
+/// (another master has taken over: send a KeepAlive), `busy` (it waits for all sessions to hear of
+/// it), `not-master`, `full`, and `error TEXT`. A KeepAlive says how many events the client has got
+/// in all; its answer, how long it was held, how long the lease lasts from then on, how many events
 /// there were in all, and those that the client has not acknowledged.
 #[derive(Debug)]
 pub struct Chubby {

@@ -101,8 +101,8 @@ impl State {
         Some(lock.generation)
     }
 
-    /// Gives up an acquire of a session, and those before it: frees the lock if it is held by one of
-    /// them. One that arrives later is void.
+    /// Gives up an acquire of a session, and those before it: frees the lock if it is held by one
+    /// of them. One that arrives later is void.
     pub(crate) fn release(&mut self, lock: &str, session: u64, last: u64) {
         if let Some(released) = self.sessions.get_mut(&session) {
             *released = last.max(*released);

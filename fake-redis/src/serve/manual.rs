@@ -4,6 +4,7 @@
 //! says otherwise over the admin connection (`orders`), which any client of Redis can speak
 //! (`wire`). What happened is in `history`.
 
+mod event;
 mod history;
 mod orders;
 mod stage;

@@ -25,8 +25,8 @@ use fencepost_reports::{StorageRule, Workload};
 use std::path::PathBuf;
 use values::{memory, seed, seed_range, shard};
 
-/// Runs distributed Redis locks in a deterministic simulation under injected faults, finds every
-/// violation of mutual exclusion, explains it, and replays it from one seed.
+/// Test distributed locks in a deterministic simulation: inject faults, find every violation of
+/// mutual exclusion, explain it, and replay it from its seed.
 #[derive(Parser, Debug)]
 #[command(
     name = "fencepost",
@@ -50,45 +50,42 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Run one seed and report what happened (the default).
     Run(RunArguments),
-    /// Run many seeds in parallel and add them up.
+    /// Run many seeds in parallel and summarize the results.
     Sweep(SweepArguments),
-    /// Run exactly the plans of a report again, under turmoil; the histories must be the same.
+    /// Replay the plans of a report under turmoil. Exit status 2 if a history differs.
     Replay(ReplayArguments),
-    /// Make the plans of a report minimal that was made with --no-shrink, and explain them.
+    /// Minimize and explain the plans of a --no-shrink report.
     Shrink(ShrinkArguments),
-    /// Judge a recorded history, or those in a report, again.
+    /// Judge a recorded history, or the histories in a report.
     Check(FileArguments),
-    /// Add up the sweep summaries or the explorations of shards; their order does not matter.
+    /// Merge the sweep summaries or explorations of shards, in any order.
     Merge(MergeArguments),
-    /// Find the threshold of one number at which a lock breaks.
+    /// Find the value of one setting at which a lock breaks.
     Boundary(BoundaryArguments),
-    /// Run every plan of a stated size: ends with the smallest counterexample (exit status 1), or
-    /// with a certificate of what was run (exit status 0).
+    /// Run every small fault plan. Prints the smallest counterexample (exit status 1) or a
+    /// certificate (exit status 0).
     Explore(ExploreArguments),
-    /// Every lock under every fault, beside what the literature says. Exit status 1 if they
-    /// contradict each other.
+    /// Run every lock under every fault and compare with the literature. Exit status 1 on a
+    /// contradiction.
     Matrix(MatrixArguments),
-    /// Put two locks, or two sweeps, side by side: which breaks more often, and on what.
+    /// Compare two locks or two sweeps: which breaks more often, and why.
     Compare(CompareArguments),
-    /// Play the minimal plan of a violation against the real server, too: is it the same there?
-    /// Exit status 1 if not.
+    /// Replay violations against the real server. Exit status 1 if the result differs.
     Reality(RealityArguments),
-    /// Write the gallery of anomalies: a page for each, from pinned seeds.
+    /// Write the gallery of anomalies, one page for each.
     Gallery(GalleryArguments),
-    /// Write the documentation as a site that works from a folder, with a search. Exit status 2 if
-    /// a link leads nowhere.
+    /// Write the documentation as a static site with search. Exit status 2 on a broken link.
     Docs(DocsArguments),
-    /// Measure what waiting for a lock costs its server and those who wait.
+    /// Measure the load that waiting processes put on a lock server.
     Load(LoadArguments),
-    /// Write a file to start from.
+    /// Write a template to start from.
     #[command(subcommand)]
     New(New),
-    /// Name what there is to choose from, with a line each.
+    /// List locks, faults, formats and other choices.
     List(ListArguments),
-    /// Tell what a rule, a cause or a family of faults means, and where to read on.
+    /// Explain a rule, a cause or a fault family.
     Explain(ExplainArguments),
-    /// Serve the fake Redis, or another coordinator, on real TCP, for tests, until SIGINT or
-    /// SIGTERM.
+    /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
     Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
@@ -117,12 +114,12 @@ pub(crate) struct NewArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct RunArguments {
-    /// The seed that everything is drawn from: a u64, decimal or 0x.
+    /// Seed of all random values: a u64, decimal or 0x.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) common: CommonArguments,
-    /// Put the whole history into the JSON report.
+    /// Include the whole history in the JSON report.
     #[arg(long)]
     pub(crate) with_history: bool,
     #[command(flatten)]
@@ -131,7 +128,7 @@ pub(crate) struct RunArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct SweepArguments {
-    /// The seeds to run, the last excluded.
+    /// Seeds to run; B is excluded.
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
     #[command(flatten)]
@@ -145,27 +142,26 @@ pub(crate) struct SweepArguments {
     /// Stop at the first violation.
     #[arg(long)]
     pub(crate) fail_fast: bool,
-    /// How many violations to keep per cell, the smallest of each anomaly first.
+    /// Maximum number of violations to keep per cell; the smallest of each anomaly come first.
     #[arg(long, value_name = "K", default_value_t = VIOLATIONS_MAX)]
     pub(crate) max_violations: u64,
-    /// Go on where the checkpoint is; from the start if there is none.
+    /// Continue from the checkpoint, or start from the beginning if there is none.
     #[arg(long)]
     pub(crate) resume: bool,
-    /// Where to write the checkpoint [default: DIR/sweep-M-of-N.checkpoint, if --out DIR is given].
+    /// Checkpoint file [default: DIR/sweep-M-of-N.checkpoint with --out DIR].
     #[arg(long, value_name = "FILE")]
     pub(crate) checkpoint: Option<PathBuf>,
     /// Stop after this much real time.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
-    /// Stop when this process holds more memory, like 512mb or 4gb: what is done by then is added
-    /// up and kept, and the exit status is 2. Linux only.
+    /// Stop when fencepost uses more memory than this, such as 512mb or 4gb. The results so far are
+    /// kept; the exit status is 2. Linux only.
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) max_memory: Option<u64>,
-    /// How much real time passes between two checkpoints at least: what a killed sweep has to do
-    /// again [default: 1s].
+    /// Minimum real time between two checkpoints, which a killed sweep repeats [default: 1s].
     #[arg(long, value_name = "T")]
     pub(crate) checkpoint_every: Option<Span>,
-    /// The JSON of an earlier sweep: say what is new since, what is gone, and which rates changed.
+    /// JSON of an earlier sweep: print new and missing findings, and changed rates.
     #[arg(long, value_name = "FILE")]
     pub(crate) baseline: Option<PathBuf>,
     #[command(flatten)]
@@ -174,11 +170,11 @@ pub(crate) struct SweepArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct LoadArguments {
-    /// The lock: any that can do with one server. See `fencepost list clients`.
+    /// Lock that needs only one server. See `fencepost list clients`.
     #[arg(long, value_name = "C", default_value = "single-node")]
     pub(crate) client: String,
-    /// How a process waits between two attempts: none, fixed:D, random:A..B, exponential:A..B, or
-    /// own, which leaves it to the lock.
+    /// Delay between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own for the
+    /// lock's own delay.
     #[arg(
         long,
         value_name = "W[,W]",
@@ -186,7 +182,7 @@ pub(crate) struct LoadArguments {
         default_value = "none,fixed:10ms,fixed:20ms,random:10ms..30ms,exponential:10ms..320ms"
     )]
     pub(crate) waiting: Vec<String>,
-    /// How many processes ask at once.
+    /// Number of competing processes.
     #[arg(
         long,
         value_name = "N",
@@ -194,7 +190,7 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u16).range(1..=1000),
     )]
     pub(crate) processes: u16,
-    /// How many requests there are in all.
+    /// Total number of requests.
     #[arg(
         long,
         value_name = "N",
@@ -202,16 +198,16 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u32).range(1..=100_000),
     )]
     pub(crate) requests: u32,
-    /// How long the server takes for one command.
+    /// Time that the server takes for one command.
     #[arg(long, value_name = "D", default_value = "98us")]
     pub(crate) service_time: Span,
-    /// How long a message takes.
+    /// Message latency.
     #[arg(long, value_name = "A..B", default_value = "50us")]
     pub(crate) latency: SpanRange,
-    /// How long a holder works besides its commands.
+    /// Time that a holder works in addition to its commands.
     #[arg(long, value_name = "D", default_value = "0us")]
     pub(crate) work: Span,
-    /// How many commands a holder sends to the same server.
+    /// Number of commands that a holder sends to the same server.
     #[arg(
         long,
         value_name = "N",
@@ -219,10 +215,10 @@ pub(crate) struct LoadArguments {
         value_parser = clap::value_parser!(u32).range(0..=1000),
     )]
     pub(crate) holder_commands: u32,
-    /// How long a process tries before it gives a request up.
+    /// Time after which a process gives up a request.
     #[arg(long, value_name = "D", default_value = "60s")]
     pub(crate) patience: Span,
-    /// The seed that everything is drawn from.
+    /// Seed of all random values.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
     pub(crate) seed: u64,
     /// text, json or svg.
@@ -233,12 +229,12 @@ pub(crate) struct LoadArguments {
 /// What run and sweep have in common.
 #[derive(Args, Debug)]
 pub(crate) struct CommonArguments {
-    /// Families of faults: a comma separates runs, a plus combines families in one plan. See
-    /// `fencepost list faults`.
+    /// Fault families: `a,b` runs each, `a+b` combines them in one run. See `fencepost list
+    /// faults`.
     #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
     pub(crate) fault: Vec<String>,
-    /// Locks, or `all`. With --coordinator, `all` are those on it, and the default. See `fencepost
-    /// list clients`.
+    /// Locks, or `all`. With --coordinator, the default is all locks on it. See `fencepost list
+    /// clients`.
     #[arg(
         long,
         value_name = "C[,C]",
@@ -258,26 +254,26 @@ pub(crate) struct CommonArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// What keeps the lock: fake servers, the real redis-server that is installed, or the one at
-    /// redis=PATH. See docs/real-servers.md.
+    /// Servers that keep the lock: fake, real (the installed redis-server) or redis=PATH. See
+    /// docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
     pub(crate) servers: String,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
-    /// Which engine runs it [default: turmoil for run, fast for sweep].
+    /// Simulation engine [default: turmoil for run, fast for sweep].
     #[arg(long, value_name = "E")]
     pub(crate) engine: Option<Engine>,
-    /// Do not look for the minimal plan of each violation, nor for causes and remedies.
+    /// Skip minimal plans, thresholds and remedies.
     #[arg(long)]
     pub(crate) no_shrink: bool,
-    /// How to print the result. See `fencepost list formats`.
+    /// Output format. See `fencepost list formats`.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
-    /// Write one report file per violation into this folder.
+    /// Write one report file per violation to this folder.
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The verdicts that must come out, as TOML: lock x fault -> "safe" or "violates", and which
-    /// kinds. Exit status 0 exactly if they do.
+    /// Expected verdicts as TOML: lock x fault -> "safe" or "violates", and the kinds. Exit status
+    /// 0 if all match, 1 otherwise.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
 }
@@ -285,8 +281,8 @@ pub(crate) struct CommonArguments {
 /// Locks that are written in Lua.
 #[derive(Args, Debug)]
 pub(crate) struct LockArguments {
-    /// A lock written in Lua; repeat the option for one row per lock. Without --client only these
-    /// run. See docs/lock-in-lua.md.
+    /// Lock written in Lua; repeat the option for one row per lock. Locks of --client are added
+    /// only if it is given. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
 }
@@ -294,21 +290,21 @@ pub(crate) struct LockArguments {
 /// A program of the user's own as the lock under test.
 #[derive(Args, Debug)]
 pub(crate) struct ProgramArguments {
-    /// A program that takes the lock, as CMD or NAME=CMD; several: several rows. Then --client is
-    /// only used if it is given. See docs/own-programs.md.
+    /// Program to test, as CMD or NAME=CMD; repeat the option for one row per program. Locks of
+    /// --client are added only if it is given. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
-    /// The servers that programs run against.
+    /// Servers that programs run against.
     #[arg(long = "deployment", value_name = "D", default_value = "single", requires = "program")]
     pub(crate) program_deployment: ProgramDeployment,
-    /// The key of the programs' lock at the servers [default: lock:orders]. A pattern with a `*`
-    /// stands for a lock per job, tick or user: each key is judged by itself.
+    /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a lock of
+    /// its own, for example one per job.
     #[arg(long, value_name = "KEY", requires = "program")]
     pub(crate) lock_key: Option<String>,
-    /// A variable of the programs' environment.
+    /// Environment variable for the programs.
     #[arg(long, value_name = "NAME=VALUE", requires = "program")]
     pub(crate) env: Vec<String>,
-    /// The folder in which programs start [default: this one].
+    /// Working directory of the programs [default: the current one].
     #[arg(long, value_name = "DIR", requires = "program")]
     pub(crate) cwd: Option<PathBuf>,
 }
@@ -322,53 +318,53 @@ pub(crate) struct ScenarioArguments {
     /// Acquire/hold/release cycles per process [default: 20].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) cycles: Option<u32>,
-    /// How long a lock lives at the server [default: 10s].
+    /// Lease of a lock [default: 10s].
     #[arg(long, value_name = "D")]
     pub(crate) ttl: Option<Span>,
-    /// How long a process holds the lock: a range, or until-validity [default: 10ms..8s].
+    /// Time that a process holds the lock: a range, or until-validity [default: 10ms..8s].
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between two attempts to acquire [default: 50ms..200ms].
     #[arg(long, value_name = "A..B")]
     pub(crate) retry: Option<SpanRange>,
-    /// How long a restarted server stays away [default: 0us, at once].
+    /// Downtime before a restarted server is back [default: 0us].
     #[arg(long, value_name = "A..B")]
     pub(crate) restart_delay: Option<SpanRange>,
-    /// How long a message takes [default: 200us..2ms].
+    /// Message latency [default: 200us..2ms].
     #[arg(long, value_name = "A..B")]
     pub(crate) latency: Option<SpanRange>,
-    /// The virtual time at which a run is stopped [default: 30m].
+    /// Virtual time at which a run stops [default: 30m].
     #[arg(long, value_name = "D")]
     pub(crate) max_time: Option<Span>,
-    /// What a restarted server finds [default: none].
+    /// Data that survives a restart [default: none].
     #[arg(long, value_name = "P")]
     pub(crate) persistence: Option<Persistence>,
-    /// Also judge whether a free lock that is wanted is had within D, while enough servers run; D
-    /// is the ttl unless it is given.
+    /// Also report locks left free for longer than D while a process waits and enough servers run;
+    /// D is the ttl by default.
     #[arg(long, value_name = "D", num_args = 0..=1)]
     pub(crate) availability: Option<Option<Span>>,
-    /// What is guarded [default: register].
+    /// Workload that the lock guards [default: register].
     #[arg(long, value_name = "W", value_parser = choice::<Workload>())]
     pub(crate) workload: Option<Workload>,
     /// How the storage treats fencing tokens [default: fenced].
     #[arg(long, value_name = "S", value_parser = choice::<StorageRule>())]
     pub(crate) storage: Option<StorageRule>,
-    /// Where in a run faults strike [default: aimed]. See docs/search.md.
+    /// When faults are injected [default: aimed]. See docs/search.md.
     #[arg(long, value_name = "S")]
     pub(crate) strategy: Option<Strategy>,
-    /// The deployment and workload as TOML; flags win over --set, --set over the file.
+    /// Deployment and workload as TOML. Flags override --set, and --set overrides the file.
     #[arg(long, value_name = "FILE")]
     pub(crate) scenario: Option<PathBuf>,
-    /// One key of the scenario, as in the file: `--set down-after=2s`.
+    /// Set one key of the scenario, such as `--set down-after=2s`.
     #[arg(long, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
 }
 
 #[derive(Args, Debug)]
 pub(crate) struct FileArguments {
-    /// The file, or - for standard input.
+    /// File, or - for standard input.
     pub(crate) file: PathBuf,
-    /// How to print the result.
+    /// Output format.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }
@@ -377,11 +373,11 @@ pub(crate) struct FileArguments {
 pub(crate) struct ReplayArguments {
     #[command(flatten)]
     pub(crate) source: FileArguments,
-    /// Run the minimal plans instead; each must show its violation again.
+    /// Replay the minimal plans instead. Each must show its violation.
     #[arg(long)]
     pub(crate) minimal: bool,
-    /// Run programs and real servers whose files changed since the report, too: as they are now.
-    /// Their histories are not compared with the report's.
+    /// Also run programs and real servers whose files changed since the report, without comparing
+    /// their histories with it.
     #[arg(long)]
     pub(crate) allow_changed: bool,
     #[command(flatten)]
@@ -398,16 +394,17 @@ pub(crate) struct ShrinkArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArguments {
-    /// The summaries, or the explorations, of which all shards make a certificate.
+    /// Sweep summaries or explorations; all shards of an exploration give a certificate.
     #[arg(required = true)]
     pub(crate) files: Vec<PathBuf>,
-    /// Accept missing seeds, or missing units of an exploration: exit status 3, no certificate.
+    /// Accept missing seeds or units. An incomplete exploration gives no certificate and exit
+    /// status 3.
     #[arg(long)]
     pub(crate) partial: bool,
-    /// The verdicts that must come out, as for sweep.
+    /// Expected verdicts, as for sweep.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
-    /// How to print the sum.
+    /// Output format.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
 }

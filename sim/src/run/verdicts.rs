@@ -73,7 +73,7 @@ impl Findings<'_> {
         let servers = self.spec.scenario.binaries.iter().map(|(coordinator, binary)| {
             let (path, name, version) = (&binary.path, &binary.name, &binary.version);
             let hash = &binary.sha256;
-            format!("real servers: {coordinator} is {path}, {name} {version} (SHA-256 {hash})")
+            format!("real {coordinator} servers: {name} {version}, {path}, SHA-256 {hash}")
         });
         let all: Vec<String> = servers.chain(watched).collect();
         (!all.is_empty()).then(|| all.join("; "))

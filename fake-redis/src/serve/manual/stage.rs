@@ -1,9 +1,9 @@
-//! Servers in a world whose clock moves only when somebody says so.
+//! Servers in a world whose clock moves only by command.
 //!
-//! What servers send each other takes no time, unless replication lags. What happens in one instant
-//! is over before anybody outside gets to say anything more, so a test that has its reply knows
-//! that all of it has happened.
+//! Messages between servers take no time unless replication lags. All events of one instant finish
+//! before the next command, so they have happened when a test gets its reply.
 
+use super::event::{End, Event};
 use super::history::History;
 use bytes::Bytes;
 use fencepost_machine::{
@@ -13,13 +13,10 @@ use fencepost_machine::{
 use fencepost_serve::Sent;
 use std::collections::{BTreeMap, VecDeque};
 
-/// What every clock shows at first: 14 November 2023, 22:13:20 UTC.
+/// The first time of every clock: 14 November 2023, 22:13:20 UTC.
 const BEGINNING_US: i64 = 1_700_000_000_000_000;
-/// Servers that do more than that in one instant do not come to rest.
-const HAPPENINGS_MAX: u64 = 1_000_000;
-
-/// A connection of a server: which server, and which of its connections.
-type End = (usize, ConnectionId);
+/// More events than this in one instant are an endless loop.
+const EVENTS_MAX: u64 = 1_000_000;
 
 /// How a machine is made, from what its disk holds, a seed and its wall clock.
 pub(super) type Boot = Box<dyn Fn(DiskImage, u64, WallTime) -> Box<dyn Machine>>;
@@ -34,16 +31,16 @@ pub(super) struct Server {
     machine: Option<Box<dyn Machine>>,
     pub(super) is_frozen: bool,
     pub(super) is_cut: bool,
-    /// How far its wall clock was stepped.
+    /// The sum of its wall clock's steps.
     pub(super) stepped_us: i64,
     timer: u64,
     life: u64,
     accepted: u32,
     peers: BTreeMap<ConnectionId, Peer>,
     disk: Disk,
-    /// What reaches it once it goes on.
-    arriving: VecDeque<Happening>,
-    /// What leaves it once it is not cut off any more.
+    /// Input held back until it thaws or is reachable.
+    arriving: VecDeque<Event>,
+    /// Output held back while it is cut off.
     leaving: VecDeque<Leaving>,
 }
 
@@ -58,46 +55,7 @@ enum Peer {
 
 enum Leaving {
     Outside(u64, Sent),
-    Inside(u64, Happening),
-}
-
-enum Happening {
-    Timer { server: usize, timer: u64 },
-    Continue { server: usize },
-    Synced { server: usize, life: u64 },
-    Knock { from: End, server: usize },
-    Opened { to: End },
-    Refused { to: End },
-    Bytes { to: End, bytes: Bytes },
-    Closed { to: End },
-    Visit { server: usize, outside: u64, peer: String },
-    Said { server: usize, outside: u64, bytes: Bytes },
-    Left { server: usize, outside: u64 },
-}
-
-impl Happening {
-    fn server(&self) -> usize {
-        match self {
-            Happening::Timer { server, .. }
-            | Happening::Continue { server }
-            | Happening::Synced { server, .. }
-            | Happening::Knock { server, .. }
-            | Happening::Visit { server, .. }
-            | Happening::Said { server, .. }
-            | Happening::Left { server, .. } => *server,
-            Happening::Opened { to }
-            | Happening::Refused { to }
-            | Happening::Bytes { to, .. }
-            | Happening::Closed { to } => to.0,
-        }
-    }
-
-    fn is_of_the_network(&self) -> bool {
-        !matches!(
-            self,
-            Happening::Timer { .. } | Happening::Continue { .. } | Happening::Synced { .. }
-        )
-    }
+    Inside(u64, Event),
 }
 
 /// The next reply to a command that is lost, and the connection with it.
@@ -110,7 +68,7 @@ pub(super) struct Trap {
 pub(super) struct Stage {
     pub(super) now_us: u64,
     pub(super) servers: Vec<Server>,
-    queue: BTreeMap<(u64, u64), Happening>,
+    queue: BTreeMap<(u64, u64), Event>,
     happened: u64,
     /// Which connection of which server a socket outside is.
     outside: BTreeMap<u64, End>,
@@ -154,18 +112,18 @@ impl Stage {
     }
 
     pub(super) fn opens(&mut self, server: usize, outside: u64, peer: &str) {
-        self.schedule(0, Happening::Visit { server, outside, peer: peer.to_owned() });
+        self.schedule(0, Event::Visit { server, outside, peer: peer.to_owned() });
         self.settle();
     }
 
     pub(super) fn says(&mut self, server: usize, outside: u64, bytes: &[u8]) {
         let bytes = Bytes::copy_from_slice(bytes);
-        self.schedule(0, Happening::Said { server, outside, bytes });
+        self.schedule(0, Event::Said { server, outside, bytes });
         self.settle();
     }
 
     pub(super) fn leaves(&mut self, server: usize, outside: u64) {
-        self.schedule(0, Happening::Left { server, outside });
+        self.schedule(0, Event::Left { server, outside });
         self.settle();
     }
 
@@ -177,7 +135,7 @@ impl Stage {
         comes_to_rest
     }
 
-    /// Lets everything happen that is due.
+    /// Processes all events that are due.
     pub(super) fn settle(&mut self) -> bool {
         self.run_until(self.now_us)
     }
@@ -185,59 +143,59 @@ impl Stage {
     fn run_until(&mut self, end: u64) -> bool {
         let mut in_this_instant = 0;
         while let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= end) {
-            let ((at, _), happening) = entry.remove_entry();
+            let ((at, _), event) = entry.remove_entry();
             in_this_instant = if at > self.now_us { 0 } else { in_this_instant + 1 };
-            if in_this_instant > HAPPENINGS_MAX {
+            if in_this_instant > EVENTS_MAX {
                 return false;
             }
             self.now_us = self.now_us.max(at);
-            let server = &mut self.servers[happening.server()];
-            if server.is_frozen || (server.is_cut && happening.is_of_the_network()) {
-                server.arriving.push_back(happening);
+            let server = &mut self.servers[event.server()];
+            if server.is_frozen || (server.is_cut && event.is_of_the_network()) {
+                server.arriving.push_back(event);
             } else {
-                self.happen(happening);
+                self.happen(event);
             }
         }
         true
     }
 
-    fn schedule(&mut self, after_us: u64, happening: Happening) {
+    fn schedule(&mut self, after_us: u64, event: Event) {
         self.happened += 1;
-        self.queue.insert((self.now_us.saturating_add(after_us), self.happened), happening);
+        self.queue.insert((self.now_us.saturating_add(after_us), self.happened), event);
     }
 
-    fn happen(&mut self, happening: Happening) {
-        match happening {
-            Happening::Timer { server, timer } if self.servers[server].timer == timer => {
+    fn happen(&mut self, event: Event) {
+        match event {
+            Event::Timer { server, timer } if self.servers[server].timer == timer => {
                 self.input(server, Input::Timer);
             }
-            Happening::Continue { server } => self.input(server, Input::Continue),
-            Happening::Synced { server, life } if self.servers[server].life == life => {
+            Event::Continue { server } => self.input(server, Input::Continue),
+            Event::Synced { server, life } if self.servers[server].life == life => {
                 self.servers[server].disk.finish_sync();
                 self.input(server, Input::DiskSynced);
             }
-            Happening::Timer { .. } | Happening::Synced { .. } => {}
-            Happening::Knock { from, server } => self.knock(from, server),
-            Happening::Opened { to } if self.knows(to) => {
+            Event::Timer { .. } | Event::Synced { .. } => {}
+            Event::Knock { from, server } => self.knock(from, server),
+            Event::Opened { to } if self.knows(to) => {
                 self.input(to.0, Input::Connected { connection: to.1 });
             }
-            Happening::Refused { to } if self.servers[to.0].machine.is_some() => {
+            Event::Refused { to } if self.servers[to.0].machine.is_some() => {
                 self.input(to.0, Input::ConnectFailed { connection: to.1 });
             }
-            Happening::Bytes { to, bytes } if self.knows(to) => {
+            Event::Bytes { to, bytes } if self.knows(to) => {
                 self.input(to.0, Input::Received { connection: to.1, bytes: &bytes });
             }
-            Happening::Closed { to } if self.knows(to) => {
+            Event::Closed { to } if self.knows(to) => {
                 self.servers[to.0].peers.remove(&to.1);
                 self.input(to.0, Input::Closed { connection: to.1 });
             }
-            Happening::Opened { .. }
-            | Happening::Refused { .. }
-            | Happening::Bytes { .. }
-            | Happening::Closed { .. } => {}
-            Happening::Visit { server, outside, peer } => self.visit(server, outside, &peer),
-            Happening::Said { outside, bytes, .. } => self.said(outside, &bytes),
-            Happening::Left { outside, .. } => {
+            Event::Opened { .. }
+            | Event::Refused { .. }
+            | Event::Bytes { .. }
+            | Event::Closed { .. } => {}
+            Event::Visit { server, outside, peer } => self.visit(server, outside, &peer),
+            Event::Said { outside, bytes, .. } => self.said(outside, &bytes),
+            Event::Left { outside, .. } => {
                 if let Some((server, connection)) = self.outside.remove(&outside) {
                     self.servers[server].peers.remove(&connection);
                     self.input(server, Input::Closed { connection });
@@ -261,12 +219,12 @@ impl Stage {
 
     fn knock(&mut self, from: End, server: usize) {
         if self.servers[server].machine.is_none() {
-            return self.schedule(0, Happening::Refused { to: from });
+            return self.schedule(0, Event::Refused { to: from });
         }
         let address = format!("127.0.0.1:{}", self.servers[from.0].port);
         let connection = self.admit(server, Peer::Inside(from), &address);
         self.servers[from.0].peers.insert(from.1, Peer::Inside((server, connection)));
-        self.send_inside(server, from, |to| Happening::Opened { to });
+        self.send_inside(server, from, |to| Event::Opened { to });
     }
 
     fn visit(&mut self, server: usize, outside: u64, peer: &str) {
@@ -321,7 +279,7 @@ impl Stage {
         machine.handle(input, now, &mut out);
         out.list.drain(..).for_each(|output| self.carry_out(server, output));
         if out.more {
-            self.schedule(0, Happening::Continue { server });
+            self.schedule(0, Event::Continue { server });
         }
         let has_ended = out.stopped;
         self.outputs = out;
@@ -338,7 +296,7 @@ impl Stage {
                         self.send_outside(server, outside, Sent::Bytes(bytes));
                     }
                     Some(Peer::Inside(to)) => {
-                        self.send_inside(server, to, |to| Happening::Bytes { to, bytes });
+                        self.send_inside(server, to, |to| Event::Bytes { to, bytes });
                     }
                     Some(Peer::Operator) | None => {}
                 }
@@ -349,14 +307,14 @@ impl Stage {
             Output::Connect { connection, port, .. } => {
                 let from = (server, connection);
                 match self.servers.iter().position(|other| other.port == port) {
-                    Some(to) => self.send_to(server, to, Happening::Knock { from, server: to }),
-                    None => self.schedule(0, Happening::Refused { to: from }),
+                    Some(to) => self.send_to(server, to, Event::Knock { from, server: to }),
+                    None => self.schedule(0, Event::Refused { to: from }),
                 }
             }
             Output::WakeAfter { micros } => {
                 let host = &mut self.servers[server];
                 host.timer += 1;
-                let timer = Happening::Timer { server, timer: host.timer };
+                let timer = Event::Timer { server, timer: host.timer };
                 self.schedule(micros.max(1), timer);
             }
             Output::Tap(event) => {
@@ -368,7 +326,7 @@ impl Stage {
                 let host = &mut self.servers[server];
                 if host.disk.apply(&output) == DiskReply::Sync {
                     let life = host.life;
-                    self.schedule(0, Happening::Synced { server, life });
+                    self.schedule(0, Event::Synced { server, life });
                 }
             }
         }
@@ -380,7 +338,7 @@ impl Stage {
                 self.outside.remove(&outside);
                 self.send_outside(server, outside, Sent::Close);
             }
-            Some(Peer::Inside(to)) => self.send_inside(server, to, |to| Happening::Closed { to }),
+            Some(Peer::Inside(to)) => self.send_inside(server, to, |to| Event::Closed { to }),
             Some(Peer::Operator) | None => {}
         }
     }
@@ -394,19 +352,19 @@ impl Stage {
         }
     }
 
-    fn send_inside(&mut self, server: usize, to: End, happening: impl FnOnce(End) -> Happening) {
-        self.send_to(server, to.0, happening(to));
+    fn send_inside(&mut self, server: usize, to: End, event: impl FnOnce(End) -> Event) {
+        self.send_to(server, to.0, event(to));
     }
 
-    fn send_to(&mut self, server: usize, to: usize, happening: Happening) {
+    fn send_to(&mut self, server: usize, to: usize, event: Event) {
         // What a server sends to one that is no Sentinel is replication.
         let is_late = !self.servers[server].is_sentinel && !self.servers[to].is_sentinel;
         let after = if is_late { self.lag_us } else { 0 };
         let host = &mut self.servers[server];
         if host.is_cut {
-            host.leaving.push_back(Leaving::Inside(after, happening));
+            host.leaving.push_back(Leaving::Inside(after, event));
         } else {
-            self.schedule(after, happening);
+            self.schedule(after, event);
         }
     }
 
@@ -438,8 +396,8 @@ impl Stage {
             self.hang_up(server, connection);
         }
         // Who knocks or comes in vain hears of it.
-        for happening in waiting {
-            self.schedule(0, happening);
+        for event in waiting {
+            self.schedule(0, event);
         }
     }
 
@@ -461,10 +419,10 @@ impl Stage {
         for left in leaving {
             match left {
                 Leaving::Outside(outside, sent) => self.sent.push((outside, sent)),
-                Leaving::Inside(after, happening) => self.schedule(after, happening),
+                Leaving::Inside(after, event) => self.schedule(after, event),
             }
         }
-        arriving.into_iter().for_each(|happening| self.schedule(0, happening));
+        arriving.into_iter().for_each(|event| self.schedule(0, event));
         self.settle();
     }
 

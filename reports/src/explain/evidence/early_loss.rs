@@ -102,7 +102,8 @@ impl<'t, 'h> Seen<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Whether the holder stayed beyond its lease only because, from a moment on, it waited to nest.
+    /// Whether the holder stayed beyond its lease only because, from a moment on, it waited to
+    /// nest.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));

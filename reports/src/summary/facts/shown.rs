@@ -13,8 +13,8 @@ const SHOWN_MAX: usize = 40;
 /// How many events of a run are shown in which nothing was found.
 const SHOWN_OF_QUIET_MAX: usize = 60;
 
-/// The lock that is shown event by event: that of the first violation, or the one that was asked for
-/// most often.
+/// The lock that is shown event by event: that of the first violation, or the one that was asked
+/// for most often.
 pub(super) fn most_telling<'t, 'h>(
     whole: &'t Timeline<'h>,
     locks: &'t [Timeline<'h>],

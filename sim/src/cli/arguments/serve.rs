@@ -9,25 +9,25 @@ use std::path::PathBuf;
 
 #[derive(Args, Debug)]
 pub(crate) struct ServeArguments {
-    /// What to serve. See `fencepost list coordinators`.
+    /// Coordinator to serve. See `fencepost list coordinators`.
     #[arg(long, value_name = "K", default_value = "redis")]
     pub(crate) coordinator: String,
-    /// What the clocks of the servers follow: real time, or the commands of an admin connection,
-    /// whose address the ready line has as admin. See docs/commanded-redis.md.
+    /// Clock of the servers: real time, or commands on an admin connection, whose address is in the
+    /// ready line. See docs/commanded-redis.md.
     #[arg(long, value_name = "C", default_value = "real")]
     pub(crate) clock: ServedClock,
-    /// The port of the first server, the others have the ports after it; 0 takes free ones and
-    /// prints them [default: that of the real server, 6379 for redis].
+    /// Port of the first server; the others use the ports after it. 0 takes free ports and prints
+    /// them [default: the real server's port, 6379 for redis].
     #[arg(long, value_name = "P")]
     pub(crate) port: Option<u16>,
-    /// The address to listen at. Any but a loopback address wants --requirepass: these servers are
-    /// for tests, and whoever reaches them may do everything.
+    /// Address to listen on. An address other than loopback needs --requirepass, because clients
+    /// may do anything to these test servers.
     #[arg(long, value_name = "IP", default_value = "127.0.0.1")]
     pub(crate) bind: IpAddr,
-    /// Listen at --bind without a password, as Redis does with `protected-mode no`.
+    /// Listen on --bind without a password, as Redis does with `protected-mode no`.
     #[arg(long)]
     pub(crate) no_protected_mode: bool,
-    /// How many servers that know nothing of each other, for redis and memcached.
+    /// Number of independent servers, for redis and memcached.
     #[arg(
         long,
         value_name = "N",
@@ -35,11 +35,10 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..=64),
     )]
     pub(crate) nodes: u16,
-    /// How many members of a zookeeper ensemble, an etcd cluster or a chubby cell: 1, 3 or 5
-    /// [default: 1].
+    /// Members of a zookeeper ensemble, an etcd cluster or a chubby cell: 1, 3 or 5 [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
-    /// How many replicas of the one master.
+    /// Number of replicas of the one master.
     #[arg(
         long,
         value_name = "R",
@@ -47,7 +46,7 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(0..=64),
     )]
     pub(crate) replicas: u16,
-    /// How many Sentinels that watch the one master, as mymaster.
+    /// Number of Sentinels that monitor the one master, as mymaster.
     #[arg(
         long,
         value_name = "S",
@@ -55,28 +54,28 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(0..=64),
     )]
     pub(crate) sentinels: u16,
-    /// How long an instance may be silent before a Sentinel thinks it down.
+    /// Silence after which a Sentinel considers an instance down.
     #[arg(long, value_name = "D", default_value = "30s")]
     pub(crate) down_after: Span,
-    /// What a restarted server finds; all but none want --dir.
+    /// Data that survives a restart; all values except none need --dir.
     #[arg(long, value_name = "P", default_value = "none")]
     pub(crate) persistence: Persistence,
-    /// The folder for files, with a folder for each server; zookeeper, postgresql, etcd
-    /// and chubby keep all that they know there.
+    /// Folder for files, with a subfolder for each server. zookeeper, postgresql, etcd and chubby
+    /// keep all their data there.
     #[arg(long, value_name = "DIR")]
     pub(crate) dir: Option<PathBuf>,
-    /// Which Redis to be, where versions differ.
+    /// Redis version to imitate.
     #[arg(long, value_name = "V", default_value = "7.0")]
     pub(crate) redis_version: ServedVersion,
-    /// The most connections of a server, for zookeeper those from one address [default: that of the
-    /// real server: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151
-    /// for mysql; 10000 for etcd and chubby].
+    /// Maximum number of connections of a server, for zookeeper from one address [default: the real
+    /// server's: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151 for
+    /// mysql; 10000 for etcd and chubby].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
-    /// The bound on a server's memory in bytes; 0 is none for redis, and 64 MB for memcached.
+    /// Memory limit of a server in bytes; 0 means none for redis and 64 MB for memcached.
     #[arg(long, value_name = "BYTES", default_value_t = 0)]
     pub(crate) maxmemory: u64,
-    /// The password of the default user.
+    /// Password of the default user.
     #[arg(long, value_name = "PASSWORD")]
     pub(crate) requirepass: Option<String>,
 }
@@ -86,7 +85,7 @@ pub(crate) struct ServeArguments {
 pub(crate) enum ServedClock {
     /// Real time.
     Real,
-    /// Commands.
+    /// Commands on the admin connection.
     Manual,
 }
 

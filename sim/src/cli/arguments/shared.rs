@@ -6,7 +6,7 @@ use fencepost_reports::show::format::Detail;
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
-    /// How many threads [default: all cores].
+    /// Number of threads [default: all cores].
     #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
     jobs: Option<u16>,
 }
@@ -20,7 +20,7 @@ impl JobsArgument {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct VerboseArgument {
-    /// Tell everything about each violation, not only the first screen.
+    /// Print all details of each run, not only the first screen.
     #[arg(long, short)]
     verbose: bool,
 }
@@ -33,7 +33,7 @@ impl VerboseArgument {
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct QuietArgument {
-    /// No progress on stderr.
+    /// Print no progress on stderr.
     #[arg(long, short)]
     quiet: bool,
 }

@@ -118,8 +118,8 @@ fn recovery(_: &Scenario, topology: Topology) -> Micros {
     }
 }
 
-/// Starts a server behind real TCP. The secrets with which statements are cancelled can be foreseen:
-/// it is for tests.
+/// Starts a server behind real TCP. The secrets with which statements are cancelled can be
+/// foreseen: it is for tests.
 pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
     let clients_max = place.clients_max;
     serving::start(

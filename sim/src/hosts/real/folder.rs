@@ -1,5 +1,5 @@
-//! The folders in which real servers keep their files. Each goes with its run; one whose process was
-//! killed is removed by the next process.
+//! The folders in which real servers keep their files. Each goes with its run; one whose process
+//! was killed is removed by the next process.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -178,7 +178,8 @@ impl Program {
     }
 }
 
-/// A program has its lock inside, and a script is built by its scenario; who asks for one of ours finds one that is never granted.
+/// A program has its lock inside, and a script is built by its scenario; who asks for one of ours
+/// finds one that is never granted.
 pub(super) fn no_lock(_: Env, _: &Servers, _: &Settings) -> Box<dyn Lock> {
     struct NoLock;
     impl Lock for NoLock {

@@ -18,11 +18,13 @@ use std::io::{self, Write};
 pub(crate) fn write(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()> {
     write_head(page, report, out)?;
     write_verdicts(page, report, out)?;
-    let mut before = Vec::new();
+    let (mut before, mut noted) = (Vec::new(), None);
     for run in &report.runs {
-        for line in run.note.iter().flat_map(|note| wrapped_to(note, page.width - 2)) {
+        let new = run.note.as_ref().filter(|note| noted != Some(*note));
+        for line in new.iter().flat_map(|note| wrapped_to(note, page.width - 2)) {
             writeln!(out, "  {line}")?;
         }
+        noted = run.note.as_ref();
         programs::write_failures(run, out)?;
         before.extend(story::write(page, run, &before, out)?);
     }

@@ -52,8 +52,8 @@ pub(crate) fn beyond_the_lock_delay() -> Scenario {
     Scenario { faults: FaultSizes { pause, ..FaultSizes::default() }, ..Scenario::default() }
 }
 
-/// Sessions are kept for a lease of so many seconds, holders work for so long, and the network is cut
-/// for so many seconds.
+/// Sessions are kept for a lease of so many seconds, holders work for so long, and the network is
+/// cut for so many seconds.
 fn cut(lease_s: u64, hold_ms: (u64, u64), partition_s: (u64, u64)) -> Scenario {
     let partition = Some(SpanRange::new(Span::secs(partition_s.0), Span::secs(partition_s.1)));
     Scenario {

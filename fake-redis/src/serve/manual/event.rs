@@ -1,0 +1,45 @@
+//! Events of the servers' world.
+
+use bytes::Bytes;
+use fencepost_machine::ConnectionId;
+
+/// A server and one of its connections.
+pub(super) type End = (usize, ConnectionId);
+
+/// An event that is due, or held back.
+pub(super) enum Event {
+    Timer { server: usize, timer: u64 },
+    Continue { server: usize },
+    Synced { server: usize, life: u64 },
+    Knock { from: End, server: usize },
+    Opened { to: End },
+    Refused { to: End },
+    Bytes { to: End, bytes: Bytes },
+    Closed { to: End },
+    Visit { server: usize, outside: u64, peer: String },
+    Said { server: usize, outside: u64, bytes: Bytes },
+    Left { server: usize, outside: u64 },
+}
+
+impl Event {
+    /// The server that it concerns.
+    pub(super) fn server(&self) -> usize {
+        match self {
+            Event::Timer { server, .. }
+            | Event::Continue { server }
+            | Event::Synced { server, .. }
+            | Event::Knock { server, .. }
+            | Event::Visit { server, .. }
+            | Event::Said { server, .. }
+            | Event::Left { server, .. } => *server,
+            Event::Opened { to }
+            | Event::Refused { to }
+            | Event::Bytes { to, .. }
+            | Event::Closed { to } => to.0,
+        }
+    }
+
+    pub(super) fn is_of_the_network(&self) -> bool {
+        !matches!(self, Event::Timer { .. } | Event::Continue { .. } | Event::Synced { .. })
+    }
+}
