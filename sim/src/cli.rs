@@ -47,6 +47,13 @@ use std::ffi::OsString;
 
 /// Executes the command. Data goes to stdout, messages to stderr.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Failure> {
+    let arguments: Vec<OsString> = arguments.into_iter().collect();
+    if let [_, flag] = &arguments[..]
+        && (flag == "--help" || flag == "-h" || flag == "help")
+    {
+        output::print(&Arguments::overview())?;
+        return Ok(Outcome::AsExpected);
+    }
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {

@@ -18,7 +18,7 @@ use crate::hosts::programs::ProgramDeployment;
 use crate::setup::scenario::{Hold, Persistence, Strategy};
 use crate::setup::span::{Span, SpanRange};
 use clap::builder::ArgPredicate;
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgAction, Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 use fencepost_reports::summary::sweep::VIOLATIONS_MAX;
 use fencepost_reports::{StorageRule, Workload};
@@ -32,7 +32,8 @@ use values::{memory, seed, seed_range, shard};
     name = "fencepost",
     version,
     max_term_width = 110,
-    args_conflicts_with_subcommands = true
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true
 )]
 #[command(
     after_help = "Exit status: 0 no violation, 1 violation, 2 usage or internal error, 3 nothing \
@@ -42,8 +43,27 @@ use values::{memory, seed, seed_range, shard};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Option<Command>,
+    /// Print all commands, and all options of a run.
+    #[arg(long, action = ArgAction::HelpLong)]
+    help_all: Option<bool>,
     #[command(flatten)]
     pub(crate) run: RunArguments,
+}
+
+/// Commands that only --help-all lists.
+const RARE: &[&str] = &["shrink", "check", "merge", "gallery", "docs", "schema", "completions"];
+
+impl Arguments {
+    /// Help on one screen: the common commands and options.
+    pub(crate) fn overview() -> String {
+        let hide = |command: clap::Command, name: &&'static str| {
+            command.mut_subcommand(*name, |rare| rare.hide(true))
+        };
+        let mut common = RARE.iter().fold(Arguments::command(), hide);
+        common.build();
+        let help = "Print this help; `fencepost COMMAND --help` describes a command";
+        common.mut_arg("help", |arg| arg.help(help)).render_help().to_string()
+    }
 }
 
 #[derive(Subcommand, Debug)]
@@ -52,41 +72,49 @@ pub(crate) enum Command {
     Run(RunArguments),
     /// Run many seeds in parallel and summarize the results.
     Sweep(SweepArguments),
-    /// Replay the plans of a report under turmoil. Exit status 2 if a history differs.
+    /// Replay the plans of a report under turmoil.
+    ///
+    /// Exit status 2 if a history differs.
     Replay(ReplayArguments),
+    /// Explain a rule, a cause or a fault family.
+    Explain(ExplainArguments),
+    /// List locks, faults, formats and other choices.
+    List(ListArguments),
+    /// Write a template to start from.
+    #[command(subcommand)]
+    New(New),
+    /// Run every small fault plan: print a counterexample or a certificate.
+    ///
+    /// Exit status 1 with the smallest counterexample, 0 with a certificate.
+    Explore(ExploreArguments),
+    /// Find the value of one setting at which a lock breaks.
+    Boundary(BoundaryArguments),
+    /// Compare two locks or two sweeps: which breaks more often, and why.
+    Compare(CompareArguments),
+    /// Run every lock under every fault and compare with the literature.
+    ///
+    /// Exit status 1 on a contradiction.
+    Matrix(MatrixArguments),
+    /// Measure the load that waiting processes put on a lock server.
+    Load(LoadArguments),
+    /// Replay violations against the real server.
+    ///
+    /// Exit status 1 if a result differs.
+    Reality(RealityArguments),
+    /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
+    Serve(ServeArguments),
     /// Minimize and explain the plans of a --no-shrink report.
     Shrink(ShrinkArguments),
     /// Judge a recorded history, or the histories in a report.
     Check(FileArguments),
     /// Merge the sweep summaries or explorations of shards, in any order.
     Merge(MergeArguments),
-    /// Find the value of one setting at which a lock breaks.
-    Boundary(BoundaryArguments),
-    /// Run every small fault plan. Prints the smallest counterexample (exit status 1) or a
-    /// certificate (exit status 0).
-    Explore(ExploreArguments),
-    /// Run every lock under every fault and compare with the literature. Exit status 1 on a
-    /// contradiction.
-    Matrix(MatrixArguments),
-    /// Compare two locks or two sweeps: which breaks more often, and why.
-    Compare(CompareArguments),
-    /// Replay violations against the real server. Exit status 1 if the result differs.
-    Reality(RealityArguments),
     /// Write the gallery of anomalies, one page for each.
     Gallery(GalleryArguments),
-    /// Write the documentation as a static site with search. Exit status 2 on a broken link.
+    /// Write the documentation as a static site with search.
+    ///
+    /// Exit status 2 on a broken link.
     Docs(DocsArguments),
-    /// Measure the load that waiting processes put on a lock server.
-    Load(LoadArguments),
-    /// Write a template to start from.
-    #[command(subcommand)]
-    New(New),
-    /// List locks, faults, formats and other choices.
-    List(ListArguments),
-    /// Explain a rule, a cause or a fault family.
-    Explain(ExplainArguments),
-    /// Serve the fake Redis or another coordinator over TCP, until SIGINT or SIGTERM.
-    Serve(ServeArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
     /// Print a completion script for a shell.
@@ -113,6 +141,7 @@ pub(crate) struct NewArguments {
 }
 
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What to run")]
 pub(crate) struct RunArguments {
     /// Seed of all random values: a u64, decimal or 0x.
     #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
@@ -120,22 +149,23 @@ pub(crate) struct RunArguments {
     #[command(flatten)]
     pub(crate) common: CommonArguments,
     /// Include the whole history in the JSON report.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output", hide_short_help = true)]
     pub(crate) with_history: bool,
     #[command(flatten)]
     pub(crate) verbose: VerboseArgument,
 }
 
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
     /// Seeds to run; B is excluded.
     #[arg(long, value_name = "A..B", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
     #[command(flatten)]
-    pub(crate) common: CommonArguments,
-    #[command(flatten)]
     pub(crate) jobs: JobsArgument,
-    /// Run only slice m of n, 1 <= m <= n. Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS,
+    /// Run only slice m of n, 1 <= m <= n.
+    ///
+    /// Also read from JOB_COMPLETION_INDEX + JOB_COMPLETIONS,
     /// SLURM_ARRAY_TASK_ID + SLURM_ARRAY_TASK_COUNT, and CI_NODE_INDEX + CI_NODE_TOTAL.
     #[arg(long, value_name = "M/N", value_parser = shard)]
     pub(crate) shard: Option<(u32, u32)>,
@@ -143,7 +173,13 @@ pub(crate) struct SweepArguments {
     #[arg(long)]
     pub(crate) fail_fast: bool,
     /// Maximum number of violations to keep per cell; the smallest of each anomaly come first.
-    #[arg(long, value_name = "K", default_value_t = VIOLATIONS_MAX)]
+    #[arg(
+        long,
+        value_name = "K",
+        default_value_t = VIOLATIONS_MAX,
+        help_heading = "Output",
+        hide_short_help = true,
+    )]
     pub(crate) max_violations: u64,
     /// Continue from the checkpoint, or start from the beginning if there is none.
     #[arg(long)]
@@ -154,16 +190,19 @@ pub(crate) struct SweepArguments {
     /// Stop after this much real time.
     #[arg(long, value_name = "T")]
     pub(crate) time_budget: Option<Span>,
-    /// Stop when fencepost uses more memory than this, such as 512mb or 4gb. The results so far are
-    /// kept; the exit status is 2. Linux only.
-    #[arg(long, value_name = "BYTES", value_parser = memory)]
+    /// Stop when fencepost uses more memory than this, such as 512mb or 4gb.
+    ///
+    /// The results so far are kept; the exit status is 2. Linux only.
+    #[arg(long, value_name = "BYTES", value_parser = memory, hide_short_help = true)]
     pub(crate) max_memory: Option<u64>,
     /// Minimum real time between two checkpoints, which a killed sweep repeats [default: 1s].
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", hide_short_help = true)]
     pub(crate) checkpoint_every: Option<Span>,
     /// JSON of an earlier sweep: print new and missing findings, and changed rates.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) common: CommonArguments,
     #[command(flatten)]
     pub(crate) quiet: QuietArgument,
 }
@@ -228,13 +267,11 @@ pub(crate) struct LoadArguments {
 
 /// What run and sweep have in common.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What to run")]
 pub(crate) struct CommonArguments {
-    /// Fault families: `a,b` runs each, `a+b` combines them in one run. See `fencepost list
-    /// faults`.
-    #[arg(long, value_name = "F[,F]", default_value = "none", value_delimiter = ',')]
-    pub(crate) fault: Vec<String>,
-    /// Locks, or `all`. With --coordinator, the default is all locks on it. See `fencepost list
-    /// clients`.
+    /// Locks, or `all` (see `fencepost list clients`).
+    ///
+    /// With --coordinator, the default is all locks on it.
     #[arg(
         long,
         value_name = "C[,C]",
@@ -247,70 +284,92 @@ pub(crate) struct CommonArguments {
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
-    /// Only locks on this coordinator. See `fencepost list coordinators`.
+    /// Only locks on this coordinator (see `fencepost list coordinators`).
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Servers that keep the lock: fake, real (the installed redis-server) or redis=PATH. See
-    /// docs/real-servers.md.
+    /// Servers that keep the lock: fake, real or redis=PATH.
+    ///
+    /// `real` is the installed redis-server. See docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
     pub(crate) servers: String,
+    /// Fault families: `a,b` runs each, `a+b` combines them (see `fencepost list faults`).
+    #[arg(
+        long,
+        value_name = "F[,F]",
+        default_value = "none",
+        value_delimiter = ',',
+        help_heading = "Faults"
+    )]
+    pub(crate) fault: Vec<String>,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
     /// Simulation engine [default: turmoil for run, fast for sweep].
-    #[arg(long, value_name = "E")]
+    #[arg(long, value_name = "E", help_heading = "World", hide_short_help = true)]
     pub(crate) engine: Option<Engine>,
     /// Skip minimal plans, thresholds and remedies.
-    #[arg(long)]
+    #[arg(long, help_heading = "Output")]
     pub(crate) no_shrink: bool,
-    /// Output format. See `fencepost list formats`.
-    #[arg(long, value_name = "F", default_value = "text")]
+    /// Output format (see `fencepost list formats`).
+    #[arg(long, value_name = "F", default_value = "text", help_heading = "Output")]
     pub(crate) format: String,
     /// Write one report file per violation to this folder.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
-    /// Expected verdicts as TOML: lock x fault -> "safe" or "violates", and the kinds. Exit status
-    /// 0 if all match, 1 otherwise.
-    #[arg(long, value_name = "FILE")]
+    /// Expected verdicts as TOML: lock x fault -> "safe" or "violates", and the kinds.
+    ///
+    /// Exit status 0 if all match, 1 otherwise.
+    #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<PathBuf>,
 }
 
 /// Locks that are written in Lua.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What to run")]
 pub(crate) struct LockArguments {
-    /// Lock written in Lua; repeat the option for one row per lock. Locks of --client are added
-    /// only if it is given. See docs/lock-in-lua.md.
+    /// Lock written in Lua; repeat the option for one row per lock.
+    ///
+    /// Locks of --client are added only if it is given. See docs/lock-in-lua.md.
     #[arg(long, value_name = "[NAME=]FILE")]
     pub(crate) lock: Vec<String>,
 }
 
 /// A program of the user's own as the lock under test.
 #[derive(Args, Debug)]
+#[command(next_help_heading = "What to run")]
 pub(crate) struct ProgramArguments {
-    /// Program to test, as CMD or NAME=CMD; repeat the option for one row per program. Locks of
-    /// --client are added only if it is given. See docs/own-programs.md.
+    /// Program to test, as CMD or NAME=CMD; repeat the option for one row per program.
+    ///
+    /// Locks of --client are added only if it is given. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
     /// Servers that programs run against.
-    #[arg(long = "deployment", value_name = "D", default_value = "single", requires = "program")]
+    #[arg(
+        long = "deployment",
+        value_name = "D",
+        default_value = "single",
+        requires = "program",
+        hide_short_help = true
+    )]
     pub(crate) program_deployment: ProgramDeployment,
     /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a lock of
     /// its own, for example one per job.
-    #[arg(long, value_name = "KEY", requires = "program")]
+    #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]
     pub(crate) lock_key: Option<String>,
     /// Environment variable for the programs.
-    #[arg(long, value_name = "NAME=VALUE", requires = "program")]
+    #[arg(long, value_name = "NAME=VALUE", requires = "program", hide_short_help = true)]
     pub(crate) env: Vec<String>,
     /// Working directory of the programs [default: the current one].
-    #[arg(long, value_name = "DIR", requires = "program")]
+    #[arg(long, value_name = "DIR", requires = "program", hide_short_help = true)]
     pub(crate) cwd: Option<PathBuf>,
 }
 
 /// What changes the scenario.
 #[derive(Args, Clone, Debug, Default)]
+#[command(next_help_heading = "World")]
 pub(crate) struct ScenarioArguments {
     /// Lock processes per run [default: 3].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
@@ -325,35 +384,35 @@ pub(crate) struct ScenarioArguments {
     #[arg(long, value_name = "A..B")]
     pub(crate) hold: Option<Hold>,
     /// Delay between two attempts to acquire [default: 50ms..200ms].
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", hide_short_help = true)]
     pub(crate) retry: Option<SpanRange>,
     /// Downtime before a restarted server is back [default: 0us].
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", help_heading = "Faults", hide_short_help = true)]
     pub(crate) restart_delay: Option<SpanRange>,
     /// Message latency [default: 200us..2ms].
-    #[arg(long, value_name = "A..B")]
+    #[arg(long, value_name = "A..B", hide_short_help = true)]
     pub(crate) latency: Option<SpanRange>,
     /// Virtual time at which a run stops [default: 30m].
-    #[arg(long, value_name = "D")]
+    #[arg(long, value_name = "D", hide_short_help = true)]
     pub(crate) max_time: Option<Span>,
     /// Data that survives a restart [default: none].
-    #[arg(long, value_name = "P")]
+    #[arg(long, value_name = "P", hide_short_help = true)]
     pub(crate) persistence: Option<Persistence>,
     /// Also report locks left free for longer than D while a process waits and enough servers run;
     /// D is the ttl by default.
-    #[arg(long, value_name = "D", num_args = 0..=1)]
+    #[arg(long, value_name = "D", num_args = 0..=1, hide_short_help = true)]
     pub(crate) availability: Option<Option<Span>>,
     /// Workload that the lock guards [default: register].
-    #[arg(long, value_name = "W", value_parser = choice::<Workload>())]
+    #[arg(long, value_name = "W", value_parser = choice::<Workload>(), hide_short_help = true)]
     pub(crate) workload: Option<Workload>,
     /// How the storage treats fencing tokens [default: fenced].
-    #[arg(long, value_name = "S", value_parser = choice::<StorageRule>())]
+    #[arg(long, value_name = "S", value_parser = choice::<StorageRule>(), hide_short_help = true)]
     pub(crate) storage: Option<StorageRule>,
     /// When faults are injected [default: aimed]. See docs/search.md.
-    #[arg(long, value_name = "S")]
+    #[arg(long, value_name = "S", help_heading = "Faults", hide_short_help = true)]
     pub(crate) strategy: Option<Strategy>,
     /// Deployment and workload as TOML. Flags override --set, and --set overrides the file.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", hide_short_help = true)]
     pub(crate) scenario: Option<PathBuf>,
     /// Set one key of the scenario, such as `--set down-after=2s`.
     #[arg(long, value_name = "KEY=VALUE")]

@@ -306,6 +306,19 @@ fn help_and_version_are_answers() {
 }
 
 #[test]
+fn help_fits_on_one_screen_and_the_whole_is_asked_for() {
+    let (short, whole) = (fencepost(&["--help"]).stdout, fencepost(&["--help-all"]).stdout);
+    assert!(short.lines().count() <= 60, "{short}");
+    for common in ["sweep", "--seed", "--fault", "--lock", "--format", "--help-all"] {
+        assert!(short.contains(common), "{common} is missing: {short}");
+    }
+    for rare in ["completions", "--restart-delay"] {
+        assert!(!short.contains(rare) && whole.contains(rare), "{rare}: {short}");
+    }
+    assert!(fencepost(&["run", "--help"]).stdout.contains("--restart-delay"));
+}
+
+#[test]
 fn an_error_is_one_bounded_line_whatever_it_quotes() {
     let long = "x".repeat(70_000);
     let line = refusal(&["--client", &long]);

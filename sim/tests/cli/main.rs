@@ -25,4 +25,3 @@ mod site;
 mod stories;
 mod sweeps;
 mod tools;
-mod words;

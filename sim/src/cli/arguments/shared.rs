@@ -7,7 +7,12 @@ use fencepost_reports::show::format::Detail;
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
     /// Number of threads [default: all cores].
-    #[arg(long, value_name = "J", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long,
+        value_name = "J",
+        value_parser = clap::value_parser!(u16).range(1..=1024),
+        help_heading = "What to run",
+    )]
     jobs: Option<u16>,
 }
 
@@ -21,7 +26,7 @@ impl JobsArgument {
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct VerboseArgument {
     /// Print all details of each run, not only the first screen.
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     verbose: bool,
 }
 
@@ -34,7 +39,7 @@ impl VerboseArgument {
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct QuietArgument {
     /// Print no progress on stderr.
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = "Output")]
     quiet: bool,
 }
 
