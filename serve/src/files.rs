@@ -240,8 +240,10 @@ mod tests {
         assert!(error.contains("appendonly.3.aof: missing"), "{error}");
         let error = refusal(&[("dump.3.rdb", "all"), ("appendonly.3.aof", "more")]);
         assert!(error.contains("generation: missing"), "{error}");
-        let error = refusal(&[("generation", "thr\n"), ("appendonly.3.aof", "more")]);
-        assert!(error.contains("generation: expected a number"), "{error}");
+        for number in ["thr\n", "0\n"] {
+            let error = refusal(&[("generation", number), ("appendonly.3.aof", "more")]);
+            assert!(error.contains("generation: expected a number"), "{error}");
+        }
     }
 
     #[test]

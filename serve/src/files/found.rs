@@ -16,7 +16,9 @@ pub(super) fn generation(folder: &Path) -> Result<u64, ServeError> {
         Some(text) => std::str::from_utf8(&text)
             .ok()
             .and_then(|text| text.trim().parse().ok())
-            .ok_or_else(|| damaged(&path, "expected a number")),
+            // The first generation is never written down.
+            .filter(|number| *number > 0)
+            .ok_or_else(|| damaged(&path, "expected a number of at least 1")),
         None if has_later_files(folder)? => {
             Err(damaged(&path, "missing, though there are files of a later generation"))
         }

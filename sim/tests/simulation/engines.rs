@@ -1,8 +1,8 @@
 //! Both engines produce the same history: every lock, under every family of faults.
 //!
 //! `FENCEPOST_SEEDS` sets the number of seeds per cell (1 by default, which is what CI has
-//! time for). A cell is one lock under one family, a plan is one seed of a cell; some 70 locks
-//! under sixteen families make some 1,100 cells, so that
+//! time for). A cell is one lock under one family, a plan is one seed of a cell; 80 locks
+//! under 18 families make 1,440 cells, so that
 //!
 //! ```text
 //! FENCEPOST_SEEDS=15 cargo test --release -p fencepost --test simulation engines -- \

@@ -109,7 +109,7 @@ pub(crate) fn sites(family: Family, setting: &Setting) -> Vec<Site> {
             [of(&servers, Site::Evict), servers.iter().map(|node| Site::Flush(*node)).collect()]
                 .concat()
         }
-        // `none`, and families that are not in `bounds::FAMILIES`, which gives the reason.
+        // `none`, and families that are not in `FAMILIES` of `validate.rs`, which gives the reason.
         _ => Vec::new(),
     }
 }

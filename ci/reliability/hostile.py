@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""Programs that attack whoever runs them, under `fencepost run --program`. None may crash fencepost,
+hang it, leave a process behind, or leave a file in TMPDIR or /dev/shm. Linux on x86-64."""
+
+import os
+import random
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+from common import PROGRAM, arguments, is_time_left, tell
+
+sizes = arguments(
+    __doc__,
+    programs=(300, "how many hostile programs"),
+    seed=(1, "what the dice are thrown with"),
+)
+dice, began = random.Random(sizes.seed), time.monotonic()
+
+# Each is the body of a Python program; N is a number that is drawn for each run.
+ATTACKS = {
+    "forks and exits": "for _ in range(N):\n    if not os.fork(): os._exit(0)",
+    "forks children that stay": "for _ in range(N % 40):\n    if not os.fork(): time.sleep(1e6)",
+    "forks without end": "while True:\n    try: os.fork()\n    except OSError: time.sleep(0.01)",
+    "becomes a daemon": "if os.fork(): os._exit(0)\nos.setsid()\nif os.fork(): os._exit(0)\nos.chdir('/')\ntime.sleep(1e6)",
+    "a child that outlives it": "if os.fork(): os._exit(N % 256)\ntime.sleep(1e6)",
+    "a group of its own": "os.setpgid(0, 0)\nif not os.fork(): time.sleep(1e6)",
+    "kills itself": "os.kill(os.getpid(), N % 31 + 1)\ntime.sleep(1)",
+    "stops itself": "os.kill(os.getpid(), signal.SIGSTOP)",
+    "kills its parent": "os.kill(os.getppid(), [signal.SIGKILL, signal.SIGTERM, signal.SIGINT][N % 3])",
+    "kills every process": "try: os.kill(-1, signal.SIGKILL)\nexcept OSError: pass",
+    "ignores every signal": "for s in range(1, 32):\n    try: signal.signal(s, signal.SIG_IGN)\n    except OSError: pass\ntime.sleep(1e6)",
+    "a storm of signals": "signal.signal(signal.SIGUSR1, lambda *_: None)\nfor _ in range(N * 50): os.kill(os.getpid(), signal.SIGUSR1)",
+    "a storm of timers": "signal.signal(signal.SIGALRM, lambda *_: None)\nsignal.setitimer(signal.ITIMER_REAL, 1e-6, 1e-6)\nwhile True: pass",
+    "starts itself again": "os.execv(sys.executable, [sys.executable, *sys.argv])",
+    "starts what is not there": "os.execv('/nowhere/at/all', ['x'])",
+    "many threads": "for _ in range(N): threading.Thread(target=time.sleep, args=(1e6,), daemon=True).start()",
+    "spins": "while True: pass",
+    "spins in a thread": "def spin():\n    while True: pass\nthreading.Thread(target=spin, daemon=True).start()\ntime.sleep(1e6)",
+    "yields without end": "while True: os.sched_yield()",
+    "writes without end": "while True: os.write(1, b'ACQUIRED nonsense\\n' * N)",
+    "one line without end": "while True: os.write(1, b'x' * 65536)",
+    "complains without end": "while True: os.write(2, b'y' * 65536)",
+    "bytes that are no text": "os.write(1, bytes(dice.randrange(256) for _ in range(N * 20)))\nos.write(2, b'\\x1b[2J\\xff' * N)",
+    "lies about its lock": "print('RELEASED lock:orders')\nprint('LOST lock:orders')\nprint('ACQUIRED lock:orders ' + '9' * N)\nprint('ACQUIRED lock:orders VALID -1')",
+    "closes everything": "os.closerange(0, 4096)\ntime.sleep(1)",
+    "many descriptors": "kept = []\nwhile True:\n    try: kept.append(os.open('/dev/null', 0))\n    except OSError: break\ntime.sleep(1)",
+    "many sockets": "kept = [socket.socket() for _ in range(N * 4)]\ntime.sleep(1)",
+    "connects everywhere": "for port in range(1, N):\n    s = socket.socket()\n    try: s.connect(('10.0.0.' + str(port % 250 + 1), port))\n    except OSError: pass",
+    "leaves files": "for n in range(N): tempfile.mkstemp()\nos.makedirs(os.path.join(tempfile.gettempdir(), 'a/b/c'), exist_ok=True)",
+    "leaves shared memory": "for n in range(N % 20): open('/dev/shm/hostile-%d-%d' % (os.getpid(), n), 'w').write('x')",
+    "leaves SysV memory": "import ctypes\nlibc = ctypes.CDLL(None)\nfor n in range(N % 20): libc.shmget(0, 4096, 0o1600)",
+    "takes all memory": "kept = []\nresource.setrlimit(resource.RLIMIT_AS, (1 << 28, 1 << 28))\nwhile True: kept.append(bytearray(1 << 22))",
+    "maps and unmaps": "import mmap\nfor n in range(N * 10): mmap.mmap(-1, 1 << 20).close()",
+    "crashes": "import ctypes\nctypes.string_at(N)",
+    "writes over its clock": "import ctypes\nfor line in open('/proc/self/maps'):\n    if 'vdso' in line or 'vvar' in line:\n        ctypes.memset(int(line.split('-')[0], 16), 0, 64)",
+    "traces itself": "import ctypes\nprint(ctypes.CDLL(None).ptrace(0, 0, 0, 0))\nprint(ctypes.CDLL(None).ptrace(16, os.getppid(), 0, 0))",
+    "unknown system calls": "import ctypes\nlibc = ctypes.CDLL(None)\nfor n in range(N, N + 50):\n    if n not in (9, 11, 56, 57, 58, 59, 60, 231): libc.syscall(n, -1, -1, -1, -1, -1, -1)",
+    "random system calls": "import ctypes\nlibc = ctypes.CDLL(None)\nfor _ in range(N): libc.syscall(dice.randrange(470), *(dice.choice([0, 1, -1, 4096, 1 << 40]) for _ in range(6)))",
+    "sleeps for ever": "time.sleep(1e9)",
+    "reads nothing that comes": "sys.stdin.read()",
+}
+HEAD = """import os, random, resource, signal, socket, sys, tempfile, threading, time
+dice, N = random.Random({seed}), {number}
+"""
+
+
+def left_behind(folder):
+    """Processes that still run something of the folder."""
+    found = []
+    for process in Path("/proc").iterdir():
+        try:
+            words = (process / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+            place = os.readlink(process / "cwd")
+        except (OSError, ValueError):
+            continue
+        if process.name.isdigit() and (str(folder) in words or place.startswith(str(folder))):
+            found.append(f"process {process.name}: {words[:80]}")
+    return found
+
+
+def segments():
+    """The SysV shared memory of this user, by id."""
+    lines = Path("/proc/sysvipc/shm").read_text().splitlines()[1:]
+    return {line.split()[1] for line in lines if int(line.split()[7]) == os.getuid()}
+
+
+def wrong(name, number):
+    """What is wrong with how fencepost took this program, if anything is; and its status."""
+    with tempfile.TemporaryDirectory() as place:
+        folder = Path(place)
+        (folder / "tmp").mkdir()
+        program = folder / "hostile.py"
+        program.write_text(HEAD.format(seed=number, number=number) + ATTACKS[name])
+        before = set(os.listdir("/dev/shm")), segments()
+        words = [PROGRAM, "run", "--program", f"{sys.executable} {program}", "--fault", "pause"]
+        words += ["--processes", "2", "--cycles", "1", "--max-time", "60s", "--no-shrink"]
+        try:
+            done = subprocess.run(words, capture_output=True, timeout=300, cwd=folder,
+                                  env={**os.environ, "TMPDIR": str(folder / "tmp")})
+        except subprocess.TimeoutExpired:
+            return "no end after 300 s", "none"
+        problems = left_behind(folder)
+        problems += [f"left in TMPDIR: {left}" for left in os.listdir(folder / "tmp")]
+        problems += [f"left in /dev/shm: {left}" for left in set(os.listdir("/dev/shm")) - before[0]]
+        problems += [f"left SysV segment {left}" for left in segments() - before[1]]
+        if done.returncode not in (0, 1, 2, 3):
+            problems.append(f"status {done.returncode}")
+        if b"panicked" in done.stderr:
+            problems.append(done.stderr.decode(errors="replace")[:300])
+        if done.returncode == 2 and done.stderr.count(b"error: ") != 1:
+            problems.append(f"not one line of error: {done.stderr[:300]!r}")
+        return "; ".join(problems[:5]) or None, done.returncode
+
+
+failures, answers, tried = [], {}, 0
+for turn in range(sizes.programs):
+    if not is_time_left(sizes, began):
+        break
+    tried += 1
+    name, number = list(ATTACKS)[turn % len(ATTACKS)], dice.randrange(1, 300)
+    problem, status = wrong(name, number)
+    answers[status] = answers.get(status, 0) + 1
+    if problem:
+        failures.append(f"{name}, N = {number}: {problem}")
+told = ", ".join(f"{count} with {status}" for status, count in sorted(answers.items(), key=str))
+tell("hostile", began, failures, programs=f"{tried} of {sizes.programs}", seed=sizes.seed, answers=f"({told})")
