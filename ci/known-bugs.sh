@@ -4,8 +4,8 @@
 #
 #   ci/known-bugs.sh [NAME]
 #
-# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, node with npm for what is
-# written in JavaScript, and the network; everything is installed into $FOLDER. Takes some minutes.
+# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, node with npm, go, a
+# JDK with Maven, and the network; everything is installed into $FOLDER. Takes some minutes.
 # What each case is about is in docs/known-bugs.md.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -33,13 +33,48 @@ python_with() {
 
 # The folder of modules that has these packages: PACKAGE@VERSION[,...]
 modules_with() {
-  local folder="$FOLDER/${1//[@,]/-}"
+  local folder="$FOLDER/${1//[@,:\/]/-}"
   if [ ! -e "$folder/done" ]; then
     # shellcheck disable=SC2086 # several packages
     npm install --silent --no-audit --no-fund --prefix "$folder" ${1//,/ } >&2
     touch "$folder/done"
   fi
   echo "$folder/node_modules"
+}
+
+# The program that is built of a source in Go with these modules: WORKER MODULE@VERSION[,...]
+built_with() {
+  local folder="$FOLDER/${2//[@,:\/]/-}"
+  if [ ! -e "$folder/worker" ]; then
+    mkdir -p "$folder"
+    cp "$1" "$folder/worker.go"
+    # shellcheck disable=SC2086 # several modules
+    (cd "$folder" && go mod init worker && go get ${2//,/ } && CGO_ENABLED=0 go build -o worker .) >&2
+  fi
+  echo "$folder/worker"
+}
+
+# The command for a class with these libraries: WORKER GROUP:ARTIFACT:VERSION[,...]
+class_with() {
+  local folder="$FOLDER/${2//[:,]/-}" group artifact version one
+  if [ ! -e "$folder/done" ]; then
+    mkdir -p "$folder"
+    {
+      echo "<project><modelVersion>4.0.0</modelVersion><groupId>workers</groupId>"
+      echo "<artifactId>workers</artifactId><version>1</version><dependencies>"
+      for one in ${2//,/ }; do
+        IFS=: read -r group artifact version <<< "$one"
+        echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId>"
+        echo "<version>$version</version></dependency>"
+      done
+      echo "</dependencies></project>"
+    } > "$folder/pom.xml"
+    mvn -q -B -f "$folder/pom.xml" dependency:copy-dependencies -DoutputDirectory="$folder" \
+      -DincludeScope=runtime >&2
+    javac -cp "$folder/*" -d "$folder" "$1" >&2
+    touch "$folder/done"
+  fi
+  echo "java -XX:TieredStopAtLevel=1 -cp $folder/*:$folder $(basename "$1" .java)"
 }
 
 # How many runs broke a rule, how many were exercised, and the first seed: COMMAND RULE OPTIONS...
@@ -62,22 +97,29 @@ PYTHON
 # NAME RULE OLD NEW WORKER OPTIONS...: OLD and NEW are the packages of either version.
 known() {
   local name=$1 rule=$2 old=$3 new=$4 worker=examples/programs/known-bugs/$5
-  local packages interpreter found broke exercised seed language=${PYTHON:-python3} modules=()
+  local packages command found broke exercised seed language=${PYTHON:-python3} modules=()
   shift 5
-  [ "${worker##*.}" != js ] || language=node
+  case ${worker##*.} in
+    js) language=node ;;
+    go) language=go ;;
+    java) language=mvn ;;
+  esac
   [ -z "$only" ] || [ "$only" = "$name" ] || return 0
-  if ! "$language" --version > /dev/null 2>&1; then
+  if ! command -v "$language" > /dev/null 2>&1; then
     echo "$name: skipped, there is no $language"
     return 0
   fi
   for packages in "$old" "$new"; do
-    if [ "$language" = node ]; then
-      interpreter=node
-      modules=(--env "NODE_PATH=$(modules_with "$packages")")
-    else
-      interpreter=$(python_with "$language" "$packages")
-    fi
-    found=$(broken "$interpreter $worker" "$rule" "$@" "${modules[@]}")
+    case $language in
+      node)
+        command="node $worker"
+        modules=(--env "NODE_PATH=$(modules_with "$packages")")
+        ;;
+      go) command=$(built_with "$worker" "$packages") ;;
+      mvn) command=$(class_with "$worker" "$packages") ;;
+      *) command="$(python_with "$language" "$packages") $worker" ;;
+    esac
+    found=$(broken "$command" "$rule" "$@" "${modules[@]}")
     read -r broke exercised seed <<< "$found"
     echo "$name: $packages: $rule in $broke of $exercised runs, first in seed $seed"
     if [ "$packages" = "$old" ] && [ "$broke" -eq 0 ]; then
@@ -123,4 +165,13 @@ known redis-semaphore-175 lost-update redis-semaphore@5.3.0,ioredis@5.3.2 \
 known python-redis-lock-35 overlap python-redis-lock==2.3.0,redis==2.10.6 \
   python-redis-lock==3.0.0,redis==2.10.6 python_redis_lock.py \
   --fault none --seeds 0..8 --processes 2 --cycles 4 --ttl 3s
+known redis-py-3847 stuck redis==7.1.1 redis==7.2.0 redis_py_released.py \
+  --fault none --seeds 0..8 --processes 2 --cycles 4 --hold 10ms..500ms --max-time 10m
+known redlock-169 wrong-answer redlock@5.0.0-beta.2,ioredis@5.11.1 \
+  redlock@npm:@sesamecare-oss/redlock@1.4.0,ioredis@5.11.1 redlock_using.js \
+  --fault none --seeds 0..4 --processes 2 --cycles 3 --ttl 3s --hold 2s..6s
+redigo=github.com/gomodule/redigo@v2.0.0+incompatible
+known redsync-38 lost-update "github.com/go-redsync/redsync@v1.2.0,$redigo" \
+  "github.com/go-redsync/redsync@v1.3.0,$redigo" redsync_extend.go \
+  --fault pause --seeds 0..16 "${short[@]}" --ttl 3s --hold 2s..6s --set pause=6s..12s
 exit $failed

@@ -6,8 +6,8 @@
 #   ci/own-programs.sh SEEDS [NAME...]    # so many seeds of each worker, or of these
 #   ci/own-programs.sh speed [NAME...]    # what a run of each costs
 #
-# Wants python3 with pip, node with npm, cargo, and apt-get for Go with redigo, a JDK and Ruby; what
-# cannot be installed is skipped by its test, with a line. redsync is built where the source of
+# Wants python3 with pip, node with npm, cargo, Maven, and apt-get for Go with redigo, a JDK and Ruby;
+# what cannot be installed is skipped by its test, with a line. redsync is built where the source of
 # version 4.13.0 is, in $FOLDER/go/src/github.com/go-redsync/redsync/v4. Nothing is installed
 # outside of $FOLDER but what apt-get installs. FENCEPOST names the program; without it, it is
 # built.
@@ -28,14 +28,57 @@ for package in golang golang-github-gomodule-redigo-dev golang-github-hashicorp-
   dpkg -s "$package" >/dev/null 2>&1 || "${as_root[@]}" apt-get install -y -q "$package" \
     || echo "$package could not be installed" >&2
 done
-[ -d "$FOLDER/python" ] || python3 -m venv "$FOLDER/python"
-"$FOLDER/python/bin/pip" install -q redis==8.1.0 python-redis-lock==4.0.1 redlock-py==1.0.8 \
-  pottery==3.0.1 dramatiq==2.2.1
+# try WORKERS COMMAND...: installs what these workers need. If that fails, they are skipped.
+export SKIPPED=
+try() {
+  local workers=$1
+  shift
+  "$@" >"$FOLDER/log" 2>&1 && return
+  echo "skipped: $workers: '$1' failed: $(tail -1 "$FOLDER/log")" >&2
+  SKIPPED+=" $workers"
+}
+# libraries NAME GROUP:ARTIFACT:VERSION...: puts them and what they need into $FOLDER/jars/NAME.
+libraries() {
+  local folder=$FOLDER/jars/$1 group artifact version one
+  shift
+  [ ! -e "$folder/done" ] || return 0
+  mkdir -p "$folder"
+  {
+    echo "<project><modelVersion>4.0.0</modelVersion><groupId>workers</groupId>"
+    echo "<artifactId>workers</artifactId><version>1</version><dependencies>"
+    for one in "$@"; do
+      IFS=: read -r group artifact version <<<"$one"
+      echo "<dependency><groupId>$group</groupId><artifactId>$artifact</artifactId>"
+      echo "<version>$version</version></dependency>"
+    done
+    echo "</dependencies></project>"
+  } >"$folder/pom.xml"
+  mvn -q -B -f "$folder/pom.xml" dependency:copy-dependencies -DoutputDirectory="$folder" \
+    -DincludeScope=runtime && touch "$folder/done"
+}
+python() {
+  local folder=$FOLDER/$1
+  shift
+  [ -d "$folder" ] || python3 -m venv "$folder" && "$folder/bin/pip" install -q "$@"
+}
+try "redis-py redis-py-asyncio python-redis-lock redlock-py-1 pottery dramatiq" python python \
+  redis==8.1.0 python-redis-lock==4.0.1 redlock-py==1.0.8 pottery==3.0.1 dramatiq==2.2.1
+try "kazoo pg8000 psycopg pymysql pymysql-rows etcd3gw pymemcache" python python redis==8.1.0 \
+  kazoo==2.11.0 pg8000==1.31.6 "psycopg[binary]==3.3.9" PyMySQL==1.2.4 etcd3gw==2.7.0 \
+  pymemcache==4.0.0
 # Its own: it brings a parser that redis-py would use, too.
-[ -d "$FOLDER/aioredlock" ] || python3 -m venv "$FOLDER/aioredlock"
-"$FOLDER/aioredlock/bin/pip" install -q aioredlock==0.7.3
-npm install --silent --no-audit --no-fund --prefix "$FOLDER" ioredis@5.11.1 \
-  redis-semaphore@5.8.0 redlock4@npm:redlock@4.2.0 redlock5@npm:redlock@5.0.0-beta.2
+try aioredlock python aioredlock aioredlock==0.7.3
+try "ioredis node-redlock-4 node-redlock-5 redis-semaphore node-pg mysql2 npm-memcached" \
+  npm install --silent --no-audit --no-fund --prefix "$FOLDER" ioredis@5.11.1 \
+  redis-semaphore@5.8.0 redlock4@npm:redlock@4.2.0 redlock5@npm:redlock@5.0.0-beta.2 \
+  pg@8.23.1 mysql2@3.24.6 memcached@2.2.2
+try "curator-mutex curator-semaphore" libraries curator \
+  org.apache.curator:curator-recipes:5.9.0 redis.clients:jedis:3.10.0 org.slf4j:slf4j-nop:1.7.36
+for version in 5.5.20 6.5.3; do
+  try "spring-jdbc-${version%%.*}" libraries "spring-jdbc-${version%%.*}" \
+    "org.springframework.integration:spring-integration-jdbc:$version" \
+    org.postgresql:postgresql:42.7.7 redis.clients:jedis:3.10.0
+done
 
 examples=examples/programs
 cc -O2 -w -static -o "$FOLDER/bin/plain-c" $examples/plain.c
@@ -50,6 +93,10 @@ if [ -d "$redsync" ]; then
     go build -o "$FOLDER/bin/redsync" $examples/redsync.go
 fi
 javac -d "$FOLDER/bin" $examples/Plain.java
+for worker in curator:Curator spring-jdbc-5:SpringJdbc spring-jdbc-6:SpringJdbc; do
+  jars=$FOLDER/jars/${worker%:*}
+  [ ! -e "$jars/done" ] || javac -cp "$jars/*" -d "$jars" "$examples/${worker#*:}.java"
+done
 
 if [ $# -eq 0 ]; then
   export PATH="$FOLDER/python/bin:$PATH" NODE_PATH="$FOLDER/node_modules"

@@ -81,6 +81,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Docs(options)) => docs::docs(&options),
         Some(Command::Load(options)) => load::load(&options),
         Some(Command::New(New::Lock(options))) => new::new_lock(&options),
+        Some(Command::New(New::Program(options))) => new::new_program(&options),
         Some(Command::List(options)) => list::list(&options),
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),

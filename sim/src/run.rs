@@ -30,8 +30,8 @@ use crate::world::network::Pace;
 use crate::world::recorder::Recorder;
 use crate::world::{network, node_clock};
 use fencepost_faults::SimTime;
-use fencepost_reports::History;
 use fencepost_reports::record::history::{FORMAT, VERSION};
+use fencepost_reports::{Event, History, Keeping, What};
 use std::cell::Cell;
 use std::rc::Rc;
 
@@ -124,7 +124,10 @@ impl RunSpec {
             watched
         });
         let resource = watched.as_ref().map_or(RESOURCE, Watched::resource);
-        let (header, ended) = (self.header(resource), recorder.ended());
+        let (mut header, ended) = (self.header(resource), recorder.ended());
+        if watched.is_some() && header.kept_as == Some(Keeping::Connection) && has_lease(&events) {
+            header.kept_as = Some(Keeping::RowByClients);
+        }
         let history =
             History { format: FORMAT.to_owned(), version: VERSION, header, events, ended };
         (history, watched)
@@ -138,6 +141,12 @@ impl RunSpec {
             (None, Strategy::Uniform | Strategy::Aimed) => Pace::Drawn,
         }
     }
+}
+
+/// Whether a database granted the lock for a time: then it is a row, and no lock of a connection.
+fn has_lease(events: &[Event]) -> bool {
+    let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
+    events.iter().any(is_leased)
 }
 
 /// The wall clock at the start of every run, in microseconds since the Unix epoch.

@@ -1,8 +1,9 @@
 //! Reports to the judge: lock holders, according to the keys.
 //!
 //! A lock of `concurrency.Mutex` is named by its prefix: its contenders are the keys below
-//! `<lock>/`, named by their leases, and the one created first holds it. A lock of etcd3gw is the
-//! key `/locks/<lock>`. A holder's token is the revision that created its key.
+//! `<lock>/`, named by their leases in hex, and the one created first holds it. A lock of etcd3gw is
+//! the key `/locks/<lock>`. If all keys are reported, any other key is a lock by itself; without a
+//! value, its owner is named by the lease. A holder's token is the revision that created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;
@@ -41,7 +42,12 @@ impl Heads {
         if let Some(lock) = key.strip_prefix(GATEWAY_PREFIX) {
             return lock.starts_with(prefix).then(|| lock.to_owned());
         }
-        let (lock, _) = key.rsplit_once('/')?;
+        let queue = key.rsplit_once('/').filter(|(_, name)| !prefix.is_empty() || is_lease(name));
+        let lock = match queue {
+            Some((lock, _)) => lock,
+            None if prefix.is_empty() => key,
+            None => return None,
+        };
         lock.starts_with(prefix).then(|| lock.to_owned())
     }
 
@@ -98,10 +104,21 @@ impl Heads {
     }
 }
 
+/// Whether a contender's name is the number of a lease, in hex.
+fn is_lease(name: &str) -> bool {
+    const LETTERS_MIN: usize = 8;
+    name.len() >= LETTERS_MIN && name.bytes().all(|letter| letter.is_ascii_hexdigit())
+}
+
+/// The holder of a lock that is a single key, or else the first of its queue.
 fn head(store: &Store, lock: &str) -> Option<Head> {
-    let key = format!("{GATEWAY_PREFIX}{lock}");
-    if let Some(kv) = store.current(key.as_bytes()) {
-        let value = kv.value.clone();
+    let gateway = format!("{GATEWAY_PREFIX}{lock}");
+    let single = store.current(gateway.as_bytes()).or_else(|| store.current(lock.as_bytes()));
+    if let Some(kv) = single {
+        let value = match kv.value.is_empty() {
+            true => Bytes::from(format!("{:x}", kv.lease)),
+            false => kv.value.clone(),
+        };
         return Some(Head { key: kv.key.clone(), value, token: kv.create_revision });
     }
     let below = format!("{lock}/");

@@ -139,6 +139,12 @@ impl UserLocks {
         }
     }
 
+    /// The held locks whose names begin with this prefix, with their owners.
+    pub(crate) fn all(&self, prefix: &str) -> impl Iterator<Item = (String, SessionId)> {
+        let named = self.held.iter().filter(move |(name, _)| name.starts_with(prefix.as_bytes()));
+        named.map(|(name, held)| (String::from_utf8_lossy(name).into_owned(), held.by))
+    }
+
     pub(crate) fn holder(&self, name: &[u8]) -> Option<SessionId> {
         self.held.get(name).map(|held| held.by)
     }

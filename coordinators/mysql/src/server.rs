@@ -11,7 +11,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{
     ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent,
 };
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// MariaDB's default of `max_connections`; one more is accepted for an administrator.
 const CLIENTS_MAX: usize = 151;
@@ -29,7 +29,8 @@ pub struct Config {
     pub clients_max: usize,
     /// Seed for the sessions' salts.
     pub seed: u64,
-    /// The lock reported to the judge: a user lock, or the row with this key in a table `locks`.
+    /// Prefix of the locks reported to the judge: user locks, and locked rows of tables named
+    /// `locks`, by their keys. If it is empty, also those of other tables, as `table/key`.
     pub watch: Option<String>,
     /// Statements that create the tables of a server without any.
     pub schema: String,
@@ -50,8 +51,8 @@ pub struct Mysql {
     next_session: SessionId,
     config: Config,
     check: Check,
-    /// The owner of the watched lock when it was last reported.
-    told: Option<SessionId>,
+    /// The owners of the watched locks when they were last reported.
+    told: BTreeMap<String, SessionId>,
     has_booted: bool,
     checkpoint: Option<DiskImage>,
     purged_at: u64,
@@ -70,7 +71,7 @@ impl Mysql {
             next_session: FIRST_SESSION,
             config,
             check: files.check,
-            told: None,
+            told: BTreeMap::new(),
             has_booted: false,
             checkpoint: None,
             purged_at: 0,
@@ -179,37 +180,34 @@ impl Mysql {
     }
 
     fn report(&mut self, out: &mut Outputs) {
-        let Some(watch) = &self.config.watch else { return };
-        let core = &self.core;
-        let of_row = || core.store.holder("locks", watch);
-        let now = core.locks.holder(watch.as_bytes()).or_else(of_row);
+        let Some(prefix) = &self.config.watch else { return };
+        let mut now = self.core.store.locked_rows(prefix);
+        now.extend(self.core.locks.all(prefix));
         if now == self.told {
             return;
         }
-        let tap = |change, session: SessionId, by| {
-            Output::Tap(TapEvent {
-                key: Bytes::from(watch.clone()),
-                change,
-                value: Some(Bytes::from(session.to_string())),
-                by,
-                expires_at_ms: None,
-                primary: true,
-                token: None,
-            })
-        };
-        let of = |session, even_ending: bool| {
-            let mut all = self.clients.iter();
-            let found = all.find(|(_, client)| client.session.id == session);
-            let is_there = |client: &Client| even_ending || !client.is_gone && !client.is_over;
-            found.filter(|(_, client)| is_there(client)).map(|(connection, _)| *connection)
-        };
-        if let Some(before) = self.told {
-            out.list.push(tap(KeyChange::Removed, before, of(before, false)));
-        }
-        if let Some(now) = now {
-            out.list.push(tap(KeyChange::Granted, now, of(now, true)));
+        let names: BTreeSet<&String> = self.told.keys().chain(now.keys()).collect();
+        for name in names {
+            let (before, after) = (self.told.get(name), now.get(name));
+            if before == after {
+                continue;
+            }
+            if let Some(before) = before {
+                let by = self.connection(*before, false);
+                out.list.push(tap(name, KeyChange::Removed, *before, by));
+            }
+            if let Some(after) = after {
+                let by = self.connection(*after, true);
+                out.list.push(tap(name, KeyChange::Granted, *after, by));
+            }
         }
         self.told = now;
+    }
+
+    fn connection(&self, session: SessionId, even_ending: bool) -> Option<ConnectionId> {
+        let found = self.clients.iter().find(|(_, client)| client.session.id == session);
+        let is_there = |client: &Client| even_ending || !client.is_gone && !client.is_over;
+        found.filter(|(_, client)| is_there(client)).map(|(connection, _)| *connection)
     }
 
     fn hand_over(&mut self, out: &mut Outputs) {
@@ -280,4 +278,16 @@ impl Machine for Mysql {
     fn wording(&self) -> Wording {
         crate::wording::wording
     }
+}
+
+fn tap(name: &str, change: KeyChange, session: SessionId, by: Option<ConnectionId>) -> Output {
+    Output::Tap(TapEvent {
+        key: Bytes::copy_from_slice(name.as_bytes()),
+        change,
+        value: Some(Bytes::from(session.to_string())),
+        by,
+        expires_at_ms: None,
+        primary: true,
+        token: None,
+    })
 }

@@ -93,9 +93,16 @@ impl Store {
         others.any(|(_, transaction)| transaction.tables.contains(&table))
     }
 
-    pub(crate) fn holder(&self, name: &str, key: &str) -> Option<SessionId> {
-        let table = self.names.iter().find(|((_, table), _)| table == name)?.1;
-        let row = rows::text_key(key)?;
-        self.locks.holder(*table, &row)
+    /// The locked rows whose names begin with this prefix, with the owner of each lock.
+    pub(crate) fn locked_rows(&self, prefix: &str) -> BTreeMap<String, SessionId> {
+        let mut found = BTreeMap::new();
+        for (table, key, by) in self.locks.exclusive() {
+            let Some(table) = self.tables.get(&table) else { continue };
+            let name = table.definition.name_of_row(table.rows.newest(key), key);
+            if name.starts_with(prefix) {
+                found.entry(name).or_insert(by);
+            }
+        }
+        found
     }
 }

@@ -1,5 +1,5 @@
-//! Reports to the judge: the owner of the watched lock, according to committed rows, row locks and
-//! advisory locks.
+//! Reports to the judge: the owners of the watched locks, according to committed rows, row locks
+//! and advisory locks.
 //!
 //! After each input the server compares what it watches ([`Watch`]) with what it saw last, and
 //! reports every difference. No lock is taken and released within one input, so nothing is missed.
@@ -13,16 +13,18 @@ use crate::store::{Backend, VersionId};
 use crate::types::Value;
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Output, TapEvent};
+use std::collections::{BTreeMap, BTreeSet};
 
-/// The watched lock in all its possible forms.
+/// The watched locks in all their possible forms.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Watch {
-    /// Name of the lock: the key in reports, and the text in the row's key column.
-    pub resource: String,
-    /// Tables in which a row may be this lock.
+    /// Prefix of the names to report. If it is empty, a row of any other table counts as a lock
+    /// named `table/key` while it is locked FOR UPDATE.
+    pub prefix: String,
+    /// Tables whose rows are locks, named by their key column.
     pub tables: Vec<LockTable>,
-    /// Number of its advisory lock.
-    pub advisory: i64,
+    /// An advisory lock and its name; others are named by their numbers.
+    pub advisory: (i64, String),
 }
 
 /// A table whose rows are locks.
@@ -76,11 +78,18 @@ struct Holder {
     until: Option<i64>,
 }
 
+/// Where a lock is: a table of [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`]; and its name.
+type Place = (usize, String);
+/// Committed rows by the names of their locks.
+type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
+const ADVISORY: usize = usize::MAX - 1;
+const ANY_TABLE: usize = usize::MAX;
+
 #[derive(Debug)]
 pub(crate) struct Watching {
     watch: Watch,
-    seen: Vec<Option<Holder>>,
-    versions: Vec<Option<VersionId>>,
+    seen: BTreeMap<Place, Holder>,
+    versions: BTreeMap<Place, VersionId>,
     is_primary: bool,
 }
 
@@ -94,22 +103,20 @@ pub(crate) trait Connections {
 fn text(value: &Value) -> String {
     match value {
         Value::Text(text) => text.trim_end_matches(' ').to_owned(),
+        Value::Integer(number) => number.to_string(),
         _ => String::new(),
     }
 }
 
 fn committed<'t>(
-    core: &Core,
+    core: &'t Core,
     table: &'t Definition,
-    (column, key): (usize, &str),
-) -> Option<(VersionId, &'t Version)> {
+) -> impl Iterator<Item = (VersionId, &'t Version)> {
     let is_done = |xid| !core.transactions.is_running(xid);
-    let mut rows = table.versions.iter().filter(|(_, version)| {
-        is_done(version.made.0)
-            && !version.ended.is_some_and(|ended| is_done(ended.by))
-            && text(&version.values[column]) == key
+    let rows = table.versions.iter().filter(move |(_, version)| {
+        is_done(version.made.0) && !version.ended.is_some_and(|ended| is_done(ended.by))
     });
-    rows.next().map(|(id, version)| (*id, version))
+    rows.map(|(id, version)| (*id, version))
 }
 
 fn time(table: &Definition, version: &Version, column: &str) -> Option<i64> {
@@ -119,27 +126,36 @@ fn time(table: &Definition, version: &Version, column: &str) -> Option<i64> {
     }
 }
 
+/// The session that has locked a row FOR UPDATE.
+fn locker(core: &Core, row: &Version) -> Option<Backend> {
+    let (xid, _) = row.lockers.iter().find(|(_, strength)| *strength == Strength::Update)?;
+    core.locks.holder(Tag::Transaction(*xid), LockMode::Exclusive)
+}
+
 impl Watching {
     pub(crate) fn new(watch: Watch) -> Watching {
-        let forms = watch.tables.len() + 1;
-        Watching { seen: vec![None; forms], versions: vec![None; forms], watch, is_primary: true }
+        let (seen, versions) = (BTreeMap::new(), BTreeMap::new());
+        Watching { watch, seen, versions, is_primary: true }
     }
 
     pub(crate) fn boot(&mut self, core: &Core) -> Vec<Output> {
         let mut told = Vec::new();
         self.is_primary = !core.is_in_recovery;
         for form in 0..self.watch.tables.len() {
-            let Some((version, holder)) = self.row(core, form, None) else { continue };
-            self.versions[form] = Some(version);
-            let is_held = |holder: &Holder| match (&self.watch.tables[form].held, holder.until) {
-                (HeldWhen::Taken { ttl_us, .. }, Some(until)) => {
-                    holder.taken.is_some_and(|taken| until - taken >= *ttl_us - 1_000)
+            for (name, (version, holder)) in self.rows(core, form, None) {
+                let is_held = |holder: &Holder| match (&self.watch.tables[form].held, holder.until)
+                {
+                    (HeldWhen::Taken { ttl_us, .. }, Some(until)) => {
+                        holder.taken.is_some_and(|taken| until - taken >= *ttl_us - 1_000)
+                    }
+                    _ => true,
+                };
+                let place = (form, name);
+                if let Some(holder) = holder.filter(is_held) {
+                    told.push(self.tap(&place, &holder, KeyChange::Restored, None));
+                    self.seen.insert(place.clone(), holder);
                 }
-                _ => true,
-            };
-            if let Some(holder) = holder.filter(is_held) {
-                told.push(self.tap(&holder, KeyChange::Restored, None));
-                self.seen[form] = Some(holder);
+                self.versions.insert(place, version);
             }
         }
         told
@@ -148,81 +164,101 @@ impl Watching {
     pub(crate) fn look(&mut self, core: &Core, connections: &dyn Connections) -> Vec<Output> {
         let (mut removed, mut taken) = (Vec::new(), Vec::new());
         self.is_primary = !core.is_in_recovery;
-        for form in 0..self.seen.len() {
-            let (gone, come) = match self.watch.tables.get(form).map(|table| &table.held) {
+        for form in (0..self.watch.tables.len()).chain([ADVISORY, ANY_TABLE]) {
+            let held = self.watch.tables.get(form).map(|table| &table.held);
+            let changes = match held {
                 Some(HeldWhen::Present { .. } | HeldWhen::Taken { .. }) => {
-                    self.look_at_row(core, form)
+                    self.look_at_rows(core, form)
                 }
-                Some(HeldWhen::ForUpdate) => {
-                    let holder = self.row_locker(core, form);
-                    self.look_at_session(form, holder, connections)
-                }
-                None => {
-                    let tag = Tag::Advisory(self.watch.advisory);
-                    let holder = core.locks.holder(tag, LockMode::Exclusive);
-                    self.look_at_session(form, holder, connections)
+                _ => {
+                    let holders = match (held, form) {
+                        (Some(_), _) => self.row_lockers(core, form),
+                        (None, ADVISORY) => self.advisory(core),
+                        (None, _) => self.lockers_of_any_row(core),
+                    };
+                    self.look_at_sessions(form, holders, connections)
                 }
             };
-            removed.extend(gone);
-            taken.extend(come);
+            for (gone, come) in changes {
+                removed.extend(gone);
+                taken.extend(come);
+            }
         }
         removed.into_iter().chain(taken).collect()
     }
 
-    fn row(
+    /// The committed rows of a table with the names to report.
+    fn named_rows<'c>(
+        &self,
+        core: &'c Core,
+        form: usize,
+    ) -> Option<(&'c Definition, NamedRows<'c>)> {
+        let LockTable { table, key, .. } = &self.watch.tables[form];
+        let table = core.heap.named(table, None)?;
+        let column = table.column(key)?;
+        let mut rows = BTreeMap::new();
+        for (id, row) in committed(core, table) {
+            let name = text(&row.values[column]);
+            if name.starts_with(&self.watch.prefix) {
+                rows.entry(name).or_insert((id, row));
+            }
+        }
+        Some((table, rows))
+    }
+
+    fn rows(
         &self,
         core: &Core,
         form: usize,
         by: Option<ConnectionId>,
-    ) -> Option<(VersionId, Option<Holder>)> {
-        let LockTable { table, key, held } = &self.watch.tables[form];
-        let table = core.heap.named(table, None)?;
-        let wanted = (table.column(key)?, self.watch.resource.as_str());
-        let (id, row) = committed(core, table, wanted)?;
-        let owner = |column: &str| table.column(column).map(|at| text(&row.values[at]));
-        let holder = match held {
-            HeldWhen::Present { owner: column, stamp, ttl_us } => {
-                owner(column).map(|owner| Holder {
-                    owner,
-                    by,
-                    version: Some(id),
-                    taken: None,
-                    until: time(table, row, stamp).map(|stamp| stamp.saturating_add(*ttl_us)),
-                })
-            }
-            HeldWhen::Taken { owner: column, at, until, .. } => owner(column).map(|owner| Holder {
-                owner,
-                by,
-                version: Some(id),
-                taken: time(table, row, at),
-                until: time(table, row, until),
-            }),
-            HeldWhen::ForUpdate => None,
-        };
-        Some((id, holder))
+    ) -> BTreeMap<String, (VersionId, Option<Holder>)> {
+        let Some((table, rows)) = self.named_rows(core, form) else { return BTreeMap::new() };
+        let held = &self.watch.tables[form].held;
+        let holder = |id, row| holder_of((table, id, row), held, by);
+        rows.into_iter().map(|(name, (id, row))| (name, (id, holder(id, row)))).collect()
     }
 
-    fn look_at_row(&mut self, core: &Core, form: usize) -> (Option<Output>, Option<Output>) {
+    fn look_at_rows(&mut self, core: &Core, form: usize) -> Vec<(Option<Output>, Option<Output>)> {
         let by = core.committed_last;
-        let (version, now) = match self.row(core, form, by) {
-            Some((version, holder)) => (Some(version), holder),
-            None => (None, None),
+        let mut rows = self.rows(core, form, by);
+        let known = self.versions.keys().filter(|(of, _)| *of == form).map(|(_, name)| name);
+        let names: BTreeSet<String> = rows.keys().chain(known).cloned().collect();
+        let look = |name: String| {
+            let (version, now) = match rows.remove(&name) {
+                Some((version, holder)) => (Some(version), holder),
+                None => (None, None),
+            };
+            self.look_at_row((form, name), version, now, by)
         };
-        if version == std::mem::replace(&mut self.versions[form], version) {
+        names.into_iter().map(look).collect()
+    }
+
+    fn look_at_row(
+        &mut self,
+        place: Place,
+        version: Option<VersionId>,
+        now: Option<Holder>,
+        by: Option<ConnectionId>,
+    ) -> (Option<Output>, Option<Output>) {
+        let seen = match version {
+            Some(version) => self.versions.insert(place.clone(), version),
+            None => self.versions.remove(&place),
+        };
+        if version == seen {
             return (None, None);
         }
-        let before = self.seen[form].take();
+        let before = self.seen.remove(&place);
         match (before, now) {
             (before, None) => {
-                let gone = before.map(|before| self.tap(&before, KeyChange::Removed, by));
+                let gone = before.map(|before| self.tap(&place, &before, KeyChange::Removed, by));
                 (gone, None)
             }
-            (None, Some(now)) => (None, Some(self.come(form, now, KeyChange::Granted))),
+            (None, Some(now)) => (None, Some(self.come(place, now, KeyChange::Granted))),
             (Some(before), Some(now)) if now.taken.is_some() && now.taken == before.taken => {
                 if now.until < before.until {
-                    return (Some(self.tap(&before, KeyChange::Removed, by)), None);
+                    return (Some(self.tap(&place, &before, KeyChange::Removed, by)), None);
                 }
-                (None, Some(self.come(form, now, KeyChange::Extended)))
+                (None, Some(self.come(place, now, KeyChange::Extended)))
             }
             (Some(before), Some(now)) => {
                 let is_own = before.owner == now.owner && before.by == now.by;
@@ -230,51 +266,104 @@ impl Watching {
                     true => KeyChange::Extended,
                     false => KeyChange::Granted,
                 };
-                (None, Some(self.come(form, now, change)))
+                (None, Some(self.come(place, now, change)))
             }
         }
     }
 
-    fn row_locker(&self, core: &Core, form: usize) -> Option<Backend> {
-        let LockTable { table, key, .. } = &self.watch.tables[form];
-        let table = core.heap.named(table, None)?;
-        let (_, row) = committed(core, table, (table.column(key)?, &self.watch.resource))?;
-        let (xid, _) = row.lockers.iter().find(|(_, strength)| *strength == Strength::Update)?;
-        core.locks.holder(Tag::Transaction(*xid), LockMode::Exclusive)
+    fn row_lockers(&self, core: &Core, form: usize) -> BTreeMap<String, Backend> {
+        let rows = self.named_rows(core, form).map(|(_, rows)| rows).unwrap_or_default();
+        let locked = |(name, (_, row))| Some((name, locker(core, row)?));
+        rows.into_iter().filter_map(locked).collect()
+    }
+
+    /// The locked rows of all tables that [`Watch::tables`] does not name.
+    fn lockers_of_any_row(&self, core: &Core) -> BTreeMap<String, Backend> {
+        if !self.watch.prefix.is_empty() {
+            return BTreeMap::new();
+        }
+        let is_named =
+            |table: &Definition| self.watch.tables.iter().any(|known| known.table == table.name);
+        let mut locked = BTreeMap::new();
+        for table in core.heap.all().filter(|table| !is_named(table)) {
+            let Some(index) = table.indexes.iter().find(|index| index.is_primary) else { continue };
+            for (_, row) in committed(core, table) {
+                let key: Vec<String> =
+                    index.columns.iter().map(|column| text(&row.values[*column])).collect();
+                let backend = locker(core, row);
+                locked.extend(backend.map(|by| (format!("{}/{}", table.name, key.join(",")), by)));
+            }
+        }
+        locked
+    }
+
+    fn advisory(&self, core: &Core) -> BTreeMap<String, Backend> {
+        let (number, own) = &self.watch.advisory;
+        let named = core.locks.advisory().map(|(tag, backend)| {
+            let name = match tag {
+                Tag::Advisory(other) if other == *number => own.clone(),
+                Tag::Advisory(other) => other.to_string(),
+                Tag::AdvisoryPair(first, second) => format!("{first},{second}"),
+                _ => String::new(),
+            };
+            (name, backend)
+        });
+        named.filter(|(name, _)| name.starts_with(&self.watch.prefix)).collect()
+    }
+
+    fn look_at_sessions(
+        &mut self,
+        form: usize,
+        holders: BTreeMap<String, Backend>,
+        connections: &dyn Connections,
+    ) -> Vec<(Option<Output>, Option<Output>)> {
+        let known = self.seen.keys().filter(|(of, _)| *of == form).map(|(_, name)| name);
+        let names: BTreeSet<String> = holders.keys().chain(known).cloned().collect();
+        let look = |name: String| {
+            let holder = holders.get(&name).copied();
+            self.look_at_session((form, name), holder, connections)
+        };
+        names.into_iter().map(look).collect()
     }
 
     fn look_at_session(
         &mut self,
-        form: usize,
+        place: Place,
         now: Option<Backend>,
         connections: &dyn Connections,
     ) -> (Option<Output>, Option<Output>) {
         let owner = now.map(|backend| backend.0.to_string());
-        if owner == self.seen[form].as_ref().map(|before| before.owner.clone()) {
+        if owner == self.seen.get(&place).map(|before| before.owner.clone()) {
             return (None, None);
         }
-        let gone = self.seen[form].take().map(|before| {
+        let gone = self.seen.remove(&place).map(|before| {
             let backend = Backend(before.owner.parse().unwrap_or(0));
-            self.tap(&before, KeyChange::Removed, connections.of(backend))
+            self.tap(&place, &before, KeyChange::Removed, connections.of(backend))
         });
         let come = now.zip(owner).map(|(backend, owner)| {
             let by = connections.last_of(backend);
             let holder = Holder { owner, by, version: None, taken: None, until: None };
-            self.come(form, holder, KeyChange::Granted)
+            self.come(place, holder, KeyChange::Granted)
         });
         (gone, come)
     }
 
-    fn come(&mut self, form: usize, holder: Holder, change: KeyChange) -> Output {
-        let told = self.tap(&holder, change, holder.by);
-        self.seen[form] = Some(holder);
+    fn come(&mut self, place: Place, holder: Holder, change: KeyChange) -> Output {
+        let told = self.tap(&place, &holder, change, holder.by);
+        self.seen.insert(place, holder);
         told
     }
 
-    fn tap(&self, holder: &Holder, change: KeyChange, by: Option<ConnectionId>) -> Output {
+    fn tap(
+        &self,
+        (_, name): &Place,
+        holder: &Holder,
+        change: KeyChange,
+        by: Option<ConnectionId>,
+    ) -> Output {
         let stands = !matches!(change, KeyChange::Removed);
         Output::Tap(TapEvent {
-            key: Bytes::from(self.watch.resource.clone()),
+            key: Bytes::from(name.clone()),
             change,
             value: Some(Bytes::from(holder.owner.clone())),
             by,
@@ -282,5 +371,26 @@ impl Watching {
             primary: self.is_primary,
             token: None,
         })
+    }
+}
+
+/// The holder according to a row.
+fn holder_of(
+    (table, id, row): (&Definition, VersionId, &Version),
+    held: &HeldWhen,
+    by: Option<ConnectionId>,
+) -> Option<Holder> {
+    let owner = |column: &str| table.column(column).map(|at| text(&row.values[at]));
+    let version = Some(id);
+    match held {
+        HeldWhen::Present { owner: column, stamp, ttl_us } => {
+            let until = time(table, row, stamp).map(|stamp| stamp.saturating_add(*ttl_us));
+            owner(column).map(|owner| Holder { owner, by, version, taken: None, until })
+        }
+        HeldWhen::Taken { owner: column, at, until, .. } => {
+            let (taken, until) = (time(table, row, at), time(table, row, until));
+            owner(column).map(|owner| Holder { owner, by, version, taken, until })
+        }
+        HeldWhen::ForUpdate => None,
     }
 }

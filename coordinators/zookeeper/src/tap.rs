@@ -83,7 +83,14 @@ impl Heads {
         let keys: BTreeSet<String> = paths.filter_map(|path| self.key(path)).collect();
         let mut told = Vec::new();
         for key in keys {
-            let (first, twice) = heads(tree, &key);
+            let (mut first, twice) = heads(tree, &key);
+            if let Some(head) = &mut first
+                && self.prefix.as_deref() == Some("")
+                && head.path.strip_prefix('/') == Some(&key)
+            {
+                // Of a single node, only its session tells owners apart.
+                head.value = format!("session {:x}", head.session).into();
+            }
             for (key, now) in [(key.clone(), first), (key + TWICE, twice)] {
                 let before = match &now {
                     Some(head) => self.heads.insert(key.clone(), head.clone()),

@@ -85,7 +85,13 @@ pub fn flags(program: &serde_json::Value) -> Option<String> {
     let words: Vec<String> = words.map(word_of_command).collect();
     let command = format!("{}={}", text("name")?, words.join(" "));
     let mut flags = format!("--program {}", shell_word(&command));
-    for (flag, key) in [("deployment", "deployment"), ("lock-key", "lock-key"), ("cwd", "folder")] {
+    let stated = [
+        ("coordinator", "coordinator"),
+        ("deployment", "deployment"),
+        ("lock-key", "lock-key"),
+        ("cwd", "folder"),
+    ];
+    for (flag, key) in stated {
         if let Some(value) = text(key) {
             flags.push_str(&format!(" --{flag} {}", shell_word(value)));
         }

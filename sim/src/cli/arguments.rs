@@ -129,6 +129,17 @@ pub(crate) enum Command {
 pub(crate) enum New {
     /// Write NAME.lua, a lock to try with --lock.
     Lock(NewArguments),
+    /// Write a worker to try with --program, which uses a library of that language.
+    Program(NewProgramArguments),
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct NewProgramArguments {
+    /// python, node, java, go, rust or ruby.
+    pub(crate) language: String,
+    /// redis, redis-masters, memcached, postgresql, mysql, zookeeper or etcd.
+    #[arg(long, value_name = "K", default_value = "redis")]
+    pub(crate) on: String,
 }
 
 #[derive(Args, Debug)]
@@ -284,7 +295,7 @@ pub(crate) struct CommonArguments {
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
-    /// Only locks on this coordinator (see `fencepost list coordinators`).
+    /// Only locks on this coordinator (see `fencepost list coordinators`); programs run against it.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]
@@ -346,15 +357,16 @@ pub(crate) struct ProgramArguments {
     /// Locks of --client are added only if it is given. See docs/own-programs.md.
     #[arg(long, value_name = "[NAME=]CMD")]
     pub(crate) program: Vec<String>,
-    /// Servers that programs run against.
+    /// Servers that programs run against: single, sentinel, independent (redis), ensemble, single
+    /// (zookeeper), single, standby (postgresql), cluster, single (etcd) [default: the first].
     #[arg(
         long = "deployment",
         value_name = "D",
-        default_value = "single",
         requires = "program",
+        hide_possible_values = true,
         hide_short_help = true
     )]
-    pub(crate) program_deployment: ProgramDeployment,
+    pub(crate) program_deployment: Option<ProgramDeployment>,
     /// Key of the programs' lock [default: lock:orders]. With a `*`, each matching key is a lock of
     /// its own, for example one per job.
     #[arg(long, value_name = "KEY", requires = "program", hide_short_help = true)]

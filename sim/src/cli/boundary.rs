@@ -2,7 +2,7 @@
 
 use super::arguments::BoundaryArguments;
 use super::lock_scripts::add_scripts;
-use super::options::{client, families, kind, own_locks, programs, view};
+use super::options::{client, coordinator, families, kind, own_locks, programs, view};
 use super::output::print;
 use super::progress::Progress;
 use super::scenario_file::scenario;
@@ -52,7 +52,8 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
     })?;
     let families = one_fault(arguments, quantity)?;
     let mut scenario = scenario(&arguments.deployment)?;
-    scenario.programs = programs(&arguments.programs)?;
+    let coordinator = coordinator(arguments.coordinator.as_deref())?;
+    scenario.programs = programs(&arguments.programs, coordinator)?;
     add_scripts(&arguments.locks, &mut scenario)?;
     let client = match (&arguments.client, own_locks(&scenario).as_slice()) {
         (Some(name), _) => client(name)?,

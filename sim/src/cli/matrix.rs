@@ -11,6 +11,7 @@ use super::replay::scenario_in;
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
 use crate::files::write_file;
+use crate::hosts::programs::Program;
 use crate::run::verdicts::conditions;
 use crate::setup::scenario::Scenario;
 use fencepost_clients::Definition;
@@ -109,8 +110,8 @@ fn published(path: &Path, arguments: &MatrixArguments) -> Result<Matrix, Failure
         read_matrix(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
     let has_own = !arguments.programs.program.is_empty() || !arguments.locks.lock.is_empty();
     if arguments.client.is_some() || arguments.coordinator.is_some() || has_own {
-        let mut scenario =
-            Scenario { programs: programs(&arguments.programs)?, ..Scenario::default() };
+        let programs = own_programs(arguments)?;
+        let mut scenario = Scenario { programs, ..Scenario::default() };
         add_scripts(&arguments.locks, &mut scenario)?;
         let asked = locks(arguments, &scenario)?;
         matrix.cells.retain(|cell| asked.iter().any(|client| client.name == cell.client));
@@ -139,6 +140,10 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
     Ok(Outcome::Violated)
 }
 
+fn own_programs(arguments: &MatrixArguments) -> Result<Vec<Program>, Failure> {
+    programs(&arguments.programs, coordinator(arguments.coordinator.as_deref())?)
+}
+
 /// The locks that are asked for, and the user's own.
 fn locks(
     arguments: &MatrixArguments,
@@ -157,7 +162,7 @@ fn locks(
 fn run(arguments: &MatrixArguments, kind: Option<Kind>) -> Result<Sweep, Failure> {
     let mut scenario = scenario(&arguments.deployment)?;
     kind.map_or(Ok(()), |kind| is_judged(kind, &scenario))?;
-    scenario.programs = programs(&arguments.programs)?;
+    scenario.programs = own_programs(arguments)?;
     add_scripts(&arguments.locks, &mut scenario)?;
     let all = || FAMILIES.iter().map(|family| family.name().to_owned()).collect();
     let faults = families(&arguments.fault.clone().unwrap_or_else(all))?;

@@ -1,5 +1,9 @@
 //! `fencepost new`: a file to start from.
 
+mod program;
+
+pub(crate) use program::new_program;
+
 use super::Failure;
 use super::Outcome;
 use super::arguments::NewArguments;
@@ -32,15 +36,18 @@ pub(crate) fn new_lock(arguments: &NewArguments) -> Result<Outcome, Failure> {
     let valid = || LOCKS.iter().map(|(known, _)| *known).collect();
     let (_, text) = known.ok_or_else(|| unknown("--on", on, "", valid()))?;
     let file = format!("{name}.lua");
-    let path = Path::new(&file);
-    let opened = OpenOptions::new().write(true).create_new(true).open(path);
-    let written = opened.and_then(|mut file| file.write_all(text.replace("NAME", name).as_bytes()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::wrong(format!("{file} exists: expected the name of a new file"))
-        }
-        _ => Failure::File { path: path.to_owned(), error },
-    })?;
+    write_new(&file, &text.replace("NAME", name), "the name of a new file")?;
     print(&format!("{file}\nfencepost --lock {file} --seed 7 --fault pause\n"))?;
     Ok(Outcome::AsExpected)
+}
+
+/// Writes a file that does not exist yet; otherwise the error says what is expected.
+fn write_new(file: &str, text: &str, expected: &str) -> Result<(), Failure> {
+    let path = Path::new(file);
+    let opened = OpenOptions::new().write(true).create_new(true).open(path);
+    let written = opened.and_then(|mut opened| opened.write_all(text.as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => Failure::wrong(format!("{file} exists: expected {expected}")),
+        _ => Failure::File { path: path.to_owned(), error },
+    })
 }

@@ -34,11 +34,11 @@ impl<F> Options<F> {
         format: fn(&str) -> Result<F, Failure>,
     ) -> Result<Options<F>, Failure> {
         let mut scenario = scenario(&arguments.deployment)?;
-        scenario.programs = programs(&arguments.programs)?;
+        let only = coordinator(arguments.coordinator.as_deref())?;
+        scenario.programs = programs(&arguments.programs, only)?;
         add_scripts(&arguments.locks, &mut scenario)?;
         let servers = ServersArgument::parse(&arguments.servers).map_err(Failure::wrong)?;
         let faults = families(&arguments.fault)?;
-        let only = coordinator(arguments.coordinator.as_deref())?;
         let own = own_locks(&scenario);
         if let Some(only) = only {
             own.iter().try_for_each(|lock| on(only, lock))?;
@@ -76,14 +76,18 @@ pub(crate) fn own_locks(scenario: &Scenario) -> Vec<&'static Definition> {
     programs.chain(scenario.scripts.iter().map(LockScript::definition)).collect()
 }
 
-/// The programs that were asked for. Each can be started.
-pub(crate) fn programs(arguments: &ProgramArguments) -> Result<Vec<Program>, Failure> {
+/// The requested programs, against a coordinator, which is Redis by default. Each can be started.
+pub(crate) fn programs(
+    arguments: &ProgramArguments,
+    coordinator: Option<Coordinator>,
+) -> Result<Vec<Program>, Failure> {
     let folder = arguments.cwd.as_deref().unwrap_or(Path::new("."));
     let folder = folder.canonicalize().map_err(|error| Failure::content(folder, error))?;
     let mut all: Vec<Program> = Vec::new();
     for text in &arguments.program {
         let mut program = Program::parse_in(text, &folder).map_err(Failure::wrong)?;
-        program.deployment = arguments.program_deployment;
+        let coordinator = coordinator.unwrap_or(Coordinator::Redis);
+        program.set_servers(coordinator, arguments.program_deployment);
         if let Some(key) = &arguments.lock_key {
             if key.matches('*').count() > 1 {
                 return Err(Failure::wrong(format!(

@@ -56,6 +56,8 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) topology: Topology,
     /// The prefix of the keys that servers report to the judge; `None` without a judge.
     pub(crate) tap_prefix: Option<Bytes>,
+    /// The name of the lock.
+    pub(crate) lock: &'r str,
     /// The behaviour of the servers' built-in lock, if they have one.
     pub(crate) server_lock: ServerLock,
     /// What real servers share, where they can be run.
@@ -63,6 +65,11 @@ pub(crate) struct ServerSetup<'r> {
 }
 
 impl ServerSetup<'_> {
+    /// Whether the servers are a program's: then they report every key.
+    fn is_for_program(&self) -> bool {
+        self.tap_prefix.as_ref().is_some_and(Bytes::is_empty)
+    }
+
     /// The keys that the servers tell the judge of, as text.
     fn tap_text(&self) -> Option<String> {
         self.tap_prefix.as_deref().map(|keys| String::from_utf8_lossy(keys).into_owned())

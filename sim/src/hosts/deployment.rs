@@ -119,6 +119,7 @@ impl Deployment {
             scenario: &self.scenario,
             topology: self.topology,
             tap_prefix: Some(self.tap_prefix()),
+            lock: self.lock(),
             server_lock: match self.client.deployment {
                 fencepost_clients::Deployment::Etcd(server_lock) => server_lock,
                 _ => ServerLock::Unchecked,
@@ -137,6 +138,10 @@ impl Deployment {
             Some(_) => Bytes::new(),
             None => Bytes::from_static(RESOURCE.as_bytes()),
         }
+    }
+
+    fn lock(&self) -> &str {
+        self.scenario.program(self.client).map_or(RESOURCE, |program| &program.lock_key)
     }
 
     fn storage(&self) -> Software {

@@ -10,6 +10,7 @@ pub(crate) mod desk;
 pub(crate) mod host;
 mod judge;
 mod leases;
+mod places;
 pub mod ran;
 pub mod record;
 pub(crate) mod resp;
@@ -18,8 +19,10 @@ pub mod watched;
 
 pub use crate::setup::scenario::program::{InvalidProgram, Program, ProgramDeployment};
 
-/// Checks that a program can be started. Errors are one line.
+/// Checks that a program can be started, and that its coordinator has its servers. Errors are one
+/// line.
 pub fn check(program: &Program) -> Result<(), InvalidProgram> {
+    program.has_servers()?;
     fencepost_programs::check(&host::launch_for_check(program)).map_err(|error| {
         InvalidProgram::Start { name: program.name.clone(), why: error.to_string() }
     })

@@ -177,6 +177,7 @@ fn servers(client: &Definition) -> Servers {
         scenario: &scenario,
         topology,
         tap_prefix: None,
+        lock: crate::setup::places::RESOURCE,
         server_lock: ServerLock::Unchecked,
         real: None,
     };

@@ -55,8 +55,8 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
         &["client 'memcached-add' is on memcached, not on redis", "single-node"],
     );
     refuses(
-        &["--coordinator", "memcached", "--program", "true"],
-        &["is on redis, not on memcached"],
+        &["--coordinator", "memcached", "--program", "true", "--deployment", "sentinel"],
+        &["--deployment 'sentinel'", "expected single", "memcached"],
     );
     refuses(&["--program", "/nowhere/worker"], &["no program '/nowhere/worker'"]);
     refuses(&["--program", "no-such-worker-at-all"], &["no program 'no-such-worker-at-all'"]);

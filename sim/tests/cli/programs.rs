@@ -249,3 +249,56 @@ fn a_sweep_says_that_a_program_is_not_reproducible() {
     let said = "the program is not reproducible: event 0 differs between two runs";
     assert!(refused.stderr.contains(said), "{}", refused.stderr);
 }
+
+#[test]
+fn a_new_worker_is_written_with_the_commands_to_install_and_to_run_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let new = |words: &[&str]| fencepost_in(folder.path(), &[&["new", "program"], words].concat());
+    let made = new(&["python", "--on", "zookeeper"]);
+    assert_eq!(made.status, 0, "{}", made.stderr);
+    assert!(made.stdout.contains("pip install redis kazoo\n"), "{}", made.stdout);
+    assert!(made.stdout.contains("--coordinator zookeeper --program"), "{}", made.stdout);
+    let text = std::fs::read_to_string(folder.path().join("worker.py")).unwrap();
+    assert!(text.contains("KazooClient") && text.contains("FENCEPOST_ZOOKEEPER"));
+    let refused = |words: &[&str], reason: &str| {
+        let answer = new(words);
+        let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;
+        assert!(answer.status == 2 && is_told, "{}", answer.stderr);
+    };
+    refused(&["python"], "worker.py exists: expected a folder without it");
+    refused(&["perl"], "unknown language 'perl'");
+    refused(&["go", "--on", "zookeeper"], "unknown --on 'zookeeper': expected one of redis");
+}
+
+#[test]
+fn a_program_against_another_coordinator_says_so_in_its_report_and_bad_input_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("worker.sh"), "env | grep FENCEPOST_ | sort").unwrap();
+    let program = ["--program", "silent=sh worker.sh", "--cycles", "1", "--format", "json"];
+    for (coordinator, variable) in [
+        ("memcached", "FENCEPOST_MEMCACHED=server-1:11211"),
+        ("zookeeper", "FENCEPOST_ZOOKEEPER=server-1:2181,server-2:2181,server-3:2181"),
+        ("postgresql", "FENCEPOST_POSTGRESQL=postgresql://postgres@server-1:5432/postgres"),
+        ("mysql", "FENCEPOST_JDBC=jdbc:mysql://server-1:3306/test?user=root"),
+        ("etcd", "FENCEPOST_ETCD_3=http://server-3:2379"),
+        ("chubby", "FENCEPOST_CHUBBY_5=server-5:2006"),
+    ] {
+        let asked = [&program[..], &["--coordinator", coordinator]].concat();
+        let answer = fencepost_in(folder.path(), &asked);
+        let report = json(&answer.stdout);
+        let stated = &report["config"]["scenario"]["programs"][0];
+        assert_eq!(stated["coordinator"], coordinator);
+        let printed = report["runs"][0]["programs"][0]["output"].as_array().unwrap();
+        let has = printed.iter().any(|line| line["text"] == variable);
+        assert!(has, "{coordinator}: {printed:?}");
+    }
+    let refused = |more: &[&str], reason: &str| {
+        let answer = fencepost_in(folder.path(), &[&program[..], more].concat());
+        let is_told = answer.stderr.contains(reason) && answer.stderr.lines().count() == 1;
+        assert!(answer.status == 2 && is_told, "{}", answer.stderr);
+    };
+    let sentinel = ["--coordinator", "etcd", "--deployment", "sentinel"];
+    refused(&sentinel, "--deployment 'sentinel': expected cluster or single for programs on etcd");
+    refused(&["--coordinator", "consul"], "unknown coordinator 'consul'");
+    refused(&["--deployment", "cell"], "expected single or sentinel or independent");
+}

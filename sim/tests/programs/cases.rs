@@ -6,11 +6,13 @@ use fencepost::hosts::programs::ProgramDeployment;
 use fencepost::run::verdicts::Findings;
 use fencepost::setup::span::Span;
 use fencepost::{Engine, RunSpec, Scenario};
+use fencepost_clients::Coordinator;
 use fencepost_faults::Seed;
 use fencepost_reports::{Cause, Kind, RunFacts, Verdict};
 use std::rc::Rc;
 
 const PRELUDE: &str = include_str!("prelude.py");
+const CLIENTS: &str = include_str!("clients.py");
 
 /// A worker and how it is run.
 pub(crate) struct Case {
@@ -19,7 +21,8 @@ pub(crate) struct Case {
     fault: &'static str,
     seed: u64,
     scenario: Scenario,
-    deployment: ProgramDeployment,
+    coordinator: Coordinator,
+    deployment: Option<ProgramDeployment>,
     watched: Option<&'static str>,
 }
 
@@ -30,7 +33,8 @@ pub(crate) fn case(worker: &'static str, cycles: u32) -> Case {
         fault: "none",
         seed: 0,
         scenario: Scenario { cycles, ..Scenario::default() },
-        deployment: ProgramDeployment::Single,
+        coordinator: Coordinator::Redis,
+        deployment: None,
         watched: None,
     }
 }
@@ -49,6 +53,15 @@ impl Case {
         self
     }
 
+    /// Runs it against this coordinator.
+    pub(crate) fn on(self, coordinator: Coordinator) -> Case {
+        Case { coordinator, ..self }
+    }
+
+    pub(crate) fn deployed(self, deployment: ProgramDeployment) -> Case {
+        Case { deployment: Some(deployment), ..self }
+    }
+
     /// Watches this key instead of the one that the worker is given.
     pub(crate) fn watching(self, key: &'static str) -> Case {
         Case { watched: Some(key), ..self }
@@ -62,10 +75,11 @@ impl Case {
         }
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("prelude.py"), PRELUDE).unwrap();
+        std::fs::write(folder.path().join("clients.py"), CLIENTS).unwrap();
         let path = folder.path().join("worker.py");
         std::fs::write(&path, format!("from prelude import *\n{}", self.worker)).unwrap();
         let mut worker = program(&format!("script=python3 {}", path.display()));
-        worker.deployment = self.deployment;
+        worker.set_servers(self.coordinator, self.deployment);
         if let Some(key) = self.watched {
             worker.lock_key = key.to_owned();
         }
@@ -260,8 +274,7 @@ for cycle in range(CYCLES):
 
 #[test]
 fn an_owner_may_have_another_name_at_each_master() {
-    let independent =
-        || Case { deployment: ProgramDeployment::Independent, ..case(OWNER_PER_MASTER, 4) };
+    let independent = || case(OWNER_PER_MASTER, 4).deployed(ProgramDeployment::Independent);
     let Some(facts) = independent().run() else { return };
     assert_eq!(facts.verdict, Verdict::Valid, "{:?}", found(&facts));
     let facts = independent().with(&[("BOASTS", "1")]).run().unwrap();

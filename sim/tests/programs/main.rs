@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod cases;
+mod coordinators;
 mod leases;
 mod locks;
 mod real_servers;

@@ -252,15 +252,20 @@ impl RowLocks {
         }
     }
 
-    pub(crate) fn holder(&self, table: TableId, key: &Key) -> Option<SessionId> {
-        let place = Place::Row(key.clone());
+    /// The rows that are locked exclusively, with the owner of each lock.
+    pub(crate) fn exclusive(&self) -> impl Iterator<Item = (TableId, &Key, SessionId)> {
         let is_held = |one: &&Lock| {
             !one.is_waiting
                 && one.mode == Mode::Exclusive
                 && matches!(one.extent, Extent::Row | Extent::Both)
-                && one.is_at(table, &place)
         };
-        self.locks.iter().find(is_held).map(|one| one.by)
+        self.locks.iter().filter(is_held).flat_map(|one| {
+            let rows = one.places.iter().filter_map(|place| match place {
+                Place::Row(key) => Some(key),
+                Place::End => None,
+            });
+            rows.map(|key| (one.table, key, one.by))
+        })
     }
 }
 

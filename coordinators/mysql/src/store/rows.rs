@@ -1,7 +1,6 @@
 //! Rows of a table by key, each with its versions.
 
-use super::key::{Key, Part};
-use super::schema::folded;
+use super::key::Key;
 use super::xid::Xid;
 use crate::value::Value;
 use std::collections::BTreeMap;
@@ -32,8 +31,4 @@ impl Rows {
     pub(crate) fn newest(&self, key: &Key) -> Option<&Version> {
         self.0.get(key)?.last()
     }
-}
-
-pub(crate) fn text_key(text: &str) -> Option<Key> {
-    folded(text.as_bytes()).ok().map(|text| vec![Part::Text(text)])
 }

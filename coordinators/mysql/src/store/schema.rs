@@ -2,6 +2,7 @@
 
 use super::TableName;
 use super::key::{Key, Part};
+use super::rows::{Values, Version};
 use crate::error::{Outcome, SqlError};
 use crate::sql::expression::Expression;
 use crate::sql::table_ast::Kind;
@@ -27,6 +28,27 @@ pub(crate) struct Column {
 pub(crate) enum Default {
     Value(Value),
     Now,
+}
+
+impl Definition {
+    /// The name of the lock that a row is: its key, behind the name of the table unless that is
+    /// `locks`. A row that is gone has its key as the index has it.
+    pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
+        let of_row =
+            |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();
+        let of_key = |part: &Part| match part {
+            Part::Number(number) => number.to_string().into_bytes(),
+            Part::Text(text) => text.clone(),
+        };
+        let parts: Vec<Vec<u8>> = row
+            .and_then(|row| row.values.as_ref())
+            .map_or_else(|| key.iter().map(of_key).collect(), of_row);
+        let key = String::from_utf8_lossy(&parts.join(&b","[..])).into_owned();
+        match self.name.1.as_str() {
+            "locks" => key,
+            table => format!("{table}/{key}"),
+        }
+    }
 }
 
 impl Column {

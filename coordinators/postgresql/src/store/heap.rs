@@ -48,6 +48,11 @@ impl Heap {
         self.tables.values().filter(is_seen).find(|table| table.name == name)
     }
 
+    /// Every table that exists for all.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Definition> {
+        self.tables.values().filter(|table| table.creator.is_none())
+    }
+
     pub(crate) fn creator_of(&self, name: &str) -> Option<Xid> {
         self.tables.values().find(|table| table.name == name)?.creator
     }

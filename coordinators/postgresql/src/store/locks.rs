@@ -160,6 +160,14 @@ impl Locks {
         lock.granted.iter().find(|own| own.mode == mode).map(|own| own.backend)
     }
 
+    /// Every advisory lock that is held exclusively, with its holder.
+    pub(crate) fn advisory(&self) -> impl Iterator<Item = (Tag, Backend)> {
+        let all = Tag::Advisory(i64::MIN)..=Tag::AdvisoryPair(i32::MAX, i32::MAX);
+        self.locks
+            .range(all)
+            .filter_map(|(tag, _)| Some((*tag, self.holder(*tag, LockMode::Exclusive)?)))
+    }
+
     pub(crate) fn wait_of(&self, backend: Backend) -> Option<Tag> {
         self.waits.get(&backend).copied()
     }

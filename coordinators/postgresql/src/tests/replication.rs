@@ -17,7 +17,7 @@ fn config(replication: Replication) -> Config {
     let schema = "CREATE TABLE t (k int PRIMARY KEY, v int); INSERT INTO t VALUES (1, 1)";
     let held = HeldWhen::Present { owner: "v", stamp: "k", ttl_us: 1 };
     let tables = vec![LockTable { table: "lock", key: "k", held }];
-    let watch = Some(Watch { resource: "a".to_owned(), tables, advisory: 7 });
+    let watch = Some(Watch { prefix: "a".to_owned(), tables, advisory: (7, "a".to_owned()) });
     let schema = format!("{schema}; CREATE TABLE lock (k text PRIMARY KEY, v text)");
     Config { schema, replication, watch, ..Config::default() }
 }

@@ -12,7 +12,7 @@ fn world() -> World {
     let table = |table, held| LockTable { table, key: "k", held };
     let tables =
         vec![table("held", present), table("taken", taken), table("r", HeldWhen::ForUpdate)];
-    let watch = Some(Watch { resource: "lock".to_owned(), tables, advisory: 7 });
+    let watch = Some(Watch { prefix: "lock".to_owned(), tables, advisory: (7, "lock".to_owned()) });
     let schema = "CREATE TABLE held (k char(8) PRIMARY KEY, who char(8), since timestamp);
         CREATE TABLE taken (k text PRIMARY KEY, who text, at timestamp, until timestamp);
         CREATE TABLE r (k text PRIMARY KEY); INSERT INTO r VALUES ('lock'), ('another')";

@@ -23,6 +23,9 @@ pub(crate) struct BoundaryArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
+    /// Coordinator that the program runs against [default: redis].
+    #[arg(long, value_name = "K", requires = "program")]
+    pub(crate) coordinator: Option<String>,
     /// Fault families; a plus combines them. See `fencepost list faults`.
     #[arg(long, value_name = "F")]
     pub(crate) fault: String,
@@ -76,7 +79,8 @@ pub(crate) struct MatrixArguments {
     /// Locks [default: all; with --lock or --program none].
     #[arg(long, value_name = "C[,C]", value_delimiter = ',')]
     pub(crate) client: Option<Vec<String>>,
-    /// Only locks on this coordinator. See `fencepost list coordinators`.
+    /// Only locks on this coordinator, and programs run against it. See `fencepost list
+    /// coordinators`.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]

@@ -2,13 +2,19 @@
 
 use super::address;
 use crate::setup::scenario::Scenario;
+use crate::setup::scenario::program::ProgramDeployment;
 use fencepost_clients::{Definition, Servers};
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Families, Node};
 
-/// The scenario's number of servers, for any lock and faults.
-pub(super) fn topology(scenario: &Scenario, _: &Definition, _: &Families) -> Topology {
-    Topology::Ensemble { servers: scenario.servers.ensemble }
+/// The scenario's number of servers, for any lock and faults; one, if a program requests it.
+pub(super) fn topology(scenario: &Scenario, client: &Definition, _: &Families) -> Topology {
+    let of_program = scenario.program(client).map(|program| program.deployment);
+    let servers = match of_program {
+        Some(ProgramDeployment::Single) => 1,
+        _ => scenario.servers.ensemble,
+    };
+    Topology::Ensemble { servers }
 }
 
 pub(super) fn count(topology: Topology) -> u16 {

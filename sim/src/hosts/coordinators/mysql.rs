@@ -33,8 +33,19 @@ fn topology(_: &Scenario, _: &Definition, _: &Families) -> Topology {
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
-    let config = Config { seed, watch: setup.tap_text(), ..Config::default() };
+    let schema = if setup.is_for_program() { schema(setup.lock) } else { String::new() };
+    let config = Config { seed, watch: setup.tap_text(), schema, ..Config::default() };
     Box::new(move |disk, _| Box::new(Mysql::new(config.clone(), &disk)))
+}
+
+/// What programs find: a row to lock, as on PostgreSQL. The locks of the table create their own
+/// database.
+fn schema(lock: &str) -> String {
+    let lock = lock.replace('\'', "''");
+    format!(
+        "CREATE DATABASE test; CREATE TABLE test.locks (name VARCHAR(64) PRIMARY KEY); \
+         INSERT INTO test.locks VALUES ('{lock}')"
+    )
 }
 
 fn servers(_: &ServerSetup<'_>, _: Node) -> Servers {

@@ -3,7 +3,7 @@
 
 use super::serving::{self, Place};
 use super::{Entry, ServerSetup, address};
-use crate::setup::places::RESOURCE;
+use crate::setup::scenario::program::ProgramDeployment;
 use crate::setup::scenario::{Factory, OldPrimary, Scenario, Standby};
 use fencepost_clients::sql::advisory::number;
 use fencepost_clients::{Coordinator, Definition, Servers};
@@ -31,9 +31,12 @@ pub(super) const ENTRY: Entry = Entry {
 };
 
 /// Has a standby only if it matters, or is requested.
-fn topology(scenario: &Scenario, _: &Definition, families: &Families) -> Topology {
+fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> Topology {
     let wants_standby = |family| matches!(family, Family::Failover | Family::ReplicationLag);
-    if scenario.servers.standby.is_none() && !families.chosen().any(wants_standby) {
+    let of_program = scenario.program(client).map(|program| program.deployment);
+    let is_requested =
+        scenario.servers.standby.is_some() || of_program == Some(ProgramDeployment::Standby);
+    if !is_requested && !families.chosen().any(wants_standby) {
         return Topology::Ensemble { servers: 1 };
     }
     let stopped_per_mille = match scenario.servers.old_primary {
@@ -71,8 +74,9 @@ CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
     locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name));
 CREATE TABLE locks (name VARCHAR(64) PRIMARY KEY);";
 
-/// The events for the judge: the lock in every form used by a lock of the table.
-fn watch(resource: &str, ttl: Micros) -> Watch {
+/// The events for the judge: the locks whose names begin like this, in every form used by a lock of
+/// the table.
+fn watch(prefix: &str, lock: &str, ttl: Micros) -> Watch {
     let ttl_us = i64::try_from(ttl.0).unwrap_or(i64::MAX);
     let spring = |table, stamp, ttl_us| LockTable {
         table,
@@ -82,22 +86,23 @@ fn watch(resource: &str, ttl: Micros) -> Watch {
     let shedlock =
         HeldWhen::Taken { owner: "locked_by", at: "locked_at", until: "lock_until", ttl_us };
     Watch {
-        resource: resource.to_owned(),
+        prefix: prefix.to_owned(),
         tables: vec![
             spring("int_lock", "created_date", ttl_us),
             spring("int7_lock", "expired_after", 0),
             LockTable { table: "shedlock", key: "name", held: shedlock },
             LockTable { table: "locks", key: "name", held: HeldWhen::ForUpdate },
         ],
-        advisory: number(resource),
+        advisory: (number(lock), lock.to_owned()),
     }
 }
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
-    let resource = setup.tap_prefix.as_deref().map(String::from_utf8_lossy);
-    let watch = resource.as_ref().map(|resource| watch(resource, setup.scenario.ttl.0));
-    let schema = format!("{SCHEMA} INSERT INTO locks VALUES ('{RESOURCE}')");
+    let ttl = setup.scenario.ttl.0;
+    let watch = setup.tap_text().map(|prefix| watch(&prefix, setup.lock, ttl));
+    let schema =
+        format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", setup.lock.replace('\'', "''"));
     let replication = replication(setup, node);
     let config = Config { seed, schema, watch, replication, ..Config::default() };
     Box::new(move |disk, now| Box::new(Postgresql::new(config.clone(), &disk, now)))

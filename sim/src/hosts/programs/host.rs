@@ -1,10 +1,11 @@
 //! The software of a host that runs a program: steps its processes and carries their network
 //! traffic.
 
+use super::Program;
 use super::desk::Desk;
 use super::judge::{Answer, Judge};
+use super::places::places;
 use super::record::Lives;
-use super::{Program, ProgramDeployment};
 use crate::setup::places::addresses;
 use crate::setup::roster::Roster;
 use crate::setup::scenario::Scenario;
@@ -383,7 +384,7 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
         ("JUDGE", format!("redis://{JUDGE}:{JUDGE_PORT}")),
     ];
     let settings = settings.into_iter().map(|(name, value)| (name.to_owned(), value));
-    for (name, value) in settings.chain(places(servers)) {
+    for (name, value) in settings.chain(places(&shared.program, servers)) {
         launch.environment.insert(format!("FENCEPOST_{name}"), value);
     }
     launch.host_name = node.to_string();
@@ -392,34 +393,6 @@ fn launch(shared: &Shared, node: Node, servers: &Servers, random: u64) -> Launch
     launch.seed = random;
     launch.first_process = u32::from(number) * 1_000 + 1;
     launch
-}
-
-/// The addresses of the lock's servers.
-fn places(servers: &Servers) -> Vec<(String, String)> {
-    match servers {
-        Servers::One(address) => vec![("REDIS".to_owned(), format!("redis://{address}"))],
-        Servers::Sentinels { name, sentinels } => {
-            let all: Vec<String> = sentinels.iter().map(ToString::to_string).collect();
-            // A program without Sentinel support uses the first primary.
-            let first = Node::Redis(1);
-            vec![
-                ("REDIS".to_owned(), format!("redis://{first}:6379")),
-                ("SENTINELS".to_owned(), all.join(",")),
-                ("MASTER_NAME".to_owned(), name.clone()),
-            ]
-        }
-        // Programs only run against Redis (`Program::definition`).
-        Servers::Ensemble(_) => Vec::new(),
-        Servers::Independent(masters) => {
-            let mut sorted = masters.clone();
-            sorted.sort();
-            let numbered = sorted.iter().zip(1..);
-            numbered
-                .map(|(address, number)| (format!("REDIS_{number}"), format!("redis://{address}")))
-                .chain([("MASTERS".to_owned(), masters.len().to_string())])
-                .collect()
-        }
-    }
 }
 
 /// The program to start, without the parts that need a run.
@@ -447,12 +420,5 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         seed: 0,
         first_process: 1,
         sync_us: None,
-    }
-}
-
-impl ProgramDeployment {
-    /// Returns whether Sentinels and replicas exist under any faults.
-    pub(crate) fn has_sentinels(self) -> bool {
-        self == ProgramDeployment::Sentinel
     }
 }

@@ -2,9 +2,12 @@
 //! it. `programs` runs it.
 
 use super::hashed::hashed;
-use fencepost_clients::{Definition, Deployment, Env, Lock, Servers, Settings};
+use fencepost_clients::{
+    Coordinator, Definition, Deployment, Env, Keeps, Lock, ServerLock, Servers, Settings,
+};
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
@@ -17,7 +20,16 @@ pub struct Program {
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
-    /// The servers that it runs against.
+    /// The coordinator that it runs against.
+    #[serde(
+        default = "redis",
+        skip_serializing_if = "is_redis",
+        serialize_with = "coordinator_to_name",
+        deserialize_with = "coordinator_from_name"
+    )]
+    #[schemars(with = "String")]
+    pub coordinator: Coordinator,
+    /// The servers of that coordinator.
     pub deployment: ProgramDeployment,
     /// The key of its lock at the servers.
     pub lock_key: String,
@@ -38,12 +50,49 @@ pub struct Program {
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum ProgramDeployment {
-    /// One Redis; a primary with replicas and Sentinels where the faults are about those.
+    /// One server. With Redis and PostgreSQL, replicas are added where the faults are about those.
     Single,
-    /// A primary with replicas and Sentinels.
+    /// Redis: a primary with replicas and Sentinels.
     Sentinel,
-    /// Independent masters.
+    /// Redis: independent masters.
     Independent,
+    /// ZooKeeper: an ensemble.
+    Ensemble,
+    /// PostgreSQL: a primary with a standby.
+    Standby,
+    /// etcd: a cluster.
+    Cluster,
+    /// Chubby: a cell.
+    Cell,
+}
+
+fn redis() -> Coordinator {
+    Coordinator::Redis
+}
+
+fn is_redis(coordinator: &Coordinator) -> bool {
+    *coordinator == Coordinator::Redis
+}
+
+fn coordinator_to_name<S: Serializer>(
+    coordinator: &Coordinator,
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(coordinator.name())
+}
+
+fn coordinator_from_name<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Coordinator, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let found = Coordinator::ALL.iter().copied().find(|one| one.name() == name);
+    found.ok_or_else(|| {
+        let names: Vec<&str> = Coordinator::ALL.iter().map(|one| one.name()).collect();
+        D::Error::custom(format!(
+            "unknown coordinator '{name}': expected one of {}",
+            names.join(", ")
+        ))
+    })
 }
 
 /// A program that cannot be run.
@@ -62,6 +111,16 @@ pub enum InvalidProgram {
         name: String,
         /// The reason.
         why: String,
+    },
+    /// The coordinator has no such servers.
+    #[error("--deployment '{}': expected {expected} for programs on {coordinator}", .asked.name())]
+    Deployment {
+        /// The requested servers.
+        asked: ProgramDeployment,
+        /// The coordinator.
+        coordinator: &'static str,
+        /// Its valid deployments.
+        expected: String,
     },
     /// A file has changed.
     #[error(
@@ -83,6 +142,23 @@ impl ProgramDeployment {
             ProgramDeployment::Single => "single",
             ProgramDeployment::Sentinel => "sentinel",
             ProgramDeployment::Independent => "independent",
+            ProgramDeployment::Ensemble => "ensemble",
+            ProgramDeployment::Standby => "standby",
+            ProgramDeployment::Cluster => "cluster",
+            ProgramDeployment::Cell => "cell",
+        }
+    }
+
+    /// The deployments of a coordinator, the default one first.
+    pub fn of(coordinator: Coordinator) -> &'static [ProgramDeployment] {
+        use ProgramDeployment::{Cell, Cluster, Ensemble, Independent, Sentinel, Single, Standby};
+        match coordinator {
+            Coordinator::Redis => &[Single, Sentinel, Independent],
+            Coordinator::Memcached | Coordinator::MySql => &[Single],
+            Coordinator::ZooKeeper => &[Ensemble, Single],
+            Coordinator::PostgreSql => &[Single, Standby],
+            Coordinator::Etcd => &[Cluster, Single],
+            Coordinator::Chubby => &[Cell],
         }
     }
 }
@@ -117,6 +193,7 @@ impl Program {
             name,
             files: BTreeMap::new(),
             command,
+            coordinator: Coordinator::Redis,
             deployment: ProgramDeployment::Single,
             lock_key: crate::setup::places::RESOURCE.to_owned(),
             folder: folder.display().to_string(),
@@ -124,6 +201,27 @@ impl Program {
         };
         program.files = program.hashes();
         Ok(program)
+    }
+
+    /// Sets its coordinator, and its servers: the coordinator's default if none are requested.
+    pub fn set_servers(&mut self, coordinator: Coordinator, asked: Option<ProgramDeployment>) {
+        let default = ProgramDeployment::of(coordinator).first().copied();
+        self.coordinator = coordinator;
+        self.deployment = asked.or(default).unwrap_or(ProgramDeployment::Single);
+    }
+
+    /// Checks that its coordinator has the requested servers.
+    pub fn has_servers(&self) -> Result<(), InvalidProgram> {
+        let valid = ProgramDeployment::of(self.coordinator);
+        if valid.contains(&self.deployment) {
+            return Ok(());
+        }
+        let names: Vec<&str> = valid.iter().map(|one| one.name()).collect();
+        Err(InvalidProgram::Deployment {
+            asked: self.deployment,
+            coordinator: self.coordinator.name(),
+            expected: names.join(" or "),
+        })
     }
 
     /// The SHA-256 of every file among its words, as it is now.
@@ -155,9 +253,16 @@ impl Program {
     /// Its entry among the locks, made once for each name.
     pub fn definition(&self) -> &'static Definition {
         static KNOWN: Mutex<Vec<&'static Definition>> = Mutex::new(Vec::new());
-        let deployment = match self.deployment {
-            ProgramDeployment::Independent => Deployment::Independent,
-            _ => Deployment::Primary,
+        let deployment = match (self.coordinator, self.deployment) {
+            (Coordinator::Redis, ProgramDeployment::Independent) => Deployment::Independent,
+            (Coordinator::Redis, _) => Deployment::Primary,
+            (Coordinator::Memcached, _) => Deployment::Memcached,
+            (Coordinator::ZooKeeper, _) => Deployment::ZooKeeper,
+            // Of a row with a lease, the header says so: see `RunSpec::header`.
+            (Coordinator::PostgreSql, _) => Deployment::PostgreSql(Keeps::Connection),
+            (Coordinator::MySql, _) => Deployment::MySql,
+            (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),
+            (Coordinator::Chubby, _) => Deployment::Chubby,
         };
         let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let found = known.iter().find(|it| it.name == self.name && it.deployment == deployment);

@@ -41,6 +41,7 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
         scenario,
         topology,
         tap_prefix: None,
+        lock: crate::setup::places::RESOURCE,
         server_lock: ServerLock::Unchecked,
         real: None,
     }

@@ -1,0 +1,141 @@
+//! Small workers against every coordinator, which speak its protocol by themselves.
+
+use crate::cases::{Case, case, found, kinds};
+use fencepost::hosts::programs::ProgramDeployment;
+use fencepost_clients::Coordinator;
+use fencepost_reports::{Cause, Kind, Verdict};
+use std::collections::BTreeSet;
+
+const MEMCACHED: &str = r#"
+from clients import *
+server = Memcached()
+holds(lambda: server(f"add {KEY} 0 {TTL // 1000} 1\r\n{ME}") == "STORED",
+      lambda: server(f"delete {KEY}") == "DELETED")
+"#;
+
+const ZOOKEEPER: &str = r#"
+from clients import *
+server = ZooKeeper()
+holds(lambda: server.create("/" + KEY), lambda: server.delete("/" + KEY))
+"#;
+
+const ETCD: &str = r#"
+from clients import *
+lease = None
+def take():
+    global lease
+    try:
+        lease = etcd("lease/grant", TTL=str(TTL // 1000))["ID"]
+        return etcd_create(option("KEY") or KEY, lease)
+    except (OSError, KeyError): return False
+holds(take, lambda: "error" not in etcd("lease/revoke", ID=lease))
+"#;
+
+/// An advisory lock, or with ROW that of a row in a table of its own.
+const POSTGRESQL: &str = r#"
+from clients import *
+server, number = Postgresql(), env("LOCK_NUMBER")
+if option("ROW"):
+    try: server("CREATE TABLE jobs (id int PRIMARY KEY); INSERT INTO jobs VALUES (7)")
+    except ValueError: time.sleep(1)
+    holds(lambda: server("BEGIN; SELECT id FROM jobs WHERE id = 7 FOR UPDATE") == ["7"],
+          lambda: server("COMMIT") == [])
+elif option("LEASE"):
+    end = f"now() + interval '{TTL} milliseconds'"
+    holds(lambda: server(f"INSERT INTO shedlock VALUES ('orders', {end}, now(), '{ME}') "
+                         f"ON CONFLICT (name) DO UPDATE SET lock_until = {end}, locked_at = now(), "
+                         f"locked_by = '{ME}' WHERE shedlock.lock_until <= now() RETURNING 1") == ["1"],
+          lambda: server(f"UPDATE shedlock SET lock_until = now() WHERE locked_by = '{ME}'") == [])
+else:
+    holds(lambda: server(f"SELECT pg_try_advisory_lock({number})") == ["t"],
+          lambda: server(f"SELECT pg_advisory_unlock({number})") == ["t"])
+"#;
+
+const MYSQL: &str = r#"
+from clients import *
+server = Mysql()
+if option("ROW"):
+    holds(lambda: server("BEGIN") or server(f"SELECT name FROM locks WHERE name = '{KEY}' FOR UPDATE") == [KEY],
+          lambda: server("COMMIT") is None)
+else:
+    holds(lambda: server(f"SELECT GET_LOCK('{KEY}', 1)") == ["1"],
+          lambda: server(f"SELECT RELEASE_LOCK('{KEY}')") == ["1"])
+"#;
+
+/// The workers, each with its coordinator and options.
+type Worker = (Coordinator, &'static str, &'static [(&'static str, &'static str)]);
+const WORKERS: &[Worker] = &[
+    (Coordinator::Memcached, MEMCACHED, &[]),
+    (Coordinator::ZooKeeper, ZOOKEEPER, &[]),
+    (Coordinator::Etcd, ETCD, &[]),
+    (Coordinator::PostgreSql, POSTGRESQL, &[]),
+    (Coordinator::MySql, MYSQL, &[]),
+    (Coordinator::MySql, MYSQL, &[("ROW", "1")]),
+];
+
+fn worker((coordinator, text, options): Worker, cycles: u32) -> Case {
+    case(text, cycles).on(coordinator).with(options)
+}
+
+#[test]
+fn a_worker_on_each_coordinator_is_judged_by_what_its_servers_grant() {
+    for of in WORKERS {
+        let (Some(facts), Some(again)) = (worker(*of, 3).run(), worker(*of, 3).run()) else {
+            return;
+        };
+        let (name, programs) = (of.0.name(), &facts.programs);
+        assert_eq!(facts.verdict, Verdict::Valid, "{name}: {:?} {programs:?}", found(&facts));
+        assert_eq!(facts.acquisitions, 10, "{name}: {programs:?}");
+        assert_eq!(facts.note, None, "{name}");
+        assert_eq!(facts.history_digest, again.history_digest, "{name}");
+        let is_grant = |text: &str| {
+            text.contains("grants the lock") || text.contains("as the first of the queue")
+        };
+        let grants: Vec<_> = facts.timeline.iter().filter(|entry| is_grant(&entry.text)).collect();
+        assert_eq!(grants.len(), 10, "{name}: {:?}", facts.timeline);
+        let told = serde_json::to_value(&grants).unwrap();
+        let owners: BTreeSet<String> =
+            told.as_array().unwrap().iter().map(|grant| grant["value"].to_string()).collect();
+        assert!(owners.len() >= 4, "{name}: each process is an owner of its own: {owners:?}");
+    }
+}
+
+#[test]
+fn a_worker_can_have_one_server_of_an_ensemble_or_a_cluster() {
+    for of in &WORKERS[1..3] {
+        let one = worker(*of, 2).deployed(ProgramDeployment::Single);
+        let Some(facts) = one.under("restart", 1).run() else { return };
+        assert!(facts.acquisitions >= 2, "{}: {:?}", of.0.name(), facts.programs);
+    }
+}
+
+#[test]
+fn another_key_than_the_stated_one_is_found_and_named() {
+    let postgresql = (Coordinator::PostgreSql, POSTGRESQL, &[("ROW", "1")][..]);
+    let etcd = (Coordinator::Etcd, ETCD, &[("KEY", "app/mutex")][..]);
+    for (of, key) in [(postgresql, "'jobs/7'"), (etcd, "'app/mutex'")] {
+        let Some(facts) = worker(of, 2).run() else { return };
+        assert_eq!(facts.verdict, Verdict::Valid, "{:?} {:?}", found(&facts), facts.programs);
+        let note = facts.note.unwrap_or_default();
+        assert!(note.contains(key), "{note}");
+    }
+}
+
+#[test]
+fn a_row_with_an_end_is_a_lease_and_ends_with_it() {
+    let of = (Coordinator::PostgreSql, POSTGRESQL, &[("LEASE", "1")][..]);
+    let overlaps = (0..8).filter_map(|seed| worker(of, 4).under("pause", seed).run());
+    let found: Vec<_> = overlaps.flat_map(|facts| found(&facts)).collect();
+    if std::process::Command::new("python3").arg("--version").output().is_ok() {
+        assert!(found.contains(&(Kind::Overlap, Cause::HolderPause)), "{found:?}");
+    }
+}
+
+#[test]
+fn a_database_that_restarts_forgets_its_connections_locks() {
+    let overlaps = (0..6).filter_map(|seed| worker(WORKERS[4], 4).under("restart", seed).run());
+    let kinds: Vec<Kind> = overlaps.flat_map(|facts| kinds(&facts)).collect();
+    if std::process::Command::new("python3").arg("--version").output().is_ok() {
+        assert!(kinds.contains(&Kind::Overlap), "{kinds:?}");
+    }
+}
