@@ -1,6 +1,7 @@
 //! The trait of a server.
 
 use crate::clocks::Now;
+use crate::connection::ConnectionId;
 use crate::input::{Input, OperatorAction};
 use crate::output::Outputs;
 use crate::wording::{self, Wording};
@@ -33,6 +34,10 @@ pub trait Machine {
     fn sign_of_life(&self) -> fn(&[u8]) -> bool {
         |_| false
     }
+
+    /// A connection that is to be accepted next was made to this port. For servers that listen at
+    /// several ports.
+    fn dialled(&mut self, _connection: ConnectionId, _port: u16) {}
 
     /// The power of its host fails: the machine is dropped next, and what it keeps elsewhere than
     /// on a [`crate::Disk`] is to be as it was last synced.

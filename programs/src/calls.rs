@@ -13,6 +13,7 @@ mod listeners;
 mod open;
 mod poll;
 mod processes;
+pub(crate) mod shared_memory;
 mod sockets;
 mod streams;
 mod time;
@@ -149,6 +150,7 @@ impl Group {
             .or_else(|| self.descriptor_call(call))
             .or_else(|| self.socket_call(call))
             .or_else(|| self.process_call(call))
+            .or_else(|| self.shared_memory_call(call))
             .or_else(|| self.open_call(call))
         {
             return outcome;

@@ -8,6 +8,7 @@ mod wake;
 
 pub(crate) use end::Turn;
 
+use crate::calls::shared_memory::Segment;
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind};
 use crate::interface::{
@@ -93,6 +94,8 @@ pub struct Group {
     /// Syncs that threads have begun.
     pub(crate) syncs: BTreeMap<Number, Sync>,
     pub(crate) waits: u64,
+    /// Its shared memory; a removed segment leaves its number.
+    pub(crate) segments: Vec<Option<Segment>>,
     pub(crate) ending: Option<Ending>,
 }
 
@@ -132,6 +135,7 @@ impl Group {
             synced: SyncedFiles::default(),
             syncs: BTreeMap::new(),
             waits: 0,
+            segments: Vec::new(),
             ending: None,
         };
         let descriptors = [(1, Channel::Stdout), (2, Channel::Stderr)]

@@ -25,6 +25,9 @@ pub struct Launch {
     pub seed: u64,
     /// The number of the first process; the others follow.
     pub first_process: u32,
+    /// The user as whom it runs, if the caller is root: some servers refuse root. Its folder must
+    /// belong to that user.
+    pub user: Option<u32>,
     /// Duration of a file sync, in microseconds; [`SyncedFiles`] then keeps the synced content.
     /// Without it the kernel does the syncs, and nothing is kept.
     pub sync_us: Option<u64>,

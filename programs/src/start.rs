@@ -1,7 +1,7 @@
 //! From a command to a stopped process.
 
 use crate::interface::{Launch, StartError};
-use crate::sys::spawn::{Image, is_executable, spawn};
+use crate::sys::spawn::{Image, is_executable, is_root, spawn};
 use crate::sys::trace::Tracee;
 use std::ffi::CString;
 use std::fs::File;
@@ -21,6 +21,7 @@ pub(crate) fn start(launch: &Launch) -> Result<Tracee, StartError> {
             &mut launch.environment.iter().map(|(name, value)| format!("{name}={value}")),
         )?,
         folder: text(launch.folder.as_os_str().as_encoded_bytes())?,
+        user: launch.user.filter(|_| is_root()),
     };
     spawn(&image)
 }

@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File, Metadata};
 use std::io;
-use std::os::unix::fs::MetadataExt;
-use std::path::Path;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
+
+/// What is kept of a file at a time. Servers reserve large files and fill them bit by bit.
+const PIECE: usize = 4096;
 
 /// Identifies a file, even against a later one with the same inode.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -13,22 +16,82 @@ struct Identity(u64, u64, Option<SystemTime>);
 
 /// The content of files at their last sync.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct SyncedFiles(BTreeMap<Identity, Vec<u8>>);
+pub struct SyncedFiles(BTreeMap<Identity, Content>);
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum Content {
+    /// That of another file.
+    Of(PathBuf),
+    Own(Pieces),
+}
+
+/// A file without its pieces of zeros.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct Pieces {
+    length: u64,
+    pieces: BTreeMap<u64, Box<[u8]>>,
+}
+
+impl Pieces {
+    fn read(file: &File) -> io::Result<Pieces> {
+        let length = file.metadata()?.len();
+        let (mut pieces, mut buffer) = (BTreeMap::new(), [0; PIECE]);
+        let mut at = next_data(file, 0)?;
+        while at < length {
+            let end = (at + PIECE as u64).min(length);
+            let piece = &mut buffer[..(end - at) as usize];
+            file.read_exact_at(piece, at)?;
+            if piece.iter().any(|byte| *byte != 0) {
+                pieces.insert(at, Box::from(&*piece));
+                at = end;
+            } else {
+                at = next_data(file, end)?;
+            }
+        }
+        Ok(Pieces { length, pieces })
+    }
+
+    /// Written in place, to keep the inode.
+    fn write(&self, path: &Path) -> io::Result<()> {
+        let file = File::options().write(true).open(path)?;
+        file.set_len(0)?;
+        file.set_len(self.length)?;
+        self.pieces.iter().try_for_each(|(at, piece)| file.write_all_at(piece, *at))
+    }
+}
+
+/// The start of the piece from here on that may hold anything but zeros; the end of the file if
+/// none does.
+fn next_data(file: &File, at: u64) -> io::Result<u64> {
+    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+    {
+        let end = file.metadata()?.len();
+        // A file system without holes says that everything is data.
+        let found = crate::sys::memory::next_data(file, at).unwrap_or(end);
+        let piece = PIECE as u64;
+        Ok((found / piece * piece).max(at).min(end))
+    }
+    #[cfg(not(all(target_os = "linux", target_arch = "x86_64")))]
+    {
+        let _ = file;
+        Ok(at)
+    }
+}
 
 /// The content that a sync in progress makes safe.
-pub(crate) struct Sync(Identity, Vec<u8>);
+pub(crate) struct Sync(Identity, Pieces);
 
 impl Sync {
     /// Begins to sync the file at this path. `None` if it is no regular file.
     pub(crate) fn begin(path: &str) -> Option<Sync> {
         let about = fs::metadata(path).ok().filter(Metadata::is_file)?;
-        Some(Sync(identity(&about), fs::read(path).ok()?))
+        Some(Sync(identity(&about), Pieces::read(&File::open(path).ok()?).ok()?))
     }
 }
 
 impl SyncedFiles {
     pub(crate) fn finish(&mut self, sync: Sync) {
-        self.0.insert(sync.0, sync.1);
+        self.0.insert(sync.0, Content::Own(sync.1));
     }
 
     /// Adds later syncs.
@@ -45,25 +108,44 @@ impl SyncedFiles {
             if about.is_dir() {
                 self.restore(&path)?;
             } else if about.is_file() {
-                let held = self.0.get(&identity(&about)).map_or(&[][..], Vec::as_slice);
-                // Written in place, to keep the inode.
-                if fs::read(&path)? != held {
-                    fs::write(&path, held)?;
+                let held = match self.0.get(&identity(&about)) {
+                    None => Pieces::default(),
+                    Some(Content::Own(pieces)) => pieces.clone(),
+                    Some(Content::Of(other)) => Pieces::read(&File::open(other)?)?,
+                };
+                if Pieces::read(&File::open(&path)?)? != held {
+                    held.write(&path)?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Records that every file in a folder is safe as it is, recursively.
-    pub fn sync_all(&mut self, folder: &Path) -> io::Result<()> {
-        for entry in fs::read_dir(folder)? {
-            let path = entry?.path();
-            let about = File::open(&path)?.metadata()?;
-            if about.is_dir() {
-                self.sync_all(&path)?;
+    /// Records that a file is safe as it is.
+    pub fn sync_one(&mut self, path: &Path) -> io::Result<()> {
+        let file = File::open(path)?;
+        self.0.insert(identity(&file.metadata()?), Content::Own(Pieces::read(&file)?));
+        Ok(())
+    }
+
+    /// Whether nothing was synced.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Copies the content of a folder, which stays as it is from now on, into another one. The
+    /// copies are safe.
+    pub fn copy_all(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        for entry in fs::read_dir(from)? {
+            let entry = entry?;
+            let (source, copy) = (entry.path(), to.join(entry.file_name()));
+            if entry.file_type()?.is_dir() {
+                fs::create_dir(&copy)?;
+                fs::set_permissions(&copy, entry.metadata()?.permissions())?;
+                self.copy_all(&source, &copy)?;
             } else {
-                self.0.insert(identity(&about), fs::read(&path)?);
+                fs::copy(&source, &copy)?;
+                self.0.insert(identity(&fs::metadata(&copy)?), Content::Of(source));
             }
         }
         Ok(())
@@ -105,5 +187,34 @@ mod tests {
             synced.finish(Sync::begin(path.to_str().unwrap()).unwrap());
             fs::remove_file(&path).unwrap();
         }
+    }
+
+    #[test]
+    fn a_large_file_with_little_in_it_is_restored_whole() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("log");
+        let file = File::create(&path).unwrap();
+        file.set_len(64 << 20).unwrap();
+        file.write_all_at(b"one", 5 << 20).unwrap();
+        let mut synced = SyncedFiles::default();
+        synced.finish(Sync::begin(path.to_str().unwrap()).unwrap());
+        file.write_all_at(b"two", 5 << 20).unwrap();
+        file.write_all_at(b"more", 64 << 20).unwrap();
+        synced.restore(folder.path()).unwrap();
+        let mut held = [0; 4];
+        file.read_exact_at(&mut held, 5 << 20).unwrap();
+        assert_eq!((&held, file.metadata().unwrap().len()), (b"one\0", 64 << 20));
+    }
+
+    #[test]
+    fn a_copied_folder_is_safe_and_goes_back_to_what_was_copied() {
+        let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        fs::create_dir(from.path().join("base")).unwrap();
+        fs::write(from.path().join("base/table"), "rows").unwrap();
+        let mut synced = SyncedFiles::default();
+        synced.copy_all(from.path(), to.path()).unwrap();
+        fs::write(to.path().join("base/table"), "other rows").unwrap();
+        synced.restore(to.path()).unwrap();
+        assert_eq!(fs::read_to_string(to.path().join("base/table")).unwrap(), "rows");
     }
 }

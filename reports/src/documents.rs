@@ -1,7 +1,7 @@
 //! The other published documents: each is a type, its views, and its reader.
 //!
 //! In: results of studies (many runs added up for one question). Out: [`matrix`], [`boundary`],
-//! [`load`], [`certificate`], histories [`judged`] again, the pages of the [`gallery`], the
+//! [`load`], [`certificate`], [`reality`], histories [`judged`] again, the pages of the [`gallery`], the
 //! [`schema`] of every published format, [`read`], which reads any of them back, and the [`site`]
 //! of the documentation.
 
@@ -12,5 +12,6 @@ pub mod judged;
 pub mod load;
 pub mod matrix;
 pub mod read;
+pub mod reality;
 pub mod schema;
 pub mod site;

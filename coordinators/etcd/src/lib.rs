@@ -53,3 +53,4 @@ mod wording;
 
 pub use config::{Config, Member};
 pub use server::Etcd;
+pub use wording::etcd as wording;

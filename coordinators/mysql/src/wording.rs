@@ -2,7 +2,8 @@
 
 use fencepost_machine::wording::Speaker;
 
-pub(crate) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
+/// Renders the packets of a message as text.
+pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;
     // The rows of a result are between two EOF packets.

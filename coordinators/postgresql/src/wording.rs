@@ -2,7 +2,8 @@
 
 use fencepost_machine::wording::Speaker;
 
-pub(crate) fn wording(speaker: Speaker, bytes: &[u8]) -> String {
+/// Renders the messages of one side as text.
+pub fn wording(speaker: Speaker, bytes: &[u8]) -> String {
     let mut words = Vec::new();
     let mut rest = bytes;
     if speaker == Speaker::Client && bytes.first() == Some(&0) {

@@ -56,3 +56,4 @@ mod words;
 
 pub use config::{Config, Member, MemberId};
 pub use server::ZooKeeper;
+pub use wording::zookeeper as wording;

@@ -7,7 +7,7 @@ use crate::member::message::Message;
 use fencepost_machine::wording::Speaker;
 
 /// Renders `create /lock-`, `reply 3: NoNode`, `event deleted /lock`, separated by ` | `.
-pub(crate) fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
+pub fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     let (mut reader, mut words) = (Reader::new(bytes), Vec::new());
     if bytes.starts_with(PEER_GREETING) {
         reader = Reader::new(&bytes[4..]);

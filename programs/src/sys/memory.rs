@@ -3,7 +3,7 @@
 use libc::{c_void, iovec, pid_t};
 use std::fs::File;
 use std::io;
-use std::os::fd::FromRawFd;
+use std::os::fd::{AsRawFd, FromRawFd};
 
 /// An anonymous file, deleted with its last descriptor.
 pub(crate) fn file_in_memory() -> io::Result<File> {
@@ -13,6 +13,15 @@ pub(crate) fn file_in_memory() -> io::Result<File> {
         -1 => Err(io::Error::last_os_error()),
         // SAFETY: the descriptor is new, and has no other owner.
         _ => Ok(unsafe { File::from_raw_fd(descriptor) }),
+    }
+}
+
+/// The next byte of a file, from here on, that is not in a hole.
+pub(crate) fn next_data(file: &File, from: u64) -> io::Result<u64> {
+    // SAFETY: a call without pointers.
+    match unsafe { libc::lseek(file.as_raw_fd(), from as i64, libc::SEEK_DATA) } {
+        -1 => Err(io::Error::last_os_error()),
+        at => Ok(at as u64),
     }
 }
 

@@ -20,6 +20,7 @@ pub(crate) struct Image {
     pub(crate) arguments: Vec<CString>,
     pub(crate) environment: Vec<CString>,
     pub(crate) folder: CString,
+    pub(crate) user: Option<libc::uid_t>,
 }
 
 /// Forks, and stops the child before its exec.
@@ -63,6 +64,13 @@ unsafe fn become_program(
         libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong);
         prepare_descriptors();
         prepare_signals();
+        if let Some(user) = image.user
+            && (libc::setgroups(0, std::ptr::null()) != 0
+                || libc::setresgid(user, user, user) != 0
+                || libc::setresuid(user, user, user) != 0)
+        {
+            libc::_exit(124);
+        }
         if libc::chdir(image.folder.as_ptr()) != 0 {
             libc::_exit(121);
         }
@@ -118,6 +126,12 @@ unsafe fn prepare_signals() {
 pub(crate) fn adopt_orphans() {
     // SAFETY: a call without pointers.
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
+}
+
+/// Whether this process may become any user.
+pub(crate) fn is_root() -> bool {
+    // SAFETY: a call without pointers.
+    unsafe { libc::geteuid() == 0 }
 }
 
 pub(crate) fn is_executable(path: &Path) -> bool {

@@ -38,6 +38,7 @@ pub(crate) fn launch(command: &[&str]) -> Launch {
         ]),
         seed: 7,
         first_process: 1001,
+        user: None,
         sync_us: None,
     }
 }

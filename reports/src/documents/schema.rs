@@ -5,6 +5,7 @@ use crate::documents::certificate::Certificate;
 use crate::documents::certificate::unfinished::Unfinished;
 use crate::documents::load::LoadReport;
 use crate::documents::matrix::Matrix;
+use crate::documents::reality::Reality;
 use crate::record::history::History;
 use crate::summary::report::Report;
 use crate::summary::sweep::{Comparison, Sweep};
@@ -12,7 +13,7 @@ use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 10] = [
+pub const NAMES: [&str; 11] = [
     "plan",
     "history",
     "report",
@@ -23,6 +24,7 @@ pub const NAMES: [&str; 10] = [
     "compare",
     "certificate",
     "exploration",
+    "reality",
 ];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
@@ -37,6 +39,7 @@ pub fn schema(name: &str) -> Option<Value> {
         "load" => schemars::schema_for!(LoadReport),
         "compare" => schemars::schema_for!(Comparison),
         "certificate" => schemars::schema_for!(Certificate),
+        "reality" => schemars::schema_for!(Reality),
         "exploration" => schemars::schema_for!(Unfinished),
         _ => return None,
     };

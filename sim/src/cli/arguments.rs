@@ -302,11 +302,12 @@ pub(crate) struct CommonArguments {
     pub(crate) locks: LockArguments,
     #[command(flatten)]
     pub(crate) programs: ProgramArguments,
-    /// Servers that keep the lock: fake, real or redis=PATH.
+    /// Servers that keep the lock: fake, real or NAME=PATH.
     ///
-    /// `real` is the installed redis-server. See docs/real-servers.md.
+    /// `real` runs the installed servers, NAME=PATH another one, like redis=/opt/redis-server.
+    /// Repeat it for locks on several coordinators. See docs/real-servers.md.
     #[arg(long, value_name = "S", default_value = "fake")]
-    pub(crate) servers: String,
+    pub(crate) servers: Vec<String>,
     /// Fault families: `a,b` runs each, `a+b` combines them (see `fencepost list faults`).
     #[arg(
         long,

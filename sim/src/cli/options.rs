@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::hosts::programs::Program;
 use crate::hosts::real::trial;
 use crate::run::fit::fits;
-use crate::setup::scenario::{LockScript, Scenario, ServerBinary, ServersArgument};
+use crate::setup::scenario::{LockScript, Scenario, ServerBinary};
 use fencepost_clients::{CLIENTS, Coordinator, Definition, find};
 use fencepost_faults::{Families, did_you_mean};
 use fencepost_reports::Kind;
@@ -37,7 +37,6 @@ impl<F> Options<F> {
         let only = coordinator(arguments.coordinator.as_deref())?;
         scenario.programs = programs(&arguments.programs, only)?;
         add_scripts(&arguments.locks, &mut scenario)?;
-        let servers = ServersArgument::parse(&arguments.servers).map_err(Failure::wrong)?;
         let faults = families(&arguments.fault)?;
         let own = own_locks(&scenario);
         if let Some(only) = only {
@@ -50,9 +49,9 @@ impl<F> Options<F> {
             .collect();
         let mut stated = scenario.binaries.values();
         stated.try_for_each(ServerBinary::unchanged).map_err(Failure::wrong)?;
-        if let Some(binary) = trial::binary(&servers).map_err(Failure::wrong)? {
-            scenario.binaries.insert(Coordinator::Redis.name().to_owned(), binary);
-        }
+        let used = cells.iter().map(|(client, _)| client.deployment.coordinator()).collect();
+        let binaries = trial::binaries(&arguments.servers, &used).map_err(Failure::wrong)?;
+        scenario.binaries.extend(binaries);
         for (client, families) in &cells {
             fits(&scenario, client, families).map_err(Failure::wrong)?;
         }

@@ -1,80 +1,109 @@
 //! `fencepost reality`: violations of simulated servers, against the real ones.
 
 use super::arguments::RealityArguments;
-use super::options::{clients, families};
+use super::options::{clients, families, view};
 use super::output::{log, print};
 use super::scenario_file::scenario;
 use super::{Failure, Outcome};
-use crate::hosts::real::trial;
+use crate::hosts::real::{self, trial};
 use crate::run::fit::fits;
-use crate::setup::scenario::{RealServers, Scenario, ServersArgument};
-use crate::studies::reality::{Found, Real, reality};
-use fencepost_clients::Coordinator;
-use std::fmt::Write;
-use std::rc::Rc;
+use crate::run::verdicts::tool;
+use crate::setup::scenario::{RealServers, Scenario};
+use crate::studies::gallery::exhibit::Exhibit;
+use crate::studies::gallery::exhibits::all;
+use crate::studies::reality::{Case, of_cases, of_pages};
+use fencepost_clients::{Coordinator, Definition, find};
+use fencepost_reports::documents::reality::{RealServer, Reality, Row, VIEWS};
+use std::collections::BTreeSet;
 
-/// Plays the minimal plan of one violation of each lock and fault against both, and prints a table.
-/// Ends with 1 if any real server does something else.
+/// Plays the minimal plan of one violation of each lock and fault, or page, against both, and
+/// prints a table. Ends with 1 if any real server does something else.
 pub(crate) fn run(arguments: &RealityArguments) -> Result<Outcome, Failure> {
-    let scenario = Rc::new(scenario(&arguments.deployment)?);
-    let (clients, families) = (clients(&arguments.client, None)?, families(&arguments.fault)?);
-    let binaries = binaries(&arguments.servers)?;
-    let real = Scenario { binaries: binaries.clone(), ..(*scenario).clone() };
-    let cells: Vec<_> = clients
-        .into_iter()
-        .flat_map(|client| families.iter().map(move |families| (client, families)))
-        .collect();
-    cells
-        .iter()
-        .try_for_each(|(client, families)| fits(&real, client, families).map_err(Failure::wrong))?;
-    let mut table = String::from(HEAD);
-    let (mut same, mut other) = (0, 0);
-    for (client, families) in cells {
-        let seeds = arguments.seeds.0..arguments.seeds.1;
-        let found = reality(client, families, (&scenario, &binaries), seeds)?;
-        let Some(found) = found else {
-            log(format_args!("{} under {families}: the fake shows no violation", client.name));
-            continue;
-        };
-        match found.real {
-            Real::Same => same += 1,
-            _ => other += 1,
-        }
-        let _ = writeln!(table, "{}", row(client.name, &families.to_string(), &found));
+    let view = view(VIEWS, &arguments.format)?;
+    let scenario = scenario(&arguments.deployment)?;
+    let cases = cases(arguments)?;
+    let pages = pages(arguments)?;
+    let used = cases.iter().map(|case| case.client).chain(pages.iter().map(|(_, lock)| *lock));
+    let used: BTreeSet<Coordinator> = used.map(|lock| lock.deployment.coordinator()).collect();
+    let binaries = binaries(arguments, &used)?;
+    let real = Scenario { binaries: binaries.clone(), ..scenario.clone() };
+    for case in &cases {
+        fits(&real, case.client, &case.families).map_err(Failure::wrong)?;
     }
-    let _ = writeln!(table, "\n{same} of {} the same", same + other);
-    print(&table)?;
-    Ok(match (same, other) {
-        (0, 0) => Outcome::Unknown,
-        (_, 0) => Outcome::AsExpected,
-        _ => Outcome::Violated,
+    let jobs = arguments.jobs.count();
+    let pages: Vec<&Exhibit> = pages.into_iter().map(|(page, _)| page).collect();
+    let mut rows = of_pages(&pages, &binaries, jobs).map_err(Failure::wrong)?;
+    let seeds = arguments.seeds.0..arguments.seeds.1;
+    let of_cases = of_cases(&cases, (&scenario, &binaries), &seeds, jobs)?;
+    for (case, row) in cases.iter().zip(&of_cases) {
+        if row.is_none() {
+            let (client, families) = (case.client.name, &case.families);
+            log(format_args!("{client} under {families}: simulated servers show no violation"));
+        }
+    }
+    rows.extend(of_cases.into_iter().flatten());
+    conclude(&Reality::new(tool(), servers(&binaries), rows), |reality| {
+        print(&view.write(reality).map_err(Failure::wrong)?)
     })
 }
 
-const HEAD: &str = "\
-| lock | fault | seed | the fake shows | faults | the real server |
-| --- | --- | ---: | --- | ---: | --- |
-";
-
-fn row(client: &str, families: &str, found: &Found) -> String {
-    let real = match &found.real {
-        Real::Same => "the same violation".to_owned(),
-        Real::Another { kind, cause } => {
-            format!("another: {} by {}", kind.name(), cause.name())
-        }
-        Real::None => "no violation".to_owned(),
-        Real::CannotBePlayed(why) => format!("cannot be played: {why}"),
-    };
-    let shown = format!("{} by {}", found.kind.name(), found.cause.name());
-    let (seed, faults) = (found.seed, found.faults);
-    format!("| {client} | {families} | {seed} | {shown} | {faults} | {real} |")
+fn conclude(
+    reality: &Reality,
+    print: impl FnOnce(&Reality) -> Result<(), Failure>,
+) -> Result<Outcome, Failure> {
+    print(reality)?;
+    let is_same = |row: &Row| row.real == fencepost_reports::documents::reality::Outcome::Same;
+    Ok(match (reality.rows.is_empty(), reality.rows.iter().all(is_same)) {
+        (true, _) => Outcome::Unknown,
+        (false, true) => Outcome::AsExpected,
+        (false, false) => Outcome::Violated,
+    })
 }
 
-fn binaries(servers: &str) -> Result<RealServers, Failure> {
-    let argument = ServersArgument::parse(servers).map_err(Failure::wrong)?;
-    let binary = trial::binary(&argument).map_err(Failure::wrong)?;
-    let binary = binary.ok_or_else(|| {
-        Failure::wrong("--servers 'fake': expected real, or redis=PATH, to compare the fake with")
-    })?;
-    Ok(RealServers::from([(Coordinator::Redis.name().to_owned(), binary)]))
+fn cases(arguments: &RealityArguments) -> Result<Vec<Case>, Failure> {
+    let (clients, families) = (clients(&arguments.client, None)?, families(&arguments.fault)?);
+    let of = |client| families.iter().map(move |one| Case { client, families: one.clone() });
+    Ok(clients.into_iter().flat_map(of).collect())
+}
+
+/// The pages that are asked for, with their locks. Pages of coordinators without real servers are
+/// left out.
+fn pages(
+    arguments: &RealityArguments,
+) -> Result<Vec<(&'static Exhibit, &'static Definition)>, Failure> {
+    let all = all();
+    for name in &arguments.page {
+        if !all.iter().any(|page| page.name == name) {
+            let names: Vec<&str> = all.iter().map(|page| page.name).collect();
+            let close = fencepost_faults::did_you_mean(name, names.iter().copied());
+            return Err(Failure::wrong(format!(
+                "--page '{name}': there is no such page in docs/gallery{close}"
+            )));
+        }
+    }
+    let is_asked =
+        |page: &&Exhibit| arguments.gallery || arguments.page.iter().any(|name| name == page.name);
+    let with_lock = |page: &'static Exhibit| Some((page, find(page.client)?));
+    let found = all.into_iter().filter(is_asked).filter_map(with_lock);
+    Ok(found.filter(|(_, lock)| real::kind(lock.deployment.coordinator()).is_some()).collect())
+}
+
+fn binaries(
+    arguments: &RealityArguments,
+    coordinators: &BTreeSet<Coordinator>,
+) -> Result<RealServers, Failure> {
+    let binaries = trial::binaries(&arguments.servers, coordinators).map_err(Failure::wrong)?;
+    if binaries.is_empty() {
+        let text = "--servers 'fake': expected real, or NAME=PATH, to compare the fake with";
+        return Err(Failure::wrong(text));
+    }
+    Ok(binaries)
+}
+
+fn servers(binaries: &RealServers) -> std::collections::BTreeMap<String, RealServer> {
+    let server = |(coordinator, binary): (&String, &crate::setup::scenario::ServerBinary)| {
+        let (name, version) = (binary.name.clone(), binary.version.clone());
+        (coordinator.clone(), RealServer { name, version })
+    };
+    binaries.iter().map(server).collect()
 }

@@ -13,9 +13,10 @@ use crate::hosts::real::trial;
 use crate::run::RunSpec;
 use crate::run::verdicts::{Findings, recordings, report};
 use crate::setup::lengths::with_stated;
-use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary, ServersArgument};
+use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary};
 use fencepost_reports::show::format::Format;
 use fencepost_reports::{Report, RunFacts, RunReport, Stages};
+use std::collections::BTreeSet;
 use std::path::Path;
 use std::rc::Rc;
 
@@ -27,12 +28,10 @@ pub(crate) fn replay(arguments: &ReplayArguments) -> Result<Outcome, Failure> {
     let compared = compared(&recorded, &scenario, arguments.allow_changed)?;
     if arguments.allow_changed {
         scenario.programs.iter_mut().for_each(|program| program.files = program.hashes());
-        for binary in scenario.binaries.values_mut() {
-            let again = ServersArgument::Redis(binary.path.clone().into());
-            if let Some(now) = trial::binary(&again).map_err(Failure::wrong)? {
-                *binary = now;
-            }
-        }
+        let stated = |(name, binary): (&String, &ServerBinary)| format!("{name}={}", binary.path);
+        let stated: Vec<String> = scenario.binaries.iter().map(stated).collect();
+        let now = trial::binaries(&stated, &BTreeSet::new()).map_err(Failure::wrong)?;
+        scenario.binaries.extend(now);
     }
     let scenario = Rc::new(scenario);
     let mut runs = Vec::with_capacity(recorded.runs.len());
@@ -70,7 +69,7 @@ fn compared(
                  compared"
             )),
             Err(Changed::Server(InvalidServers::Changed { path, .. })) => log(format_args!(
-                "note: server redis: {path} changed since the report: the histories are not compared"
+                "note: server: {path} changed since the report: the histories are not compared"
             )),
             _ => {}
         }

@@ -6,7 +6,7 @@
 //! take to recover after healing.
 
 pub(crate) mod chubby;
-mod ensemble;
+pub(crate) mod ensemble;
 pub(crate) mod etcd;
 pub(crate) mod memcached;
 pub(crate) mod mysql;
@@ -15,7 +15,6 @@ pub(crate) mod redis;
 pub(crate) mod serving;
 pub(crate) mod zookeeper;
 
-use crate::hosts::real::RealWorld;
 use crate::setup::scenario::{Factory, Scenario};
 use bytes::Bytes;
 use fencepost_clients::{Address, Coordinator, Definition, ServerLock, Servers};
@@ -60,8 +59,6 @@ pub(crate) struct ServerSetup<'r> {
     pub(crate) lock: &'r str,
     /// The behaviour of the servers' built-in lock, if they have one.
     pub(crate) server_lock: ServerLock,
-    /// What real servers share, where they can be run.
-    pub(crate) real: Option<RealWorld>,
 }
 
 impl ServerSetup<'_> {

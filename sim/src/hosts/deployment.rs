@@ -4,7 +4,7 @@ use crate::hosts::coordinators::{Entry, ServerSetup, entry};
 use crate::hosts::programs::desk::Desk;
 use crate::hosts::programs::host::{Shared, live};
 use crate::hosts::programs::record::Lives;
-use crate::hosts::real::RealWorld;
+use crate::hosts::real::{self, RealSetup, RealWorld};
 use crate::hosts::storage::Storage;
 use crate::hosts::workload::{Guard, Process, probe, work};
 use crate::setup::places::{RESOURCE, addresses};
@@ -61,7 +61,9 @@ impl Deployment {
         let shared = this.shared();
         let setting = this.scenario.setting(this.topology);
         let servers = setting.servers().into_iter().chain(setting.sentinels());
-        let servers = servers.map(|node| (node, this.machine(node)));
+        let real = (!this.scenario.binaries.is_empty())
+            .then(|| RealWorld::new(addresses(&this.nodes()), this.server_lives.clone()));
+        let servers = servers.map(|node| (node, this.machine(node, real.as_ref())));
         let processes = processes(&this.scenario)
             .map(|node| (node, Deployment::any_process(&this, node, &shared)));
         servers.chain([(Node::Storage, this.storage())]).chain(processes).collect()
@@ -104,9 +106,27 @@ impl Deployment {
         }))
     }
 
-    fn machine(&self, node: Node) -> Software {
-        let factory = (self.coordinator().machine)(&self.setup(), node);
+    fn machine(&self, node: Node, real: Option<&RealWorld>) -> Software {
+        let setup = self.setup();
+        let factory = real.and_then(|world| self.real_machine(world, node));
+        let factory = factory.unwrap_or_else(|| (self.coordinator().machine)(&setup, node));
         self.server(node, factory)
+    }
+
+    /// The machine of a real server, if those of this coordinator are.
+    fn real_machine(&self, world: &RealWorld, node: Node) -> Option<Factory> {
+        let coordinator = self.coordinator().coordinator;
+        let setup = RealSetup {
+            world,
+            kind: real::kind(coordinator)?,
+            binary: self.scenario.binaries.get(coordinator.name())?,
+            scenario: &self.scenario,
+            topology: self.topology,
+            seed: self.seed,
+            tap_prefix: Some(self.tap_prefix()),
+            lock: self.lock(),
+        };
+        Some(real::machine(&setup, node))
     }
 
     fn coordinator(&self) -> &'static Entry {
@@ -124,10 +144,6 @@ impl Deployment {
                 fencepost_clients::Deployment::Etcd(server_lock) => server_lock,
                 _ => ServerLock::Unchecked,
             },
-            real: (!self.scenario.binaries.is_empty()).then(|| RealWorld {
-                addresses: Rc::new(addresses(&self.nodes())),
-                lives: self.server_lives.clone(),
-            }),
         }
     }
 

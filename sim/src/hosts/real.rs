@@ -5,31 +5,54 @@
 //! until they wait, and what they ask of the network goes back to the world. So pauses, crashes,
 //! clock faults, cuts and lost replies reach them like any other machine.
 //!
-//! A real server tells the judge nothing. The machine has a connection of its own to it, the
-//! [`console`], which no network carries and no fault reaches: after every command that may have
-//! changed a key it reads the keys there, and [`judged`] says what changed. An operator's actions
-//! are typed there, too.
+//! A real server tells the judge nothing. Each has a [`console`]: connections that no network
+//! carries and no fault reaches. After whatever may have changed a lock the console reads who holds
+//! it, and [`judged`] says what changed. An operator's actions are typed there, too.
+//!
+//! A new kind of server is a file here and a line in [`KINDS`]: how it is run ([`kind::Recipe`]),
+//! and how its console reads.
 
-mod config;
 mod console;
+mod etcd;
+mod files;
 mod folder;
+mod http;
 mod judged;
+mod kind;
 mod machine;
+mod memcached;
+mod mysql;
+mod peers;
+mod postgresql;
+mod redis;
 pub(crate) mod trial;
+mod zookeeper;
 
 use crate::hosts::programs::record::Lives;
-use crate::setup::scenario::{Factory, Scenario, ServerBinary};
+use crate::setup::scenario::{Factory, Persistence, Scenario, ServerBinary};
 use bytes::Bytes;
-use config::Part;
+use fencepost_clients::Coordinator;
 use fencepost_faults::setting::Topology;
 use fencepost_faults::{Node, Seed, Stream};
-use fencepost_programs::SyncedFiles;
-use machine::{Files, RealServer};
+use fencepost_machine::ConnectionId;
+use files::Files;
+pub(crate) use kind::Kind;
+use kind::Part;
+use machine::RealServer;
 use rand_core::Rng;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::rc::Rc;
+
+/// Every kind of real server.
+pub(crate) static KINDS: &[Kind] =
+    &[redis::KIND, memcached::KIND, zookeeper::KIND, postgresql::KIND, mysql::KIND, etcd::KIND];
+
+/// The kind of a coordinator's real servers, if there are any.
+pub(crate) fn kind(coordinator: Coordinator) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| kind.coordinator == coordinator)
+}
 
 /// What every real server of a run shares.
 #[derive(Clone)]
@@ -38,21 +61,48 @@ pub(crate) struct RealWorld {
     pub(crate) addresses: Rc<BTreeMap<String, Ipv4Addr>>,
     /// What their processes leave behind.
     pub(crate) lives: Rc<Lives>,
+    /// What clients have asked servers to end, in words or as the request.
+    asked: Rc<RefCell<Vec<Asked>>>,
+}
+
+/// A request to end something: at which server, over which connection.
+type Asked = ((Node, ConnectionId), Vec<u8>);
+
+impl RealWorld {
+    pub(crate) fn new(addresses: BTreeMap<String, Ipv4Addr>, lives: Rc<Lives>) -> RealWorld {
+        RealWorld { addresses: Rc::new(addresses), lives, asked: Rc::default() }
+    }
+
+    fn is_asked(&self, server: Node, by: ConnectionId, request: &[u8]) {
+        self.asked.borrow_mut().push(((server, by), request.to_vec()));
+    }
+
+    /// The last request that names any of these.
+    fn who_asked(&self, names: &[String]) -> Option<(Node, ConnectionId)> {
+        let names_one = |request: &[u8]| {
+            names.iter().any(|name| request.windows(name.len()).any(|it| it == name.as_bytes()))
+        };
+        let asked = self.asked.borrow();
+        asked.iter().rev().find(|(_, request)| names_one(request)).map(|(who, _)| *who)
+    }
 }
 
 /// What a real server follows from.
 pub(crate) struct RealSetup<'r> {
     pub(crate) world: &'r RealWorld,
+    pub(crate) kind: &'static Kind,
     pub(crate) binary: &'r ServerBinary,
     pub(crate) scenario: &'r Scenario,
     pub(crate) topology: Topology,
     pub(crate) seed: Seed,
     /// Which keys are told to the judge.
     pub(crate) tap_prefix: Option<Bytes>,
+    /// The name of the lock.
+    pub(crate) lock: &'r str,
 }
 
-/// Makes the machine of a real Redis or Sentinel at each of its starts, in the same folder.
-pub(crate) fn redis(setup: &RealSetup<'_>, node: Node) -> Factory {
+/// Makes the machine of a real server at each of its starts, in the same folder.
+pub(crate) fn machine(setup: &RealSetup<'_>, node: Node) -> Factory {
     let mut seeds = setup.seed.stream(Stream::Server(node));
     let part = Part::of(setup, node);
     let mut files: Option<Rc<Files>> = None;
@@ -62,16 +112,25 @@ pub(crate) fn redis(setup: &RealSetup<'_>, node: Node) -> Factory {
     })
 }
 
-impl Files {
-    /// A new folder with the configuration of a server, safe from power loss.
-    fn new(part: &Part) -> Files {
-        let folder = folder::new();
-        let mut synced = SyncedFiles::default();
-        let written = folder.and_then(|folder| {
-            std::fs::write(folder.path().join(part.file_name()), &part.configuration)?;
-            synced.sync_all(folder.path())?;
-            Ok(folder)
-        });
-        Files { folder: written.map_err(|error| error.to_string()), synced: RefCell::new(synced) }
+impl Part {
+    fn of(setup: &RealSetup<'_>, node: Node) -> Part {
+        let scenario = setup.scenario;
+        let servers = &scenario.servers;
+        Part {
+            node,
+            kind: setup.kind,
+            world: setup.world.clone(),
+            binary: setup.binary.clone(),
+            recipe: (setup.kind.recipe)(setup, node),
+            tap_prefix: setup.tap_prefix.clone(),
+            lock: setup.lock.to_owned(),
+            sync_us: scenario.timing.sync_time.0.0,
+            ttl: scenario.ttl.0,
+            has_log: matches!(
+                servers.persistence,
+                Persistence::AofEverysec | Persistence::AofAlways
+            ),
+            min_replicas: servers.min_replicas,
+        }
     }
 }

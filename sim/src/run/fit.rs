@@ -61,16 +61,18 @@ pub enum Unfit {
         /// The program.
         program: String,
     },
-    /// A server is to be a real one that cannot be run.
+    /// Other servers are to be real ones, and not those of the lock.
     #[error(
-        "client '{client}' is on {coordinator}, whose real server cannot be run: with --servers, \
-         expected locks on redis"
+        "client '{client}' is on {coordinator}, which has no real server in this run: with \
+         --servers, expected locks on {expected}"
     )]
     Servers {
         /// The lock.
         client: &'static str,
         /// Where it is.
         coordinator: &'static str,
+        /// The coordinators whose servers are real ones.
+        expected: String,
     },
     /// The processes are to have threads, and the lock knows none.
     #[error(
@@ -117,14 +119,15 @@ pub fn fits(scenario: &Scenario, client: &Definition, families: &Families) -> Re
     })
 }
 
-/// Where any server is real, that of the lock is: so far only Redis can be.
+/// Where any server is real, that of the lock is.
 fn has_binary(scenario: &Scenario, client: &Definition) -> Result<(), Unfit> {
-    let coordinator = client.deployment.coordinator();
-    let is_real = scenario.binaries.contains_key(coordinator.name());
-    if scenario.binaries.is_empty() || coordinator == Coordinator::Redis && is_real {
+    let coordinator = client.deployment.coordinator().name();
+    if scenario.binaries.is_empty() || scenario.binaries.contains_key(coordinator) {
         return Ok(());
     }
-    Err(Unfit::Servers { client: client.name, coordinator: coordinator.name() })
+    let names: Vec<&str> = scenario.binaries.keys().map(String::as_str).collect();
+    let expected = names.join(", ");
+    Err(Unfit::Servers { client: client.name, coordinator, expected })
 }
 
 /// Only PostgreSQL has a standby.
@@ -179,7 +182,6 @@ fn servers(client: &Definition) -> Servers {
         tap_prefix: None,
         lock: crate::setup::places::RESOURCE,
         server_lock: ServerLock::Unchecked,
-        real: None,
     };
     (entry(client.deployment.coordinator()).servers)(&setup, Node::Client(1))
 }

@@ -7,7 +7,7 @@ use crate::hosts::programs::watched::Watched;
 use crate::run::fit::usage;
 use crate::run::{RunOutcome, RunSpec};
 use crate::setup::lengths::{drawn_for, stated};
-use crate::setup::scenario::{Hold, Persistence, Scenario};
+use crate::setup::scenario::{Hold, Persistence, Scenario, ServerBinary};
 use fencepost_faults::Seed;
 use fencepost_reports::explain::literature::Conditions;
 use fencepost_reports::record::programs::Ran;
@@ -60,17 +60,23 @@ impl Findings<'_> {
     /// What programs and real servers were made of.
     fn ran(&self) -> Ran {
         let mut ran = ran(&self.outcome.programs);
-        for binary in self.spec.scenario.binaries.values() {
+        for (_, binary) in self.real_servers() {
             ran.files.insert(binary.path.clone(), binary.sha256.clone());
             ran.versions.insert(binary.path.clone(), format!("{} {}", binary.name, binary.version));
         }
         ran
     }
 
+    /// The real servers of the run, by their coordinator.
+    fn real_servers(&self) -> impl Iterator<Item = (&String, &ServerBinary)> {
+        let own = self.spec.client.deployment.coordinator().name();
+        self.spec.scenario.binaries.iter().filter(move |(coordinator, _)| *coordinator == own)
+    }
+
     /// Which key the run was judged by, and which real servers it was made with.
     fn note(&self) -> Option<String> {
         let watched = self.outcome.watched.as_ref().and_then(Watched::note);
-        let servers = self.spec.scenario.binaries.iter().map(|(coordinator, binary)| {
+        let servers = self.real_servers().map(|(coordinator, binary)| {
             let (path, name, version) = (&binary.path, &binary.name, &binary.version);
             let hash = &binary.sha256;
             format!("real {coordinator} servers: {name} {version}, {path}, SHA-256 {hash}")

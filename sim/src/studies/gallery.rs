@@ -116,7 +116,8 @@ fn page_of(exhibit: &'static Exhibit) -> Result<String, GalleryError> {
     Ok(page(&facts, &run, violation))
 }
 
-fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
+/// The pinned run of a page.
+pub(crate) fn spec(exhibit: &'static Exhibit) -> Result<RunSpec, GalleryError> {
     let wrong = |what: String| GalleryError::Wrong { exhibit: exhibit.name, what };
     let client = find(exhibit.client)
         .ok_or_else(|| wrong(format!("unknown client '{}'", exhibit.client)))?;

@@ -5,88 +5,120 @@ use crate::diagnosis::{Target, minimise};
 use crate::engine::Engine;
 use crate::hosts::programs::record::Life;
 use crate::run::RunSpec;
+use crate::run::parallel::in_parallel;
 use crate::setup::scenario::{RealServers, Scenario};
+use crate::studies::gallery::exhibit::Exhibit;
+use crate::studies::gallery::{GalleryError, spec};
 use crate::studies::seed::{FailedRun, Ran};
 use fencepost_clients::Definition;
 use fencepost_faults::{Families, Seed};
-use fencepost_reports::{Cause, Kind, Violation, judge};
+use fencepost_reports::documents::reality::{Outcome, Row};
+use fencepost_reports::{Cause, Kind, Verdict, judge};
 use std::rc::Rc;
 
-/// A violation of the simulated servers, made minimal.
-pub struct Found {
-    /// The seed of the run that showed it.
-    pub seed: Seed,
-    /// The rule that is broken.
-    pub kind: Kind,
-    /// Why.
-    pub cause: Cause,
-    /// How many faults its minimal plan has.
-    pub faults: usize,
-    /// What the real servers do under that plan.
-    pub real: Real,
+/// Differences that are known, by page or lock, fault and seed, with their reasons.
+const EXPLAINED: &[(&str, &str, u64, &str)] = &[];
+
+/// A lock under faults, in whose seeds a violation is searched.
+#[derive(Clone)]
+pub struct Case {
+    /// The lock.
+    pub client: &'static Definition,
+    /// The faults.
+    pub families: Families,
 }
 
-/// What real servers do under the minimal plan of a violation.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Real {
-    /// The same rule is broken for the same cause.
-    Same,
-    /// Another rule is broken, or for another cause.
-    Another {
-        /// Which rule.
-        kind: Kind,
-        /// And why.
-        cause: Cause,
-    },
-    /// No rule is broken.
-    None,
-    /// The plan cannot be played: why.
-    CannotBePlayed(String),
+/// The first violation that simulated servers show in these seeds for each case, against real
+/// servers. `None` for a case that shows none.
+pub fn of_cases(
+    cases: &[Case],
+    (scenario, binaries): (&Scenario, &RealServers),
+    seeds: &std::ops::Range<u64>,
+    jobs: usize,
+) -> Result<Vec<Option<Row>>, FailedRun> {
+    let rows = in_parallel(jobs, cases, |case| first(case, (scenario, binaries), seeds.clone()));
+    rows.into_iter().collect()
 }
 
-/// The first violation that simulated servers show in these seeds, against real servers. `None` if
-/// they show none.
-pub fn reality(
-    client: &'static Definition,
-    families: &Families,
-    (scenario, binaries): (&Rc<Scenario>, &RealServers),
-    seeds: impl Iterator<Item = u64>,
-) -> Result<Option<Found>, FailedRun> {
+fn first(
+    case: &Case,
+    (scenario, binaries): (&Scenario, &RealServers),
+    seeds: std::ops::Range<u64>,
+) -> Result<Option<Row>, FailedRun> {
+    let scenario = Rc::new(scenario.clone());
     for seed in seeds.map(Seed) {
-        let spec = RunSpec::draw(seed, client, families, scenario.clone());
+        let spec = RunSpec::draw(seed, case.client, &case.families, scenario.clone());
         let ran = Ran::of(spec, Engine::Fast)?;
         let facts = ran.facts();
         let Some(violation) = facts.violations.first() else { continue };
-        return Ok(compared(&ran.spec, violation, binaries));
+        let target = Target { kind: violation.kind, cause: violation.cause };
+        return Ok(row(None, &ran.spec, target, binaries));
     }
     Ok(None)
 }
 
-fn compared(spec: &RunSpec, violation: &Violation, binaries: &RealServers) -> Option<Found> {
-    let (kind, cause) = (violation.kind, violation.cause);
-    let minimal = minimise(spec, Target { kind, cause })?.spec;
-    let faults = minimal.plan.faults.len();
-    let scenario = Scenario { binaries: binaries.clone(), ..(*minimal.scenario).clone() };
-    let real = played(&RunSpec { scenario: Rc::new(scenario), ..minimal }, (kind, cause));
-    Some(Found { seed: spec.seed, kind, cause, faults, real })
+/// Pages of the gallery, against real servers.
+pub fn of_pages(
+    pages: &[&'static Exhibit],
+    binaries: &RealServers,
+    jobs: usize,
+) -> Result<Vec<Row>, GalleryError> {
+    let rows = in_parallel(jobs, pages, |page| {
+        let target = Target { kind: page.kind, cause: page.cause };
+        let row = row(Some(page.name), &spec(page)?, target, binaries);
+        row.ok_or(GalleryError::NotShown(page.name))
+    });
+    rows.into_iter().collect()
 }
 
-fn played(spec: &RunSpec, looked_for: (Kind, Cause)) -> Real {
+/// The minimal plan of a violation, played. `None` if the run does not show it.
+fn row(page: Option<&str>, spec: &RunSpec, target: Target, binaries: &RealServers) -> Option<Row> {
+    let minimal = minimise(spec, target)?.spec;
+    let faults = minimal.plan.faults.len() as u64;
+    let scenario = Scenario { binaries: binaries.clone(), ..(*minimal.scenario).clone() };
+    let real = RunSpec { scenario: Rc::new(scenario), ..minimal };
+    let real = played(&real, (target.kind, target.cause));
+    let (client, fault) = (spec.client.name, spec.families.to_string());
+    let is_known = |known: &&(&str, &str, u64, &str)| {
+        (known.0, known.1, known.2) == (page.unwrap_or(client), fault.as_str(), spec.seed.0)
+    };
+    let explanation = EXPLAINED.iter().find(is_known).map(|known| known.3.to_owned());
+    Some(Row {
+        page: page.map(str::to_owned),
+        client: client.to_owned(),
+        fault,
+        seed: spec.seed,
+        kind: target.kind,
+        cause: target.cause,
+        faults,
+        explanation: explanation.filter(|_| real != Outcome::Same),
+        real,
+    })
+}
+
+fn played(spec: &RunSpec, looked_for: (Kind, Cause)) -> Outcome {
+    let cannot = |why: String| Outcome::CannotBePlayed { why };
+    let coordinator = spec.client.deployment.coordinator().name();
+    if !spec.scenario.binaries.contains_key(coordinator) {
+        return cannot(format!("no real server of {coordinator}"));
+    }
     if let Err(error) = spec.validate() {
-        return Real::CannotBePlayed(error.to_string());
+        return cannot(error.to_string());
     }
     let outcome = match spec.run(Engine::Fast) {
         Ok(outcome) => outcome,
-        Err(error) => return Real::CannotBePlayed(error.to_string()),
+        Err(error) => return cannot(error.to_string()),
     };
     if let Some(why) = outcome.servers.iter().find_map(Life::failure) {
-        return Real::CannotBePlayed(why);
+        return cannot(why);
     }
-    let shown = judge(&outcome.history).violations;
-    let shown: Vec<(Kind, Cause)> = shown.iter().map(|one| (one.kind, one.cause)).collect();
-    match shown.first() {
-        _ if shown.contains(&looked_for) => Real::Same,
-        Some(&(kind, cause)) => Real::Another { kind, cause },
-        None => Real::None,
+    let judgement = judge(&outcome.history);
+    let shown: Vec<(Kind, Cause)> =
+        judgement.violations.iter().map(|one| (one.kind, one.cause)).collect();
+    match (shown.first(), judgement.verdict) {
+        _ if shown.contains(&looked_for) => Outcome::Same,
+        (Some(&(kind, cause)), _) => Outcome::Another { kind, cause },
+        (None, Verdict::Unknown { reason }) => cannot(reason),
+        (None, _) => Outcome::None,
     }
 }

@@ -212,7 +212,8 @@ impl World for Kernel {
 
     fn connect(&self, caller: Caller, address: &Address) -> io::Result<SocketKey> {
         let (host, thread) = (caller.host.0, caller.thread);
-        self.with(|state| state.connect((host, thread), &address.host, Owner::Task)).map(SocketKey)
+        self.with(|state| state.connect((host, thread), (&address.host, address.port), Owner::Task))
+            .map(SocketKey)
     }
 
     fn poll_connect(&self, socket: SocketKey, context: &mut Context<'_>) -> Poll<io::Result<()>> {

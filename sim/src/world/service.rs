@@ -185,8 +185,8 @@ impl State {
                     self.close(socket, Close::End);
                 }
             }
-            Output::Connect { connection, host: name, .. } => {
-                self.machine_connects(host, connection, &name)
+            Output::Connect { connection, host: name, port } => {
+                self.machine_connects(host, connection, (&name, port))
             }
             Output::WakeAfter { micros } => self.machine_sleeps(host, micros),
             Output::DiskAppend { .. }
@@ -204,8 +204,8 @@ impl State {
         let _ = self.write(socket, bytes);
     }
 
-    fn machine_connects(&mut self, host: HostIndex, connection: ConnectionId, name: &str) {
-        let socket = self.connect((host, 1), name, Owner::Machine(connection));
+    fn machine_connects(&mut self, host: HostIndex, connection: ConnectionId, to: (&str, u16)) {
+        let socket = self.connect((host, 1), to, Owner::Machine(connection));
         let Some(server) = self.server(host) else { return };
         match socket {
             Ok(socket) => {

@@ -33,6 +33,8 @@ pub(crate) struct Socket {
     /// server did.
     pub(crate) thread: u16,
     pub(crate) owner: Owner,
+    /// The port to which it connects.
+    pub(crate) port: u16,
     pub(crate) stage: Stage,
     /// The other end; [`NONE`] until the connect has arrived.
     pub(crate) peer: u32,
@@ -97,6 +99,7 @@ impl Socket {
             remote,
             thread: 1,
             owner,
+            port: 0,
             stage,
             peer: NONE,
             received: Vec::new(),

@@ -17,7 +17,7 @@ impl State {
     pub(crate) fn connect(
         &mut self,
         (host, thread): (HostIndex, u16),
-        name: &str,
+        (name, port): (&str, u16),
         owner: Owner,
     ) -> io::Result<u32> {
         let Some(&remote) = self.addresses.get(name) else {
@@ -28,7 +28,11 @@ impl State {
         };
         self.note_sent_by((host, thread), remote, &[]);
         let socket = self.sockets.len() as u32;
-        self.sockets.push(Socket { thread, ..Socket::new(host, remote, owner, Stage::Connecting) });
+        self.sockets.push(Socket {
+            thread,
+            port,
+            ..Socket::new(host, remote, owner, Stage::Connecting)
+        });
         self.carrier.connect(socket, host, remote);
         self.post(Kind::Connect, (host, remote), socket, socket, Vec::new(), 0);
         Ok(socket)

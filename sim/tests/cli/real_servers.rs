@@ -193,9 +193,14 @@ fn what_cannot_serve_is_an_error_of_one_line() {
     elf(at, "i386", (1, 3));
     fs::write(at.join("plain"), "").unwrap();
     for (servers, expected) in [
-        ("reel", "expected fake, real, or redis=PATH"),
-        ("redis=", "expected fake, real, or redis=PATH"),
-        ("etcd=/usr/bin/etcd", "no real server of 'etcd' can be run"),
+        ("reel", "expected fake, real, or NAME=PATH, where NAME is redis, memcached,"),
+        ("redis=", "expected fake, real, or NAME=PATH"),
+        ("chubby=/bin/ls", "'chubby' has no real servers: expected redis, memcached,"),
+        ("etcd=/bin/ls", "expected an etcd server"),
+        ("memcached=/bin/ls", "expected a memcached server"),
+        ("mysql=/bin/ls", "expected a MariaDB server"),
+        ("postgresql=/bin/ls", "expected a PostgreSQL server"),
+        ("zookeeper=./nowhere.jar", "no program './nowhere.jar'"),
         ("redis=/nowhere", "no program '/nowhere'"),
         ("redis=./plain", "is not executable"),
         ("redis=/bin/ls", "expected a Redis, Valkey or KeyDB server"),
@@ -214,11 +219,88 @@ fn what_cannot_serve_is_an_error_of_one_line() {
 }
 
 #[test]
-fn a_lock_on_another_coordinator_is_refused() {
-    if redis().is_none() {
-        return;
+fn a_lock_whose_servers_are_not_real_ones_is_refused() {
+    let Some(redis) = redis() else { return };
+    let redis = format!("redis={}", redis.display());
+    for (servers, client, expected) in [
+        (redis.as_str(), "pg-advisory", "is on postgresql, which has no real server in this run"),
+        ("real", "chubby", "'chubby' has no real servers"),
+    ] {
+        let answer = fencepost(&["--client", client, "--servers", servers]);
+        assert_eq!(answer.status, 2, "{client}: {}", answer.stderr);
+        assert!(answer.stderr.contains(expected), "{client}: {}", answer.stderr);
     }
-    let answer = fencepost(&["--client", "pg-advisory", "--servers", "real"]);
-    assert_eq!(answer.status, 2);
-    assert!(answer.stderr.contains("is on postgresql"), "{}", answer.stderr);
+}
+
+/// A run on the real servers of a coordinator, and what the simulated ones show.
+struct Comparison {
+    coordinator: &'static str,
+    /// Demands its server in CI.
+    variable: &'static str,
+    /// Where Debian installs it.
+    program: &'static str,
+    runs: &'static [(&'static str, &'static str, &'static str)],
+}
+
+const COMPARISONS: &[Comparison] = &[
+    Comparison {
+        coordinator: "memcached",
+        variable: "FENCEPOST_REAL_MEMCACHED",
+        program: "/usr/bin/memcached",
+        runs: &[("memcached-add", "pause", "3")],
+    },
+    Comparison {
+        coordinator: "mysql",
+        variable: "FENCEPOST_REAL_MYSQL",
+        program: "/usr/sbin/mariadbd",
+        runs: &[("mysql-get-lock", "restart", "1")],
+    },
+    Comparison {
+        coordinator: "postgresql",
+        variable: "FENCEPOST_REAL_POSTGRESQL",
+        program: "/usr/lib/postgresql/15/bin/postgres",
+        runs: &[("pg-advisory", "restart", "1"), ("shedlock-db-time", "pause", "3")],
+    },
+    Comparison {
+        coordinator: "etcd",
+        variable: "FENCEPOST_REAL_ETCD",
+        program: "/usr/bin/etcd",
+        runs: &[("etcd-mutex", "pause", "3")],
+    },
+    Comparison {
+        coordinator: "zookeeper",
+        variable: "FENCEPOST_REAL_ZOOKEEPER",
+        program: "/usr/share/java/zookeeper.jar",
+        runs: &[("curator-mutex", "pause", "3")],
+    },
+];
+
+/// Few acquisitions, on one server: real servers take long.
+const SHORT: &[&str] = &["--cycles", "4", "--set", "ensemble=1", "--no-shrink", "--format", "json"];
+
+#[test]
+fn real_servers_of_every_coordinator_serve_its_locks_and_two_runs_are_equal() {
+    for Comparison { coordinator, variable, program, runs } in COMPARISONS {
+        if !Path::new(program).exists() {
+            skip(variable, coordinator);
+            continue;
+        }
+        let servers = format!("{coordinator}={program}");
+        for (client, fault, seed) in *runs {
+            let asked = |servers: &str| {
+                let words = ["--seed", seed, "--fault", fault, "--client", client];
+                fencepost(&[&words[..], SHORT, &["--servers", servers]].concat())
+            };
+            let (real, fake) = (asked(&servers), asked("fake"));
+            let (report, fake) = (json(&real), json(&fake));
+            let (run, fake) = (run_of(&report), run_of(&fake));
+            let context = format!("{client} under {fault}, seed {seed}");
+            assert_eq!(run["plan"], fake["plan"], "{context}: the same plan");
+            assert_eq!(run["not_reproducible"], Value::Null, "{context}");
+            assert_eq!(run["failure"], Value::Null, "{context}");
+            let expected = (&fake["verdict"], broken(fake));
+            assert_eq!((&run["verdict"], broken(run)), expected, "{context}");
+            assert!(run["acquisitions"].as_u64() > Some(3), "{context}: {}", run["acquisitions"]);
+        }
+    }
 }

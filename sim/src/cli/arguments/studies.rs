@@ -249,11 +249,12 @@ pub(crate) struct ExploreArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct RealityArguments {
-    /// Locks on Redis.
+    /// Locks, each under each of the faults.
     #[arg(
         long,
         value_name = "C[,C]",
         default_value = "single-node,redlock,fencing,watchdog,redisson",
+        default_value_if("page", clap::builder::ArgPredicate::IsPresent, None),
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
@@ -268,9 +269,20 @@ pub(crate) struct RealityArguments {
     /// Seeds in which to search for a violation; B is excluded.
     #[arg(long, value_name = "A..B", default_value = "0..50", value_parser = seed_range)]
     pub(crate) seeds: (u64, u64),
-    /// Real server: real (the installed redis-server) or redis=PATH.
+    /// Real servers: real (the installed ones) or NAME=PATH, like redis=/opt/redis-server.
     #[arg(long, value_name = "S", default_value = "real")]
-    pub(crate) servers: String,
+    pub(crate) servers: Vec<String>,
+    /// Also play the plan of every page of the gallery.
+    #[arg(long)]
+    pub(crate) gallery: bool,
+    /// Play the plans of these pages, and of the locks only that --client names.
+    #[arg(long, value_name = "P[,P]", value_delimiter = ',', conflicts_with = "gallery")]
+    pub(crate) page: Vec<String>,
+    /// text, markdown or json.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+    #[command(flatten)]
+    pub(crate) jobs: JobsArgument,
     #[command(flatten)]
     pub(crate) deployment: ScenarioArguments,
 }

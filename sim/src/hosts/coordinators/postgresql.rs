@@ -74,6 +74,11 @@ CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
     locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name));
 CREATE TABLE locks (name VARCHAR(64) PRIMARY KEY);";
 
+/// What a database holds before any run: the tables, and the row of the lock.
+pub(crate) fn schema(lock: &str) -> String {
+    format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", lock.replace('\'', "''"))
+}
+
 /// The events for the judge: the locks whose names begin like this, in every form used by a lock of
 /// the table.
 fn watch(prefix: &str, lock: &str, ttl: Micros) -> Watch {
@@ -101,9 +106,7 @@ fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
     let seed = setup.seed.stream(Stream::Server(node)).next_u64();
     let ttl = setup.scenario.ttl.0;
     let watch = setup.tap_text().map(|prefix| watch(&prefix, setup.lock, ttl));
-    let schema =
-        format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", setup.lock.replace('\'', "''"));
-    let replication = replication(setup, node);
+    let (schema, replication) = (schema(setup.lock), replication(setup, node));
     let config = Config { seed, schema, watch, replication, ..Config::default() };
     Box::new(move |disk, now| Box::new(Postgresql::new(config.clone(), &disk, now)))
 }

@@ -1,7 +1,6 @@
 //! Redis: alone, with replicas and Sentinels, or as independent masters.
 
 use super::{Entry, ServerSetup, address};
-use crate::hosts::real::{self, RealSetup};
 use crate::setup::scenario::Factory;
 use crate::setup::scenario::{MastersOrder, Persistence, Scenario};
 use fake_redis::config::{Fsync, NodeConfig, Persistence as ServerPersistence};
@@ -55,13 +54,6 @@ fn topology(scenario: &Scenario, client: &Definition, families: &Families) -> To
 }
 
 fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
-    let binary = setup.scenario.binaries.get(Coordinator::Redis.name());
-    if let (Some(world), Some(binary)) = (&setup.real, binary) {
-        let (scenario, topology, seed) = (setup.scenario, setup.topology, setup.seed);
-        let tap_prefix = setup.tap_prefix.clone();
-        let setup = RealSetup { world, binary, scenario, topology, seed, tap_prefix };
-        return real::redis(&setup, node);
-    }
     match node {
         Node::Sentinel(_) => sentinel(setup, node),
         _ => redis(setup, node),

@@ -419,6 +419,7 @@ pub(super) fn launch_for_check(program: &Program) -> Launch {
         hosts: BTreeMap::new(),
         seed: 0,
         first_process: 1,
+        user: None,
         sync_us: None,
     }
 }

@@ -1,326 +1,120 @@
-//! A connection to a real server that no network carries: what the judge has to know is read there,
-//! and an operator types there.
+//! Connections to a real server that no network carries: the judge looks into the server there, and
+//! an operator types there.
 
-use super::judged::{Key, Reading, Role};
-use bytes::{Bytes, BytesMut};
-use fencepost_machine::{Notice, OperatorAction};
-use fencepost_programs::SocketId;
-use redis_protocol::resp2::decode::decode_bytes_mut;
-use redis_protocol::resp2::types::BytesFrame;
-use std::collections::VecDeque;
+use super::judged::{Key, Reading, Trigger};
+use super::machine::work::{Work, next_message};
+use bytes::BytesMut;
+use fencepost_machine::wording::{self, Wording};
+use fencepost_machine::{ConnectionId, KeyChange, Notice, OperatorAction};
+use std::net::Ipv4Addr;
 
-/// Reads every key that begins with a prefix: its name, its type, its time of expiry in
-/// milliseconds of the server's wall clock or less than zero, and its content.
-const READ_KEYS: &str = "\
-local all = {}
-local keys = redis.call('KEYS', ARGV[1])
-table.sort(keys)
-for i, key in ipairs(keys) do
-  local kind, held = redis.call('TYPE', key).ok, ''
-  if kind == 'string' then held = redis.call('GET', key)
-  elseif kind == 'hash' then held = redis.call('HGETALL', key)
-  elseif kind == 'list' then held = redis.call('LRANGE', key, 0, -1)
-  elseif kind == 'set' then held = redis.call('SMEMBERS', key)
-  elseif kind == 'zset' then held = redis.call('ZRANGE', key, 0, -1, 'WITHSCORES') end
-  local expires = EXPIRY
-  all[i] = {key, kind, expires, held}
-end
-return all";
+/// A connection of a console, by its number.
+pub(super) type Channel = usize;
 
-/// Since version 7.0.
-const EXPIRY: &str = "redis.call('PEXPIRETIME', key)";
-/// Before: what is left, and what the clock shows.
-const EXPIRY_BEFORE: &str = "redis.call('PTTL', key)
-  if expires > 0 then
-    local now = redis.call('TIME')
-    expires = expires + now[1] * 1000 + math.floor(now[2] / 1000)
-  end";
-
-/// An answer that the console waits for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Awaited {
-    /// To what an operator typed.
-    Any,
-    Role,
-    Keys,
+/// What a console asks for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) enum Ask {
+    /// A connection to the port of clients.
+    Open(Channel),
+    Send(Channel, Vec<u8>),
 }
 
-/// What came over the console.
+/// What a console has found out.
 pub(super) enum Heard {
-    /// The keys and the part of the server, if it could say.
+    /// What the server holds, and its part; `None` if it could not say.
     Reading(Option<Reading>),
-    /// What a Sentinel has told its subscribers.
+    /// Something that a Sentinel has published.
     Notice(Notice),
 }
 
-/// The console of one server.
-#[derive(Default)]
-pub(super) struct Console {
-    pub(super) socket: Option<SocketId>,
-    received: BytesMut,
-    awaited: VecDeque<Awaited>,
-    role: Option<Role>,
+/// What happens at a server, besides clients' commands, that may change what it holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Changes {
+    /// The end of a client's connection.
+    pub(super) by_ends: bool,
+    /// Something that the server does by itself and syncs to its disk.
+    pub(super) by_syncs: bool,
 }
 
-impl Console {
-    /// A new connection; what the old one waited for will not come.
-    pub(super) fn opens(&mut self, socket: SocketId) {
-        *self = Console { socket: Some(socket), ..Console::default() };
+/// A console of one server. It is told of the connections that it asks for, and asks again.
+pub(super) trait Console {
+    /// Whether it can read, or types.
+    fn is_ready(&self) -> bool;
+
+    /// What it needs in order to be ready. Called until it is, and again after connections closed.
+    fn connects(&mut self) -> Vec<Ask>;
+
+    /// A connection is open. What to send there.
+    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+        Vec::new()
     }
 
-    /// The server has closed it.
-    pub(super) fn closes(&mut self) {
-        *self = Console::default();
+    /// The server has closed a connection.
+    fn closed(&mut self, channel: Channel) -> Vec<Heard>;
+
+    /// Begins to read.
+    fn read(&mut self) -> Vec<Ask>;
+
+    /// Whether an answer is to come.
+    fn is_waiting(&self) -> bool;
+
+    /// The server has sent something.
+    fn hears(&mut self, channel: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>);
+
+    /// What else than a client's command may change what the server holds.
+    fn changes(&self) -> Changes {
+        Changes::default()
     }
 
-    pub(super) fn is_waiting(&self) -> bool {
-        !self.awaited.is_empty()
+    /// Whether the server's wall clock decides, without a command, when keys expire.
+    fn expires_by_wall(&self) -> bool {
+        false
     }
 
-    /// What asks for the keys and the part of the server.
-    pub(super) fn read(&mut self, prefix: &Bytes, is_since_7: bool) -> Vec<u8> {
-        self.awaited.extend([Awaited::Role, Awaited::Keys]);
-        let expiry = if is_since_7 { EXPIRY } else { EXPIRY_BEFORE };
-        let script = READ_KEYS.replace("EXPIRY", expiry);
-        let command = if is_since_7 { "EVAL_RO" } else { "EVAL" };
-        let pattern = [pattern(prefix).as_slice(), b"*"].concat();
-        let mut bytes = command_of(&[b"ROLE"]);
-        bytes.extend(command_of(&[command.as_bytes(), script.as_bytes(), b"0", &pattern]));
-        bytes
+    /// The next thing that has arrived over a connection; `None` if nothing whole has.
+    fn next_work(&mut self, by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
+        next_message(by, buffer, is_raw)
     }
 
-    /// What an operator types.
-    pub(super) fn types(&mut self, commands: &[String]) -> Vec<u8> {
-        self.awaited.extend(commands.iter().map(|_| Awaited::Any));
-        let words = |command: &String| -> Vec<Vec<u8>> {
-            command.split(' ').map(|word| word.as_bytes().to_vec()).collect()
-        };
-        let typed = commands.iter().map(|command| {
-            let words = words(command);
-            command_of(&words.iter().map(Vec::as_slice).collect::<Vec<_>>())
-        });
-        typed.flatten().collect()
+    /// Whether a client's bytes say that it is a server, too.
+    fn begins_replication(&self, _: &[u8]) -> bool {
+        false
     }
 
-    /// What subscribes to all that a Sentinel tells.
-    pub(super) fn subscribe() -> Vec<u8> {
-        command_of(&[b"PSUBSCRIBE", b"*"])
+    /// How a key was left that is another one now, or gone, and by whom if the console knows.
+    /// `None`: it was overwritten, or the trigger says how.
+    fn left(&self, _before: &Key, _now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+        None
     }
 
-    /// What the server has sent.
-    pub(super) fn hears(&mut self, bytes: &[u8], host_at: impl Fn(&str) -> String) -> Vec<Heard> {
-        self.received.extend_from_slice(bytes);
-        let mut heard = Vec::new();
-        while let Ok(Some((frame, ..))) = decode_bytes_mut(&mut self.received) {
-            match self.awaited.pop_front() {
-                None => heard.extend(notice(&frame, &host_at).map(Heard::Notice)),
-                Some(Awaited::Any) => {}
-                Some(Awaited::Role) => self.role = role(&frame, &host_at),
-                Some(Awaited::Keys) => {
-                    let keys = keys(&frame);
-                    let role = self.role.take();
-                    let reading = keys.zip(role).map(|(keys, role)| Reading { keys, role });
-                    heard.push(Heard::Reading(reading));
-                }
-            }
-        }
-        heard
-    }
-}
+    /// A client has connected from this address.
+    fn meets(&mut self, _: ConnectionId, _: PeerAddress) {}
 
-/// What an operator types; `replicas` are reached by their addresses.
-pub(super) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> Vec<String> {
-    let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
-    match action {
-        OperatorAction::FlushAll => typed(&["FLUSHALL"]),
-        // Every key that expires goes, once a command is to be served.
-        OperatorAction::Evict => typed(&[
-            "CONFIG SET maxmemory-policy volatile-lru",
-            "CONFIG SET maxmemory 1",
-            "PING",
-            "CONFIG SET maxmemory 0",
-            "CONFIG SET maxmemory-policy noeviction",
-        ]),
-        OperatorAction::Promote => typed(&["REPLICAOF NO ONE"]),
-        OperatorAction::ForgetScripts => typed(&["SCRIPT FLUSH"]),
-        OperatorAction::CloseConnections => {
-            typed(&["CLIENT KILL TYPE normal", "CLIENT KILL TYPE pubsub"])
-        }
-        OperatorAction::HandOver => typed(&["FAILOVER"]),
-        OperatorAction::Follow { server } => vec![format!("REPLICAOF {} 6379", address(server))],
-        OperatorAction::StopLogging => typed(&["CONFIG SET appendonly no"]),
-        OperatorAction::WriteAlone => typed(&["CONFIG SET min-replicas-to-write 0"]),
-        OperatorAction::CloseIdle => typed(&["CONFIG SET timeout 1"]),
+    /// Whether the server has an answer to an operator's action.
+    fn supports(&self, _: OperatorAction) -> bool {
+        false
+    }
+
+    /// Types what an operator would. `None` if nothing is to be read because of it.
+    fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
+        (Vec::new(), Trigger::Operator(None))
+    }
+
+    /// Recognizes messages of a client that are only a sign of life.
+    fn sign_of_life(&self) -> fn(&[u8]) -> bool {
+        |_| false
+    }
+
+    fn wording(&self) -> Wording {
+        wording::lines
     }
 }
 
-fn command_of(words: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = format!("*{}\r\n", words.len()).into_bytes();
-    for word in words {
-        bytes.extend(format!("${}\r\n", word.len()).bytes());
-        bytes.extend_from_slice(word);
-        bytes.extend(b"\r\n");
-    }
-    bytes
-}
+/// The end of a connection at a client, as servers name it.
+pub(super) type PeerAddress = (Ipv4Addr, u16);
 
-/// A prefix as a pattern of `KEYS` that stands for itself.
-fn pattern(prefix: &Bytes) -> Vec<u8> {
-    let special = |byte: &u8| b"*?[]\\^".contains(byte);
-    prefix
-        .iter()
-        .flat_map(|byte| special(byte).then_some(b'\\').into_iter().chain([*byte]))
-        .collect()
-}
-
-fn text(frame: &BytesFrame) -> Option<String> {
-    match frame {
-        BytesFrame::SimpleString(bytes) | BytesFrame::BulkString(bytes) => {
-            Some(String::from_utf8_lossy(bytes).into_owned())
-        }
-        _ => None,
-    }
-}
-
-fn items(frame: &BytesFrame) -> Option<&[BytesFrame]> {
-    match frame {
-        BytesFrame::Array(items) => Some(items),
-        _ => None,
-    }
-}
-
-fn role(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Role> {
-    let items = items(frame)?;
-    match text(items.first()?)?.as_str() {
-        "master" => {
-            let replicas = items.get(2).and_then(self::items).map_or(0, <[_]>::len);
-            Some(Role::Primary { replicas })
-        }
-        "slave" => Some(Role::Replica {
-            of: host_at(&text(items.get(1)?)?),
-            is_syncing: text(items.get(3)?)? == "sync",
-            is_in_step: text(items.get(3)?)? == "connected",
-        }),
-        _ => None,
-    }
-}
-
-fn keys(frame: &BytesFrame) -> Option<Vec<Key>> {
-    let key = |frame: &BytesFrame| -> Option<Key> {
-        let [name, kind, BytesFrame::Integer(expires), held] = items(frame)? else { return None };
-        let BytesFrame::BulkString(name) = name else { return None };
-        Some(Key {
-            name: name.clone(),
-            value: rendered(&text(kind)?, held),
-            expires_at_ms: (*expires >= 0).then_some(*expires),
-        })
-    };
-    items(frame)?.iter().map(key).collect()
-}
-
-/// A string as it is; a hash as `field=value` and a sorted set as `member=score`, separated by
-/// blanks; elements separated by blanks, those of a set in order.
-fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
-    let BytesFrame::Array(items) = held else {
-        return match held {
-            BytesFrame::BulkString(bytes) => bytes.clone(),
-            _ => Bytes::new(),
-        };
-    };
-    let bytes = |frame: &BytesFrame| match frame {
-        BytesFrame::BulkString(bytes) => bytes.to_vec(),
-        _ => Vec::new(),
-    };
-    let mut all: Vec<Vec<u8>> = items.iter().map(bytes).collect();
-    match kind {
-        "hash" | "zset" => {
-            let pairs = all.chunks(2).map(|pair| pair.join(&b'='));
-            Bytes::from(pairs.collect::<Vec<_>>().join(&b' '))
-        }
-        "set" => {
-            all.sort();
-            Bytes::from(all.join(&b' '))
-        }
-        _ => Bytes::from(all.join(&b' ')),
-    }
-}
-
-/// What a Sentinel has published, as the judge is told of it.
-fn notice(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Notice> {
-    let items = items(frame)?;
-    let (channel, payload) = (text(items.get(2)?)?, text(items.get(3)?)?);
-    let words: Vec<&str> = payload.split(' ').collect();
-    if channel == "+switch-master" {
-        return Some(Notice::Names { host: host_at(words.get(3)?) });
-    }
-    let (is_down, objectively) = match channel.as_str() {
-        "+sdown" => (true, false),
-        "-sdown" => (false, false),
-        "+odown" => (true, true),
-        "-odown" => (false, true),
-        _ => return None,
-    };
-    match words.as_slice() {
-        ["master", _, address, ..] => {
-            Some(Notice::Down { host: host_at(address), objectively, is_down })
-        }
-        _ => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn name(address: &str) -> String {
-        if address == "10.0.0.2" { "redis-2".to_owned() } else { address.to_owned() }
-    }
-
-    fn heard(console: &mut Console, bytes: &str) -> Vec<Heard> {
-        console.hears(bytes.as_bytes(), name)
-    }
-
-    #[test]
-    fn a_reading_comes_once_both_answers_are_there() {
-        let mut console = Console::default();
-        console.read(&Bytes::from_static(b"lock"), true);
-        let role = "*5\r\n$5\r\nslave\r\n$8\r\n10.0.0.2\r\n:6379\r\n$4\r\nsync\r\n:0\r\n";
-        assert!(heard(&mut console, role).is_empty() && console.is_waiting());
-        let hash = "*1\r\n*4\r\n$4\r\nlock\r\n$4\r\nhash\r\n:17\r\n*2\r\n$1\r\na\r\n$1\r\n1\r\n";
-        let Some(Heard::Reading(Some(reading))) = heard(&mut console, hash).pop() else { panic!() };
-        let role = Role::Replica { of: "redis-2".to_owned(), is_syncing: true, is_in_step: false };
-        assert_eq!(reading.role, role);
-        let [key] = &reading.keys[..] else { panic!() };
-        assert_eq!((&key.value[..], key.expires_at_ms), (&b"a=1"[..], Some(17)));
-        assert!(!console.is_waiting());
-    }
-
-    #[test]
-    fn a_server_that_loads_says_nothing_and_is_not_waited_for() {
-        let mut console = Console::default();
-        console.read(&Bytes::from_static(b"lock"), true);
-        let refused = "-LOADING Redis is loading\r\n-LOADING Redis is loading\r\n";
-        assert!(matches!(heard(&mut console, refused)[..], [Heard::Reading(None)]));
-        assert!(!console.is_waiting());
-    }
-
-    #[test]
-    fn what_sentinels_publish_becomes_notices() {
-        let published = |channel: &str, payload: &str| {
-            let (one, other) = (channel.len(), payload.len());
-            let frame = format!(
-                "*4\r\n$8\r\npmessage\r\n$1\r\n*\r\n${one}\r\n{channel}\r\n${other}\r\n{payload}\r\n"
-            );
-            match heard(&mut Console::default(), &frame).pop() {
-                Some(Heard::Notice(notice)) => Some(notice),
-                _ => None,
-            }
-        };
-        let host = "redis-2".to_owned();
-        let switched = published("+switch-master", "mymaster 10.0.0.1 6379 10.0.0.2 6379");
-        assert_eq!(switched, Some(Notice::Names { host: host.clone() }));
-        let down = published("+odown", "master mymaster 10.0.0.2 6379 #quorum 2/2");
-        assert_eq!(down, Some(Notice::Down { host, objectively: true, is_down: true }));
-        assert_eq!(published("+sdown", "slave 10.0.0.2:6379 10.0.0.2 6379 @ mymaster"), None);
-    }
+/// Reads `10.0.0.5:40001`, with or without a slash in front.
+pub(super) fn peer_address(text: &str) -> Option<PeerAddress> {
+    let (host, port) = text.trim_start_matches('/').rsplit_once(':')?;
+    Some((host.parse().ok()?, port.parse().ok()?))
 }

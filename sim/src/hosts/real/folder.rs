@@ -2,6 +2,7 @@
 //! was killed is removed by the next process.
 
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
@@ -10,8 +11,11 @@ const PREFIX: &str = "fencepost-server-";
 
 /// A new folder.
 pub(super) fn new() -> io::Result<TempDir> {
-    let prefix = format!("{PREFIX}{}-", std::process::id());
-    tempfile::Builder::new().prefix(&prefix).tempdir()
+    // Its length is the same for every process: servers put the path into their memory.
+    let prefix = format!("{PREFIX}{:010}-", std::process::id());
+    // PostgreSQL refuses a folder that others may read.
+    let private = std::fs::Permissions::from_mode(0o700);
+    tempfile::Builder::new().prefix(&prefix).permissions(private).tempdir()
 }
 
 /// Removes the folders of processes that are gone.

@@ -1,5 +1,5 @@
-//! What changed between two readings of a real server's keys, as the simulated server would tell
-//! the judge.
+//! What changed between two readings of a real server, as the simulated server would tell the
+//! judge.
 
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, Notice, Output, TapEvent, WallTime};
@@ -9,20 +9,47 @@ use std::collections::BTreeMap;
 /// only says what is left of it.
 const ROUNDING_MS: i64 = 2;
 
-/// A key as it was read.
-#[derive(Clone, PartialEq, Eq, Debug)]
+/// A key as it was read, or a holder of a lock.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(super) struct Key {
     pub(super) name: Bytes,
-    /// Its content, in words if it is no string.
+    /// Tells the locks of one name apart that the server keeps in different ways.
+    pub(super) form: u8,
+    /// Its content, in words if it is no string, or its owner.
     pub(super) value: Bytes,
     pub(super) expires_at_ms: Option<i64>,
+    /// Tells two grants of the same value apart.
+    pub(super) version: u64,
+    /// A number that the server gave with it, and that may serve as a fencing token.
+    pub(super) token: Option<u64>,
+    pub(super) owner: Owner,
+}
+
+/// Who has a key.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Owner {
+    /// Whoever sent the command after which it was read.
+    #[default]
+    OfTrigger,
+    /// The session behind a connection, if the server has it.
+    Connection(Option<ConnectionId>),
 }
 
 /// The part of a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Role {
-    Primary { replicas: usize },
-    Replica { of: String, is_syncing: bool, is_in_step: bool },
+    Primary {
+        replicas: usize,
+    },
+    Replica {
+        of: String,
+        is_syncing: bool,
+        is_in_step: bool,
+    },
+    /// A member of an ensemble, or a server without replicas.
+    Member {
+        leads: bool,
+    },
 }
 
 /// What was read at once.
@@ -39,8 +66,10 @@ pub(super) enum Trigger {
     Start,
     /// A client's command; which, and which keys it writes for certain.
     Command { by: ConnectionId, clears: bool, sets: Option<Bytes> },
-    /// Bytes of its primary, or something that the server did by itself.
+    /// Bytes of another server, or something that the server did by itself.
     Itself,
+    /// The end of a client's connection.
+    End,
     /// An operator's action that clears keys in this way, if it does.
     Operator(Option<KeyChange>),
 }
@@ -48,9 +77,9 @@ pub(super) enum Trigger {
 /// What is known of a server.
 #[derive(Default)]
 pub(super) struct Judged {
-    keys: BTreeMap<Bytes, (Bytes, Option<i64>)>,
+    keys: BTreeMap<(Bytes, u8), Key>,
     /// What has expired by the clock, until it comes to be again.
-    expired: BTreeMap<Bytes, (Bytes, Option<i64>)>,
+    expired: BTreeMap<(Bytes, u8), Key>,
     pub(super) role: Option<Role>,
 }
 
@@ -61,56 +90,66 @@ impl Judged {
             return;
         }
         let now_ms = wall.as_millis();
-        let is_over = |at: &Option<i64>| at.is_some_and(|at| at < now_ms);
-        let over: Vec<Bytes> = self
-            .keys
-            .iter()
-            .filter(|(_, (_, at))| is_over(at))
-            .map(|(name, _)| name.clone())
-            .collect();
-        for name in over {
-            let Some(held) = self.keys.remove(&name) else { continue };
-            out.push(self.tap(&name, (held.0.clone(), None), KeyChange::Expired, None));
-            self.expired.insert(name, held);
+        let is_over = |key: &Key| key.expires_at_ms.is_some_and(|at| at < now_ms);
+        let over = self.keys.iter().filter(|(_, key)| is_over(key));
+        let over: Vec<(Bytes, u8)> = over.map(|(place, _)| place.clone()).collect();
+        for place in over {
+            let Some(key) = self.keys.remove(&place) else { continue };
+            out.push(self.tap(&key, KeyChange::Expired, None));
+            self.expired.insert(place, key);
         }
     }
 
-    /// Takes a reading, and tells what changed since the last one.
-    pub(super) fn takes(&mut self, reading: Reading, cause: &Trigger, out: &mut Vec<Output>) {
+    /// Takes a reading, and tells what changed since the last one. `left` says how a key was left
+    /// that is another one now, or gone, if the server does not say so by the trigger.
+    pub(super) fn takes(
+        &mut self,
+        reading: Reading,
+        cause: &Trigger,
+        left: impl Fn(&Key, Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)>,
+        out: &mut Vec<Output>,
+    ) {
         let was_syncing = matches!(self.role, Some(Role::Replica { is_syncing: true, .. }));
         let has_taken_over =
             was_syncing && matches!(reading.role, Role::Replica { is_in_step: true, .. });
         self.plays(reading.role, out);
-        let now: BTreeMap<Bytes, (Bytes, Option<i64>)> = reading
-            .keys
-            .into_iter()
-            .map(|key| (key.name, (key.value, key.expires_at_ms)))
-            .collect();
+        let keys = reading.keys.into_iter();
+        let now: BTreeMap<(Bytes, u8), Key> =
+            keys.map(|key| ((key.name.clone(), key.form), key)).collect();
         let before = std::mem::take(&mut self.keys);
-        for (name, held) in &before {
+        for (place, key) in &before {
+            let successor = now.get(place);
             if has_taken_over {
-                out.push(self.tap(name, (held.0.clone(), None), KeyChange::Discarded, None));
-            } else if !now.contains_key(name) {
+                out.push(self.tap(key, KeyChange::Discarded, None));
+            } else if successor.is_none_or(|it| !it.is_same_grant(key))
+                && let Some((change, by)) = left(key, successor)
+            {
+                let by = by.or(cause.by().filter(|_| change == KeyChange::Removed));
+                out.push(self.tap(key, change, by));
+            } else if successor.is_none() {
                 let (change, by) = cause.removal();
-                out.push(self.tap(name, (held.0.clone(), None), change, by));
+                out.push(self.tap(key, change, by));
             }
         }
-        for (name, held) in &now {
-            let (change, by) = match before.get(name) {
-                _ if has_taken_over => (KeyChange::Restored, None),
-                None if self.expired.remove(name).as_ref() == Some(held) => {
-                    (KeyChange::Restored, None)
-                }
-                None if *cause == Trigger::Start => (KeyChange::Restored, None),
-                Some(known) if known.0 == held.0 && !cause.sets(name) => {
-                    if is_same_time(known.1, held.1) {
+        for (place, key) in &now {
+            let change = match before.get(place) {
+                _ if has_taken_over => KeyChange::Restored,
+                None if self.expired.remove(place).as_ref() == Some(key) => KeyChange::Restored,
+                None if *cause == Trigger::Start => KeyChange::Restored,
+                Some(known) if known.is_same_grant(key) && !cause.sets(&key.name) => {
+                    if is_same_time(known.expires_at_ms, key.expires_at_ms) {
                         continue;
                     }
-                    (KeyChange::Extended, cause.by())
+                    KeyChange::Extended
                 }
-                _ => (KeyChange::Granted, cause.by()),
+                _ => KeyChange::Granted,
             };
-            out.push(self.tap(name, held.clone(), change, by));
+            let by = match (change, key.owner) {
+                (KeyChange::Restored, _) => None,
+                (_, Owner::OfTrigger) => cause.by(),
+                (_, Owner::Connection(by)) => by,
+            };
+            out.push(self.tap(key, change, by));
         }
         self.keys = now;
         if let (true, Some(Role::Replica { of, .. })) = (has_taken_over, &self.role) {
@@ -118,37 +157,46 @@ impl Judged {
         }
     }
 
+    /// Whether anything is held.
+    pub(super) fn holds(&self) -> bool {
+        !self.keys.is_empty()
+    }
+
     pub(super) fn is_primary(&self) -> bool {
-        matches!(self.role, Some(Role::Primary { .. }))
+        matches!(self.role, Some(Role::Primary { .. } | Role::Member { leads: true }))
     }
 
     fn plays(&mut self, role: Role, out: &mut Vec<Output>) {
         let part = |role: &Role| match role {
-            Role::Primary { .. } => Notice::Leads,
-            Role::Replica { of, .. } => Notice::Follows { host: of.clone() },
+            Role::Primary { .. } => Some(Notice::Leads),
+            Role::Replica { of, .. } => Some(Notice::Follows { host: of.clone() }),
+            Role::Member { .. } => None,
         };
-        if self.role.as_ref().map(part) != Some(part(&role)) {
-            out.push(Output::Notice(part(&role)));
+        let now = part(&role);
+        if self.role.as_ref().and_then(part) != now {
+            out.extend(now.map(Output::Notice));
         }
         self.role = Some(role);
     }
 
-    fn tap(
-        &self,
-        name: &Bytes,
-        (value, expires_at_ms): (Bytes, Option<i64>),
-        change: KeyChange,
-        by: Option<ConnectionId>,
-    ) -> Output {
+    fn tap(&self, key: &Key, change: KeyChange, by: Option<ConnectionId>) -> Output {
+        use KeyChange::{Extended, Granted, Restored};
+        let stands = matches!(change, Granted | Extended | Restored);
         Output::Tap(TapEvent {
-            key: name.clone(),
+            key: key.name.clone(),
             change,
-            value: Some(value),
+            value: Some(key.value.clone()),
             by,
-            expires_at_ms,
+            expires_at_ms: key.expires_at_ms.filter(|_| stands),
             primary: self.is_primary(),
-            token: None,
+            token: key.token.filter(|_| stands),
         })
+    }
+}
+
+impl Key {
+    fn is_same_grant(&self, other: &Key) -> bool {
+        (&self.value, self.version) == (&other.value, other.version)
     }
 }
 
@@ -194,7 +242,7 @@ mod tests {
 
     fn key(value: &'static str, expires_at_ms: Option<i64>) -> Key {
         let (name, value) = (Bytes::from_static(b"lock"), Bytes::from_static(value.as_bytes()));
-        Key { name, value, expires_at_ms }
+        Key { name, value, expires_at_ms, ..Key::default() }
     }
 
     fn command(clears: bool, sets: Option<&'static str>) -> Trigger {
@@ -219,8 +267,8 @@ mod tests {
         let (mut judged, mut out) = (Judged::default(), Vec::new());
         let role = || Role::Primary { replicas: 0 };
         let reading = |key: Option<Key>| Reading { keys: key.into_iter().collect(), role: role() };
-        judged.takes(reading(before), &Trigger::Start, &mut Vec::new());
-        judged.takes(reading(after), cause, &mut out);
+        judged.takes(reading(before), &Trigger::Start, |_, _| None, &mut Vec::new());
+        judged.takes(reading(after), cause, |_, _| None, &mut out);
         told(out)
     }
 
@@ -247,12 +295,12 @@ mod tests {
         let (mut judged, mut out) = (Judged::default(), Vec::new());
         let reading =
             || Reading { keys: vec![key("a", Some(5))], role: Role::Primary { replicas: 0 } };
-        judged.takes(reading(), &Trigger::Start, &mut out);
+        judged.takes(reading(), &Trigger::Start, |_, _| None, &mut out);
         judged.expires(WallTime(5_999), &mut out);
         assert_eq!(told(std::mem::take(&mut out)), [(KeyChange::Restored, None)]);
         judged.expires(WallTime(6_000), &mut out);
         assert_eq!(told(std::mem::take(&mut out)), [(KeyChange::Expired, None)]);
-        judged.takes(reading(), &command(false, None), &mut out);
+        judged.takes(reading(), &command(false, None), |_, _| None, &mut out);
         assert_eq!(told(out), [(KeyChange::Restored, None)]);
     }
 
@@ -266,10 +314,26 @@ mod tests {
         };
         let reading =
             |value, is_syncing| Reading { keys: vec![key(value, None)], role: role(is_syncing) };
-        judged.takes(reading("old", true), &Trigger::Start, &mut Vec::new());
-        judged.takes(reading("new", false), &Trigger::Itself, &mut out);
+        judged.takes(reading("old", true), &Trigger::Start, |_, _| None, &mut Vec::new());
+        judged.takes(reading("new", false), &Trigger::Itself, |_, _| None, &mut out);
         let took_over = Notice::TookOver { host: "redis-2".to_owned() };
         assert_eq!(out.last(), Some(&Output::Notice(took_over)));
         assert_eq!(told(out), [(KeyChange::Discarded, None), (KeyChange::Restored, None)]);
+    }
+
+    #[test]
+    fn a_lock_that_passes_to_the_next_in_a_queue_is_left_first() {
+        let (mut judged, mut out) = (Judged::default(), Vec::new());
+        let held = |value: &'static str, by| Key {
+            owner: Owner::Connection(Some(ConnectionId(by))),
+            ..key(value, None)
+        };
+        let reading = |key: Key| Reading { keys: vec![key], role: Role::Member { leads: true } };
+        let left = |_: &Key, _: Option<&Key>| Some((KeyChange::Expired, None));
+        judged.takes(reading(held("a", 1)), &Trigger::Itself, left, &mut out);
+        judged.takes(reading(held("a", 1)), &Trigger::Itself, left, &mut out);
+        judged.takes(reading(held("b", 2)), &Trigger::Itself, left, &mut out);
+        let granted = |by| (KeyChange::Granted, Some(ConnectionId(by)));
+        assert_eq!(told(out), [granted(1), (KeyChange::Expired, None), granted(2)]);
     }
 }

@@ -2,42 +2,32 @@
 //! client at a time, and what they ask of the network comes back.
 
 mod links;
-mod work;
+mod look;
+pub(super) mod work;
 
-use super::config::Part;
-use super::console::{Console, Heard, typed};
-use super::judged::{Judged, Role, Trigger};
+use super::console::{Console, Heard};
+use super::files::Files;
+use super::judged::{Judged, Trigger};
+use super::kind::Part;
 use bytes::BytesMut;
-use fencepost_faults::SimTime;
-use fencepost_machine::wording::{self, Wording};
+use fencepost_faults::{Node, SimTime};
+use fencepost_machine::wording::Wording;
 use fencepost_machine::{
-    ConnectionId, Input, KeyChange, Machine, Now, OperatorAction, Output, Outputs, WallTime,
+    ConnectionId, Input, Machine, Now, OperatorAction, Output, Outputs, WallTime,
 };
-use fencepost_programs::{Clocks, Ending, Group, News, Request, SyncedFiles};
-use links::{Answered, Links};
-use std::cell::RefCell;
+use fencepost_programs::{Clocks, Ending, Group, News, Request, SocketId};
+use links::{Answered, Links, Peer};
+use look::Look;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::Ipv4Addr;
 use std::rc::Rc;
-use tempfile::TempDir;
-use work::{Work, next_work};
+use work::Work;
 
-/// From where the console connects: no machine of the world.
-const CONSOLE: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
-/// How long before the instant of its start a server is started, so that it serves by then.
-const BOOT_US: u64 = 50_000;
 /// The monotonic clock of its host begins here, so that it can be started before that.
-const MONOTONIC_BEGIN_US: u64 = 1_000_000;
+const MONOTONIC_BEGIN_US: u64 = 10_000_000;
+/// The longest start whose rest is left out once the server serves.
+const SHORT_BOOT_US: u64 = 50_000;
 /// Turns of a server within one input.
 const TURNS_MAX: u32 = 10_000;
-
-/// The files of a server, which outlive it.
-pub(super) struct Files {
-    /// Its folder, or why there is none.
-    pub(super) folder: Result<TempDir, String>,
-    /// What of them is safe from power loss.
-    pub(super) synced: RefCell<SyncedFiles>,
-}
 
 /// One life of a real server.
 pub(super) struct RealServer {
@@ -46,30 +36,16 @@ pub(super) struct RealServer {
     group: Option<Group>,
     life: usize,
     links: Links,
-    console: Console,
+    /// The ports to which clients have connected, until the connections are accepted.
+    dialled: BTreeMap<ConnectionId, u16>,
+    look: Look,
     judged: Judged,
-    /// After what the keys are to be read next.
-    unread: Option<Trigger>,
-    /// After what they are being read.
-    reading: Option<Trigger>,
     /// What has arrived and has not been handed to the server.
     work: VecDeque<Work>,
     /// What has arrived of a command that is not whole.
     partial: BTreeMap<ConnectionId, BytesMut>,
     has_started: bool,
     has_lost_power: bool,
-    /// It has answered that it loads its data, and is not asked again in this instant.
-    is_loading: bool,
-    habits: Habits,
-}
-
-/// What an operator would find to change.
-#[derive(Default)]
-struct Habits {
-    has_scripts: bool,
-    has_stopped_logging: bool,
-    writes_alone: bool,
-    closes_idle: bool,
 }
 
 /// How a step ended.
@@ -87,9 +63,9 @@ impl RealServer {
         let life = lives.begins(part.node, SimTime(now.monotonic.0));
         // Only programs speak to the judge.
         lives.with(life, |life| life.has_spoken = true);
-        let group = match &files.folder {
+        let group = match files.folder() {
             Ok(folder) => {
-                Group::start(&part.launch(folder.path(), seed)).map_err(|error| error.to_string())
+                Group::start(&part.launch(folder, seed)).map_err(|error| error.to_string())
             }
             Err(why) => Err(format!("no folder for its files: {why}")),
         };
@@ -103,42 +79,54 @@ impl RealServer {
             group: group.ok(),
             life,
             links: Links::default(),
-            console: Console::default(),
+            dialled: BTreeMap::new(),
+            look: Look::new((part.kind.console)(part), part.recipe.port),
             judged: Judged::default(),
-            unread: None,
-            reading: None,
             work: VecDeque::new(),
             partial: BTreeMap::new(),
             has_started: false,
             has_lost_power: false,
-            is_loading: false,
-            habits: Habits::default(),
         }
     }
 
-    /// Starts the server a little before this instant, until it serves.
+    /// Whether its console has read what it holds.
+    pub(super) fn has_read(&self) -> bool {
+        self.look.has_read()
+    }
+
+    /// Whether it accepts connections.
+    pub(super) fn has_connected(&self) -> bool {
+        self.look.is_connected()
+    }
+
+    fn console(&mut self) -> &mut dyn Console {
+        &mut *self.look.console
+    }
+
+    /// Starts the server before this instant, so that it serves by then. A start that takes long is
+    /// not cut short: no clock jumps when it ends.
     fn boots(&mut self, now: Now, out: &mut Outputs) {
         self.has_started = true;
-        self.unread = Some(Trigger::Start);
-        let mut left_us = BOOT_US;
+        if !self.part.is_sentinel() {
+            self.look.is_to_read(Trigger::Start);
+        }
+        let mut left_us = self.part.recipe.boot.0;
+        let is_short = left_us <= SHORT_BOOT_US;
         while left_us > 0 {
             let then =
                 Now { wall: WallTime(now.wall.0 - left_us as i64), monotonic: now.monotonic };
             let (stepped, wake_after_us) = self.steps(then, left_us, out);
-            if self.group.is_none() || (self.serves() && stepped == Stepped::Idle) {
+            let is_ready = stepped == Stepped::Idle && self.look.has_read();
+            if self.group.is_none() || (is_ready && is_short) {
                 return;
             }
-            if stepped == Stepped::Idle && self.asks_console() {
+            if stepped == Stepped::Idle && self.asks_console(now, left_us) {
                 continue;
             }
-            self.is_loading = false;
-            left_us = left_us.saturating_sub(wake_after_us.unwrap_or(1_000).clamp(1, 1_000));
+            self.look.is_loading = false;
+            let longest = if is_ready { left_us } else { 1_000 };
+            left_us = left_us.saturating_sub(wake_after_us.unwrap_or(longest).clamp(1, longest));
         }
-    }
-
-    /// Whether the judge has read what it holds.
-    fn serves(&self) -> bool {
-        self.console.socket.is_some() && self.unread.is_none() && self.reading.is_none()
     }
 
     /// Lets the server go on and hands it what has arrived, as far as that can be told apart.
@@ -153,7 +141,7 @@ impl RealServer {
             if stepped == Stepped::Busy || self.group.is_none() {
                 return;
             }
-            if self.asks_console() {
+            if self.asks_console(now, 0) {
                 continue;
             }
             let Some(work) = self.work.front() else { return };
@@ -162,7 +150,7 @@ impl RealServer {
                 out.more = true;
                 return;
             }
-            if work.is_alone() && self.console.is_waiting() {
+            if work.is_alone() && self.look.console.is_waiting() {
                 return;
             }
             has_served |= is_command;
@@ -170,83 +158,49 @@ impl RealServer {
         }
     }
 
-    /// Connects the console, or reads the keys. Whether anything was asked.
-    fn asks_console(&mut self) -> bool {
+    /// Lets the console connect, read, or send what it has to. Whether it did.
+    fn asks_console(&mut self, now: Now, before_us: u64) -> bool {
         let Some(group) = &mut self.group else { return false };
-        let Some(socket) = self.console.socket else {
-            let Some(socket) = group.incoming(CONSOLE, self.part.port()) else { return false };
-            self.console.opens(socket);
-            self.unread = self.unread.take().or(self.reading.take());
-            if self.part.is_sentinel() {
-                (self.unread, self.reading) = (None, None);
-                group.deliver(News::Received(socket, Console::subscribe()));
-            }
-            return true;
-        };
-        if self.console.is_waiting() || self.is_loading {
-            return false;
-        }
-        let (Some(cause), Some(prefix)) = (self.unread.take(), &self.part.tap_prefix) else {
-            return false;
-        };
-        let is_since_7 = self.part.binary.is_at_least(7, 0);
-        group.deliver(News::Received(socket, self.console.read(prefix, is_since_7)));
-        self.reading = Some(cause);
-        true
+        let is_judged = self.part.tap_prefix.is_some() && !self.part.is_sentinel();
+        self.look.asks(group, MONOTONIC_BEGIN_US + now.monotonic.0 - before_us, is_judged)
     }
 
     /// Hands the next thing that has arrived to the server.
     fn does_next(&mut self, now: Now, out: &mut Outputs) {
         let (Some(work), Some(group)) = (self.work.pop_front(), &mut self.group) else { return };
+        let is_judged = !self.part.is_sentinel();
         match work {
             Work::Command { by, bytes, cause } => {
-                self.judged.expires(now.wall, &mut out.list);
+                if self.look.console.expires_by_wall() {
+                    self.judged.expires(now.wall, &mut out.list);
+                }
                 out.commands += 1;
                 if let Some(socket) = self.links.asks(by) {
                     group.deliver(News::Received(socket, bytes));
                 }
-                if cause.is_some() && !self.part.is_sentinel() {
-                    self.unread = cause;
+                if let Some(cause) = cause.filter(|_| is_judged) {
+                    self.look.is_to_read(cause);
                 }
             }
-            Work::Raw { by, bytes } => {
+            Work::Raw { by, bytes, changes } => {
                 if let Some(socket) = self.links.socket(by) {
                     group.deliver(News::Received(socket, bytes));
                 }
-                if !self.part.is_sentinel() {
-                    self.unread.get_or_insert(Trigger::Itself);
+                if is_judged && changes {
+                    self.look.may_read(Trigger::Itself);
                 }
             }
             Work::End { of } => {
+                let is_client = !self.links.is_raw(of);
                 if let Some(socket) = self.links.ends(of) {
                     group.deliver(News::Ended(socket));
                 }
+                if is_client && self.look.console.changes().by_ends && self.judged.holds() {
+                    self.look.may_read(Trigger::End);
+                }
             }
-            Work::Operator(action) => self.operates(action),
+            Work::Operator(action) => self.look.operates(action),
         }
-    }
-
-    fn operates(&mut self, action: OperatorAction) {
-        let (Some(group), Some(socket)) = (&mut self.group, self.console.socket) else { return };
-        let part = &self.part;
-        let address = |server: u16| {
-            let host = format!("redis-{server}");
-            part.address(&host).map_or(host, |address| address.to_string())
-        };
-        let typed = typed(action, address);
-        group.deliver(News::Received(socket, self.console.types(&typed)));
-        match action {
-            OperatorAction::StopLogging => self.habits.has_stopped_logging = true,
-            OperatorAction::WriteAlone => self.habits.writes_alone = true,
-            OperatorAction::CloseIdle => self.habits.closes_idle = true,
-            OperatorAction::ForgetScripts => self.habits.has_scripts = false,
-            _ => {}
-        }
-        self.unread = Some(Trigger::Operator(match action {
-            OperatorAction::FlushAll => Some(KeyChange::Flushed),
-            OperatorAction::Evict => Some(KeyChange::Evicted),
-            _ => None,
-        }));
     }
 
     /// Lets every thread run until it waits, `before_us` before the instant.
@@ -255,6 +209,13 @@ impl RealServer {
         let monotonic_us = MONOTONIC_BEGIN_US + now.monotonic.0 - before_us;
         let step = group.step(Clocks { wall_us: now.wall.0, monotonic_us });
         let output = group.take_output();
+        let synced = group.take_synced();
+        if !synced.is_empty() {
+            self.files.keeps(synced);
+            if self.look.console.changes().by_syncs && self.judged.holds() {
+                self.look.may_read(Trigger::Itself);
+            }
+        }
         let at = SimTime(now.monotonic.0);
         self.part.world.lives.with(self.life, |life| {
             life.output.extend(output.into_iter().map(|one| (at, one.channel, one.bytes)));
@@ -275,50 +236,41 @@ impl RealServer {
                 let connection = self.links.opens(socket);
                 out.list.push(Output::Connect { connection, host, port });
             }
-            Request::Send { socket, bytes } if self.console.socket == Some(socket) => {
-                self.hears_console(&bytes, out);
-            }
-            Request::Send { socket, bytes } => {
-                let Some((connection, answered)) = self.links.answers(socket) else { return };
-                let cause = match answered {
-                    Answered::AtOnce => None,
-                    Answered::Unasked => Some(Trigger::Itself),
-                    Answered::Late => Some(Trigger::of(connection)),
-                };
-                if let Some(cause) = cause.filter(|_| !self.part.is_sentinel()) {
-                    self.unread.get_or_insert(cause);
-                }
-                out.list.push(Output::Send { connection, bytes: bytes.into() });
-            }
+            Request::Send { socket, bytes } => match self.look.hears(socket, &bytes) {
+                Some(heard) => self.takes(heard, out),
+                None => self.answers(socket, bytes, out),
+            },
             Request::Shutdown { socket } | Request::Close { socket } => {
-                if self.console.socket == Some(socket) {
-                    self.unread = self.unread.take().or(self.reading.take());
-                    self.console.closes();
-                } else if let Some(connection) = self.links.closes(socket) {
-                    out.list.push(Output::Close { connection });
+                match self.look.closed(socket) {
+                    Some(heard) => self.takes(heard, out),
+                    None => {
+                        let closed = self.links.closes(socket).into_iter();
+                        out.list.extend(closed.map(|connection| Output::Close { connection }));
+                    }
                 }
             }
         }
     }
 
-    fn hears_console(&mut self, bytes: &[u8], out: &mut Outputs) {
-        let part = &self.part;
-        for heard in self.console.hears(bytes, |address| part.host_at(address)) {
-            match heard {
-                Heard::Notice(notice) => out.list.push(Output::Notice(notice)),
-                Heard::Reading(reading) => {
-                    let Some(cause) = self.reading.take() else { continue };
-                    if let Trigger::Command { by, .. } = cause {
-                        self.links.is_read(by);
-                    }
-                    match reading {
-                        Some(reading) => self.judged.takes(reading, &cause, &mut out.list),
-                        None => {
-                            self.is_loading = true;
-                            self.unread = self.unread.take().or(Some(cause));
-                        }
-                    }
-                }
+    /// The server sends something to a client or to another server.
+    fn answers(&mut self, socket: SocketId, bytes: Vec<u8>, out: &mut Outputs) {
+        let Some((connection, answered)) = self.links.answers(socket) else { return };
+        let cause = match answered {
+            Answered::AtOnce => None,
+            Answered::Unasked => Some(Trigger::Itself),
+            Answered::Late => Some(Trigger::of(connection)),
+        };
+        if let Some(cause) = cause.filter(|_| !self.part.is_sentinel()) {
+            self.look.may_read(cause);
+        }
+        out.list.push(Output::Send { connection, bytes: bytes.into() });
+    }
+
+    fn takes(&mut self, heard: Vec<Heard>, out: &mut Outputs) {
+        for heard in heard {
+            let read = self.look.takes(heard, &mut self.judged, out);
+            if let Some(Trigger::Command { by, .. }) = read {
+                self.links.is_read(by);
             }
         }
     }
@@ -335,7 +287,7 @@ impl RealServer {
     /// Its processes are gone; what they leave behind is kept.
     fn is_buried(&mut self) {
         let Some(mut group) = self.group.take() else { return };
-        self.files.synced.borrow_mut().extend(group.take_synced());
+        self.files.keeps(group.take_synced());
         let (dropped, preempted) = (group.output_dropped(), group.preempted());
         let calls = group.calls().to_vec();
         self.part.world.lives.with(self.life, |life| {
@@ -345,35 +297,39 @@ impl RealServer {
 
     fn is_accepted(&mut self, connection: ConnectionId, peer: &str, out: &mut Outputs) {
         let (host, port) = peer.rsplit_once(':').unwrap_or((peer, "0"));
-        let host = host
-            .parse()
-            .map_or(host.to_owned(), |node: fencepost_faults::Node| node.machine().to_string());
+        let node: Option<Node> = host.parse().ok().map(|node: Node| node.machine());
+        let host = node.map_or(host.to_owned(), |node| node.to_string());
+        let to = self.dialled.remove(&connection).unwrap_or(self.part.recipe.port);
         let from = (self.part.address(&host), port.parse().ok());
-        let socket = match (&mut self.group, from) {
-            (Some(group), (Some(address), Some(port))) => {
-                group.incoming((address, port), self.part.port())
-            }
-            _ => None,
+        let (Some(group), (Some(address), Some(port))) = (&mut self.group, from) else {
+            out.list.push(Output::Close { connection });
+            return;
         };
-        match socket {
-            Some(socket) => self.links.accepts(connection, socket),
-            None => out.list.push(Output::Close { connection }),
+        let Some(socket) = group.incoming((address, port), to) else {
+            out.list.push(Output::Close { connection });
+            return;
+        };
+        let is_server = matches!(node, Some(Node::Server(_)));
+        let peer = if is_server { Peer::Server } else { Peer::Client };
+        self.links.accepts(connection, socket, peer);
+        if !is_server {
+            self.console().meets(connection, (address, port));
         }
     }
 
     fn receives(&mut self, connection: ConnectionId, bytes: &[u8]) {
-        let partial = self.partial.entry(connection).or_default();
+        let mut partial = self.partial.remove(&connection).unwrap_or_default();
         partial.extend_from_slice(bytes);
         let is_raw = self.links.is_raw(connection);
-        while let Some(work) = next_work(connection, partial, is_raw) {
-            if let Work::Command { cause: Some(_), bytes, .. } = &work {
-                self.habits.has_scripts |= bytes.windows(4).any(|word| word == b"EVAL");
-            }
-            if work.begins_replication() {
-                self.links.is_replica(connection);
+        while let Some(work) = self.console().next_work(connection, &mut partial, is_raw) {
+            if let Work::Command { bytes, .. } = &work
+                && self.console().begins_replication(bytes)
+            {
+                self.links.is_server(connection);
             }
             self.work.push_back(work);
         }
+        self.partial.insert(connection, partial);
     }
 }
 
@@ -400,37 +356,29 @@ impl Machine for RealServer {
             }
             Input::Operator { action } => self.work.push_back(Work::Operator(action)),
         }
-        self.is_loading = false;
-        self.judged.expires(now.wall, &mut out.list);
+        self.look.is_loading = false;
+        if self.look.console.expires_by_wall() {
+            self.judged.expires(now.wall, &mut out.list);
+        }
         self.goes_on(now, out);
     }
 
+    fn dialled(&mut self, connection: ConnectionId, port: u16) {
+        self.dialled.insert(connection, port);
+    }
+
     fn supports(&self, action: OperatorAction) -> bool {
-        if self.group.is_none() || self.part.is_sentinel() {
-            return false;
-        }
-        let habits = &self.habits;
-        match action {
-            OperatorAction::FlushAll | OperatorAction::Evict | OperatorAction::Follow { .. } => {
-                true
-            }
-            // Sentinel promotes.
-            OperatorAction::Promote => false,
-            OperatorAction::ForgetScripts => habits.has_scripts,
-            OperatorAction::CloseConnections => self.links.has_clients(),
-            OperatorAction::HandOver => {
-                let has_replicas =
-                    matches!(self.judged.role, Some(Role::Primary { replicas: 1.. }));
-                has_replicas && self.part.binary.is_at_least(6, 2)
-            }
-            OperatorAction::StopLogging => self.part.has_log && !habits.has_stopped_logging,
-            OperatorAction::WriteAlone => self.part.min_replicas > 0 && !habits.writes_alone,
-            OperatorAction::CloseIdle => !habits.closes_idle,
-        }
+        let has_clients = action != OperatorAction::CloseConnections || self.links.has_clients();
+        let is_up = self.group.is_some() && !self.part.is_sentinel();
+        is_up && has_clients && self.look.console.supports(action)
     }
 
     fn will_send(&self) -> bool {
         self.links.owes_an_answer()
+    }
+
+    fn sign_of_life(&self) -> fn(&[u8]) -> bool {
+        self.look.console.sign_of_life()
     }
 
     fn lose_power(&mut self) {
@@ -438,7 +386,7 @@ impl Machine for RealServer {
     }
 
     fn wording(&self) -> Wording {
-        wording::resp
+        self.look.console.wording()
     }
 }
 
@@ -446,8 +394,7 @@ impl Drop for RealServer {
     fn drop(&mut self) {
         self.is_buried();
         if self.has_lost_power
-            && let Ok(folder) = &self.files.folder
-            && let Err(error) = self.files.synced.borrow().restore(folder.path())
+            && let Err(error) = self.files.lose_power()
         {
             let text = format!("its files could not be taken back to what was synced: {error}");
             self.part.world.lives.with(self.life, |life| {

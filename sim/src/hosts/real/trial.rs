@@ -1,163 +1,192 @@
 //! What a binary is, and whether it serves: found out before any run is made.
 
-use super::folder;
-use crate::hosts::programs::record::in_words;
-use crate::setup::scenario::{InvalidServers, ServerBinary, ServersArgument};
-use fencepost_programs::{Clocks, Ending, Group, Launch, News, Request, SocketId, StartError};
-use std::collections::BTreeMap;
+use super::files::{Files, last_line};
+use super::kind::{FIRST_PROCESS, Part};
+use super::machine::RealServer;
+use super::{Kind, RealSetup, RealWorld, folder, kind};
+use crate::hosts::programs::record::{Lives, in_words};
+use crate::setup::places::RESOURCE;
+use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary, ServersArgument};
+use crate::world::node_clock::WALL_EPOCH_US;
+use bytes::Bytes;
+use fencepost_clients::Coordinator;
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Node, Seed};
+use fencepost_machine::{Input, Machine, MonotonicTime, Now, Output, Outputs, WallTime};
+use fencepost_programs::{Clocks, Group, Launch, Request, StartError};
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 /// Where servers are installed that are not found as a shell finds them.
 const FOLDERS: &str = "/usr/local/bin:/usr/bin:/usr/sbin:/bin";
+/// Debian has a folder here for each version of PostgreSQL.
+const POSTGRESQL: &str = "/usr/lib/postgresql";
 /// How long a binary may take to say its version or to serve, in its own time.
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
-const PORT: u16 = 6379;
 
-/// The real server that is asked for, if one is. It was started, and served.
-pub(crate) fn binary(argument: &ServersArgument) -> Result<Option<ServerBinary>, InvalidServers> {
-    let named = match argument {
-        ServersArgument::Fake => return Ok(None),
-        ServersArgument::Installed => PathBuf::from("redis-server"),
-        ServersArgument::Redis(path) => path.clone(),
-    };
-    let wrong = |why: String| InvalidServers::Binary { path: named.display().to_string(), why };
-    let path = find(&named).map_err(|error| wrong(error.to_string()))?;
-    // The thread that traces keeps to one core, and so would all threads that it starts later.
-    let tried = std::thread::spawn(move || tried(&path)).join();
-    tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map(Some).map_err(wrong)
+/// The real servers that are asked for, of those coordinators. Each was started, and served.
+pub(crate) fn binaries(
+    arguments: &[String],
+    coordinators: &BTreeSet<Coordinator>,
+) -> Result<BTreeMap<String, ServerBinary>, InvalidServers> {
+    let mut binaries = BTreeMap::new();
+    for argument in arguments {
+        let named: Vec<(Coordinator, PathBuf)> = match ServersArgument::parse(argument)? {
+            ServersArgument::Fake => Vec::new(),
+            ServersArgument::Installed => {
+                let installed = |coordinator: &Coordinator| {
+                    let none = || InvalidServers::coordinator(coordinator.name());
+                    Ok((*coordinator, kind(*coordinator).ok_or_else(none)?.program.into()))
+                };
+                coordinators.iter().map(installed).collect::<Result<_, InvalidServers>>()?
+            }
+            ServersArgument::Binary { coordinator, path } => vec![(coordinator, path)],
+        };
+        for (coordinator, path) in named {
+            let binary = binary(coordinator, &path)?;
+            binaries.insert(coordinator.name().to_owned(), binary);
+        }
+    }
+    Ok(binaries)
 }
 
-/// The absolute path of a binary. Links are kept: a server may go by the name that it is called by.
+/// A real server of that coordinator. It was started, and served.
+pub(crate) fn binary(
+    coordinator: Coordinator,
+    named: &Path,
+) -> Result<ServerBinary, InvalidServers> {
+    let wrong = |why: String| InvalidServers::Binary {
+        coordinator: coordinator.name(),
+        path: named.display().to_string(),
+        why,
+    };
+    let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
+    let path = find(named).map_err(|error| wrong(error.to_string()))?;
+    // The thread that traces keeps to one core, and so would all threads that it starts later.
+    let tried = std::thread::spawn(move || tried(kind, &path)).join();
+    tried.unwrap_or_else(|_| Err("the trial of it panicked".to_owned())).map_err(wrong)
+}
+
+/// The absolute path of a file. Links are kept: a server may go by the name that it is called by.
 fn find(named: &Path) -> Result<PathBuf, StartError> {
-    let folders = std::env::var("PATH").unwrap_or_default() + ":" + FOLDERS;
     let name = named.to_string_lossy();
+    if named.extension().is_some_and(|extension| extension == "jar") {
+        return match named.is_file() {
+            true => Ok(std::path::absolute(named)?),
+            false => Err(StartError::NotFound(name.into_owned())),
+        };
+    }
+    let mut folders = std::env::var("PATH").unwrap_or_default() + ":" + FOLDERS;
+    let versions = std::fs::read_dir(POSTGRESQL).into_iter().flatten().flatten();
+    let mut versions: Vec<PathBuf> = versions.map(|entry| entry.path().join("bin")).collect();
+    versions.sort();
+    for version in versions {
+        folders += &format!(":{}", version.display());
+    }
     let found = fencepost_programs::find_program(&name, Path::new("."), &folders)?;
     Ok(std::path::absolute(found)?)
 }
 
-fn tried(path: &Path) -> Result<ServerBinary, String> {
+fn tried(kind: &'static Kind, path: &Path) -> Result<ServerBinary, String> {
     folder::remove_leftovers();
-    let folder = folder::new().map_err(|error| format!("no folder for its files: {error}"))?;
     let path_text = path.display().to_string();
-    let launch = |words: &[&str]| Launch {
-        command: std::iter::once(path_text.as_str())
-            .chain(words.iter().copied())
-            .map(str::to_owned)
-            .collect(),
-        environment: BTreeMap::from([("PATH".to_owned(), FOLDERS.to_owned())]),
-        folder: folder.path().to_owned(),
-        host_name: "redis-1".to_owned(),
-        hosts: BTreeMap::from([("redis-1".to_owned(), Ipv4Addr::new(10, 0, 0, 1))]),
-        seed: 0,
-        first_process: 101,
-        sync_us: Some(STEP_US),
-    };
-    let said = Trial::start(&launch(&["--version"]))?.said();
-    let (name, version) = name_and_version(&said).ok_or_else(|| {
+    let said = printed((kind.version)(&path_text))?;
+    let (name, version) = (kind.name_and_version)(&said).ok_or_else(|| {
         let line = said.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
         let line: String = line.trim().chars().take(80).collect();
-        format!("says '{line}' for --version: expected a Redis, Valkey or KeyDB server")
+        let asked = (kind.version)(&path_text);
+        let asked = asked.last().filter(|word| word.starts_with('-'));
+        let asked = asked.map_or("its version", String::as_str);
+        format!("says '{line}' for {asked}: expected {}", kind.expected)
     })?;
-    let port = PORT.to_string();
-    let words = ["--port", &port, "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""];
-    Trial::start(&launch(&words))?.serves()?;
     let sha256 = ServerBinary::hash(path);
-    Ok(ServerBinary { path: path_text, name, version, sha256 })
+    let binary = ServerBinary { path: path_text, name, version, sha256 };
+    serves(kind, &binary)?;
+    Ok(binary)
 }
 
-/// The first two things of `Redis server v=7.0.15 sha=...`.
-fn name_and_version(said: &str) -> Option<(String, String)> {
-    let (name, rest) = said.trim().split_once(" server v=")?;
-    let version = rest.split_whitespace().next()?;
-    let is_one = !name.contains('\n') && version.starts_with(|it: char| it.is_ascii_digit());
-    is_one.then(|| (name.to_owned(), version.to_owned()))
-}
-
-/// A server alone in a world.
-struct Trial {
-    group: Group,
-    said: Vec<u8>,
-    now_us: u64,
-    answered: Vec<u8>,
-    ending: Option<Ending>,
-}
-
-impl Trial {
-    fn start(launch: &Launch) -> Result<Trial, String> {
-        let group = Group::start(launch).map_err(|error| error.to_string())?;
-        Ok(Trial { group, said: Vec::new(), now_us: 0, answered: Vec::new(), ending: None })
-    }
-
-    fn step(&mut self) {
-        let clocks = Clocks {
-            wall_us: crate::world::node_clock::WALL_EPOCH_US + self.now_us as i64,
-            monotonic_us: STEP_US + self.now_us,
-        };
-        let step = self.group.step(clocks);
-        self.said.extend(self.group.take_output().into_iter().flat_map(|one| one.bytes));
+/// All that a command prints until it ends.
+fn printed(command: Vec<String>) -> Result<String, String> {
+    let folder = folder::new().map_err(|error| format!("no folder for its files: {error}"))?;
+    let launch = Launch {
+        command,
+        environment: BTreeMap::from([("PATH".to_owned(), FOLDERS.to_owned())]),
+        folder: folder.path().to_owned(),
+        host_name: "localhost".to_owned(),
+        hosts: BTreeMap::new(),
+        seed: 0,
+        first_process: FIRST_PROCESS,
+        user: None,
+        sync_us: Some(STEP_US),
+    };
+    let mut group = Group::start(&launch).map_err(|error| error.to_string())?;
+    let (mut now_us, mut said, mut has_ended) = (0, Vec::new(), false);
+    while !has_ended && now_us < PATIENCE_US {
+        let wall_us = WALL_EPOCH_US + now_us as i64;
+        let step = group.step(Clocks { wall_us, monotonic_us: STEP_US + now_us });
+        said.extend(group.take_output().into_iter().flat_map(|one| one.bytes));
         for request in step.requests {
-            match request {
-                Request::Send { bytes, .. } => self.answered.extend(bytes),
-                Request::Connect { socket, .. } => self.group.deliver(News::Refused(socket)),
-                Request::Shutdown { .. } | Request::Close { .. } => {}
+            if let Request::Connect { socket, .. } = request {
+                group.deliver(fencepost_programs::News::Refused(socket));
             }
         }
-        self.ending = step.ending;
-        self.now_us += STEP_US;
+        has_ended = step.ending.is_some();
+        now_us += STEP_US;
     }
-
-    /// All that it prints until it ends.
-    fn said(mut self) -> String {
-        while self.ending.is_none() && self.now_us < PATIENCE_US {
-            self.step();
-        }
-        String::from_utf8_lossy(&self.said).into_owned()
-    }
-
-    /// Waits until it answers a client.
-    fn serves(mut self) -> Result<(), String> {
-        let mut client: Option<SocketId> = None;
-        while self.ending.is_none() && self.now_us < PATIENCE_US {
-            self.step();
-            if client.is_none() {
-                client = self.group.incoming((Ipv4Addr::new(10, 0, 0, 2), 40_000), PORT);
-                let ping = b"*1\r\n$4\r\nPING\r\n".to_vec();
-                client.into_iter().for_each(|it| {
-                    self.group.deliver(News::Received(it, ping.clone()));
-                });
-            }
-            if self.answered.starts_with(b"+PONG\r\n") {
-                return Ok(());
-            }
-        }
-        let seconds = PATIENCE_US / 1_000_000;
-        let how = match (&self.ending, client) {
-            (Some(ending), _) => format!("{} before it served", in_words(ending)),
-            (None, None) => format!("does not listen at port {PORT} {seconds} s after its start"),
-            (None, Some(_)) => format!("does not answer PING {seconds} s after its start"),
-        };
-        let said = String::from_utf8_lossy(&self.said).into_owned();
-        let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let last = last.map_or(String::new(), |line| {
-            format!(": {}", line.chars().take(160).collect::<String>())
-        });
-        Err(how + &last)
-    }
+    Ok(String::from_utf8_lossy(&said).into_owned())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_server_says_its_name_and_version() {
-        let of = |said: &str| name_and_version(said).map(|(name, version)| name + " " + &version);
-        let redis = "Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64\n";
-        assert_eq!(of(redis), Some("Redis 7.0.15".to_owned()));
-        assert_eq!(of("Valkey server v=8.0.1 sha=0\n"), Some("Valkey 8.0.1".to_owned()));
-        assert_eq!(of("ls (GNU coreutils) 9.1\n"), None);
-        assert_eq!(of("x\nRedis server v=7\n"), None);
+/// Starts a server alone in a world, and waits until its console has read.
+fn serves(kind: &'static Kind, binary: &ServerBinary) -> Result<(), String> {
+    let (node, topology) = match kind.coordinator {
+        Coordinator::Redis => (Node::Redis(1), Topology::Standalone),
+        _ => (Node::Server(1), Topology::Ensemble { servers: 1 }),
+    };
+    let addresses = BTreeMap::from([(node.to_string(), Ipv4Addr::new(10, 0, 0, 1))]);
+    let lives = Rc::new(Lives::default());
+    let world = RealWorld::new(addresses, lives.clone());
+    let setup = RealSetup {
+        world: &world,
+        kind,
+        binary,
+        scenario: &Scenario::default(),
+        topology,
+        seed: Seed(0),
+        tap_prefix: Some(Bytes::from_static(RESOURCE.as_bytes())),
+        lock: RESOURCE,
+    };
+    let part = Part::of(&setup, node);
+    let at =
+        |us: u64| Now { wall: WallTime(WALL_EPOCH_US + us as i64), monotonic: MonotonicTime(us) };
+    let mut server = RealServer::new(&part, Rc::new(Files::new(&part)), 0, at(0));
+    let (mut now_us, mut out) = (0, Outputs::default());
+    while now_us < PATIENCE_US && !out.stopped {
+        out.clear();
+        server.handle(Input::Timer, at(now_us), &mut out);
+        if server.has_read() {
+            return Ok(());
+        }
+        let wakes = out.list.iter().find_map(|output| match output {
+            Output::WakeAfter { micros } => Some(*micros),
+            _ => None,
+        });
+        now_us += wakes.unwrap_or(STEP_US).clamp(1, 10 * STEP_US);
     }
+    let has_connected = server.has_connected();
+    drop(server);
+    let life = lives.take().pop();
+    let said: Vec<u8> =
+        life.iter().flat_map(|life| life.output.iter().flat_map(|one| one.2.clone())).collect();
+    let (port, seconds) = (part.recipe.port, PATIENCE_US / 1_000_000);
+    let how = match life.and_then(|life| life.ending) {
+        Some((_, ending)) => format!("{} before it served", in_words(&ending)),
+        None if has_connected => {
+            format!("does not answer at port {port} {seconds} s after its start")
+        }
+        None => format!("does not listen at port {port} {seconds} s after its start"),
+    };
+    Err(how + &last_line(&said))
 }

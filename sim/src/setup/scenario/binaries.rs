@@ -2,6 +2,7 @@
 //! echoes them. How one is run is in `hosts/real`.
 
 use super::hashed::hashed;
+use crate::hosts::real::KINDS;
 use fencepost_clients::Coordinator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,22 +30,21 @@ pub struct ServerBinary {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidServers {
     /// The argument is none.
-    #[error("--servers '{0}': expected fake, real, or redis=PATH")]
+    #[error("--servers '{0}': expected fake, real, or NAME=PATH, where NAME is {names}", names = names())]
     Argument(String),
-    /// No real server of that name can be run.
-    #[error(
-        "--servers '{argument}': no real server of '{name}' can be run: expected fake, real, or \
-         redis=PATH"
-    )]
+    /// No coordinator of that name has real servers.
+    #[error("--servers: '{name}' has no real servers: expected {expected}")]
     Coordinator {
-        /// What was asked for.
-        argument: String,
-        /// The name in it.
+        /// The name.
         name: String,
+        /// Those that have.
+        expected: String,
     },
     /// The binary cannot be run as a server.
-    #[error("--servers redis={path}: {why}")]
+    #[error("--servers {coordinator}={path}: {why}")]
     Binary {
+        /// The coordinator of which it is to be a server.
+        coordinator: &'static str,
         /// Its path.
         path: String,
         /// Why not.
@@ -52,7 +52,7 @@ pub enum InvalidServers {
     },
     /// It is not what it was.
     #[error(
-        "server redis: {path} is not the file that the report was made with, {name} {version} \
+        "server: {path} is not the file that the report was made with, {name} {version} \
          ('replay --allow-changed' runs it as it is now)"
     )]
     Changed {
@@ -65,6 +65,22 @@ pub enum InvalidServers {
     },
 }
 
+impl InvalidServers {
+    /// No coordinator of that name has real servers.
+    pub(crate) fn coordinator(name: &str) -> InvalidServers {
+        InvalidServers::Coordinator { name: name.to_owned(), expected: names() }
+    }
+}
+
+/// The coordinators that have real servers, in words.
+pub(crate) fn names() -> String {
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.coordinator.name()).collect();
+    match names.split_last() {
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
 /// What `--servers` asks for.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ServersArgument {
@@ -72,8 +88,13 @@ pub enum ServersArgument {
     Fake,
     /// The real ones that are installed.
     Installed,
-    /// This real Redis.
-    Redis(PathBuf),
+    /// This file, for locks on a coordinator.
+    Binary {
+        /// The coordinator.
+        coordinator: Coordinator,
+        /// The file.
+        path: PathBuf,
+    },
 }
 
 impl ServersArgument {
@@ -82,13 +103,12 @@ impl ServersArgument {
         match text.split_once('=') {
             None if text == "fake" => Ok(ServersArgument::Fake),
             None if text == "real" => Ok(ServersArgument::Installed),
-            Some((name, path)) if name == Coordinator::Redis.name() && !path.is_empty() => {
-                Ok(ServersArgument::Redis(path.into()))
+            Some((name, path)) if !path.is_empty() => {
+                let kind = KINDS.iter().find(|kind| kind.coordinator.name() == name);
+                let kind = kind.ok_or_else(|| InvalidServers::coordinator(name))?;
+                let coordinator = kind.coordinator;
+                Ok(ServersArgument::Binary { coordinator, path: path.into() })
             }
-            Some((name, path)) if !path.is_empty() => Err(InvalidServers::Coordinator {
-                argument: text.to_owned(),
-                name: name.to_owned(),
-            }),
             _ => Err(InvalidServers::Argument(text.to_owned())),
         }
     }
@@ -139,11 +159,19 @@ mod tests {
         let parse = |text| ServersArgument::parse(text).map_err(|error| error.to_string());
         assert_eq!(parse("fake"), Ok(ServersArgument::Fake));
         assert_eq!(parse("real"), Ok(ServersArgument::Installed));
-        assert_eq!(parse("redis=a/b"), Ok(ServersArgument::Redis("a/b".into())));
-        let wrong = "--servers 'reel': expected fake, real, or redis=PATH";
+        let coordinator = Coordinator::Redis;
+        let redis = ServersArgument::Binary { coordinator, path: "a/b".into() };
+        assert_eq!(parse("redis=a/b"), Ok(redis));
+        let names = "redis, memcached, zookeeper, postgresql, mysql or etcd";
+        let wrong =
+            format!("--servers 'reel': expected fake, real, or NAME=PATH, where NAME is {names}");
         assert_eq!(parse("reel").unwrap_err(), wrong);
         assert!(parse("redis=").unwrap_err().contains("expected fake, real"));
-        assert!(parse("etcd=/usr/bin/etcd").unwrap_err().contains("no real server of 'etcd'"));
+        let none = parse("chubby=/bin/chubby").unwrap_err();
+        assert!(
+            none.ends_with(&format!("'chubby' has no real servers: expected {names}")),
+            "{none}"
+        );
     }
 
     #[test]

@@ -43,7 +43,6 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
         tap_prefix: None,
         lock: crate::setup::places::RESOURCE,
         server_lock: ServerLock::Unchecked,
-        real: None,
     }
 }
 

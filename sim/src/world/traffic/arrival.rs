@@ -76,12 +76,16 @@ impl State {
             self.post(Kind::Refused, (host, remote), NONE, client, Vec::new(), 0);
             return;
         }
-        let thread = self.sockets[client as usize].thread;
+        let (thread, port) =
+            (self.sockets[client as usize].thread, self.sockets[client as usize].port);
         let peer = format!("{}:{}", self.node(remote).of_thread(thread), 40_000 + client % 20_000);
         let Some(server) = self.server(host) else { return };
         let connection = ConnectionId(server.next_connection);
         server.next_connection += 1;
         server.inbox.push_back(Arrival::Accepted(connection, peer));
+        if let Some(machine) = &mut server.machine {
+            machine.dialled(connection, port);
+        }
         let socket = self.sockets.len() as u32;
         let mut end = Socket::new(host, remote, Owner::Machine(connection), Stage::Open);
         (end.peer, end.thread) = (client, thread);

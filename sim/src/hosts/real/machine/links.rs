@@ -4,6 +4,14 @@ use fencepost_machine::ConnectionId;
 use fencepost_programs::SocketId;
 use std::collections::BTreeMap;
 
+/// Who is at the other end of a connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Peer {
+    Client,
+    /// A replica, a primary, or a member of an ensemble.
+    Server,
+}
+
 /// One connection of the server.
 struct Link {
     socket: SocketId,
@@ -11,8 +19,7 @@ struct Link {
     is_asked: bool,
     /// Whether the keys were read meanwhile: what is answered then was done late.
     is_late: bool,
-    /// Whether a replica is at the other end.
-    is_replica: bool,
+    peer: Peer,
 }
 
 /// When the server did what it tells a peer.
@@ -36,8 +43,8 @@ pub(super) struct Links {
 }
 
 impl Links {
-    pub(super) fn accepts(&mut self, connection: ConnectionId, socket: SocketId) {
-        let link = Link { socket, is_asked: false, is_late: false, is_replica: false };
+    pub(super) fn accepts(&mut self, connection: ConnectionId, socket: SocketId, peer: Peer) {
+        let link = Link { socket, is_asked: false, is_late: false, peer };
         self.open.insert(connection, link);
         self.of_socket.insert(socket, connection);
     }
@@ -46,7 +53,7 @@ impl Links {
     pub(super) fn opens(&mut self, socket: SocketId) -> ConnectionId {
         let connection = ConnectionId(u32::MAX - self.opened);
         self.opened += 1;
-        self.accepts(connection, socket);
+        self.accepts(connection, socket, Peer::Server);
         connection
     }
 
@@ -76,7 +83,7 @@ impl Links {
         (link.is_asked, link.is_late) = (false, false);
         let answered = match was_asked {
             true if is_late => Answered::Late,
-            false if connection.was_accepted() && !link.is_replica => Answered::Unasked,
+            false if link.peer == Peer::Client => Answered::Unasked,
             _ => Answered::AtOnce,
         };
         Some((connection, answered))
@@ -101,19 +108,19 @@ impl Links {
         std::mem::take(&mut self.open).into_keys().collect()
     }
 
-    pub(super) fn is_replica(&mut self, connection: ConnectionId) {
+    pub(super) fn is_server(&mut self, connection: ConnectionId) {
         if let Some(link) = self.open.get_mut(&connection) {
-            link.is_replica = true;
+            link.peer = Peer::Server;
         }
     }
 
     /// Whether what arrives is no commands of a client.
     pub(super) fn is_raw(&self, connection: ConnectionId) -> bool {
-        !connection.was_accepted() || self.open.get(&connection).is_some_and(|link| link.is_replica)
+        self.open.get(&connection).is_some_and(|link| link.peer == Peer::Server)
     }
 
     pub(super) fn has_clients(&self) -> bool {
-        self.open.iter().any(|(connection, link)| connection.was_accepted() && !link.is_replica)
+        self.open.values().any(|link| link.peer == Peer::Client)
     }
 
     pub(super) fn owes_an_answer(&self) -> bool {
@@ -129,7 +136,7 @@ mod tests {
     fn a_command_that_was_put_off_is_answered_late() {
         let (client, socket) = (ConnectionId(0), SocketId(4));
         let mut links = Links::default();
-        links.accepts(client, socket);
+        links.accepts(client, socket, Peer::Client);
         assert_eq!(links.answers(socket), Some((client, Answered::Unasked)));
         links.asks(client);
         assert!(links.owes_an_answer());
@@ -145,7 +152,7 @@ mod tests {
     fn a_connection_is_closed_once() {
         let mut links = Links::default();
         let opened = links.opens(SocketId(1));
-        links.accepts(ConnectionId(0), SocketId(2));
+        links.accepts(ConnectionId(0), SocketId(2), Peer::Client);
         assert!(!opened.was_accepted() && links.is_raw(opened) && !links.is_raw(ConnectionId(0)));
         assert_eq!(links.ends(opened), Some(SocketId(1)));
         assert_eq!(links.closes(SocketId(1)), None);

@@ -1,0 +1,92 @@
+//! System V shared memory: a segment is memory that a process shares with those it forks. It has no
+//! name outside the group, and nothing of it remains.
+
+use super::{Call, Outcome, fails};
+use crate::group::Group;
+
+/// `struct shmid_ds` has the size of the segment here, and the number of processes that attached it
+/// there.
+const INFORMATION: usize = 112;
+const SIZE_AT: usize = 48;
+const ATTACHED_AT: usize = 88;
+
+pub(crate) struct Segment {
+    key: i32,
+    size: u64,
+    /// Where it is mapped, once a process has attached it.
+    at: Option<u64>,
+}
+
+impl Group {
+    pub(super) fn shared_memory_call(&mut self, call: &Call) -> Option<Outcome> {
+        let [a, b, c, ..] = call.arguments;
+        Some(match call.number {
+            libc::SYS_shmget => self.get_segment(a as i32, b, c as i32),
+            libc::SYS_shmat => self.attach_segment(call, a as i32),
+            libc::SYS_shmdt => self.detach_segment(call, a),
+            libc::SYS_shmctl => self.control_segment(call, (a as i32, b as i32), c),
+            _ => return None,
+        })
+    }
+
+    fn get_segment(&mut self, key: i32, size: u64, flags: i32) -> Outcome {
+        let has_key = |segment: &&Segment| key != libc::IPC_PRIVATE && segment.key == key;
+        if let Some(place) = self.segments.iter().flatten().position(|it| has_key(&it)) {
+            return match flags & libc::IPC_EXCL {
+                0 => Outcome::Done(place as i64),
+                _ => fails(libc::EEXIST),
+            };
+        }
+        if key != libc::IPC_PRIVATE && flags & libc::IPC_CREAT == 0 {
+            return fails(libc::ENOENT);
+        }
+        self.segments.push(Some(Segment { key, size, at: None }));
+        Outcome::Done(self.segments.len() as i64 - 1)
+    }
+
+    fn attach_segment(&mut self, call: &Call, number: i32) -> Outcome {
+        let Some(segment) = self.segment(number) else { return fails(libc::EINVAL) };
+        if segment.at.is_some() {
+            let why = "attached a segment of shared memory that another process has attached";
+            return Outcome::Refused(format!("{why}, which is not emulated"));
+        }
+        let (access, kind) =
+            (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_SHARED | libc::MAP_ANONYMOUS);
+        let arguments = [0, segment.size, access as u64, kind as u64, u64::MAX, 0];
+        let at = self.inject(call.thread, (libc::SYS_mmap, arguments));
+        if let Some(segment) = self.segment(number).filter(|_| at > 0) {
+            segment.at = Some(at as u64);
+        }
+        Outcome::Done(at)
+    }
+
+    fn detach_segment(&mut self, call: &Call, at: u64) -> Outcome {
+        let mut segments = self.segments.iter().flatten();
+        let Some(size) = segments.find(|it| it.at == Some(at)).map(|it| it.size) else {
+            return fails(libc::EINVAL);
+        };
+        Outcome::Done(self.inject(call.thread, (libc::SYS_munmap, [at, size, 0, 0, 0, 0])))
+    }
+
+    fn control_segment(&mut self, call: &Call, (number, command): (i32, i32), at: u64) -> Outcome {
+        let Some(segment) = self.segment(number) else { return fails(libc::EINVAL) };
+        match command {
+            libc::IPC_STAT => {
+                let mut told = [0; INFORMATION];
+                told[SIZE_AT..SIZE_AT + 8].copy_from_slice(&segment.size.to_le_bytes());
+                told[ATTACHED_AT] = u8::from(segment.at.is_some());
+                call.memory.write(at, &told);
+                Outcome::Done(0)
+            }
+            libc::IPC_RMID => {
+                self.segments[number as usize] = None;
+                Outcome::Done(0)
+            }
+            _ => fails(libc::EINVAL),
+        }
+    }
+
+    fn segment(&mut self, number: i32) -> Option<&mut Segment> {
+        self.segments.get_mut(usize::try_from(number).ok()?)?.as_mut()
+    }
+}

@@ -1,0 +1,241 @@
+//! The `fencepost.reality` format, version 1: whether violations of simulated servers are those of
+//! real servers, too.
+
+use crate::explain::cause::Cause;
+use crate::judge::finding::Kind;
+use crate::show::view::View;
+use crate::summary::report::Tool;
+use fencepost_faults::Seed;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// The `format` field.
+pub const FORMAT: &str = "fencepost.reality";
+/// The version of the format that this build writes.
+pub const VERSION: u32 = 1;
+/// The ways to write it.
+pub static VIEWS: &[View<Reality>] =
+    &[View::new("text", text), View::new("markdown", markdown), View::JSON];
+
+/// Minimal plans, played against simulated and real servers.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Reality {
+    /// Always `fencepost.reality`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// What wrote it.
+    pub tool: Tool,
+    /// The real servers, by coordinator.
+    pub servers: BTreeMap<String, RealServer>,
+    /// What was played.
+    pub rows: Vec<Row>,
+    /// How many rows have each outcome.
+    pub counts: Counts,
+}
+
+/// A real server.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct RealServer {
+    /// What it calls itself.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+}
+
+/// One minimal plan.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+pub struct Row {
+    /// The page of the gallery that shows it, if one does.
+    pub page: Option<String>,
+    /// The lock.
+    pub client: String,
+    /// The family or families of the faults.
+    pub fault: String,
+    /// The seed of the run from which the plan comes.
+    pub seed: Seed,
+    /// The rule that the simulated servers break.
+    pub kind: Kind,
+    /// Why.
+    pub cause: Cause,
+    /// The number of faults in the plan.
+    pub faults: u64,
+    /// What the real servers do.
+    pub real: Outcome,
+    /// Why they do something else, if that is known.
+    pub explanation: Option<String>,
+}
+
+/// What real servers do under the minimal plan of a violation.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", tag = "outcome")]
+pub enum Outcome {
+    /// The same rule is broken for the same cause.
+    Same,
+    /// Another rule is broken, or for another cause.
+    Another {
+        /// Which rule.
+        kind: Kind,
+        /// And why.
+        cause: Cause,
+    },
+    /// The lock was exercised, and no rule is broken.
+    None,
+    /// The plan cannot be played.
+    CannotBePlayed {
+        /// Why not.
+        why: String,
+    },
+}
+
+/// How many rows have each outcome.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Counts {
+    /// The same violation.
+    pub same: u64,
+    /// Another one.
+    pub another: u64,
+    /// None.
+    pub none: u64,
+    /// Plans that cannot be played.
+    pub cannot_be_played: u64,
+}
+
+impl Reality {
+    /// The document of these rows.
+    pub fn new(tool: Tool, servers: BTreeMap<String, RealServer>, rows: Vec<Row>) -> Reality {
+        let mut counts = Counts::default();
+        for row in &rows {
+            *match row.real {
+                Outcome::Same => &mut counts.same,
+                Outcome::Another { .. } => &mut counts.another,
+                Outcome::None => &mut counts.none,
+                Outcome::CannotBePlayed { .. } => &mut counts.cannot_be_played,
+            } += 1;
+        }
+        Reality { format: FORMAT.to_owned(), version: VERSION, tool, servers, rows, counts }
+    }
+}
+
+impl Outcome {
+    /// The outcome in words.
+    pub fn words(&self) -> String {
+        match self {
+            Outcome::Same => "the same violation".to_owned(),
+            Outcome::Another { kind, cause } => {
+                format!("another: {} by {}", kind.name(), cause.name())
+            }
+            Outcome::None => "no violation".to_owned(),
+            Outcome::CannotBePlayed { why } => format!("cannot be played: {why}"),
+        }
+    }
+}
+
+/// A table that Markdown and people read.
+fn text(reality: &Reality) -> String {
+    let mut text = String::from(
+        "| page | lock | fault | seed | simulated servers | faults | real servers |\n\
+         | --- | --- | --- | ---: | --- | ---: | --- |\n",
+    );
+    for row in &reality.rows {
+        let _ = writeln!(text, "{}", line(row, &|page| page.to_owned()));
+    }
+    text + "\n" + &summary(reality) + "\n"
+}
+
+fn line(row: &Row, page: &dyn Fn(&str) -> String) -> String {
+    let (client, fault, seed, faults) = (&row.client, &row.fault, row.seed, row.faults);
+    let shown = format!("{} by {}", row.kind.name(), row.cause.name());
+    let page = row.page.as_deref().map_or(String::new(), page);
+    let real = row.real.words();
+    format!("| {page} | {client} | {fault} | {seed} | {shown} | {faults} | {real} |")
+}
+
+fn summary(reality: &Reality) -> String {
+    let Counts { same, another, none, cannot_be_played } = reality.counts;
+    let all = reality.rows.len();
+    format!(
+        "{same} of {all} the same; {another} another violation, {none} no violation, \
+         {cannot_be_played} cannot be played"
+    )
+}
+
+/// The page of the documentation.
+fn markdown(reality: &Reality) -> String {
+    let mut text = String::from(
+        "# Simulated and real servers\n\n\
+         Each row is a violation that simulated servers show. Its plan was made minimal there, and\n\
+         then played against simulated and real servers with the same lock, clients, network and\n\
+         judge. `fencepost reality --gallery --format markdown` makes this page; see [Real\n\
+         servers](real-servers.md).\n\n",
+    );
+    let servers = reality.servers.iter().map(|(coordinator, server)| {
+        format!("- {coordinator}: {} {}\n", server.name, server.version)
+    });
+    text.extend(servers);
+    text += "\n| page | lock | fault | seed | simulated servers | faults | real servers |\n\
+             | --- | --- | --- | ---: | --- | ---: | --- |\n";
+    for row in &reality.rows {
+        let link = |page: &str| format!("[{page}](gallery/{page}.md)");
+        let _ = writeln!(text, "{}", line(row, &link));
+    }
+    let _ = writeln!(text, "\n{}.", summary(reality));
+    let explained: Vec<&Row> =
+        reality.rows.iter().filter(|row| row.explanation.is_some()).collect();
+    if !explained.is_empty() {
+        text += "\n## Differences\n\n";
+    }
+    for row in explained {
+        let name = row.page.as_deref().unwrap_or(&row.client);
+        let why = row.explanation.as_deref().unwrap_or_default();
+        let _ = writeln!(text, "- `{name}` under `{}`, seed {}: {why}", row.fault, row.seed);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::documents::schema::schema;
+
+    fn reality() -> Reality {
+        let row = |real| Row {
+            page: Some("overlap-by-pause".to_owned()),
+            client: "single-node".to_owned(),
+            fault: "pause".to_owned(),
+            seed: Seed(15),
+            kind: Kind::Overlap,
+            cause: Cause::HolderPause,
+            faults: 1,
+            real,
+            explanation: Some("because".to_owned()),
+        };
+        let another = Outcome::Another { kind: Kind::Overlap, cause: Cause::ClockJump };
+        let rows = vec![row(Outcome::Same), row(another), row(Outcome::None)];
+        let tool = Tool { name: "fencepost".to_owned(), version: "0".to_owned() };
+        let server = RealServer { name: "Redis".to_owned(), version: "7.0.15".to_owned() };
+        Reality::new(tool, BTreeMap::from([("redis".to_owned(), server)]), rows)
+    }
+
+    #[test]
+    fn outcomes_are_counted_and_told() {
+        let reality = reality();
+        assert_eq!((reality.counts.same, reality.counts.another, reality.counts.none), (1, 1, 1));
+        let told = text(&reality);
+        assert!(told.contains("| single-node | pause | 15 | overlap by holder-pause | 1 |"));
+        assert!(told.contains("another: overlap by clock-jump"), "{told}");
+        let page = markdown(&reality);
+        assert!(page.contains("[overlap-by-pause](gallery/overlap-by-pause.md)"), "{page}");
+        assert!(page.contains("- `overlap-by-pause` under `pause`, seed 15: because"), "{page}");
+    }
+
+    #[test]
+    fn the_schema_accepts_it() {
+        let validator = jsonschema::validator_for(&schema("reality").unwrap()).unwrap();
+        assert!(validator.is_valid(&serde_json::to_value(reality()).unwrap()));
+    }
+}

@@ -1,0 +1,206 @@
+//! The files of a server, which outlive it, and the folders with which servers begin.
+
+use super::folder;
+use super::kind::{FIRST_PROCESS, Part, Template};
+use crate::hosts::programs::record::in_words;
+use fencepost_programs::{Clocks, Ending, Group, Launch, SyncedFiles};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use tempfile::TempDir;
+
+/// How long a template may take to be made, in its own time.
+const PATIENCE_US: u64 = 120_000_000;
+
+pub(super) struct Files {
+    /// The folder of the server, or why there is none.
+    folder: Result<TempDir, String>,
+    /// What of them is safe from power loss.
+    synced: RefCell<SyncedFiles>,
+}
+
+impl Files {
+    /// A new folder with what a server begins with, safe from power loss.
+    pub(super) fn new(part: &Part) -> Files {
+        let mut synced = SyncedFiles::default();
+        let folder = made(part, &mut synced);
+        Files { folder, synced: RefCell::new(synced) }
+    }
+
+    pub(super) fn folder(&self) -> Result<&Path, &String> {
+        self.folder.as_ref().map(TempDir::path)
+    }
+
+    /// Adds what was synced since.
+    pub(super) fn keeps(&self, synced: SyncedFiles) {
+        self.synced.borrow_mut().extend(synced);
+    }
+
+    /// Takes every file back to its last sync.
+    pub(super) fn lose_power(&self) -> io::Result<()> {
+        match &self.folder {
+            Ok(folder) => self.synced.borrow().restore(folder.path()),
+            Err(_) => Ok(()),
+        }
+    }
+}
+
+fn made(part: &Part, synced: &mut SyncedFiles) -> Result<TempDir, String> {
+    let failed = |error: io::Error| error.to_string();
+    let folder = folder::new().map_err(failed)?;
+    if let Some(template) = template(part)? {
+        synced.copy_all(&template, folder.path()).map_err(failed)?;
+    }
+    let files = part.recipe.files.iter().map(|(name, text)| (*name, text.as_str()));
+    for path in written(folder.path(), files).map_err(failed)? {
+        synced.sync_one(&path).map_err(failed)?;
+    }
+    if let Some(user) = part.recipe.user {
+        belongs_to(folder.path(), user).map_err(failed)?;
+    }
+    Ok(folder)
+}
+
+fn written<'f>(
+    folder: &Path,
+    files: impl Iterator<Item = (&'f str, &'f str)>,
+) -> io::Result<Vec<PathBuf>> {
+    let mut paths = Vec::new();
+    for (name, text) in files {
+        let path = folder.join(name);
+        path.parent().map_or(Ok(()), fs::create_dir_all)?;
+        fs::write(&path, text)?;
+        paths.push(path);
+    }
+    Ok(paths)
+}
+
+/// Gives a folder and all that is in it to a user, if this process may.
+fn belongs_to(path: &Path, user: u32) -> io::Result<()> {
+    match std::os::unix::fs::lchown(path, Some(user), Some(user)) {
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(()),
+        other => other?,
+    }
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            belongs_to(&entry?.path(), user)?;
+        }
+    }
+    Ok(())
+}
+
+/// The folder with which servers of this binary begin, if they begin with one. It is made once, and
+/// kept for later processes.
+fn template(part: &Part) -> Result<Option<PathBuf>, String> {
+    static MADE: Mutex<BTreeMap<String, PathBuf>> = Mutex::new(BTreeMap::new());
+    let Some(template) = part.kind.template.map(|template| template(part)) else {
+        return Ok(None);
+    };
+    let name = template.name(part);
+    let mut made = MADE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    if let Some(found) = made.get(&name).filter(|path| path.is_dir()) {
+        return Ok(Some(found.clone()));
+    }
+    let path = cache().join(&name);
+    if !path.is_dir() {
+        make(&template, &path)?;
+    }
+    made.insert(name, path.clone());
+    Ok(Some(path))
+}
+
+/// Where templates are kept: in the user's cache, or where temporary files are.
+fn cache() -> PathBuf {
+    let absolute =
+        |name: &str| std::env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+    let of_user = absolute("XDG_CACHE_HOME").or_else(|| Some(absolute("HOME")?.join(".cache")));
+    of_user.unwrap_or_else(std::env::temp_dir).join("fencepost")
+}
+
+impl Template {
+    /// A name that is another one if anything of it is.
+    fn name(&self, part: &Part) -> String {
+        let mut text = part.binary.sha256.clone() + env!("CARGO_PKG_VERSION");
+        for word in &self.command {
+            text += word;
+        }
+        for (name, content) in &self.files {
+            text += name;
+            text += content;
+        }
+        // FNV-1a.
+        let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        let hash = text.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+        format!("{}-{hash:016x}", part.kind.coordinator.name())
+    }
+}
+
+/// Makes a template next to where it is to be, and moves it there.
+fn make(template: &Template, path: &Path) -> Result<(), String> {
+    let failed = |error: io::Error| format!("its first files could not be made: {error}");
+    let folder = folder::new().map_err(failed)?;
+    let files = template.files.iter().map(|(name, text)| (*name, text.as_str()));
+    written(folder.path(), files).map_err(failed)?;
+    if let Some(user) = template.user {
+        belongs_to(folder.path(), user).map_err(failed)?;
+    }
+    runs(template, folder.path())?;
+    let parent = path.parent().unwrap_or(path);
+    fs::create_dir_all(parent).map_err(failed)?;
+    let copy = tempfile::Builder::new().prefix("new-").tempdir_in(parent).map_err(failed)?;
+    SyncedFiles::default()
+        .copy_all(&folder.path().join(template.folder), copy.path())
+        .map_err(failed)?;
+    match fs::rename(copy.path(), path) {
+        // Another process was faster.
+        Err(_) if path.is_dir() => Ok(()),
+        other => other.map_err(failed),
+    }
+}
+
+/// Runs the command of a template to its end.
+fn runs(template: &Template, folder: &Path) -> Result<(), String> {
+    let environment = [("PATH", "/usr/bin:/bin"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
+    let launch = Launch {
+        command: template.command.clone(),
+        environment: environment.map(|(name, value)| (name.to_owned(), value.to_owned())).into(),
+        folder: folder.to_owned(),
+        host_name: "localhost".to_owned(),
+        hosts: BTreeMap::new(),
+        seed: 0,
+        first_process: FIRST_PROCESS,
+        user: template.user,
+        sync_us: Some(0),
+    };
+    let mut group = Group::start(&launch).map_err(|error| error.to_string())?;
+    let (mut now_us, mut said) = (0, Vec::new());
+    while now_us < PATIENCE_US {
+        let wall_us = crate::world::node_clock::WALL_EPOCH_US + now_us as i64;
+        let step = group.step(Clocks { wall_us, monotonic_us: 1_000_000 + now_us });
+        said.extend(group.take_output().into_iter().flat_map(|one| one.bytes));
+        match step.ending {
+            Some(Ending::Exited(0)) => return Ok(()),
+            Some(other) => {
+                return Err(format!(
+                    "{} while its first files were made{}",
+                    in_words(&other),
+                    last_line(&said)
+                ));
+            }
+            None => now_us += step.wake_after_us.unwrap_or(1_000).max(1),
+        }
+    }
+    Err(format!("its first files were not made in {} s", PATIENCE_US / 1_000_000))
+}
+
+/// The last line of what a server has printed, with a colon before it.
+pub(super) fn last_line(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    let last = said.lines().map(str::trim).rfind(|line| !line.is_empty());
+    last.map_or_else(String::new, |line| {
+        format!(": {}", line.chars().take(160).collect::<String>())
+    })
+}

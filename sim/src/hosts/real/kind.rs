@@ -1,0 +1,166 @@
+//! What fencepost has to know of a kind of server in order to run a real one and to look into it.
+
+use super::console::Console;
+use super::{RealSetup, RealWorld};
+use crate::setup::scenario::ServerBinary;
+use bytes::Bytes;
+use fencepost_clients::Coordinator;
+use fencepost_faults::{Micros, Node};
+use fencepost_programs::Launch;
+use std::net::Ipv4Addr;
+use std::path::Path;
+
+/// The name of a server's folder for the server: its real path differs between runs, and servers
+/// tell their clients where their configuration is.
+pub(super) const FOLDER: &str = "/proc/self/cwd";
+/// The number of a server's first process.
+pub(super) const FIRST_PROCESS: u32 = 101;
+/// The user `nobody`, for servers that refuse to run as root.
+pub(super) const NOBODY: u32 = 65_534;
+
+/// A kind of real server: a line of the table [`super::KINDS`].
+pub(crate) struct Kind {
+    /// The coordinator whose servers it replaces.
+    pub(crate) coordinator: Coordinator,
+    /// The file that `--servers real` looks for, as a shell does.
+    pub(crate) program: &'static str,
+    /// The servers that it recognizes, for errors.
+    pub(crate) expected: &'static str,
+    /// The command that prints name and version of a file.
+    pub(super) version: fn(path: &str) -> Vec<String>,
+    /// Finds both in what the command prints.
+    pub(super) name_and_version: fn(&str) -> Option<(String, String)>,
+    /// Makes, once, a folder with which each server begins.
+    pub(super) template: Option<fn(&Part) -> Template>,
+    pub(super) recipe: fn(&RealSetup<'_>, Node) -> Recipe,
+    pub(super) console: fn(&Part) -> Box<dyn Console>,
+}
+
+/// How the folder with which servers begin is made.
+pub(super) struct Template {
+    pub(super) files: Vec<(&'static str, String)>,
+    /// The command that makes the rest.
+    pub(super) command: Vec<String>,
+    /// The folder, in the one in which the command runs.
+    pub(super) folder: &'static str,
+    pub(super) user: Option<u32>,
+}
+
+/// How one server is run.
+#[derive(Clone, Default)]
+pub(super) struct Recipe {
+    pub(super) command: Vec<String>,
+    pub(super) environment: Vec<(&'static str, String)>,
+    /// The files of its folder at its first start, besides those of the template.
+    pub(super) files: Vec<(&'static str, String)>,
+    /// Where it serves clients.
+    pub(super) port: u16,
+    /// How long before the instant of its start it is started, so that it serves by then.
+    pub(super) boot: Micros,
+    pub(super) user: Option<u32>,
+}
+
+/// One server of a deployment.
+#[derive(Clone)]
+pub(super) struct Part {
+    pub(super) node: Node,
+    pub(super) kind: &'static Kind,
+    pub(super) world: RealWorld,
+    pub(super) binary: ServerBinary,
+    pub(super) recipe: Recipe,
+    pub(super) tap_prefix: Option<Bytes>,
+    pub(super) lock: String,
+    pub(super) sync_us: u64,
+    pub(super) ttl: Micros,
+    pub(super) has_log: bool,
+    pub(super) min_replicas: u16,
+}
+
+impl Part {
+    pub(super) fn is_sentinel(&self) -> bool {
+        matches!(self.node, Node::Sentinel(_))
+    }
+
+    /// The address of a host by its name.
+    pub(super) fn address(&self, host: &str) -> Option<Ipv4Addr> {
+        self.world.addresses.get(host).copied()
+    }
+
+    /// The host at an address, or the name that is none.
+    pub(super) fn host_at(&self, address: &str) -> String {
+        let found = self.world.addresses.iter().find(|(_, known)| known.to_string() == *address);
+        found.map_or_else(|| address.to_owned(), |(name, _)| name.clone())
+    }
+
+    /// The prefix of the watched keys, as text.
+    pub(super) fn prefix(&self) -> String {
+        self.tap_prefix
+            .as_deref()
+            .map_or_else(String::new, |prefix| String::from_utf8_lossy(prefix).into_owned())
+    }
+
+    /// How it is started in a folder.
+    pub(super) fn launch(&self, folder: &Path, seed: u64) -> Launch {
+        let recipe = &self.recipe;
+        let fixed = [("PATH", "/usr/bin:/bin"), ("HOME", "/"), ("LANG", "C.UTF-8"), ("TZ", "UTC")];
+        let fixed = fixed.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let own = recipe.environment.iter();
+        let own = own.map(|(name, value)| ((*name).to_owned(), value.clone()));
+        Launch {
+            command: recipe.command.clone(),
+            environment: fixed.chain(own).collect(),
+            folder: folder.to_owned(),
+            host_name: self.node.to_string(),
+            hosts: (*self.world.addresses).clone(),
+            seed,
+            first_process: FIRST_PROCESS,
+            user: recipe.user,
+            sync_us: Some(self.sync_us),
+        }
+    }
+}
+
+/// Words as a command.
+pub(super) fn command(words: &[&str]) -> Vec<String> {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+/// The name and the first word after a prefix of any line, if that is a version.
+pub(super) fn version_after(said: &str, name: &str, prefix: &str) -> Option<(String, String)> {
+    let rest = said.lines().find_map(|line| line.trim().split_once(prefix))?.1;
+    let version = rest.split([' ', ',', '-']).next()?.trim();
+    let is_one = version.starts_with(|it: char| it.is_ascii_digit());
+    is_one.then(|| (name.to_owned(), version.to_owned()))
+}
+
+#[cfg(test)]
+impl Part {
+    /// The part of a server with two others: `redis-2` is at 10.0.0.2, and `server-1` to
+    /// `server-3` are at 10.0.1.1 to 10.0.1.3.
+    pub(super) fn for_tests(kind: &'static Kind, node: Node) -> Part {
+        let named = |name: &str, part, last| (format!("{name}-{last}"), [10, 0, part, last].into());
+        let all = (1..=3).flat_map(|last| [named("redis", 0, last), named("server", 1, last)]);
+        Part {
+            node,
+            kind,
+            world: RealWorld {
+                addresses: std::rc::Rc::new(all.collect()),
+                lives: Default::default(),
+                asked: Default::default(),
+            },
+            binary: ServerBinary {
+                path: "/bin/server".to_owned(),
+                name: "Redis".to_owned(),
+                version: "7.0.15".to_owned(),
+                sha256: String::new(),
+            },
+            recipe: Recipe::default(),
+            tap_prefix: Some(Bytes::from_static(b"lock")),
+            lock: "lock".to_owned(),
+            sync_us: 1_000,
+            ttl: Micros::from_secs(10),
+            has_log: false,
+            min_replicas: 0,
+        }
+    }
+}

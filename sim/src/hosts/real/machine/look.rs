@@ -1,0 +1,181 @@
+//! The connections of a console, and when it reads.
+
+use crate::hosts::real::console::{Ask, Channel, Console, Heard};
+use crate::hosts::real::judged::{Judged, Key, Trigger};
+use fencepost_machine::{OperatorAction, Output, Outputs};
+use fencepost_programs::{Group, News, SocketId};
+use std::collections::{BTreeMap, VecDeque};
+use std::net::Ipv4Addr;
+
+/// From where the console connects: no machine of the world.
+const FROM: (Ipv4Addr, u16) = (Ipv4Addr::new(10, 0, 255, 1), 9002);
+/// How long a console waits before it connects again to a server that has closed it at once.
+const RETRY_US: u64 = 20_000;
+
+pub(super) struct Look {
+    pub(super) console: Box<dyn Console>,
+    port: u16,
+    channels: BTreeMap<SocketId, Channel>,
+    /// What the console has asked for and could not be done yet.
+    asked: VecDeque<Ask>,
+    /// After what it is to read next.
+    unread: Option<Trigger>,
+    /// After what it is reading.
+    reading: Option<Trigger>,
+    /// The server could not say, and is not asked again in this instant.
+    pub(super) is_loading: bool,
+    /// When the server last closed a connection of the console.
+    closed_at_us: Option<u64>,
+    now_us: u64,
+}
+
+impl Look {
+    pub(super) fn new(console: Box<dyn Console>, port: u16) -> Look {
+        Look {
+            console,
+            port,
+            channels: BTreeMap::new(),
+            asked: VecDeque::new(),
+            unread: None,
+            reading: None,
+            is_loading: false,
+            closed_at_us: None,
+            now_us: 0,
+        }
+    }
+
+    pub(super) fn is_to_read(&mut self, cause: Trigger) {
+        self.unread = Some(cause);
+    }
+
+    pub(super) fn may_read(&mut self, cause: Trigger) {
+        self.unread.get_or_insert(cause);
+    }
+
+    /// Whether everything was read that is to be.
+    pub(super) fn has_read(&self) -> bool {
+        let is_done = self.unread.is_none() && self.reading.is_none();
+        self.console.is_ready() && is_done
+    }
+
+    pub(super) fn is_connected(&self) -> bool {
+        !self.channels.is_empty()
+    }
+
+    /// Does what the console has asked for, or lets it connect or read. Whether anything was done.
+    pub(super) fn asks(&mut self, group: &mut Group, now_us: u64, is_judged: bool) -> bool {
+        self.now_us = now_us;
+        if self.asked.is_empty() {
+            let wants = self.wants(is_judged);
+            self.asked.extend(wants);
+        }
+        let mut has_done = false;
+        while let Some(ask) = self.asked.front() {
+            if !self.is_done(&ask.clone(), group) {
+                break;
+            }
+            self.asked.pop_front();
+            has_done = true;
+        }
+        has_done
+    }
+
+    fn wants(&mut self, is_judged: bool) -> Vec<Ask> {
+        if !self.console.is_ready() {
+            let has_waited = self.closed_at_us.is_none_or(|at| self.now_us >= at + RETRY_US);
+            let is_connecting = !self.channels.is_empty();
+            return match has_waited && !is_connecting {
+                true => self.console.connects(),
+                false => Vec::new(),
+            };
+        }
+        if self.console.is_waiting() || self.is_loading || !is_judged {
+            return Vec::new();
+        }
+        let Some(cause) = self.unread.take() else { return Vec::new() };
+        let asks = self.console.read();
+        self.reading = (!asks.is_empty()).then_some(cause);
+        asks
+    }
+
+    fn is_done(&mut self, ask: &Ask, group: &mut Group) -> bool {
+        let socket_of = |channel: &Channel, channels: &BTreeMap<SocketId, Channel>| {
+            channels.iter().find(|(_, it)| *it == channel).map(|(socket, _)| *socket)
+        };
+        match ask {
+            Ask::Open(channel) => {
+                let Some(socket) = group.incoming(FROM, self.port) else { return false };
+                self.channels.insert(socket, *channel);
+                let asks = self.console.opened(*channel);
+                // They come before whatever else was asked for.
+                for ask in asks.into_iter().rev() {
+                    self.asked.insert(1, ask);
+                }
+            }
+            Ask::Send(channel, bytes) => {
+                if let Some(socket) = socket_of(channel, &self.channels) {
+                    group.deliver(News::Received(socket, bytes.clone()));
+                }
+            }
+        }
+        true
+    }
+
+    /// The server has sent something; `None` if not to the console.
+    pub(super) fn hears(&mut self, socket: SocketId, bytes: &[u8]) -> Option<Vec<Heard>> {
+        let channel = *self.channels.get(&socket)?;
+        let (asks, heard) = self.console.hears(channel, bytes);
+        self.asked.extend(asks);
+        Some(heard)
+    }
+
+    /// The server has closed a connection; `None` if not one of the console. What was being read is
+    /// read again, unless the end of the connection was the end of the answer.
+    pub(super) fn closed(&mut self, socket: SocketId) -> Option<Vec<Heard>> {
+        let channel = self.channels.remove(&socket)?;
+        let heard = self.console.closed(channel);
+        if heard.is_empty() {
+            self.channels.clear();
+            self.asked.clear();
+            self.closed_at_us = Some(self.now_us);
+            self.unread = self.unread.take().or(self.reading.take());
+        }
+        Some(heard)
+    }
+
+    /// What the console has found out. Returns the trigger of a reading.
+    pub(super) fn takes(
+        &mut self,
+        heard: Heard,
+        judged: &mut Judged,
+        out: &mut Outputs,
+    ) -> Option<Trigger> {
+        let reading = match heard {
+            Heard::Notice(notice) => {
+                out.list.push(Output::Notice(notice));
+                return None;
+            }
+            Heard::Reading(reading) => reading,
+        };
+        // A console that is told of changes reads without being asked.
+        let cause = self.reading.take().unwrap_or(Trigger::Itself);
+        match reading {
+            Some(reading) => {
+                let console = &self.console;
+                let left = |before: &Key, now: Option<&Key>| console.left(before, now);
+                judged.takes(reading, &cause, left, &mut out.list);
+            }
+            None => {
+                self.is_loading = true;
+                self.unread = self.unread.take().or(Some(cause.clone()));
+            }
+        }
+        Some(cause)
+    }
+
+    pub(super) fn operates(&mut self, action: OperatorAction) {
+        let (asks, cause) = self.console.types(action);
+        self.asked.extend(asks);
+        self.unread = Some(cause);
+    }
+}

@@ -1,0 +1,29 @@
+//! Which connection is whose, by the addresses that servers name.
+
+use super::console::PeerAddress;
+use super::judged::Owner;
+use fencepost_machine::ConnectionId;
+use std::collections::BTreeMap;
+
+/// The clients that are connected to a server.
+#[derive(Default)]
+pub(super) struct Peers {
+    address: BTreeMap<ConnectionId, PeerAddress>,
+    connection: BTreeMap<PeerAddress, ConnectionId>,
+}
+
+impl Peers {
+    pub(super) fn meets(&mut self, connection: ConnectionId, address: PeerAddress) {
+        self.address.insert(connection, address);
+        self.connection.insert(address, connection);
+    }
+
+    pub(super) fn address(&self, connection: ConnectionId) -> Option<PeerAddress> {
+        self.address.get(&connection).copied()
+    }
+
+    /// The owner of what belongs to the session of this address.
+    pub(super) fn owner(&self, address: Option<PeerAddress>) -> Owner {
+        Owner::Connection(address.and_then(|address| self.connection.get(&address).copied()))
+    }
+}

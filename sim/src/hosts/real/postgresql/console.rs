@@ -1,0 +1,294 @@
+//! What the console of a PostgreSQL server asks, and how the answer reads.
+
+use crate::hosts::real::console::{
+    Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
+};
+use crate::hosts::real::judged::{Key, Owner, Reading, Role, Trigger};
+use crate::hosts::real::kind::Part;
+use crate::hosts::real::peers::Peers;
+use bytes::{Bytes, BytesMut};
+use fencepost_clients::sql::advisory::number;
+use fencepost_clients::sql::protocol::{Answer, startup, statement, sync};
+use fencepost_machine::wording::Wording;
+use fencepost_machine::{ConnectionId, KeyChange, OperatorAction};
+
+/// What the rows of the answer are about.
+const ROLE: &str = "role";
+const ADVISORY: &str = "advisory";
+const ROW: &str = "row";
+const SHEDLOCK: &str = "shedlock";
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Stage {
+    Closed,
+    LogsIn,
+    Ready,
+    Reads,
+    /// An operator's statement.
+    Types,
+}
+
+/// A row of the table of ShedLock: who took it, when, and until when.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Taken {
+    at_us: i64,
+    until_us: i64,
+    is_released: bool,
+}
+
+pub(super) struct PostgresqlConsole {
+    lock: String,
+    ttl_us: i64,
+    stage: Stage,
+    received: BytesMut,
+    rows: Vec<Vec<Option<String>>>,
+    has_failed: bool,
+    is_standby: bool,
+    taken: Option<Taken>,
+    peers: Peers,
+}
+
+impl PostgresqlConsole {
+    pub(super) fn of(part: &Part) -> PostgresqlConsole {
+        PostgresqlConsole {
+            lock: part.lock.clone(),
+            ttl_us: i64::try_from(part.ttl.0).unwrap_or(i64::MAX),
+            stage: Stage::Closed,
+            received: BytesMut::new(),
+            rows: Vec::new(),
+            has_failed: false,
+            is_standby: false,
+            taken: None,
+            peers: Peers::default(),
+        }
+    }
+
+    /// Rows of: what it is about, its owner, the address of its session, when it was taken and until
+    /// when, both in microseconds since the Unix epoch.
+    fn question(&self) -> String {
+        let lock = format!("'{}'", self.lock.replace('\'', "''"));
+        let advisory = number(&self.lock);
+        let ttl_us = self.ttl_us;
+        let us = |column: &str| format!("(extract(epoch FROM {column}) * 1000000)::int8::text");
+        let (created, expired) = (us("created_date"), us("expired_after"));
+        let (taken, until) = (us("locked_at"), us("lock_until"));
+        let address = "host(a.client_addr) || ':' || a.client_port";
+        format!(
+            "SELECT '{ROLE}', pg_is_in_recovery()::text, NULL, NULL, NULL \
+             UNION ALL SELECT '{ADVISORY}', l.pid::text, {address}, NULL, NULL \
+             FROM pg_locks l LEFT JOIN pg_stat_activity a ON a.pid = l.pid \
+             WHERE l.locktype = 'advisory' AND l.mode = 'ExclusiveLock' AND l.granted \
+             AND l.objsubid = 1 AND (l.classid::int8 << 32 | l.objid::int8) = {advisory} \
+             UNION ALL SELECT '{ROW}', l.pid::text, {address}, NULL, NULL \
+             FROM locks t JOIN pg_locks l ON l.locktype = 'transactionid' \
+             AND l.transactionid = t.xmax AND l.mode = 'ExclusiveLock' AND l.granted \
+             LEFT JOIN pg_stat_activity a ON a.pid = l.pid WHERE t.name = {lock} \
+             UNION ALL SELECT 'int_lock', client_id, NULL, NULL, \
+             ({created}::int8 + {ttl_us})::text FROM int_lock WHERE lock_key = {lock} \
+             UNION ALL SELECT 'int7_lock', client_id, NULL, NULL, {expired} \
+             FROM int7_lock WHERE lock_key = {lock} \
+             UNION ALL SELECT '{SHEDLOCK}', locked_by, NULL, {taken}, {until} \
+             FROM shedlock WHERE name = {lock}"
+        )
+    }
+
+    fn asks(&mut self, stage: Stage, sql: &str) -> Vec<Ask> {
+        self.stage = stage;
+        let mut bytes = Vec::new();
+        statement(&mut bytes, sql, &[]);
+        sync(&mut bytes);
+        vec![Ask::Send(0, bytes)]
+    }
+
+    /// The server waits for the next statement.
+    fn is_answered(&mut self) -> Option<Heard> {
+        let was = std::mem::replace(&mut self.stage, Stage::Ready);
+        let rows = std::mem::take(&mut self.rows);
+        let has_failed = std::mem::take(&mut self.has_failed);
+        (was == Stage::Reads).then(|| Heard::Reading((!has_failed).then(|| self.reads(&rows))))
+    }
+
+    fn reads(&mut self, rows: &[Vec<Option<String>>]) -> Reading {
+        let mut keys = Vec::new();
+        let mut has_shedlock = false;
+        for row in rows {
+            let [Some(about), Some(owner), address, taken, until] = &row[..] else {
+                continue;
+            };
+            let time = |text: &Option<String>| text.as_deref()?.parse::<i64>().ok();
+            let until_us = time(until);
+            if about == ROLE {
+                self.is_standby = owner == "true";
+                continue;
+            }
+            if about == SHEDLOCK {
+                has_shedlock = true;
+                if !self.is_taken(time(taken), until_us) {
+                    continue;
+                }
+            }
+            let address: Option<PeerAddress> = address.as_deref().and_then(peer_address);
+            let is_of_session = matches!(about.as_str(), ADVISORY | ROW);
+            keys.push(Key {
+                name: Bytes::from(self.lock.clone()),
+                form: form(about),
+                value: Bytes::from(owner.trim_end().to_owned()),
+                expires_at_ms: until_us.map(|until| until.div_euclid(1_000)),
+                // A row that its owner writes again is extended.
+                version: time(taken).and_then(|at| u64::try_from(at).ok()).unwrap_or(0),
+                token: None,
+                owner: match is_of_session {
+                    true => self.peers.owner(address),
+                    false => Owner::OfTrigger,
+                },
+            });
+        }
+        if !has_shedlock {
+            self.taken = None;
+        }
+        Reading { keys, role: Role::Member { leads: !self.is_standby } }
+    }
+
+    /// Whether a row of ShedLock is a lock that is held: releasing it only makes its end earlier.
+    fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
+        let (Some(at_us), Some(until_us)) = (at, until) else { return false };
+        let is_released = match &self.taken {
+            Some(before) if before.at_us == at_us => {
+                before.is_released || until_us < before.until_us
+            }
+            // A row that is there at the first reading was released if it ends early.
+            None => until_us - at_us < self.ttl_us - 1_000,
+            Some(_) => false,
+        };
+        self.taken = Some(Taken { at_us, until_us, is_released });
+        !is_released
+    }
+}
+
+/// Numbers the ways in which a lock is kept.
+fn form(about: &str) -> u8 {
+    match about {
+        ADVISORY => 1,
+        ROW => 2,
+        "int_lock" => 3,
+        "int7_lock" => 4,
+        _ => 5,
+    }
+}
+
+impl Console for PostgresqlConsole {
+    fn is_ready(&self) -> bool {
+        matches!(self.stage, Stage::Ready | Stage::Reads | Stage::Types)
+    }
+
+    fn connects(&mut self) -> Vec<Ask> {
+        match self.stage {
+            Stage::Closed => vec![Ask::Open(0)],
+            _ => Vec::new(),
+        }
+    }
+
+    fn opened(&mut self, _: Channel) -> Vec<Ask> {
+        self.stage = Stage::LogsIn;
+        vec![Ask::Send(0, startup())]
+    }
+
+    fn closed(&mut self, _: Channel) -> Vec<Heard> {
+        self.stage = Stage::Closed;
+        self.received.clear();
+        self.rows.clear();
+        self.has_failed = false;
+        Vec::new()
+    }
+
+    fn read(&mut self) -> Vec<Ask> {
+        let question = self.question();
+        self.asks(Stage::Reads, &question)
+    }
+
+    fn is_waiting(&self) -> bool {
+        matches!(self.stage, Stage::Reads | Stage::Types)
+    }
+
+    fn hears(&mut self, _: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>) {
+        self.received.extend_from_slice(bytes);
+        let mut heard = Vec::new();
+        while let Ok(Some(answer)) = Answer::take_from(&mut self.received) {
+            match answer {
+                Answer::Row(row) => self.rows.push(row),
+                Answer::Error(_) => self.has_failed = true,
+                Answer::Ready { .. } => heard.extend(self.is_answered()),
+                Answer::IsStandby(is_standby) => self.is_standby = is_standby,
+                Answer::Key(_) | Answer::Complete(_) | Answer::Other => {}
+            }
+        }
+        (Vec::new(), heard)
+    }
+
+    fn changes(&self) -> Changes {
+        Changes { by_ends: true, ..Changes::default() }
+    }
+
+    fn meets(&mut self, connection: ConnectionId, address: PeerAddress) {
+        self.peers.meets(connection, address);
+    }
+
+    fn left(&self, before: &Key, now: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
+        let is_of_session = before.form <= form(ROW);
+        (is_of_session || now.is_none()).then_some((KeyChange::Removed, None))
+    }
+
+    fn supports(&self, action: OperatorAction) -> bool {
+        action == OperatorAction::Promote && self.is_standby
+    }
+
+    fn types(&mut self, _: OperatorAction) -> (Vec<Ask>, Trigger) {
+        (self.asks(Stage::Types, "SELECT pg_promote(false)"), Trigger::Operator(None))
+    }
+
+    fn wording(&self) -> Wording {
+        fencepost_postgresql::wording
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::hosts::real::postgresql::KIND;
+    use fencepost_faults::Node;
+
+    fn console() -> PostgresqlConsole {
+        PostgresqlConsole::of(&Part::for_tests(&KIND, Node::Server(1)))
+    }
+
+    fn row(words: [Option<&str>; 5]) -> Vec<Option<String>> {
+        words.map(|word| word.map(str::to_owned)).into()
+    }
+
+    #[test]
+    fn an_advisory_lock_belongs_to_the_connection_of_its_session() {
+        let mut console = console();
+        console.meets(ConnectionId(4), peer_address("10.0.1.2:40007").unwrap());
+        let rows = [
+            row([Some(ROLE), Some("false"), None, None, None]),
+            row([Some(ADVISORY), Some("112"), Some("10.0.1.2:40007"), None, None]),
+        ];
+        let reading = console.reads(&rows);
+        assert_eq!(reading.role, Role::Member { leads: true });
+        assert_eq!(reading.keys[0].owner, Owner::Connection(Some(ConnectionId(4))));
+    }
+
+    #[test]
+    fn a_row_of_shedlock_is_held_until_its_end_becomes_earlier() {
+        let mut console = console();
+        let held = |console: &mut PostgresqlConsole, at: &str, until: &str| {
+            let row = row([Some(SHEDLOCK), Some("a"), None, Some(at), Some(until)]);
+            console.reads(&[row]).keys.len()
+        };
+        assert_eq!(held(&mut console, "1000", "10001000"), 1);
+        assert_eq!(held(&mut console, "1000", "10001500"), 1, "extended");
+        assert_eq!(held(&mut console, "1000", "2000"), 0, "released");
+        assert_eq!(held(&mut console, "1000", "2000"), 0);
+        assert_eq!(held(&mut console, "3000", "10003000"), 1, "taken again");
+    }
+}
