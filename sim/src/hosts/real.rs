@@ -26,6 +26,7 @@ mod peers;
 mod postgresql;
 mod redis;
 pub(crate) mod trial;
+mod work;
 mod zookeeper;
 
 use crate::hosts::programs::record::Lives;
