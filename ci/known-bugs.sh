@@ -4,7 +4,7 @@
 #
 #   ci/known-bugs.sh [NAME]
 #
-# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat, node with npm, go, a
+# Wants python3 with pip, python3.8 (or PYTHON38) for celery-redbeat and aiozk, node with npm, go, a
 # JDK with Maven, and the network; everything is installed into $FOLDER. Takes some minutes.
 # What each case is about is in docs/known-bugs.md.
 set -euo pipefail
@@ -174,4 +174,11 @@ redigo=github.com/gomodule/redigo@v2.0.0+incompatible
 known redsync-38 lost-update "github.com/go-redsync/redsync@v1.2.0,$redigo" \
   "github.com/go-redsync/redsync@v1.3.0,$redigo" redsync_extend.go \
   --fault pause --seeds 0..16 "${short[@]}" --ttl 3s --hold 2s..6s --set pause=6s..12s
+PYTHON=${PYTHON38:-python3.8} known aiozk-34 stuck aiozk==0.15.0,redis==5.0.8 \
+  aiozk==0.21.0,redis==5.0.8 aiozk_lock.py --coordinator zookeeper --fault none --seeds 0..3 \
+  --processes 2 --cycles 3 --hold 2s..6s --env WAIT=1 --max-time 5m
+spring=org.springframework.integration:spring-integration-redis nop=org.slf4j:slf4j-nop:2.0.17
+known spring-11146 wrong-answer "$spring:7.1.0,redis.clients:jedis:7.2.0,$nop" \
+  "$spring:6.5.3,redis.clients:jedis:5.2.0,$nop" SpringNested.java --fault none --seeds 0..4 \
+  --processes 2 --cycles 2 --hold 100ms..1s --max-time 2m --lock-key lock:orders
 exit $failed

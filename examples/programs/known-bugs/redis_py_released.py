@@ -6,9 +6,8 @@ import redis.asyncio
 from redis.exceptions import LockError, RedisError
 
 
-async def release(lock):
+async def release(lock, was_cancelled=False):
     """Tries until the lock is released, or is no longer its own; false if that cannot be told."""
-    was_cancelled = False
     while True:
         try:
             await asyncio.wait_for(lock.release(), 0.003)
