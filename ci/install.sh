@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Installs the servers and tools that the tests need and this machine lacks, from Debian's packages
-# and from crates.io.
-#   ci/install.sh servers|browser|fuzzing|deny...
+# Installs the servers and tools that the tests need and this machine lacks, from Debian's packages,
+# from Maven's registry and from crates.io.
+#   ci/install.sh servers|geode|browser|fuzzing|deny...
 set -euo pipefail
 
 # want TEST NAME PACKAGE...: installs the packages unless TEST succeeds. The package list may be
@@ -32,6 +32,7 @@ has_postgresql() {
 has_mysql() { PATH=$PATH:/usr/sbin are_in_path mariadbd mariadb-install-db; }
 has_etcd() { are_in_path etcd; }
 has_zookeeper() { [ -e /usr/share/java/zookeeper.jar ] && are_in_path java; }
+has_maven() { are_in_path java javac mvn; }
 has_browser() { are_in_path chromium node npm; }
 has_fuzzing_compilers() { are_in_path cc c++; }
 
@@ -42,6 +43,17 @@ servers() {
   want has_mysql 'MariaDB 10.11' mariadb-server
   want has_etcd 'etcd 3.4' etcd-server
   want has_zookeeper 'ZooKeeper 3.8.0 and java' libzookeeper-java default-jre-headless
+}
+# copy_jars PROJECT FOLDER
+copy_jars() {
+  mvn -q -B -f "$1/pom.xml" dependency:copy-dependencies "-DoutputDirectory=$PWD/$2"
+}
+# Libraries of real GemFire members, and a compiler for the program that runs them.
+geode() {
+  want has_maven 'maven and a Java compiler' maven default-jdk-headless
+  [ -e .cache/java-geode/geode-core-1.15.1.jar ] || copy_jars ci/java-geode .cache/java-geode
+  [ -e .cache/java-geode-spring/spring-integration-gemfire-5.5.20.jar ] ||
+    copy_jars ci/java-geode/spring .cache/java-geode-spring
 }
 # A nodejs from elsewhere brings its own npm and conflicts with Debian's.
 browser() {

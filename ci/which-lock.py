@@ -37,6 +37,7 @@ NEEDS = {
     "mysql": "one MySQL",
     "etcd": "three etcd members",
     "chubby": "a cell of five replicas",
+    "gemfire": "three members of a distributed system",
 }
 CHECKED_BY_A_TOKEN = {
     "fencing",
@@ -45,6 +46,7 @@ CHECKED_BY_A_TOKEN = {
     "curator-fencing",
     "etcd-mutex-fencing",
     "chubby-sequencer",
+    "gemfire-token",
 }
 INDEPENDENT = ("redlock", "node-redlock", "redsync", "redisson-redlock")
 
@@ -138,6 +140,10 @@ def advice(cells):
 - **Pay for ZooKeeper or etcd** if the lock must survive the loss of servers: `curator-mutex` is quiet
   under {quiet("curator-mutex", "restart,failover,clock-jump")}, and `etcd-mutex` under {quiet("etcd-mutex", "restart,failover,clock-jump")}.
   A delayed holder still overlaps the next one ({percent("curator-mutex", "pause", BELIEF)} and {percent("etcd-mutex", "pause", BELIEF)} under `pause`).
+- **GemFire and Chubby** give locks to members and sessions, too. `gemfire` is quiet under {quiet("gemfire", "failover,client-crash")},
+  and a member that departs harms ({percent("gemfire", "pause", HARM)} under `pause`); half of the servers lost at once lose every lock
+  ({percent("gemfire", "restart", HARM)} under `restart`). `chubby` keeps a failed holder's lock from all for a minute: it is quiet under {quiet("chubby", "pause,suspend,client-crash")},
+  and others wait for that minute.
 - **A lock in the database you already have** survives restarts as a row: `shedlock-db-time` is quiet
   under {quiet("shedlock-db-time", "restart,partition,client-crash")}, but a promoted standby may not have the row ({percent("shedlock-db-time", "failover", HARM)} harm). A clock
   step breaks each by the clock that it reads: `shedlock-db-time` by the database's ({percent("shedlock-db-time", "clock-jump", HARM)}),

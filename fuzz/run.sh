@@ -10,7 +10,7 @@ set -euo pipefail
 cd "$(dirname "$0")"
 mode=${1:?build, replay, fuzz, minimise or beside}
 shift
-all=(protocol commands scripts rdb aof psync hello memcached zookeeper mysql postgresql etcd chubby scenario plan history report)
+all=(protocol commands scripts rdb aof psync hello memcached zookeeper mysql postgresql etcd chubby gemfire scenario plan history report)
 host=x86_64-unknown-linux-gnu
 # Its own folder, so that other builds need not wait.
 export CARGO_TARGET_DIR=${CARGO_TARGET_DIR:-$PWD/../target}/fuzzing

@@ -168,6 +168,13 @@ def of_hand():
     state = b'{"ballot":66,"index":1,"state":{"epoch":1,"sessions":{"7":0},"session_last":7,"locks":{}}}\n'
     keep("chubby", "replica", b"\5\0" + piece(0, b"prepare 66\n") + piece(0, b"accept 1 0 " + state) + piece(0, b"commit 66 1\n")
          + piece(1, b"master\nopen\n") + piece(3, b"\xff" * 40) + piece(0, b"promise 129 " + state) + piece(0, b"ack 129 1 1\nrefuse 130\n"))
+    keep("gemfire", "lock", piece(0, b"join a\n") + piece(1, b"join b\nalive a 0 512\n") + piece(3, b"\xff" * 20)
+         + piece(0, b"lock a 513 lock 1 0 3000\nlock b 513 lock 1 9000000 0\nget a 513 lock\nput a 513 lock 1\n") + piece(3, b"\xff" * 90)
+         + piece(2, b"unlock a 513 lock 1\n"))
+    life = b'{"id":2,"born":7}'
+    view = b'{"system":7,"number":514,"servers":[' + life + b'],"processes":["a"],"grantor":{"server":' + life + b',"version":514}}'
+    keep("gemfire", "server", b"\5\0" + piece(0, b"join 7\nalive 7 7 514\nprepare 0 " + view + b"\n") + piece(3, b"\xff" * 40)
+         + piece(0, b'install {"view":' + view + b',"region":{"lock":3}}\n') + piece(0, b"refuse 0 " + view + b"\nack 514\n"))
     keep("protocol", "ping", b"\x00\x00\x01\x01\x04*1\r\n$4\r\nPING\r\nPING\r\n")
     keep("commands", "none", b"\x00\x01\x02\x03\x04\x05\x06\x07\x08\x09")
 

@@ -33,6 +33,7 @@ pub mod articles;
 pub mod chubby;
 pub mod etcd;
 pub mod fencing;
+pub mod gemfire;
 pub mod lua;
 pub mod memcached;
 pub mod mysql;

@@ -261,6 +261,8 @@ pub enum Deployment {
     Etcd(ServerLock),
     /// A cell of Chubby.
     Chubby,
+    /// Servers of a GemFire system, and the form of the lock there.
+    GemFire(Keeps),
 }
 
 /// The behaviour of an etcd server's built-in lock.
@@ -285,6 +287,10 @@ pub enum Keeps {
     Lease,
     /// A lock of a session, which the process keeps alive.
     Session,
+    /// A lock of a member of a distributed system, released when the member departs.
+    Membership,
+    /// The same with a lease by the clock of the server.
+    MemberLease,
 }
 
 /// The kind of server that keeps the lock.
@@ -304,6 +310,8 @@ pub enum Coordinator {
     Etcd,
     /// Chubby, as a cell.
     Chubby,
+    /// GemFire, as the servers of a distributed system.
+    GemFire,
 }
 
 impl Deployment {
@@ -317,19 +325,26 @@ impl Deployment {
             Deployment::MySql => Coordinator::MySql,
             Deployment::Etcd(_) => Coordinator::Etcd,
             Deployment::Chubby => Coordinator::Chubby,
+            Deployment::GemFire(_) => Coordinator::GemFire,
         }
     }
 
     /// Returns whether a lock there lives as long as the session of its process, which pings
     /// prolong: such a lock has no ttl.
     pub const fn lives_with_session(self) -> bool {
-        matches!(self, Deployment::ZooKeeper | Deployment::Etcd(_) | Deployment::Chubby)
+        matches!(
+            self,
+            Deployment::ZooKeeper
+                | Deployment::Etcd(_)
+                | Deployment::Chubby
+                | Deployment::GemFire(Keeps::Membership)
+        )
     }
 
     /// The form of a lock there, if the server does not end leases by itself.
     pub const fn keeps(self) -> Option<Keeps> {
         match self {
-            Deployment::PostgreSql(keeps) => Some(keeps),
+            Deployment::PostgreSql(keeps) | Deployment::GemFire(keeps) => Some(keeps),
             Deployment::MySql => Some(Keeps::Connection),
             Deployment::Etcd(_) => Some(Keeps::Lease),
             Deployment::Chubby => Some(Keeps::Session),
@@ -351,6 +366,7 @@ impl Coordinator {
         Coordinator::MySql,
         Coordinator::Etcd,
         Coordinator::Chubby,
+        Coordinator::GemFire,
     ];
 
     /// Its value for `--coordinator`.
@@ -363,6 +379,7 @@ impl Coordinator {
             Coordinator::MySql => "mysql",
             Coordinator::Etcd => "etcd",
             Coordinator::Chubby => "chubby",
+            Coordinator::GemFire => "gemfire",
         }
     }
 }

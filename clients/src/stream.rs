@@ -101,6 +101,19 @@ impl Stream {
         Ok(())
     }
 
+    /// Sends a line and waits for the words of the answer, within the limit.
+    pub(crate) async fn exchange(&mut self, request: &str) -> Result<Vec<String>, CallError> {
+        self.send(format!("{request}\n").as_bytes()).await?;
+        loop {
+            if let Some(end) = self.input.iter().position(|byte| *byte == b'\n') {
+                let line = self.input.split_to(end + 1);
+                let text = String::from_utf8_lossy(&line);
+                return Ok(text.split_ascii_whitespace().map(str::to_owned).collect());
+            }
+            self.read().await?;
+        }
+    }
+
     /// Waits until more bytes arrive. Errors: [`CallError::Closed`], [`CallError::Timeout`].
     pub(crate) async fn read(&mut self) -> Result<(), CallError> {
         match self.socket.read(&mut self.input).await {

@@ -12,7 +12,7 @@ use crate::redlock::{libraries, variants};
 use crate::sql::{advisory, for_update, shedlock, spring};
 use crate::zookeeper::curator::{mutex, semaphore};
 use crate::zookeeper::{kazoo, naive};
-use crate::{chubby, etcd, fencing, redisson, redlock, single_node, spring_registry};
+use crate::{chubby, etcd, fencing, gemfire, redisson, redlock, single_node, spring_registry};
 
 /// All locks, in display order.
 pub static CLIENTS: &[Definition] = &[
@@ -96,6 +96,9 @@ pub static CLIENTS: &[Definition] = &[
     chubby::SEQUENCER,
     chubby::NO_DELAY,
     chubby::CHECKED,
+    gemfire::DEFINITION,
+    gemfire::LEASE,
+    gemfire::TOKEN,
 ];
 
 /// A mistake, and the client in which it is fixed.
@@ -388,6 +391,11 @@ pub static TWINS: &[Twin] = &[
         flawed: "chubby-checked",
         fixed: "chubby-sequencer",
         mistake: "the check is a moment before the write",
+    },
+    Twin {
+        flawed: "gemfire",
+        fixed: "gemfire-token",
+        mistake: "nothing stops a holder that has departed",
     },
     Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];

@@ -4,6 +4,7 @@ mod aof;
 mod chubby;
 mod commands;
 mod etcd;
+mod gemfire;
 mod hello;
 mod history;
 mod memcached;
@@ -71,6 +72,7 @@ pub const TARGETS: &[Target] = &[
     Target { name: "postgresql", check: Check::Any(postgresql::run) },
     Target { name: "etcd", check: Check::Any(etcd::run) },
     Target { name: "chubby", check: Check::Any(chubby::run) },
+    Target { name: "gemfire", check: Check::Any(gemfire::run) },
     Target { name: "scenario", check: Check::Any(scenario::run) },
     Target { name: "plan", check: Check::Any(plan::run) },
     Target { name: "history", check: Check::Any(history::run) },

@@ -28,8 +28,8 @@
 //! real ones. To restart a server, create a new machine from the disk.
 //!
 //! Also here: [`Attendant`] and [`Interlude`] for long inputs, [`journal`] for files with
-//! checksums, [`TapEvent`] and [`Notice`] for the judge, [`wording`] for pictures, [`calendar`] for
-//! dates. The crate has no features.
+//! checksums, [`peers`] for lines between servers, [`TapEvent`] and [`Notice`] for the judge,
+//! [`wording`] for pictures, [`calendar`] for dates. The crate has no features.
 
 #![forbid(unsafe_code)]
 
@@ -45,6 +45,7 @@ pub mod journal;
 mod machine;
 mod notice;
 mod output;
+pub mod peers;
 mod tap;
 pub mod wording;
 

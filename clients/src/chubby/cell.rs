@@ -60,7 +60,7 @@ impl Cell {
 
     async fn ask(&self, to: &mut Stream, request: &str) -> Result<Vec<String>, CallError> {
         to.limit(self.timeout);
-        exchange(to, request).await
+        to.exchange(request).await
     }
 
     /// A connection to the master. Asks the one that it knows first, and then the replicas, from
@@ -97,18 +97,5 @@ impl Cell {
             }
         }
         Ok(None)
-    }
-}
-
-/// Sends a request and waits for its answer, as long as the stream may.
-pub(super) async fn exchange(on: &mut Stream, request: &str) -> Result<Vec<String>, CallError> {
-    on.send(format!("{request}\n").as_bytes()).await?;
-    loop {
-        if let Some(end) = on.input.iter().position(|byte| *byte == b'\n') {
-            let line = on.input.split_to(end + 1);
-            let text = String::from_utf8_lossy(&line);
-            return Ok(text.split_ascii_whitespace().map(str::to_owned).collect());
-        }
-        on.read().await?;
     }
 }

@@ -8,7 +8,7 @@
 //!   the session is safe again; otherwise the library assumes that it has expired.
 //! - A master with a new epoch number is acknowledged by the next KeepAlive (2.9).
 
-use super::cell::{Cell as Cluster, exchange};
+use super::cell::Cell as Cluster;
 use crate::call_error::CallError;
 use crate::env::{Monotonic, Spawned};
 use crate::stream::Stream;
@@ -304,7 +304,7 @@ async fn send_keep_alive(
     stream.lift_limit();
     let sent = cell.env().monotonic_clock();
     let (id, epoch, events) = (shared.id, shared.epoch.get(), shared.events.get());
-    let answer = exchange(&mut stream, &format!("keepalive {id} {epoch} {events}")).await?;
+    let answer = stream.exchange(&format!("keepalive {id} {epoch} {events}")).await?;
     let understood = shared.answered(sent, &answer);
     *link = understood.map(|()| stream);
     Ok(understood)

@@ -52,7 +52,9 @@ pub(super) enum Elsewhere {
 impl Elsewhere {
     fn new(place: &Place) -> Elsewhere {
         match place.deployment.coordinator() {
-            Coordinator::Redis | Coordinator::Etcd | Coordinator::Chubby => Elsewhere::Nothing,
+            Coordinator::Redis | Coordinator::Etcd | Coordinator::Chubby | Coordinator::GemFire => {
+                Elsewhere::Nothing
+            }
             Coordinator::Memcached => Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place))),
             Coordinator::ZooKeeper => Elsewhere::ZooKeeper,
             Coordinator::PostgreSql => {

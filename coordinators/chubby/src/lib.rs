@@ -53,11 +53,9 @@
 #![forbid(unsafe_code)]
 
 mod config;
-mod connection;
 mod event;
 mod master;
 mod message;
-mod peers;
 mod replica;
 mod request;
 mod server;

@@ -1,10 +1,8 @@
 //! A replica as a machine: lines in, lines out.
 
 use crate::config::Config;
-use crate::connection::{Connection, NoLine};
 use crate::master::{Master, Then};
 use crate::message::Message;
-use crate::peers::Peers;
 use crate::replica::{Replica, Saved};
 use crate::request::Request;
 use crate::state::State;
@@ -12,6 +10,7 @@ use crate::tap::Heads;
 use crate::wording;
 use bytes::Bytes;
 use fencepost_machine::journal::{self, Check};
+use fencepost_machine::peers::{Accepted, NoLine, Peers};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
@@ -57,7 +56,7 @@ pub struct Chubby {
     pub(crate) master: Option<Master>,
     proposed: VecDeque<Proposed>,
     peers: Peers,
-    connections: BTreeMap<ConnectionId, Connection>,
+    connections: BTreeMap<ConnectionId, Accepted>,
     heads: Heads,
     has_booted: bool,
     now: u64,
@@ -78,7 +77,7 @@ impl Chubby {
             check: files.check,
             master: None,
             proposed: VecDeque::new(),
-            peers: Peers::new(),
+            peers: Peers::default(),
             connections: BTreeMap::new(),
             heads: Heads::new(config.tap_prefix.clone()),
             has_booted: false,
@@ -112,7 +111,8 @@ impl Chubby {
                 self.peers.lost(connection);
             }
             Input::Connected { connection } => {
-                self.peers.connected(connection, self.config.me, &mut self.out.list);
+                let introduction = format!("replica {}\n", self.config.me).into();
+                self.peers.connected(connection, introduction, &mut self.out.list);
             }
             Input::Timer | Input::DiskSynced | Input::Unsent { .. } | Input::Operator { .. } => {}
         }
@@ -120,7 +120,7 @@ impl Chubby {
 
     fn accept(&mut self, connection: ConnectionId) {
         if self.connections.len() < self.config.connections_max {
-            self.connections.insert(connection, Connection::default());
+            self.connections.insert(connection, Accepted::default());
         } else {
             self.say(connection, "full");
             self.out.list.push(Output::Close { connection });
@@ -148,7 +148,7 @@ impl Chubby {
     /// Serves a line, if one is whole.
     fn serve(&mut self, from: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&from) else { return };
-        let (line, replica) = (connection.line(), connection.replica);
+        let (line, replica) = (connection.line(), connection.peer);
         let line = match line {
             Ok(line) => String::from_utf8_lossy(&line).trim().to_owned(),
             Err(NoLine::Incomplete) => return,
@@ -167,7 +167,7 @@ impl Chubby {
         let greeting = line.strip_prefix("replica ").and_then(|word| word.parse().ok());
         if let Some(id) = greeting.filter(|id| self.is_other(*id)) {
             if let Some(connection) = self.connections.get_mut(&from) {
-                connection.replica = Some(id);
+                connection.peer = Some(id);
             }
             return;
         }
@@ -223,7 +223,11 @@ impl Chubby {
             self.report(None, KeyChange::Granted);
         }
         for (to, message) in std::mem::take(&mut self.replica.outbox) {
-            self.peers.send(&self.config, (to, &message), &mut self.out.list);
+            let Some(member) = self.config.others().find(|member| member.id == to) else {
+                continue;
+            };
+            let to = (to, member.host.as_str(), member.port);
+            self.peers.send(to, message.line().into(), &mut self.out.list);
         }
     }
 
@@ -237,7 +241,7 @@ impl Chubby {
             }
             (false, true) => {
                 (self.master, self.proposed) = (None, VecDeque::new());
-                let is_client = |open: &Connection| open.replica.is_none();
+                let is_client = |open: &Accepted| open.peer.is_none();
                 let clients = self.connections.iter().filter(|(_, open)| is_client(open));
                 for connection in clients.map(|(id, _)| *id).collect::<Vec<_>>() {
                     self.close(connection);
@@ -317,7 +321,7 @@ impl Machine for Chubby {
         self.settle();
         self.dispatch(input);
         self.settle();
-        self.out.more = self.connections.values().any(Connection::has_line);
+        self.out.more = self.connections.values().any(Accepted::has_line);
         self.arm();
         std::mem::swap(&mut self.out, out);
     }

@@ -17,7 +17,7 @@ pub use roles::Roles;
 pub use section::{Section, SectionEnd};
 pub use storage_log::StorageRequest;
 
-use crate::record::history::{Action, Change, Event, History, What};
+use crate::record::history::{Action, Change, Event, History, Keeping, What};
 use fencepost_faults::{Impact, Micros, Node, SimTime};
 use std::collections::BTreeMap;
 
@@ -210,6 +210,11 @@ impl<'h> Timeline<'h> {
     /// When and how the lock of an acquisition ended, at the server where it ended first.
     pub(crate) fn gone(&self, acquisition: &Acquisition<'_>) -> Option<(Moment, KeyEnd)> {
         let own = self.keys.iter().filter(|span| self.is_lock_of(span, acquisition));
+        let kept_as = self.history.header.kept_as;
+        if matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease)) {
+            // Each grantor takes the lock over from the one before.
+            return own.max_by_key(|span| span.from)?.to;
+        }
         own.filter_map(|span| span.to).min_by_key(|(at, _)| *at)
     }
 

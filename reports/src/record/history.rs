@@ -131,7 +131,8 @@ impl Header {
 
     /// Whether a lock is a queue of nodes or keys, whose first has it.
     pub(crate) fn has_queue(&self) -> bool {
-        self.lives_with_session && self.kept_as != Some(Keeping::Session)
+        let has_none = matches!(self.kept_as, Some(Keeping::Session | Keeping::Membership));
+        self.lives_with_session && !has_none
     }
 
     /// What a lock that lives with a session is made of, and what it goes with.
@@ -139,6 +140,7 @@ impl Header {
         match self.kept_as {
             Some(Keeping::Lease) => ("key", "lease"),
             Some(Keeping::Session) => ("lock", "session"),
+            Some(Keeping::Membership | Keeping::MemberLease) => ("lock", "membership"),
             _ => ("node", "session"),
         }
     }

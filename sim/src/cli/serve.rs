@@ -6,7 +6,9 @@ use super::output::{log, print};
 use super::{Failure, Outcome};
 use crate::hosts::coordinators::redis::persistence;
 use crate::hosts::coordinators::serving::Place;
-use crate::hosts::coordinators::{chubby, entry, etcd, memcached, mysql, postgresql, zookeeper};
+use crate::hosts::coordinators::{
+    chubby, entry, etcd, gemfire, memcached, mysql, postgresql, zookeeper,
+};
 use crate::setup::scenario::Persistence;
 use bytes::Bytes;
 use fake_redis::config::{NodeConfig, RedisVersion};
@@ -39,6 +41,7 @@ pub(crate) fn serve(arguments: &ServeArguments) -> Result<Outcome, Failure> {
         Coordinator::MySql => mysql::serve(place(1)),
         Coordinator::Etcd => etcd::serve(members),
         Coordinator::Chubby => chubby::serve(members),
+        Coordinator::GemFire => gemfire::serve(members),
     };
     let announce = |announcement: Announcement<'_>| {
         match announcement {
@@ -74,7 +77,8 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         | Coordinator::PostgreSql
         | Coordinator::MySql
         | Coordinator::Etcd
-        | Coordinator::Chubby => "",
+        | Coordinator::Chubby
+        | Coordinator::GemFire => "",
     };
     Err(Failure::wrong(format!(
         "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \
@@ -85,11 +89,11 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
 }
 
 fn refuse_foreign(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), Failure> {
-    use Coordinator::{Chubby, Etcd, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
+    use Coordinator::{Chubby, Etcd, GemFire, Memcached, MySql, PostgreSql, Redis, ZooKeeper};
     let given: [(&str, bool, &[Coordinator]); 9] = [
         ("--clock manual", arguments.clock == ServedClock::Manual, &[Redis]),
         ("--nodes", arguments.nodes > 1, &[Redis, Memcached]),
-        ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd, Chubby]),
+        ("--servers", arguments.servers.is_some(), &[ZooKeeper, Etcd, Chubby, GemFire]),
         ("--replicas", arguments.replicas > 0, &[Redis]),
         ("--sentinels", arguments.sentinels > 0, &[Redis]),
         ("--persistence", arguments.persistence != Persistence::None, &[Redis]),

@@ -99,6 +99,15 @@ pub const SAFEGUARDS: &[Safeguard] = &[
         with: |spec| another_lock(&fenced_storage(spec), "chubby-sequencer"),
         setting: |_| "client=chubby-sequencer".to_owned(),
     },
+    Safeguard {
+        name: "fencing",
+        about: "a lock with a counter in its region as fencing token, and a storage that checks it",
+        fits: |spec| {
+            !spec.client.has_tokens && matches!(spec.client.deployment, Deployment::GemFire(_))
+        },
+        with: |spec| another_lock(&fenced_storage(spec), "gemfire-token"),
+        setting: |_| "client=gemfire-token".to_owned(),
+    },
     other_lock!(
         "lock-delay",
         "chubby-no-delay" => "chubby",

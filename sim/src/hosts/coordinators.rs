@@ -8,6 +8,7 @@
 pub(crate) mod chubby;
 pub(crate) mod ensemble;
 pub(crate) mod etcd;
+pub(crate) mod gemfire;
 pub(crate) mod memcached;
 pub(crate) mod mysql;
 pub(crate) mod postgresql;
@@ -82,6 +83,7 @@ pub static COORDINATORS: &[Entry] = &[
     mysql::ENTRY,
     etcd::ENTRY,
     chubby::ENTRY,
+    gemfire::ENTRY,
 ];
 
 impl Scenario {
@@ -101,6 +103,7 @@ pub fn entry(coordinator: Coordinator) -> &'static Entry {
         Coordinator::MySql => &mysql::ENTRY,
         Coordinator::Etcd => &etcd::ENTRY,
         Coordinator::Chubby => &chubby::ENTRY,
+        Coordinator::GemFire => &gemfire::ENTRY,
     }
 }
 

@@ -48,5 +48,7 @@ fn keeping(keeps: Keeps) -> Keeping {
         Keeps::Connection => Keeping::Connection,
         Keeps::Lease => Keeping::Lease,
         Keeps::Session => Keeping::Session,
+        Keeps::Membership => Keeping::Membership,
+        Keeps::MemberLease => Keeping::MemberLease,
     }
 }

@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 const LAYERED: &[&str] = &[
     "clients",
     "coordinators/chubby",
+    "coordinators/gemfire",
     "coordinators/etcd",
     "coordinators/memcached",
     "coordinators/mysql",

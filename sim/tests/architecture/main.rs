@@ -13,6 +13,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("faults", &[]),
     ("machine", &[]),
     ("coordinators/chubby", &["fencepost-machine"]),
+    ("coordinators/gemfire", &["fencepost-machine"]),
     ("coordinators/etcd", &["fencepost-machine"]),
     ("coordinators/memcached", &["fencepost-machine"]),
     ("coordinators/mysql", &["fencepost-machine"]),
@@ -29,6 +30,7 @@ const EDGES: &[(&str, &[&str])] = &[
         &[
             "fake-redis",
             "fencepost-chubby",
+            "fencepost-gemfire",
             "fencepost-clients",
             "fencepost-etcd",
             "fencepost-faults",

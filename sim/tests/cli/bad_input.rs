@@ -72,6 +72,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
             "mysql",
             "etcd",
             "chubby",
+            "gemfire",
         ],
     );
     refuses(
@@ -101,6 +102,18 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     refuses(
         &["serve", "--coordinator", "chubby", "--nodes", "2"],
         &["--nodes", "redis or memcached", "chubby"],
+    );
+    refuses(
+        &["--coordinator", "gemfire", "--client", "chubby"],
+        &["client 'chubby' is on chubby, not on gemfire", "gemfire-lease"],
+    );
+    refuses(
+        &["serve", "--coordinator", "gemfire", "--dir", "x"],
+        &["--dir", "redis or zookeeper", "gemfire"],
+    );
+    refuses(
+        &["serve", "--coordinator", "gemfire", "--servers", "4"],
+        &["servers '4'", "1, 3 or 5"],
     );
     refuses(&["--client", "curator-mutex", "--set", "ensemble=0"], &["ensemble '0'", "1 to 31"]);
     refuses(

@@ -229,6 +229,15 @@ fn servers_are_announced_once_they_answer() {
         "{answers:?}"
     );
     assert!(served.interrupt());
+    let (served, addresses) = Served::start(&["--coordinator", "gemfire", "--servers", "3"]);
+    for address in &addresses {
+        let mut stream = TcpStream::connect(address).unwrap();
+        stream.write_all(b"join a\n").unwrap();
+        let mut answer = [0; 6];
+        stream.read_exact(&mut answer).unwrap();
+        assert!([b"joined", b"coordi"].contains(&&answer), "{answer:?}");
+    }
+    assert!(served.interrupt());
     let (served, addresses) = Served::start(&["--coordinator", "zookeeper", "--servers", "3"]);
     assert!(addresses.iter().all(|address| mode(address).is_some()));
     assert!(served.interrupt());

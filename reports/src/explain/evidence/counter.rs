@@ -3,7 +3,7 @@
 use super::early_loss;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Grant, Timeline};
-use crate::record::history::{Change, What};
+use crate::record::history::{Change, Keeping, What};
 use fencepost_faults::FaultKind;
 
 /// Two grants, and the changes of their servers between them.
@@ -12,6 +12,7 @@ pub(crate) struct Counter<'t, 'h> {
     earlier: &'t Grant,
     later: &'t Grant,
     between: Vec<&'h What>,
+    is_of_members: bool,
 }
 
 impl<'t, 'h> Counter<'t, 'h> {
@@ -21,11 +22,17 @@ impl<'t, 'h> Counter<'t, 'h> {
             [clash.earlier, clash.later].map(|index| timeline.acquisitions[index].grant.as_ref());
         let (earlier, later) = (earlier?, later?);
         let nodes = [earlier.node, later.node];
+        let kept_as = timeline.history.header.kept_as;
+        let is_of_members = matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease));
         let between = timeline.history.events.iter().skip(earlier.moment.index);
         let between = between.take(later.moment.index.saturating_sub(earlier.moment.index));
-        let here = between.filter(|event| nodes.contains(&event.node));
+        // Every server of a system has the counter.
+        let here = between.filter(|event| match is_of_members {
+            true => !event.node.is_process(),
+            false => nodes.contains(&event.node),
+        });
         let between = here.map(|event| &event.what).collect();
-        Some(Counter { timeline, earlier, later, between })
+        Some(Counter { timeline, earlier, later, between, is_of_members })
     }
 
     pub(crate) fn is_one_of_many(&self) -> bool {
@@ -53,7 +60,8 @@ impl<'t, 'h> Counter<'t, 'h> {
     /// Returns whether the later token came from another server, or from one that had discarded its
     /// data.
     pub(crate) fn is_a_copy(&self) -> bool {
-        self.earlier.node != self.later.node || self.is_changed(Change::Discarded)
+        let is_elsewhere = self.earlier.node != self.later.node && !self.is_of_members;
+        is_elsewhere || self.is_changed(Change::Discarded)
     }
 
     pub(crate) fn was_forgotten(&self) -> bool {

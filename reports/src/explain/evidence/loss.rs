@@ -65,14 +65,21 @@ impl Loss<'_, '_> {
     /// Returns whether the server that granted the lock again never had it, had replaced its data,
     /// or had not received the extension of the lease.
     pub(crate) fn is_not_replicated(&self) -> bool {
-        matches!(self.how, How::NeverReceived)
+        matches!(self.how, How::NeverReceived) && !self.is_of_members()
             || self.ended_by(Change::Discarded)
             || self.ran_out() == Some(RanOut::AsFirstSet)
     }
 
     /// Returns whether its node was deleted because the session ended.
     pub(crate) fn ended_with_session(&self) -> bool {
-        self.timeline.history.header.lives_with_session && self.ended_by(Change::Expired)
+        let header = &self.timeline.history.header;
+        match header.kept_as {
+            // Its lease was not over: it went with its member.
+            Some(Keeping::MemberLease) => {
+                self.ended_by(Change::Expired) && self.ran_out() == Some(RanOut::Unknown)
+            }
+            _ => header.lives_with_session && self.ended_by(Change::Expired),
+        }
     }
 
     pub(crate) fn remover(&self) -> Option<Remover> {
@@ -148,7 +155,16 @@ impl Loss<'_, '_> {
 
     /// Returns whether the server returned without it, or crashed before another value replaced it.
     pub(crate) fn was_forgotten(&self) -> bool {
-        self.ended_by(Change::Forgotten) || self.replaced_after_a_crash()
+        self.ended_by(Change::Forgotten)
+            || self.replaced_after_a_crash()
+            || self.is_of_members() && matches!(self.how, How::NeverReceived)
+    }
+
+    /// Returns whether members know of the lock, from whom another server recovers it: if it does
+    /// not have it, the system was founded again without it.
+    fn is_of_members(&self) -> bool {
+        let kept_as = self.timeline.history.header.kept_as;
+        matches!(kept_as, Some(Keeping::Membership | Keeping::MemberLease))
     }
 
     /// Returns whether another value replaced it while it existed, without a clock fault or a crash
@@ -199,8 +215,9 @@ impl Loss<'_, '_> {
         let since = set.map_or(SimTime::ZERO, |set| set.time);
         let granting = self.holder.grant.as_ref().map(|grant| grant.node).filter(|_| set.is_none());
         let hosts: Vec<Node> = granting.into_iter().chain([span.node]).collect();
-        // Other coordinators use a clock that is never stepped.
-        if let (Node::Server(_), Some(set)) = (span.node, set) {
+        // Others than GemFire use a clock that is never stepped.
+        let is_stepped = self.timeline.history.header.kept_as == Some(Keeping::MemberLease);
+        if let (Node::Server(_), Some(set), false) = (span.node, set, is_stepped) {
             let drifted = self.fault_on(FaultKind::ClockDrift, &hosts, since, at.time);
             let in_the_last_second =
                 set.time + self.timeline.history.header.ttl_us < at.time + COARSE;
@@ -264,7 +281,11 @@ impl Loss<'_, '_> {
         match keeping {
             Keeping::RowByClients => self.clock_fault(&both, SimTime::ZERO, at.time),
             Keeping::RowByServer => self.clock_fault(&[span.node], set, at.time),
-            Keeping::Connection | Keeping::Lease | Keeping::Session => None,
+            Keeping::Connection
+            | Keeping::Lease
+            | Keeping::Session
+            | Keeping::Membership
+            | Keeping::MemberLease => None,
         }
     }
 

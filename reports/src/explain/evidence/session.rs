@@ -1,10 +1,11 @@
 //! The fate of a lock that lives in a session or a connection.
 
+use super::lease::GRANULARITY;
 use super::period::Period;
 use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, KeyEnd, KeySpan, Moment, Timeline, creator, of_key};
 use crate::record::history::{Change, Keeping, What};
-use fencepost_faults::{Node, SimTime};
+use fencepost_faults::{Impact, Node, SimTime};
 
 /// How the earlier of two conflicting locks ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,6 +24,9 @@ pub(crate) enum Gone {
 /// How the lock of the earlier holder ended. `None` if the lock does not live in a session or ended
 /// in another way.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
+    if timeline.history.header.kept_as == Some(Keeping::MemberLease) {
+        return departed(timeline, clash).then_some(Gone::WithSession);
+    }
     if !timeline.history.header.has_no_ttl() {
         return None;
     }
@@ -44,6 +48,22 @@ pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> Option<Gone> {
         _ if is_expiry => Some(Gone::WithSession),
         _ => None,
     }
+}
+
+/// Returns whether a lock with a lease ended before its lease, because its member had departed.
+fn departed(timeline: &Timeline<'_>, clash: Clash) -> bool {
+    let holder = &timeline.acquisitions[clash.earlier];
+    let mut own = timeline.keys.iter().filter(|span| timeline.is_lock_of(span, holder));
+    own.any(|span| {
+        let Some((gone, KeyEnd::Changed { change: Change::Expired, .. })) = span.to else {
+            return false;
+        };
+        let is_bent = timeline.faults.iter().any(|fault| {
+            fault.does(Impact::BendsClock, span.node) && fault.touches(span.from.time, gone.time)
+        });
+        let is_early = span.runs_out.is_some_and(|end| gone.time + GRANULARITY < end);
+        is_early && !is_bent
+    })
 }
 
 /// Returns whether a lock of a connection was granted again by a server that never had it.

@@ -9,9 +9,9 @@ use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDI
 use crate::judge::finding::Kind;
 use fencepost_faults::Family;
 use locks::{
-    COMPARING, FINDING, NOT_FINDING, ON_ETCD, ON_MASTERS, ON_MEMCACHED, ON_MYSQL, PLAIN_DELETE,
-    SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID, WITH_LOCK_DELAY,
-    WITHOUT_SEQUENCER,
+    COMPARING, FINDING, NOT_FINDING, ON_ETCD, ON_GEMFIRE, ON_MASTERS, ON_MEMCACHED, ON_MYSQL,
+    PLAIN_DELETE, SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID,
+    WITH_LOCK_DELAY, WITHOUT_SEQUENCER,
 };
 
 /// The content of a sentence.
@@ -50,6 +50,14 @@ const ETCD_GUARANTEES: &str = "etcd documentation, API guarantees, Durability";
 
 const CHUBBY_LOCKS: &str = "Burrows, The Chubby lock service, OSDI 2006, 2.4";
 const CHUBBY_FAILOVER: &str = "Burrows, The Chubby lock service, OSDI 2006, 2.9";
+
+const GEODE_DETECTION: &str =
+    "Apache Geode 1.15 documentation, Failure Detection and Membership Views";
+const GEODE_CRASHES: &str = "Apache Geode 1.15 documentation, Recovering from Application and Cache \
+                             Server Crashes";
+const GEODE_LEASE: &str = "Apache Geode 1.15, DistributedLockService, lock";
+const GEODE_GRANTOR: &str =
+    "Apache Geode 1.15 documentation, Locking in Global Regions, Optimize Locking Performance";
 
 const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
 const GET_LOCK: &str = "MySQL 8.0 reference manual, Locking Functions, GET_LOCK";
@@ -161,6 +169,33 @@ const RULES: &[Rule] = &[
             "sessions and locks outlive their master, and the new one extends every lease",
             CHUBBY_FAILOVER,
         ),
+    },
+    Rule {
+        clients: &[&["gemfire"]],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: (
+            "an unresponsive member is removed from the view, and is told so by a message",
+            GEODE_DETECTION,
+        ),
+    },
+    Rule {
+        clients: &[&["gemfire-lease"]],
+        families: &[Family::Pause, Family::Suspend],
+        kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
+        grounds: ("a lock is held until its lease time has passed", GEODE_LEASE),
+    },
+    Rule {
+        clients: &[ON_GEMFIRE, &["gemfire-token"]],
+        families: &[Family::ClientCrash],
+        kinds: &[],
+        grounds: ("the locks of an application that crashes are released", GEODE_CRASHES),
+    },
+    Rule {
+        clients: &[ON_GEMFIRE, &["gemfire-token"]],
+        families: &[Family::Failover],
+        kinds: &[],
+        grounds: ("if the lock grantor goes away, the system assigns another", GEODE_GRANTOR),
     },
     Rule {
         clients: &[SPRING_ROWS],

@@ -77,4 +77,8 @@ pub enum Keeping {
     Lease,
     /// A lock of a session, which the process of its holder keeps alive.
     Session,
+    /// A lock of a member of a distributed system, released when the member departs.
+    Membership,
+    /// The same with a lease by the wall clock of the server.
+    MemberLease,
 }

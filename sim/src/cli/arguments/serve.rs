@@ -35,7 +35,8 @@ pub(crate) struct ServeArguments {
         value_parser = clap::value_parser!(u16).range(1..=64),
     )]
     pub(crate) nodes: u16,
-    /// Members of a zookeeper ensemble, an etcd cluster or a chubby cell: 1, 3 or 5 [default: 1].
+    /// Members of a zookeeper ensemble, an etcd cluster, a chubby cell or a gemfire system: 1, 3 or
+    /// 5 [default: 1].
     #[arg(long, value_name = "N", value_parser = ensemble)]
     pub(crate) servers: Option<u16>,
     /// Number of replicas of the one master.
@@ -69,7 +70,7 @@ pub(crate) struct ServeArguments {
     pub(crate) redis_version: ServedVersion,
     /// Maximum number of connections of a server, for zookeeper from one address [default: the real
     /// server's: 10000 for redis, 1024 for memcached, 60 for zookeeper, 100 for postgresql, 151 for
-    /// mysql; 10000 for etcd and chubby].
+    /// mysql; 10000 for etcd, chubby and gemfire].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     pub(crate) max_clients: Option<u32>,
     /// Memory limit of a server in bytes; 0 means none for redis and 64 MB for memcached.

@@ -60,6 +60,15 @@ impl Facts {
                  and end within a hold",
             ));
         }
+        if self.coordinator == Coordinator::GemFire {
+            let latency = self.scenario.timing.latency.max.0;
+            return Some(bound(
+                Micros((timeout.0 * 4 / 5).saturating_sub(latency.0)),
+                "a heartbeat is answered after half a member timeout, and the next one follows: so \
+                 much of two and a half is left when a pause begins, whatever the hold",
+                "the pause must begin just before an answer, and outlast the rest within a hold",
+            ));
+        }
         Some(bound(
             Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0)),
             "a process tells that it lives at least every third of its session's timeout, and \

@@ -3,7 +3,7 @@
 use fencepost_clients::zookeeper::ensemble::{Client, Ensemble};
 use fencepost_clients::zookeeper::shared::Habits;
 use fencepost_clients::{
-    Coordinator, Env, Servers, Session, Settings, chubby, etcd, memcached, mysql, sql,
+    Coordinator, Env, Servers, Session, Settings, chubby, etcd, gemfire, memcached, mysql, sql,
 };
 use std::time::Duration;
 
@@ -23,6 +23,7 @@ pub(super) enum Holder {
     Etcd(etcd::gateway::Gateway),
     /// It asks who is the master.
     Chubby(chubby::cell::Cell),
+    GemFire(gemfire::member::System),
 }
 
 impl Holder {
@@ -55,6 +56,9 @@ impl Holder {
             Coordinator::Chubby => {
                 Some(Holder::Chubby(chubby::cell::Cell::new(env, servers, settings)))
             }
+            Coordinator::GemFire => {
+                Some(Holder::GemFire(gemfire::member::System::new(env, servers, settings)))
+            }
         }
     }
 
@@ -73,6 +77,7 @@ impl Holder {
                 drop(gateway.call("kv/range", &serde_json::json!({"key": "YQ=="})).await);
             }
             Holder::Chubby(cell) => drop(cell.call("master").await),
+            Holder::GemFire(system) => drop(system.look("get nobody 0 key").await),
         }
     }
 }

@@ -22,7 +22,8 @@ pub(super) fn node(coordinator: Coordinator) -> Node {
         | Coordinator::PostgreSql
         | Coordinator::MySql
         | Coordinator::Etcd
-        | Coordinator::Chubby => Node::Server(1),
+        | Coordinator::Chubby
+        | Coordinator::GemFire => Node::Server(1),
     }
 }
 
@@ -34,7 +35,8 @@ fn setup<'r>(scenario: &'r Scenario, entry: &Entry, seed: Seed) -> ServerSetup<'
         | Coordinator::PostgreSql
         | Coordinator::MySql
         | Coordinator::Etcd
-        | Coordinator::Chubby => Topology::Ensemble { servers: 1 },
+        | Coordinator::Chubby
+        | Coordinator::GemFire => Topology::Ensemble { servers: 1 },
     };
     ServerSetup {
         seed,

@@ -68,6 +68,28 @@ fn a_lock_that_another_primary_never_heard_of_was_forgotten_by_a_failover() {
 }
 
 #[test]
+fn a_lock_of_a_member_ends_before_its_lease_if_the_member_departs_or_a_clock_is_stepped() {
+    let expired = || {
+        let story = Story::kept_as(Keeping::MemberLease).takes(1, 1, "a");
+        story.server(4, 1, Change::Expired, "a", None).takes(5, 2, "b")
+    };
+    let released = |story: Story| overlap(story.releases(7, 1).releases(8, 2).at_servers());
+    assert_eq!(released(expired()), Cause::SessionExpired);
+    let server = Node::Server(1);
+    let stepped = expired().fault_began(2, 1, "clock-jump", &[server]);
+    assert_eq!(released(stepped.fault_ended(8, 1, "clock-jump", server)), Cause::ClockJump);
+}
+
+#[test]
+fn a_system_that_is_founded_again_has_forgotten_the_locks_of_its_members() {
+    for keeping in [Keeping::Membership, Keeping::MemberLease] {
+        let story = Story::kept_as(keeping).takes(1, 1, "7").acquires(4, 2);
+        let story = story.grants_at(5, 2, 2, "8").hears(6, 2, "8").releases(7, 1).releases(8, 2);
+        assert_eq!(overlap(story.at_servers()), Cause::RestartWithoutDelay);
+    }
+}
+
+#[test]
 fn two_threads_under_one_grant_have_a_shared_owner() {
     let thread = CLIENT.of_thread(2);
     let both = || Story::new().takes(1, 1, "a").acquires(2, thread).hears(3, thread, "a");

@@ -267,7 +267,12 @@ fn passed_by(keeping: Keeping, what: impl FnOnce(Story) -> Story) -> Cause {
     // A waiter for a row asks repeatedly.
     let story = match keeping {
         Keeping::Connection => story.silent(99, 2, 2, true),
-        Keeping::RowByClients | Keeping::RowByServer | Keeping::Lease | Keeping::Session => story,
+        Keeping::RowByClients
+        | Keeping::RowByServer
+        | Keeping::Lease
+        | Keeping::Session
+        | Keeping::Membership
+        | Keeping::MemberLease => story,
     };
     cause(Kind::Stuck, story.info(99, 2).at_servers())
 }

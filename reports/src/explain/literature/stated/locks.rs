@@ -76,6 +76,8 @@ pub(super) const WITH_CREATE_REVISION: &[&str] = &["etcd-mutex-fencing"];
 pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
 /// The locks on Chubby without tokens.
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
+/// The locks on GemFire without tokens.
+pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
 /// Spring's locks in a table, each process under an id of its own.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];

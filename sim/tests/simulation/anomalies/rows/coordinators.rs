@@ -1,5 +1,5 @@
 //! The rows of the coordinators beside Redis: memcached (E1), ZooKeeper (E2, E3), databases (E5),
-//! etcd (E7), Chubby (E8).
+//! etcd (E7), Chubby (E8), GemFire (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
@@ -328,6 +328,10 @@ pub(super) const ROWS: &[Row] = &[
         40,
     ),
     row("E8", case("chubby-checked"), "storage-delay", HARM, Some(case("chubby-sequencer")), 10),
+    row("E9", case("gemfire"), "pause", HARM, Some(case("gemfire-token")), 20),
+    row("E9", case("gemfire-lease"), "pause", HARM, Some(case("gemfire-token")), 20),
+    row("E9", within("gemfire-lease", overrun), "none", HARM, Some(within("gemfire", overrun)), 5),
+    row("E9", case("gemfire"), "storage-delay", HARM, Some(case("gemfire-token")), 10),
 ];
 
 /// A lock-delay: the lock of a holder that died is kept from those who wait for a minute longer.

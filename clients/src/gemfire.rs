@@ -1,0 +1,220 @@
+//! The locks on GemFire, as Spring Integration's `GemfireLockRegistry` takes them:
+//! `Region.getDistributedLock`, that is, the lock service of a region with GLOBAL scope. After
+//! Apache Geode 1.15.1, the same code in the open; the protocol is our own.
+//!
+//! A process is a member of the distributed system ([`member`]); its locks are released when it
+//! departs. The grantor decides on each lock; the process asks the next one if it departs.
+//!
+//! - `gemfire` is the registry: a lock with the lease of the cache, `lock-lease`, two minutes by
+//!   default. Nothing tells its holder that it has departed; its cache is closed, and the next call
+//!   joins again, as auto-reconnect does.
+//! - `gemfire-lease` is `DistributedLockService.lock(name, wait, lease)`: the lock ends after the
+//!   ttl, by the wall clock of the grantor.
+//! - `gemfire-token` is what a user can add: a counter in the region, in the entry of the lock,
+//!   which the holder raises before it enters. The put is complete when all servers have it.
+//!
+//! A call that is given up ends the membership of its process, which departs by itself.
+
+pub mod member;
+
+use crate::env::{BoxFuture, Env, Monotonic};
+use crate::lock::{
+    Acquisition, Definition, Deployment, FencingToken, Keeps, Lease, Lock, Release, Servers,
+    Settings,
+};
+use member::{Failure, Member, System};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// `lock-lease` of a cache.
+const LOCK_LEASE: Duration = Duration::from_secs(120);
+
+/// The entry of the registry's lock.
+pub const DEFINITION: Definition = Definition {
+    name: "gemfire",
+    about: "GemfireLockRegistry: a distributed lock of a GLOBAL region, released when its member \
+     departs",
+    deployment: Deployment::GemFire(Keeps::Membership),
+    has_tokens: false,
+    is_fair: false,
+    models: Some("Spring Integration 5.5, Geode 1.15"),
+    build: |env, servers, settings| build(&env, servers, settings, Traits::PLAIN),
+};
+
+/// The entry of the lock with a lease.
+pub const LEASE: Definition = Definition {
+    name: "gemfire-lease",
+    about: "DistributedLockService.lock with a lease time",
+    deployment: Deployment::GemFire(Keeps::MemberLease),
+    models: Some("Geode 1.15"),
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { has_lease: true, ..Traits::PLAIN })
+    },
+    ..DEFINITION
+};
+
+/// The entry of the lock with a counter in its region.
+pub const TOKEN: Definition = Definition {
+    name: "gemfire-token",
+    about: "gemfire with a counter in the GLOBAL region as fencing token",
+    has_tokens: true,
+    models: Some("Geode 1.15"),
+    build: |env, servers, settings| {
+        build(&env, servers, settings, Traits { has_tokens: true, ..Traits::PLAIN })
+    },
+    ..DEFINITION
+};
+
+/// Differences between the variants.
+#[derive(Clone, Copy)]
+struct Traits {
+    has_lease: bool,
+    has_tokens: bool,
+}
+
+impl Traits {
+    const PLAIN: Traits = Traits { has_lease: false, has_tokens: false };
+}
+
+fn build(env: &Env, servers: &Servers, settings: &Settings, traits: Traits) -> Box<dyn Lock> {
+    Box::new(GemFire {
+        system: Rc::new(System::new(env, servers, settings)),
+        acquire_timeout: settings.acquire_timeout,
+        command_timeout: settings.command_timeout,
+        ttl: settings.ttl,
+        traits,
+        member: None,
+        serial: 0,
+    })
+}
+
+struct GemFire {
+    system: Rc<System>,
+    acquire_timeout: Duration,
+    command_timeout: Duration,
+    ttl: Duration,
+    traits: Traits,
+    /// Not there while a call is under way, so that one that is dropped ends the membership.
+    member: Option<Member>,
+    /// The number of the lock call that has succeeded.
+    serial: u64,
+}
+
+impl GemFire {
+    fn now(&self) -> Monotonic {
+        self.system.env().monotonic_clock()
+    }
+
+    fn lease(&self) -> Duration {
+        if self.traits.has_lease { self.ttl } else { LOCK_LEASE }
+    }
+
+    async fn lock(&mut self, resource: &str) -> Acquisition {
+        let deadline = self.now().plus(self.acquire_timeout);
+        loop {
+            let member = match self.living_member(deadline).await {
+                Ok(member) => member,
+                Err(failure) => return Acquisition::Refused(wording(&failure).into()),
+            };
+            let (serial, asked) = (member.next_serial(), self.now());
+            let failure = match member.lock(resource, serial, self.lease(), deadline).await {
+                Ok(()) => match self.token(&member, resource, deadline).await {
+                    Ok(token) => {
+                        self.serial = serial;
+                        return self.granted(resource, member, (token, asked));
+                    }
+                    Err(failure) => failure,
+                },
+                Err(failure) => failure,
+            };
+            // Its locks ended with the membership.
+            if !matches!(failure, Failure::Departed { .. }) {
+                return self.give_up(member, (resource, serial), &failure).await;
+            }
+        }
+    }
+
+    async fn living_member(&mut self, deadline: Monotonic) -> Result<Member, Failure> {
+        match self.member.take().filter(|member| !member.is_closed()) {
+            Some(member) => Ok(member),
+            None => Member::join(&self.system, deadline).await,
+        }
+    }
+
+    async fn token(
+        &self,
+        member: &Member,
+        resource: &str,
+        deadline: Monotonic,
+    ) -> Result<Option<FencingToken>, Failure> {
+        if !self.traits.has_tokens {
+            return Ok(None);
+        }
+        member.raise(resource, deadline).await.map(|count| Some(FencingToken(count)))
+    }
+
+    fn granted(
+        &mut self,
+        resource: &str,
+        member: Member,
+        (token, asked): (Option<FencingToken>, Monotonic),
+    ) -> Acquisition {
+        let owner = format!("{}-{}", member.name(), self.serial).into();
+        self.member = Some(member);
+        Acquisition::Granted(Lease {
+            resource: resource.to_owned(),
+            owner,
+            token,
+            valid_until: self.traits.has_lease.then(|| asked.plus(self.ttl)),
+        })
+    }
+
+    /// Gives up a lock call. If the grantor does not answer, the membership is left to end.
+    async fn give_up(
+        &mut self,
+        member: Member,
+        (resource, serial): (&str, u64),
+        failure: &Failure,
+    ) -> Acquisition {
+        let (why, patience) = (wording(failure), self.now().plus(self.command_timeout));
+        match member.unlock(resource, serial, patience).await {
+            Ok(_) => {
+                self.member = Some(member);
+                Acquisition::Refused(why.into())
+            }
+            Err(Failure::Departed { may_have_applied: false }) => Acquisition::Refused(why.into()),
+            Err(_) => Acquisition::Unknown(why),
+        }
+    }
+
+    async fn give_back(&mut self, lease: &Lease) -> Release {
+        let Some(member) = self.member.take() else { return Release::NotHeld };
+        let patience = self.now().plus(member.silence());
+        match member.unlock(&lease.resource, self.serial, patience).await {
+            Ok(was_held) => {
+                self.member = Some(member);
+                if was_held { Release::Released } else { Release::NotHeld }
+            }
+            Err(Failure::Departed { may_have_applied: false }) => Release::NotHeld,
+            Err(failure) => Release::Unknown(wording(&failure)),
+        }
+    }
+}
+
+fn wording(failure: &Failure) -> String {
+    match failure {
+        Failure::Departed { .. } => "the member has departed".to_owned(),
+        Failure::Refused(text) => format!("the server answered {text}"),
+        Failure::Late(why) => why.clone(),
+    }
+}
+
+impl Lock for GemFire {
+    fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition> {
+        Box::pin(self.lock(resource))
+    }
+
+    fn release<'a>(&'a mut self, lease: Lease) -> BoxFuture<'a, Release> {
+        Box::pin(async move { self.give_back(&lease).await })
+    }
+}

@@ -1,0 +1,64 @@
+//! Configuration of a server.
+
+/// `member-timeout` of a real member by default.
+pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
+
+/// A server and its address.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Server {
+    /// Its number, from 1.
+    pub id: u8,
+    /// Its name or address.
+    pub host: String,
+    /// The port.
+    pub port: u16,
+}
+
+/// Configuration of a server.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Config {
+    /// The number of this server.
+    pub me: u8,
+    /// All servers with this one; fewer than two mean a server alone.
+    pub servers: Vec<Server>,
+    /// `member-timeout`, in microseconds.
+    pub member_timeout_us: u64,
+    /// The most connections at a time.
+    pub connections_max: usize,
+    /// Prefix of the locks that are reported to the judge; `None` reports none.
+    pub tap_prefix: Option<String>,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            me: 1,
+            servers: Vec::new(),
+            member_timeout_us: MEMBER_TIMEOUT_US,
+            connections_max: 10_000,
+            tap_prefix: None,
+        }
+    }
+}
+
+impl Config {
+    /// The other servers.
+    pub(crate) fn others(&self) -> impl Iterator<Item = &Server> {
+        self.servers.iter().filter(|server| server.id != self.me)
+    }
+
+    /// Silence after which a member departs: suspected after one timeout, checked for another, and
+    /// checked again by the coordinator for half of one.
+    pub(crate) fn silence_us(&self) -> u64 {
+        self.member_timeout_us / 2 * 5
+    }
+
+    /// The same after its connection has ended: it is suspected immediately.
+    pub(crate) fn cut_off_us(&self) -> u64 {
+        self.member_timeout_us / 2 * 3
+    }
+
+    pub(crate) fn heartbeat_us(&self) -> u64 {
+        (self.member_timeout_us / 2).max(1)
+    }
+}

@@ -1,0 +1,47 @@
+//! Failure detection: when each member was heard last.
+
+/// The signs of life of a member.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Health {
+    heard: u64,
+    /// When its connection ended, if nothing was heard since.
+    cut_off: Option<u64>,
+}
+
+/// How long a member may be silent.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Patience {
+    pub(crate) silence_us: u64,
+    pub(crate) cut_off_us: u64,
+}
+
+impl Health {
+    pub(crate) fn new(now: u64) -> Health {
+        Health { heard: now, cut_off: None }
+    }
+
+    pub(crate) fn heard(&mut self, now: u64) {
+        *self = Health::new(now);
+    }
+
+    pub(crate) fn cut_off(&mut self, now: u64) {
+        self.cut_off.get_or_insert(now);
+    }
+
+    /// Gives it a heartbeat after a pause of one's own, as a real monitor does.
+    pub(crate) fn reset(&mut self, now: u64) {
+        self.heard = now;
+        self.cut_off = self.cut_off.map(|_| now);
+    }
+
+    pub(crate) fn has_failed(&self, patience: Patience, now: u64) -> bool {
+        self.due(patience) <= now
+    }
+
+    /// When it fails if nothing is heard.
+    pub(crate) fn due(&self, patience: Patience) -> u64 {
+        let silent = self.heard.saturating_add(patience.silence_us);
+        let cut_off = self.cut_off.map(|at| at.saturating_add(patience.cut_off_us));
+        cut_off.map_or(silent, |cut_off| cut_off.min(silent))
+    }
+}

@@ -1,0 +1,78 @@
+//! Messages between servers: words on a line, with views as JSON at the end.
+
+use crate::view::View;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Values of the region.
+pub(crate) type Region = BTreeMap<String, u64>;
+
+/// An installed view, and the region as its sender has it.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub(crate) struct Installed {
+    pub(crate) view: View,
+    pub(crate) region: Region,
+}
+
+/// A message.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Message {
+    /// It is alive, with a view of this system and number.
+    Alive { born: u64, system: u64, number: u64 },
+    /// It wants to be a member.
+    Join { born: u64 },
+    /// Agree to this view, which follows the last of these proposals.
+    Prepare { chain: Vec<u64>, view: View },
+    /// It has agreed to the view of this number.
+    Ack { number: u64 },
+    /// No: it has agreed to another view, which follows the last of these proposals.
+    Refuse { chain: Vec<u64>, view: View },
+    /// A majority has agreed to this view.
+    Install(Installed),
+}
+
+impl Message {
+    pub(crate) fn line(&self) -> String {
+        match self {
+            Message::Alive { born, system, number } => format!("alive {born} {system} {number}\n"),
+            Message::Join { born } => format!("join {born}\n"),
+            Message::Prepare { chain, view } => {
+                format!("prepare {} {}\n", joined(chain), json(view))
+            }
+            Message::Ack { number } => format!("ack {number}\n"),
+            Message::Refuse { chain, view } => format!("refuse {} {}\n", joined(chain), json(view)),
+            Message::Install(installed) => format!("install {}\n", json(installed)),
+        }
+    }
+
+    pub(crate) fn read(line: &str) -> Option<Message> {
+        let (verb, rest) = line.split_once(' ')?;
+        let mut words = rest.split(' ');
+        let mut number = || words.next()?.parse().ok();
+        Some(match verb {
+            "alive" => Message::Alive { born: number()?, system: number()?, number: number()? },
+            "join" => Message::Join { born: number()? },
+            "prepare" | "refuse" => {
+                let (chain, view) = rest.split_once(' ')?;
+                let chain =
+                    chain.split(',').map(|number| number.parse().ok()).collect::<Option<_>>()?;
+                let view = serde_json::from_str(view).ok()?;
+                match verb {
+                    "prepare" => Message::Prepare { chain, view },
+                    _ => Message::Refuse { chain, view },
+                }
+            }
+            "ack" => Message::Ack { number: number()? },
+            "install" => Message::Install(serde_json::from_str(rest).ok()?),
+            _ => return None,
+        })
+    }
+}
+
+fn joined(numbers: &[u64]) -> String {
+    numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(",")
+}
+
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default()
+}

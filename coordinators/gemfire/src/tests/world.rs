@@ -1,0 +1,182 @@
+//! Servers in a small world, and processes that send lines.
+
+use crate::{Config, GemFire, Server};
+use fencepost_machine::ConnectionId;
+use fencepost_testing::End;
+use std::collections::BTreeMap;
+use std::ops::{Deref, DerefMut};
+
+/// Servers, called from 1 on, with a member timeout of 2 s.
+pub(super) struct World {
+    world: fencepost_testing::World<GemFire>,
+    /// The heartbeats of each process at each server.
+    beats: BTreeMap<(String, usize), ConnectionId>,
+    held: BTreeMap<String, String>,
+    answers: BTreeMap<(String, usize), String>,
+}
+
+impl Deref for World {
+    type Target = fencepost_testing::World<GemFire>;
+
+    fn deref(&self) -> &Self::Target {
+        &self.world
+    }
+}
+
+impl DerefMut for World {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.world
+    }
+}
+
+impl World {
+    /// Servers that have founded a system.
+    pub(super) fn of(count: usize) -> World {
+        let server = |id: usize| Server {
+            id: u8::try_from(id + 1).unwrap(),
+            host: (id + 1).to_string(),
+            port: 2_000,
+        };
+        let config = Config {
+            servers: (0..count).map(server).collect(),
+            member_timeout_us: 2_000_000,
+            tap_prefix: Some("lock".to_owned()),
+            ..Config::default()
+        };
+        let start = move |me, _: &_, now| GemFire::new(Config { me, ..config.clone() }, now);
+        let world = fencepost_testing::World::started(count, 1, Box::new(start));
+        let (beats, held, answers) = Default::default();
+        let mut world = World { world, beats, held, answers };
+        world.run(1_500);
+        world
+    }
+
+    /// The servers of the view of a server, oldest first.
+    pub(super) fn view(&self, at: usize) -> Vec<u8> {
+        let view = self.server(at).and_then(|server| server.membership.view.as_ref());
+        view.map(|view| view.servers.iter().map(|life| life.id).collect()).unwrap_or_default()
+    }
+
+    /// The number of the view, and the version of the grantor.
+    pub(super) fn numbers(&self, at: usize) -> (u64, u64) {
+        let view = self.server(at).unwrap().membership.view.as_ref().unwrap();
+        (view.number, view.grantor.unwrap().version)
+    }
+
+    /// The server that grants locks.
+    pub(super) fn grantor(&self) -> Option<usize> {
+        let grants = |at: &usize| {
+            let grantor = self.server(*at).and_then(|server| server.grantor.as_ref());
+            grantor.is_some_and(|grantor| !grantor.is_recovering())
+        };
+        (0..self.hosts.len()).find(grants)
+    }
+
+    /// What a client got and has not looked at.
+    pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
+        let inbox = self.world.inboxes.remove(&End { host: None, connection });
+        String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
+    }
+
+    pub(super) fn say(&mut self, connection: ConnectionId, line: &str) {
+        self.world.send(0, connection, &format!("{line}\n").into());
+    }
+
+    /// Asks a server on a new connection, which stays open.
+    pub(super) fn begin(&mut self, at: usize, line: &str) -> ConnectionId {
+        let connection = self.connect(at);
+        self.say(connection, line);
+        connection
+    }
+
+    /// Asks a server, and waits for 20 ms.
+    pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
+        let connection = self.begin(at, line);
+        self.run(20);
+        let heard = self.heard(connection);
+        self.hang_up(connection);
+        heard
+    }
+
+    /// Makes a process a member, by way of the oldest server.
+    pub(super) fn join(&mut self, process: &str) {
+        let joined = self.ask(0, &format!("join {process}"));
+        assert!(joined.starts_with("joined ") && joined.ends_with(" 2000000"), "{joined}");
+    }
+
+    /// Says what a process holds in its heartbeats: `LOCK SERIAL END`.
+    pub(super) fn holds(&mut self, process: &str, held: &str) {
+        self.held.insert(process.to_owned(), held.to_owned());
+    }
+
+    /// Lets processes send heartbeats to all servers for a time in milliseconds.
+    pub(super) fn beat(&mut self, processes: &[&str], span_ms: u64) {
+        for _ in 0..span_ms / 100 {
+            self.beat_for(processes, 100);
+        }
+    }
+
+    /// Sends the heartbeats that are due, and waits.
+    pub(super) fn beat_for(&mut self, processes: &[&str], span_ms: u64) {
+        for process in processes {
+            for at in 0..self.hosts.len() {
+                self.beat_once(process, at);
+            }
+        }
+        self.run(span_ms);
+    }
+
+    /// Ends a process and its connections.
+    pub(super) fn end(&mut self, process: &str) {
+        for at in 0..self.hosts.len() {
+            if let Some(connection) = self.beats.remove(&(process.to_owned(), at)) {
+                self.hang_up(connection);
+            }
+        }
+    }
+
+    fn beat_once(&mut self, process: &str, at: usize) {
+        let key = (process.to_owned(), at);
+        let connection = match self.beats.get(&key) {
+            Some(connection) => *connection,
+            None => self.connect(at),
+        };
+        let is_new = self.beats.insert(key.clone(), connection).is_none();
+        let heard = self.heard(connection);
+        if heard.is_empty() && !is_new {
+            return;
+        }
+        let held = self.held.get(process).cloned().unwrap_or_default();
+        let view = self.server(at).and_then(|server| server.membership.view.as_ref());
+        let (system, number) = view.map_or((0, 0), |view| (view.system, view.number));
+        self.answers.insert(key, heard);
+        self.say(connection, &format!("alive {process} {system} {number} {held}"));
+    }
+
+    /// The last answer to a heartbeat.
+    pub(super) fn answer(&self, process: &str, at: usize) -> &str {
+        self.answers.get(&(process.to_owned(), at)).map_or("", String::as_str)
+    }
+
+    /// Asks for a lock at the grantor: its call number, wait and lease.
+    pub(super) fn lock(&mut self, process: &str, words: &str) -> ConnectionId {
+        let at = self.grantor().unwrap();
+        let version = self.numbers(at).1;
+        self.begin(at, &format!("lock {process} {version} {words}"))
+    }
+
+    pub(super) fn unlock(&mut self, process: &str, words: &str) -> String {
+        let at = self.grantor().unwrap();
+        let version = self.numbers(at).1;
+        self.ask(at, &format!("unlock {process} {version} {words}"))
+    }
+
+    /// The changes of locks that a server told the judge of, each with its holder.
+    pub(super) fn told(&mut self, at: usize) -> Vec<String> {
+        let words = |tap: fencepost_machine::TapEvent| {
+            let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();
+            format!("{:?} {value}", tap.change)
+        };
+        self.taps(at).into_iter().map(words).collect()
+    }
+}

@@ -1,0 +1,127 @@
+//! Lines between servers and from their clients: the connections that a server accepted, and those
+//! that it opened to its peers.
+
+use crate::connection::ConnectionId;
+use crate::output::Output;
+use bytes::{Bytes, BytesMut};
+use std::collections::BTreeMap;
+
+/// The longest line of a client.
+const LINE_MAX: usize = 1_024;
+/// The longest line of a peer.
+const PEER_LINE_MAX: usize = 64 << 20;
+/// How many messages wait for a connection to open.
+const WAITING_MAX: usize = 8;
+
+/// An accepted connection.
+#[derive(Clone, Debug, Default)]
+pub struct Accepted {
+    /// Received but unread bytes.
+    pub input: BytesMut,
+    /// The number of the peer that opened it, once it has introduced itself.
+    pub peer: Option<u8>,
+}
+
+/// Why there is no line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum NoLine {
+    /// Its end has not arrived.
+    Incomplete,
+    /// It is longer than 1,024 bytes from a client, or 64 MiB from a peer.
+    TooLong,
+}
+
+impl Accepted {
+    /// Takes the next line, without its end.
+    ///
+    /// # Errors
+    ///
+    /// If there is none.
+    pub fn line(&mut self) -> Result<Bytes, NoLine> {
+        let max = if self.peer.is_some() { PEER_LINE_MAX } else { LINE_MAX };
+        match self.input.iter().position(|byte| *byte == b'\n') {
+            Some(end) if end <= max => {
+                let line = self.input.split_to(end + 1).freeze();
+                Ok(line.slice(..end))
+            }
+            None if self.input.len() <= max => Err(NoLine::Incomplete),
+            Some(_) | None => Err(NoLine::TooLong),
+        }
+    }
+
+    /// Returns whether the end of a line has arrived.
+    pub fn has_line(&self) -> bool {
+        self.input.contains(&b'\n')
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Link {
+    connection: ConnectionId,
+    is_open: bool,
+    waiting: Vec<Bytes>,
+}
+
+/// The connections that a server opened, one to each peer, on which it alone sends. It drops the
+/// oldest messages if too many wait for a connection to open.
+#[derive(Clone, Debug)]
+pub struct Peers {
+    links: BTreeMap<u8, Link>,
+    next: u32,
+}
+
+impl Default for Peers {
+    fn default() -> Peers {
+        Peers { links: BTreeMap::new(), next: u32::MAX }
+    }
+}
+
+impl Peers {
+    /// Sends a message to a peer, and connects to it first if necessary.
+    pub fn send(
+        &mut self,
+        (to, host, port): (u8, &str, u16),
+        message: Bytes,
+        out: &mut Vec<Output>,
+    ) {
+        if !self.links.contains_key(&to) {
+            let connection = ConnectionId(self.next);
+            // The lower half of all numbers is for accepted connections.
+            self.next = if self.next <= u32::MAX / 2 + 1 { u32::MAX } else { self.next - 1 };
+            out.push(Output::Connect { connection, host: host.to_owned(), port });
+            self.links.insert(to, Link { connection, is_open: false, waiting: Vec::new() });
+        }
+        let Some(link) = self.links.get_mut(&to) else { return };
+        if link.is_open {
+            out.push(Output::Send { connection: link.connection, bytes: message });
+        } else {
+            if link.waiting.len() >= WAITING_MAX {
+                link.waiting.remove(0);
+            }
+            link.waiting.push(message);
+        }
+    }
+
+    /// A connection is open: sends the introduction and the messages that waited.
+    pub fn connected(
+        &mut self,
+        connection: ConnectionId,
+        introduction: Bytes,
+        out: &mut Vec<Output>,
+    ) {
+        let found = self.links.values_mut().find(|link| link.connection == connection);
+        let Some(link) = found else { return };
+        link.is_open = true;
+        let waiting = std::mem::take(&mut link.waiting);
+        let all = std::iter::once(introduction).chain(waiting);
+        out.extend(all.map(|bytes| Output::Send { connection, bytes }));
+    }
+
+    /// A connection is gone or could not be opened. Returns its peer.
+    pub fn lost(&mut self, connection: ConnectionId) -> Option<u8> {
+        let found = self.links.iter().find(|(_, link)| link.connection == connection);
+        let peer = found.map(|(peer, _)| *peer)?;
+        self.links.remove(&peer);
+        Some(peer)
+    }
+}

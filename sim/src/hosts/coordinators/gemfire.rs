@@ -1,0 +1,85 @@
+//! GemFire: three servers of a distributed system, of which every process is a member too.
+
+use super::serving::{self, Place};
+use super::{Entry, ServerSetup, ensemble};
+use crate::setup::scenario::{Factory, Scenario};
+use fencepost_clients::{Coordinator, Servers};
+use fencepost_faults::setting::Topology;
+use fencepost_faults::{Family, FaultKind, Micros, Node};
+use fencepost_gemfire::{Config, GemFire, Server};
+use fencepost_serve::{ServeError, Serving, clocks};
+
+/// The port of every server.
+const PORT: u16 = 40_404;
+
+pub(super) const ENTRY: Entry = Entry {
+    coordinator: Coordinator::GemFire,
+    about: "GemFire after Apache Geode 1.15: the lock service of three servers, which grant the \
+     locks of members; a model, with a protocol of our own",
+    port: PORT,
+    // A GLOBAL region evicts nothing here, and no command clears it.
+    not_exercised: &[Family::Eviction, Family::Operator],
+    unanswered: &[FaultKind::FlushAll, FaultKind::Evict, FaultKind::Operator],
+    tick: Micros::from_millis(1),
+    topology: ensemble::topology,
+    machine,
+    servers,
+    lease: |ttl| ttl,
+    recovery,
+};
+
+fn machine(setup: &ServerSetup<'_>, node: Node) -> Factory {
+    let server = |(id, host)| Server { id, host, port: PORT };
+    let (me, servers) = ensemble::members(setup.topology, node, server);
+    let member_timeout_us = member_timeout(setup.scenario.ttl.0).0;
+    let tap_prefix = setup.tap_text();
+    let config = Config { me, servers, member_timeout_us, tap_prefix, ..Config::default() };
+    Box::new(move |_, now| Box::new(GemFire::new(config.clone(), now)))
+}
+
+/// A silent member departs after two and a half timeouts: after the ttl.
+fn member_timeout(ttl: Micros) -> Micros {
+    Micros((ttl.0 / 5 * 2).max(1))
+}
+
+fn servers(setup: &ServerSetup<'_>, _: Node) -> Servers {
+    ensemble::servers(setup.topology, PORT)
+}
+
+/// A server may be silent for a ttl until the others remove it, and a process for another until the
+/// new grantor stops waiting for it. Servers that found a system wait for half a member timeout. A
+/// process asks each server in turn, and finds its coordinator.
+fn recovery(scenario: &Scenario, topology: Topology) -> Micros {
+    let (ttl, asks) = (scenario.ttl.0, u64::from(ensemble::count(topology)) + 1);
+    Micros(ttl.0 * 3 + scenario.calls.command_timeout.0.0 * asks)
+}
+
+pub(crate) fn serve(place: Place<'_>) -> Result<Serving, ServeError> {
+    let clients_max = place.clients_max;
+    serving::start(
+        place,
+        "gemfire",
+        |number| format!("gemfire-{number}"),
+        move |seat| {
+            let server = |(id, (host, port))| Server { id, host, port };
+            let servers = (1..).zip(seat.all).map(server).collect();
+            let me = u8::try_from(seat.number).unwrap_or(u8::MAX);
+            let mut config = Config { me, servers, ..Config::default() };
+            if let Some(bound) = clients_max {
+                config.connections_max = bound as usize;
+            }
+            GemFire::new(config, clocks())
+        },
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_silent_member_departs_after_the_ttl() {
+        assert_eq!(member_timeout(Micros::from_secs(10)), Micros::from_secs(4));
+        assert_eq!(member_timeout(Micros(1)), Micros(1));
+    }
+}
