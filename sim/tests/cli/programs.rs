@@ -282,6 +282,7 @@ fn a_program_against_another_coordinator_says_so_in_its_report_and_bad_input_is_
         ("mysql", "FENCEPOST_JDBC=jdbc:mysql://server-1:3306/test?user=root"),
         ("etcd", "FENCEPOST_ETCD_3=http://server-3:2379"),
         ("chubby", "FENCEPOST_CHUBBY_5=server-5:2006"),
+        ("gemfire", "FENCEPOST_GEMFIRE_3=server-3:40404"),
     ] {
         let asked = [&program[..], &["--coordinator", coordinator]].concat();
         let answer = fencepost_in(folder.path(), &asked);

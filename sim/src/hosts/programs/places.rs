@@ -50,6 +50,7 @@ fn of_members(program: &Program, members: &[Address]) -> Vec<(String, String)> {
             ("ETCD", urls.join(","))
         }
         Coordinator::Chubby => ("CHUBBY", all.clone()),
+        Coordinator::GemFire => ("GEMFIRE", all.clone()),
     };
     let mut found = vec![(name.to_owned(), together), ("SERVERS".to_owned(), all.clone())];
     found.extend(numbered(name, members, url));

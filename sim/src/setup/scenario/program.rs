@@ -56,7 +56,7 @@ pub enum ProgramDeployment {
     Sentinel,
     /// Redis: independent masters.
     Independent,
-    /// ZooKeeper: an ensemble.
+    /// ZooKeeper, GemFire: an ensemble.
     Ensemble,
     /// PostgreSQL: a primary with a standby.
     Standby,
@@ -155,7 +155,7 @@ impl ProgramDeployment {
         match coordinator {
             Coordinator::Redis => &[Single, Sentinel, Independent],
             Coordinator::Memcached | Coordinator::MySql => &[Single],
-            Coordinator::ZooKeeper => &[Ensemble, Single],
+            Coordinator::ZooKeeper | Coordinator::GemFire => &[Ensemble, Single],
             Coordinator::PostgreSql => &[Single, Standby],
             Coordinator::Etcd => &[Cluster, Single],
             Coordinator::Chubby => &[Cell],
@@ -263,6 +263,7 @@ impl Program {
             (Coordinator::MySql, _) => Deployment::MySql,
             (Coordinator::Etcd, _) => Deployment::Etcd(ServerLock::Unchecked),
             (Coordinator::Chubby, _) => Deployment::Chubby,
+            (Coordinator::GemFire, _) => Deployment::GemFire(Keeps::Membership),
         };
         let mut known = KNOWN.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let found = known.iter().find(|it| it.name == self.name && it.deployment == deployment);
