@@ -63,6 +63,11 @@ done
 check ci/independent-judge.py "$reports"/*.json
 rm -r "$reports"
 FENCEPOST_BROWSER=1 check tests-browser/run.sh
+check ci/packages.sh target/packages
+check ci/walks.sh target/packages
+check ci/action.sh "$FENCEPOST"
+check ci/slurm.sh "$FENCEPOST"
+check cargo publish --dry-run --workspace --locked
 check ci/tasks.sh failover picture program lock
 check ci/one-of-each.sh
 

@@ -2,7 +2,8 @@
 # Builds the packages for pip and npm, installs them into empty environments, and runs them there.
 #   ci/packages.sh [OUT [PROFILE]]   OUT gets the packages (target/packages); PROFILE is Cargo's
 #                                    (release)
-# Needs Python 3.9 or later with venv, Node 18 or later with npm, and Linux.
+# Needs Python 3.9 or later with venv, Node 18 or later with npm, and Linux. Tests the package for
+# Go if there is a go command, and the one for JUnit 5 if there is mvn.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 mkdir -p "${1:-target/packages}"
@@ -46,9 +47,10 @@ cat >"$binary/package.json" <<JSON
   "cpu": ["${platform#*-}"]
 }
 JSON
-npm pack --silent --pack-destination "$out" "$binary" ./packages/fencepost-npm >"$scratch/packed"
+npm pack --silent --pack-destination "$out" "$binary" ./packages/fencepost-npm \
+  ./packages/redis-clock-node >"$scratch/packed"
 mapfile -t packed < <(sed "s|^|$out/|" "$scratch/packed")
-npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed[@]}"
+npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed[@]:0:2}"
 (
   cd "$scratch/empty"
   PATH=$scratch/node/bin:$PATH
@@ -58,4 +60,23 @@ npm install --silent --global --omit=optional --prefix "$scratch/node" "${packed
   [ "$status" -eq 2 ]
   grep -q "'--fault'" error.txt
 )
+
+export FENCEPOST=$scratch/python/bin/fencepost
+echo "node: fencepost-redis-clock $version"
+mkdir "$scratch/node-project"
+cp packages/redis-clock-node/test/locks.test.js "$scratch/node-project"
+(
+  cd "$scratch/node-project"
+  npm install --silent --no-audit --no-fund --omit=peer "${packed[2]}" redis@5
+  node --test
+)
+if command -v go >/dev/null; then
+  echo "go: redisclock"
+  (cd packages/redis-clock-go && test -z "$(gofmt -l .)" && go vet ./... && go test -count=1 ./...)
+fi
+if command -v mvn >/dev/null; then
+  echo "JUnit 5: redis-clock-junit"
+  mvn --batch-mode --quiet --file packages/redis-clock-junit/pom.xml \
+    -DbuildDirectory="$scratch/junit" verify
+fi
 ls -l "$out"

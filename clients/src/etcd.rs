@@ -8,10 +8,11 @@
 //! alive every third of its ttl, and revoked at the end. A lock's keys are below the name of the
 //! resource, each named after its lease, so that no two acquisitions have the same ([`mutex`]); the
 //! server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call to a
-//! member, [`http`] over a connection. A process goes to the next member when one does not answer.
+//! member, [`http`] over a connection; [`keys`] are the requests of a queue. A process goes to the next member when one does not answer.
 
 pub mod gateway;
 pub mod http;
+pub mod keys;
 pub mod mutex;
 pub mod server_lock;
 pub mod session;
@@ -33,7 +34,7 @@ fn number(value: &Value) -> i64 {
 }
 
 /// The name of a lease in a key (`%x`).
-fn name_of(lease: i64) -> String {
+pub(crate) fn name_of(lease: i64) -> String {
     format!("{lease:x}")
 }
 

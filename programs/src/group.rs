@@ -8,13 +8,14 @@ mod wake;
 
 pub(crate) use end::Turn;
 
+use crate::calls::shared_memory::Segment;
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind};
 use crate::interface::{
     CallMade, Channel, Clocks, Ending, FilesUsed, Launch, News, Output, Request, SocketId,
     StartError,
 };
-use crate::process::{Blocked, Deadline, Interest, Number, Process, Segment, State, Thread};
+use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
 use crate::start::start;
 use crate::synced::{Sync, SyncedFiles};
 use crate::sys::clock_pages::{Budget, ClockPages};

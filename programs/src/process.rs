@@ -60,14 +60,6 @@ impl SignalTimer {
     }
 }
 
-/// A segment of System V shared memory.
-pub(crate) struct Segment {
-    pub(crate) key: i32,
-    pub(crate) size: u64,
-    /// Where it is mapped, once a process has attached it.
-    pub(crate) at: Option<u64>,
-}
-
 pub(crate) struct Thread {
     pub(crate) tracee: Tracee,
     pub(crate) process: Number,

@@ -2,7 +2,8 @@
 # A sweep as a Slurm array, one slice per task:
 #   sbatch --array=1-8 recipes/slurm/sweep.sh
 # The slice comes from SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT, so the array has to count
-# from 1 without gaps. A task that is requeued goes on from its checkpoint. Add up, once all are done:
+# from 1 without gaps. A task that is requeued goes on from its checkpoint. `fencepost merge --watch
+# sweep` shows how far all tasks are. Add up, once all are done:
 #   sbatch --dependency=afterok:JOBID --wrap 'fencepost merge sweep/slice-*.json --format json > sweep/sum.json'
 #SBATCH --job-name=fencepost
 #SBATCH --cpus-per-task=1

@@ -21,6 +21,7 @@ mod host;
 mod platform;
 mod serving;
 mod staged;
+mod stop;
 mod stream;
 mod thread;
 
@@ -31,10 +32,8 @@ pub use host::Boot;
 pub use serving::{Announcement, Member, Serving, announced, listen};
 pub use staged::{Sent, Staged, Staging, serve_staged, stage};
 
-use std::future::Future;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use tokio::signal::unix::{SignalKind, signal};
 
 /// Why the servers cannot start or continue.
 #[derive(Debug, thiserror::Error)]
@@ -96,19 +95,7 @@ pub fn serve(
         .build()
         .map_err(ServeError::System)?;
     runtime.block_on(async {
-        let stop = stop_signal().map_err(ServeError::System)?;
+        let stop = stop::signal().map_err(ServeError::System)?;
         start()?.announcing(stop, announce).await
-    })
-}
-
-fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
-    let (mut interrupt, mut terminate) =
-        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-    Ok(async move {
-        tokio::select! {
-            biased;
-            _ = interrupt.recv() => {}
-            _ = terminate.recv() => {}
-        }
     })
 }

@@ -2,7 +2,7 @@
 //! taken in the order in which it arrives.
 
 use crate::serving::{Announcement, ready_line};
-use crate::{ServeError, stop_signal};
+use crate::{ServeError, stop};
 use bytes::{Bytes, BytesMut};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -66,7 +66,7 @@ pub fn serve_staged<S: Staged>(
         .build()
         .map_err(ServeError::System)?;
     LocalSet::new().block_on(&runtime, async {
-        let stop = stop_signal().map_err(ServeError::System)?;
+        let stop = stop::signal().map_err(ServeError::System)?;
         stage(start()?, stop, announce).await
     })
 }

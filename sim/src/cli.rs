@@ -14,11 +14,13 @@ mod explain;
 mod explore;
 mod failure;
 mod file_size;
+mod findings;
 mod gallery;
 mod interrupt;
 mod list;
 mod load;
 mod lock_scripts;
+mod man;
 mod matrix;
 mod memory;
 mod merge;
@@ -27,6 +29,7 @@ mod options;
 mod outcome;
 mod output;
 mod progress;
+mod project;
 mod read;
 mod reality;
 mod replay;
@@ -54,6 +57,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         output::print(&Arguments::overview())?;
         return Ok(Outcome::AsExpected);
     }
+    let arguments = project::with_project(arguments)?;
     let arguments = match Arguments::try_parse_from(arguments) {
         Ok(arguments) => arguments,
         Err(error) if !error.use_stderr() => {
@@ -75,6 +79,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Boundary(options)) => boundary::boundary(&options),
         Some(Command::Explore(options)) => explore::explore(&options),
         Some(Command::Matrix(options)) => matrix::matrix(&options),
+        Some(Command::Findings(command)) => findings::findings(&command),
         Some(Command::Compare(options)) => compare::compare(&options),
         Some(Command::Reality(options)) => reality::run(&options),
         Some(Command::Gallery(options)) => gallery::gallery(&options),
@@ -86,6 +91,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Result<Outcome, Fa
         Some(Command::Serve(options)) => serve::serve(&options),
         Some(Command::Schema(options)) => schema::schema(&options),
         Some(Command::Explain(options)) => explain::explain(&options),
+        Some(Command::Man(options)) => man::man(&options),
         Some(Command::Completions { shell }) => completions::completions(shell),
     }
 }

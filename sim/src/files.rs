@@ -1,10 +1,12 @@
 //! Atomic writes of files.
 
+#[cfg_attr(not(unix), path = "files/no_leftover.rs")]
 mod leftover;
 mod place;
 
-use leftover::{TEMPORARY, claim, clear};
+use leftover::{TEMPORARY, claim, clear, wait_for};
 use place::Place;
+use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -29,11 +31,24 @@ pub(crate) fn write_file(path: &Path, content: &[u8]) -> Result<(), FileError> {
     written.map_err(|error| FileError { path: path.to_owned(), error })
 }
 
+/// Excludes others that lock the folder of this file, until the result is dropped. A file system
+/// without locks excludes nobody, and neither does Windows.
+pub(crate) fn lock_folder(path: &Path) -> Result<File, FileError> {
+    let folder = folder_of(path);
+    let locked = std::fs::create_dir_all(folder).and_then(|()| File::open(folder));
+    let locked = locked.map_err(|error| FileError { path: folder.to_owned(), error })?;
+    wait_for(&locked);
+    Ok(locked)
+}
+
+fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 /// Writes a temporary file, syncs it, then renames it; syncs the folder too, so that a power loss
 /// does not undo the rename. Removes half-written files of earlier processes from the folder.
 fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    let folder =
-        path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder_of(path);
     std::fs::create_dir_all(folder)?;
     clear(folder);
     let mut file = temporary(folder)?;

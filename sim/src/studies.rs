@@ -12,5 +12,6 @@ pub mod explore;
 pub mod gallery;
 pub mod load;
 pub mod reality;
+pub(crate) mod retest;
 pub(crate) mod seed;
 pub mod sweep;

@@ -9,8 +9,7 @@
 //!      watch it until it is deleted; then get key: gone means that the session has expired
 //! ```
 //!
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`, `waitDeletes` in
-//! `key.go`), used as `etcdctl lock` does it: a session, a mutex, and both are closed at the end.
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as `etcdctl lock` does it: a session, a mutex, and both are closed at the end.
 //!
 //! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not check its own key
 //!   after the wait**: if its lease has ended meanwhile the key is gone, and another process may
@@ -22,14 +21,14 @@
 //! A release whose key is gone is reported as not held; the library ignores that.
 
 use super::gateway::{Failure, Gateway};
+use super::keys::{self, Place};
 use super::session::Session;
-use super::{coded, lease_of, name_of, number};
+use super::{lease_of, name_of};
 use crate::env::{BoxFuture, Env, Monotonic, Note};
 use crate::lock::{
     Acquisition, Definition, Deployment, FencingToken, Lease, Lock, Release, ServerLock, Servers,
     Settings, Usage,
 };
-use serde_json::{Value, json};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -102,11 +101,6 @@ struct Mutex {
     session: Option<Session>,
 }
 
-struct Place {
-    revision: i64,
-    is_first: bool,
-}
-
 enum Missed {
     Late,
     SessionExpired,
@@ -130,14 +124,15 @@ impl Mutex {
         };
         let prefix = format!("{resource}/");
         let key = format!("{prefix}{}", name_of(session.lease));
-        let outcome = match self.enter(&prefix, &key, session.lease, deadline).await {
-            Ok(Place { revision, is_first: true }) => Some(Ok(revision)),
-            Ok(Place { revision, is_first: false }) => {
-                let left = deadline.since(env.monotonic_clock());
-                env.timeout(left, self.wait(&prefix, &key, revision, deadline)).await
-            }
-            Err(failure) => Some(Err(failure.into())),
-        };
+        let outcome =
+            match keys::enter(&self.gateway, (&prefix, &key), session.lease, deadline).await {
+                Ok(Place { revision, is_first: true }) => Some(Ok(revision)),
+                Ok(Place { revision, is_first: false }) => {
+                    let left = deadline.since(env.monotonic_clock());
+                    env.timeout(left, self.wait(&prefix, &key, revision, deadline)).await
+                }
+                Err(failure) => Some(Err(failure.into())),
+            };
         let missed = match outcome {
             Some(Ok(revision)) => {
                 let token = u64::try_from(revision).ok().filter(|_| self.traits.has_tokens);
@@ -153,32 +148,11 @@ impl Mutex {
             Missed::SessionExpired => "mutex: session is expired".to_owned(),
             Missed::Failed(failure) => failure.to_string(),
         };
-        let is_out = self.unlock(&key).await.is_ok();
+        let is_out = keys::delete(&self.gateway, &key).await.is_ok();
         match (is_out, session.close().await) {
             (true, _) | (_, Ok(())) => Acquisition::Refused(why.into()),
             _ => Acquisition::Unknown(why),
         }
-    }
-
-    async fn enter(
-        &self,
-        prefix: &str,
-        key: &str,
-        lease: i64,
-        deadline: Monotonic,
-    ) -> Result<Place, Failure> {
-        let entered = self.gateway.change("kv/txn", &enter(prefix, key, lease), deadline).await?;
-        let first = |at: usize| {
-            let range = &entered["responses"][at]["response_range"];
-            number(&range["kvs"][0]["create_revision"])
-        };
-        let revision = if entered["succeeded"] == true {
-            number(&entered["header"]["revision"])
-        } else {
-            first(0)
-        };
-        let owner = first(1);
-        Ok(Place { revision, is_first: owner == 0 || owner == revision })
     }
 
     async fn wait(
@@ -188,32 +162,21 @@ impl Mutex {
         revision: i64,
         deadline: Monotonic,
     ) -> Result<i64, Missed> {
-        loop {
-            let before =
-                self.gateway.read("kv/range", &in_front(prefix, revision), deadline).await?;
-            let Some(last) = before["kvs"][0]["key"].as_str().and_then(decoded) else { break };
-            let seen = number(&before["header"]["revision"]);
+        while let Some((last, seen)) =
+            keys::last_before(&self.gateway, prefix, revision, deadline).await?
+        {
             self.gateway.wait_for_deletion(&last, seen).await?;
         }
-        if self.traits.checks_key {
-            let own = self.gateway.read("kv/range", &json!({"key": coded(key)}), deadline).await?;
-            if own["kvs"][0].is_null() {
-                return Err(Missed::SessionExpired);
-            }
+        if self.traits.checks_key && !keys::exists(&self.gateway, key, deadline).await? {
+            return Err(Missed::SessionExpired);
         }
         Ok(revision)
-    }
-
-    /// `Unlock`: returns whether the key existed.
-    async fn unlock(&self, key: &str) -> Result<bool, Failure> {
-        let deleted = self.gateway.call("kv/deleterange", &json!({"key": coded(key)})).await?;
-        Ok(number(&deleted["deleted"]) > 0)
     }
 
     async fn give_back(&mut self, lease: &Lease) -> Release {
         let Some(session) = self.session.take() else { return Release::NotHeld };
         let key = format!("{}/{}", lease.resource, name_of(session.lease));
-        let unlocked = self.unlock(&key).await;
+        let unlocked = keys::delete(&self.gateway, &key).await;
         let closed = session.close().await;
         match (unlocked, closed) {
             (Ok(true), _) => Release::Released,
@@ -222,42 +185,6 @@ impl Mutex {
             (Err(failure), Err(_)) => Release::Unknown(failure.to_string()),
         }
     }
-}
-
-fn enter(prefix: &str, key: &str, lease: i64) -> Value {
-    let own = coded(key);
-    let compare = json!({
-        "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
-    });
-    // `WithFirstCreate`.
-    let owner = json!({"request_range": {
-        "key": coded(prefix), "range_end": coded(end_of(prefix)),
-        "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",
-    }});
-    let put = json!({"request_put": {"key": own, "lease": lease.to_string()}});
-    let get = json!({"request_range": {"key": own}});
-    json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
-}
-
-/// The read that finds the last contender in front (`WithLastCreate`, `WithMaxCreateRev`).
-fn in_front(prefix: &str, revision: i64) -> Value {
-    json!({
-        "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",
-        "sort_order": "DESCEND", "sort_target": "CREATE",
-        "max_create_revision": (revision - 1).to_string(),
-    })
-}
-
-/// The end of all keys that begin with a prefix, whose last character is a slash
-/// (`GetPrefixRangeEnd`).
-fn end_of(prefix: &str) -> String {
-    format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
-}
-
-fn decoded(text: &str) -> Option<String> {
-    use base64::Engine;
-    let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
-    String::from_utf8(bytes).ok()
 }
 
 impl Lock for Mutex {

@@ -1,9 +1,11 @@
 //! What a script asks of a coordinator other than Redis.
 
-use super::hands::{Elsewhere, Hands, Place};
+use super::hands::{Cluster, Elsewhere, Hands, Place};
 use super::process::{Reply, Told, failed as lost};
 use super::words::Datum;
 use crate::call_error::CallError;
+use crate::env::Monotonic;
+use crate::etcd;
 use crate::memcached;
 use crate::mysql;
 use crate::sql;
@@ -39,6 +41,7 @@ pub(super) async fn serve(
             in_memcached(&mut session, function, &given).await
         }
         ("zookeeper", Elsewhere::ZooKeeper) => zookeeper(place, function, &given).await,
+        ("etcd", Elsewhere::Etcd) => in_etcd(place, function, &given).await,
         _ => Err(Reply::Misused(format!("{operation}: expected a lock.deployment that has it"))),
     };
     outcome.map_or_else(|reply| reply, Reply::Values)
@@ -284,6 +287,68 @@ async fn zookeeper(place: &Place, function: &str, given: &Given<'_>) -> Outcome 
         }
         _ => Err(given.unknown("create, delete, exists, children, forget, wait")),
     }
+}
+
+async fn in_etcd(place: &Place, function: &str, given: &Given<'_>) -> Outcome {
+    let Some(Cluster { gateway, sessions }) = &place.cluster else {
+        return Err(given.unknown("nothing"));
+    };
+    let deadline = |number: usize| -> Result<Monotonic, Reply> {
+        Ok(place.env.monotonic_clock().plus(given.span(number)?))
+    };
+    match function {
+        "open" => {
+            let (ttl, deadline) = (given.span(1)?, deadline(2)?);
+            let session =
+                etcd::session::Session::open(gateway, ttl, deadline).await.map_err(of_etcd)?;
+            let name = etcd::name_of(session.lease);
+            sessions.borrow_mut().insert(name.clone(), session);
+            Ok(vec![Told::from(&*name)])
+        }
+        "close" => {
+            let session = sessions.borrow_mut().remove(&given.text(1)?);
+            let Some(session) = session else { return Ok(vec![Told::Bool(false)]) };
+            session.close().await.map_err(of_etcd)?;
+            Ok(vec![Told::Bool(true)])
+        }
+        "enter" => {
+            let (prefix, key, name) = (given.text(1)?, given.text(2)?, given.text(3)?);
+            let lease = sessions.borrow().get(&name).map(|session| session.lease);
+            let lease = lease.ok_or_else(|| given.wrong(3, "a lease that etcd.open returned"))?;
+            let deadline = deadline(4)?;
+            let entered = etcd::keys::enter(gateway, (&prefix, &key), lease, deadline).await;
+            let place = entered.map_err(of_etcd)?;
+            Ok(vec![Told::Bool(place.is_first), Told::Int(place.revision)])
+        }
+        "last_before" => {
+            let (prefix, revision) = (given.text(1)?, given.integer(2)?);
+            let last = etcd::keys::last_before(gateway, &prefix, revision, deadline(3)?).await;
+            let last = last.map_err(of_etcd)?;
+            Ok(last.map_or(vec![], |(key, seen)| vec![Told::from(&*key), Told::Int(seen)]))
+        }
+        "wait_for_deletion" => {
+            let (key, revision) = (given.text(1)?, given.integer(2)?);
+            gateway.wait_for_deletion(&key, revision).await.map_err(of_etcd)?;
+            Ok(Vec::new())
+        }
+        "exists" => {
+            let found = etcd::keys::exists(gateway, &given.text(1)?, deadline(2)?).await;
+            Ok(vec![Told::Bool(found.map_err(of_etcd)?)])
+        }
+        "delete" => {
+            let deleted = etcd::keys::delete(gateway, &given.text(1)?).await;
+            Ok(vec![Told::Bool(deleted.map_err(of_etcd)?)])
+        }
+        _ => {
+            let valid = "open, close, enter, last_before, wait_for_deletion, exists, delete";
+            Err(given.unknown(valid))
+        }
+    }
+}
+
+fn of_etcd(failure: etcd::gateway::Failure) -> Reply {
+    let (message, is_unknown) = (failure.to_string(), failure.may_have_applied());
+    Reply::Failed { message, is_unknown, code: None }
 }
 
 fn name_of(event: WatchedEvent) -> &'static str {

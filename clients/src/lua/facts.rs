@@ -1,7 +1,7 @@
 //! What a script says of itself: the table `lock`, and which functions it has.
 
 use super::machine::{Machine, PARTS};
-use crate::lock::{Deployment, Keeps};
+use crate::lock::{Deployment, Keeps, ServerLock};
 use luna_core::runtime::Value;
 
 /// How many masters a script sees while it is checked.
@@ -39,6 +39,7 @@ const DEPLOYMENTS: &[(&str, Deployment)] = &[
     ("postgresql-row-by-clients", Deployment::PostgreSql(Keeps::RowByClients)),
     ("postgresql-session", Deployment::PostgreSql(Keeps::Connection)),
     ("mysql", Deployment::MySql),
+    ("etcd", Deployment::Etcd(ServerLock::Unchecked)),
 ];
 
 /// Reads what a script says of itself. Errors: what is wrong.

@@ -2,6 +2,7 @@
 
 use crate::call_error::CallError;
 use crate::env::{Address, Env};
+use crate::etcd::{self, gateway::Gateway};
 use crate::lock::{Coordinator, Deployment, Servers, Settings};
 use crate::reply::Reply;
 use crate::session::Session;
@@ -23,6 +24,8 @@ pub(super) struct Place {
     pub(super) deployment: Deployment,
     /// The client of ZooKeeper, which all tasks share as they share its session.
     pub(super) keeper: Option<Keeper>,
+    /// The client of etcd, which all tasks share.
+    pub(super) cluster: Option<Cluster>,
     /// The SHA-1 of each script that was sent, in hex.
     pub(super) digests: RefCell<BTreeMap<bytes::Bytes, Rc<str>>>,
 }
@@ -40,11 +43,19 @@ pub(super) struct Keeper {
     pub(super) watcher: Rc<Watcher>,
 }
 
+/// A client of etcd.
+pub(super) struct Cluster {
+    pub(super) gateway: Rc<Gateway>,
+    /// The open sessions by the name of their lease.
+    pub(super) sessions: RefCell<BTreeMap<String, etcd::session::Session>>,
+}
+
 /// The connection to a coordinator other than Redis.
 pub(super) enum Elsewhere {
     Nothing,
     Memcached(Slot<memcached::session::Session>),
     ZooKeeper,
+    Etcd,
     PostgreSql(Slot<sql::session::Session>),
     MySql(Slot<mysql::session::Session>),
 }
@@ -52,9 +63,8 @@ pub(super) enum Elsewhere {
 impl Elsewhere {
     fn new(place: &Place) -> Elsewhere {
         match place.deployment.coordinator() {
-            Coordinator::Redis | Coordinator::Etcd | Coordinator::Chubby | Coordinator::GemFire => {
-                Elsewhere::Nothing
-            }
+            Coordinator::Redis | Coordinator::Chubby | Coordinator::GemFire => Elsewhere::Nothing,
+            Coordinator::Etcd => Elsewhere::Etcd,
             Coordinator::Memcached => Elsewhere::Memcached(Slot::new(Elsewhere::memcached(place))),
             Coordinator::ZooKeeper => Elsewhere::ZooKeeper,
             Coordinator::PostgreSql => {
@@ -173,12 +183,18 @@ impl Place {
             client: Client::open(Ensemble::new(env, servers, settings, Habits::JAVA)),
             watcher: Rc::default(),
         });
+        let is_etcd = deployment.coordinator() == Coordinator::Etcd;
+        let cluster = is_etcd.then(|| Cluster {
+            gateway: Rc::new(Gateway::new(env, servers, settings)),
+            sessions: RefCell::default(),
+        });
         Place {
             env: env.clone(),
             servers: servers.clone(),
             settings: settings.clone(),
             deployment,
             keeper,
+            cluster,
             digests: RefCell::default(),
         }
     }

@@ -193,6 +193,7 @@ library("redis", server(0))
 for name, functions in pairs({
   sql = { "query", "within", "begin", "go_on", "bound", "commit", "rollback", "session", "close" },
   memcached = { "add", "set", "cas", "get", "gets", "delete" },
+  etcd = { "open", "close", "enter", "last_before", "wait_for_deletion", "exists", "delete" },
   zookeeper = { "create", "delete", "exists", "children", "forget", "wait" },
 }) do
   local all = {}

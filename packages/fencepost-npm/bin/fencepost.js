@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 // Runs the fencepost program of this platform's package.
-const { spawnSync } = require("node:child_process");
+const { spawn } = require("node:child_process");
 
 const platform = `${process.platform}-${process.arch}`;
 const file = process.platform === "win32" ? "fencepost.exe" : "fencepost";
@@ -17,13 +17,17 @@ function program() {
   }
 }
 
-// Ctrl-C reaches fencepost too, which then writes what it has.
+const child = spawn(program(), process.argv.slice(2), { stdio: "inherit" });
+// A terminal's Ctrl-C reaches fencepost too, which then writes what it has; SIGTERM does not.
 process.on("SIGINT", () => {});
-process.on("SIGTERM", () => {});
-const { status, signal, error } = spawnSync(program(), process.argv.slice(2), { stdio: "inherit" });
-if (error) {
+process.on("SIGTERM", () => child.kill("SIGTERM"));
+child.on("error", (error) => {
   console.error(`error: ${error.message}`);
   process.exit(2);
-}
-if (signal) process.kill(process.pid, signal);
-process.exit(status);
+});
+child.on("close", (status, signal) => {
+  if (signal) {
+    process.removeAllListeners(signal);
+    process.kill(process.pid, signal);
+  } else process.exit(status);
+});

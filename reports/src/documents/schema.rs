@@ -3,6 +3,7 @@
 use crate::documents::boundary::BoundaryReport;
 use crate::documents::certificate::Certificate;
 use crate::documents::certificate::unfinished::Unfinished;
+use crate::documents::findings::Line;
 use crate::documents::load::LoadReport;
 use crate::documents::matrix::Matrix;
 use crate::documents::reality::Reality;
@@ -13,7 +14,7 @@ use fencepost_faults::FaultPlan;
 use serde_json::Value;
 
 /// The formats that have a schema.
-pub const NAMES: [&str; 11] = [
+pub const NAMES: [&str; 12] = [
     "plan",
     "history",
     "report",
@@ -25,6 +26,7 @@ pub const NAMES: [&str; 11] = [
     "certificate",
     "exploration",
     "reality",
+    "findings",
 ];
 
 /// The JSON Schema (2020-12) of a published format, one of [`NAMES`]; `None` for any other name.
@@ -41,6 +43,7 @@ pub fn schema(name: &str) -> Option<Value> {
         "certificate" => schemars::schema_for!(Certificate),
         "reality" => schemars::schema_for!(Reality),
         "exploration" => schemars::schema_for!(Unfinished),
+        "findings" => schemars::schema_for!(Line),
         _ => return None,
     };
     Some(schema.to_value())

@@ -124,6 +124,7 @@ pub static FORMATS: &[Format] = &[
     exporters::shiviz::FORMAT,
     exporters::junit::FORMAT,
     exporters::github::FORMAT,
+    exporters::sarif::FORMAT,
 ];
 
 /// The format with this name.

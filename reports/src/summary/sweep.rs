@@ -3,6 +3,7 @@
 mod cell;
 mod comparison;
 mod failing;
+mod finding_state;
 mod first;
 mod interval;
 mod merge;
@@ -15,6 +16,7 @@ pub use comparison::{
     Anomaly, Comparison, Difference, Half, LEVEL, NothingInCommon, Pair, Setting, Side,
 };
 pub use failing::Standing;
+pub use finding_state::FindingState;
 pub(crate) use first::EXACT_MAX;
 pub use first::{Blocks, OpenBlock, SeedsToFirst};
 pub use interval::{Rate, quiet_bound};

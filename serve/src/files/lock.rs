@@ -2,7 +2,6 @@
 
 use super::failed;
 use crate::ServeError;
-use rustix::fs::{FlockOperation, flock};
 use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::path::Path;
@@ -22,7 +21,7 @@ impl FolderLock {
         let mut options = OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false);
         let mut file = options.open(&path).map_err(|error| failed(&path, error))?;
-        if flock(&file, FlockOperation::NonBlockingLockExclusive) == Err(WOULD_BLOCK) {
+        if is_locked_elsewhere(&file) {
             let mut holder = String::new();
             // The file is only for people.
             let _ = file.read_to_string(&mut holder);
@@ -36,4 +35,15 @@ impl FolderLock {
     }
 }
 
-const WOULD_BLOCK: rustix::io::Errno = rustix::io::Errno::WOULDBLOCK;
+/// Locks the file unless another process has.
+#[cfg(unix)]
+fn is_locked_elsewhere(file: &File) -> bool {
+    use rustix::fs::{FlockOperation, flock};
+    flock(file, FlockOperation::NonBlockingLockExclusive) == Err(rustix::io::Errno::WOULDBLOCK)
+}
+
+/// Windows has no such lock: two servers could write the same files.
+#[cfg(not(unix))]
+fn is_locked_elsewhere(_: &File) -> bool {
+    false
+}

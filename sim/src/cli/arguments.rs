@@ -1,12 +1,20 @@
 //! The arguments for clap.
 
+mod findings;
+mod load;
 mod serve;
 mod shared;
 mod studies;
 mod values;
 
+pub(crate) use findings::{
+    AcceptArguments, FindingsCommand, ListFindingsArguments, RetestArguments,
+};
+pub(crate) use load::LoadArguments;
 pub(crate) use serve::{ServeArguments, ServedClock, ServedVersion};
-pub(crate) use shared::{JobsArgument, QuietArgument, VerboseArgument};
+pub(crate) use shared::{
+    JobsArgument, ManArguments, ProjectArguments, QuietArgument, VerboseArgument,
+};
 pub(crate) use studies::{
     BoundaryArguments, CompareArguments, DocsArguments, ExploreArguments, GalleryArguments,
     MatrixArguments, RealityArguments,
@@ -23,7 +31,8 @@ use clap_complete::Shell;
 use fencepost_reports::summary::sweep::VIOLATIONS_MAX;
 use fencepost_reports::{StorageRule, Workload};
 use std::path::PathBuf;
-use values::{memory, seed, seed_range, shard};
+pub(crate) use values::Seeds;
+use values::{memory, seed, seeds, shard};
 
 /// Test distributed locks in a deterministic simulation: inject faults, find every violation of
 /// mutual exclusion, explain it, and replay it from its seed.
@@ -51,7 +60,8 @@ pub(crate) struct Arguments {
 }
 
 /// Commands that only --help-all lists.
-const RARE: &[&str] = &["shrink", "check", "merge", "gallery", "docs", "schema", "completions"];
+const RARE: &[&str] =
+    &["shrink", "check", "merge", "findings", "gallery", "docs", "schema", "completions", "man"];
 
 impl Arguments {
     /// Help on one screen: the common commands and options.
@@ -109,6 +119,9 @@ pub(crate) enum Command {
     Check(FileArguments),
     /// Merge the sweep summaries or explorations of shards, in any order.
     Merge(MergeArguments),
+    /// List, accept or retest the findings of earlier sweeps.
+    #[command(subcommand)]
+    Findings(FindingsCommand),
     /// Write the gallery of anomalies, one page for each.
     Gallery(GalleryArguments),
     /// Write the documentation as a static site with search.
@@ -117,6 +130,8 @@ pub(crate) enum Command {
     Docs(DocsArguments),
     /// Print the JSON Schema of a published format.
     Schema(SchemaArguments),
+    /// Write a man page for each command.
+    Man(ManArguments),
     /// Print a completion script for a shell.
     Completions {
         /// Which shell.
@@ -169,9 +184,9 @@ pub(crate) struct RunArguments {
 #[derive(Args, Debug)]
 #[command(next_help_heading = "What to run")]
 pub(crate) struct SweepArguments {
-    /// Seeds to run; B is excluded.
-    #[arg(long, value_name = "A..B", value_parser = seed_range)]
-    pub(crate) seeds: (u64, u64),
+    /// Seeds to run; B is excluded. +N runs the next N that the store of findings has not seen.
+    #[arg(long, value_name = "A..B|+N", value_parser = seeds)]
+    pub(crate) seeds: Seeds,
     #[command(flatten)]
     pub(crate) jobs: JobsArgument,
     /// Run only slice m of n, 1 <= m <= n.
@@ -212,68 +227,15 @@ pub(crate) struct SweepArguments {
     /// JSON of an earlier sweep: print new and missing findings, and changed rates.
     #[arg(long, value_name = "FILE", help_heading = "Output")]
     pub(crate) baseline: Option<PathBuf>,
+    /// Store of findings: run its known seeds first, then add what is found.
+    ///
+    /// Exit status 1 only if a finding is not accepted. See docs/findings.md.
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) findings: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) common: CommonArguments,
     #[command(flatten)]
     pub(crate) quiet: QuietArgument,
-}
-
-#[derive(Args, Debug)]
-pub(crate) struct LoadArguments {
-    /// Lock that needs only one server. See `fencepost list clients`.
-    #[arg(long, value_name = "C", default_value = "single-node")]
-    pub(crate) client: String,
-    /// Delay between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own for the
-    /// lock's own delay.
-    #[arg(
-        long,
-        value_name = "W[,W]",
-        value_delimiter = ',',
-        default_value = "none,fixed:10ms,fixed:20ms,random:10ms..30ms,exponential:10ms..320ms"
-    )]
-    pub(crate) waiting: Vec<String>,
-    /// Number of competing processes.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 100,
-        value_parser = clap::value_parser!(u16).range(1..=1000),
-    )]
-    pub(crate) processes: u16,
-    /// Total number of requests.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        value_parser = clap::value_parser!(u32).range(1..=100_000),
-    )]
-    pub(crate) requests: u32,
-    /// Time that the server takes for one command.
-    #[arg(long, value_name = "D", default_value = "98us")]
-    pub(crate) service_time: Span,
-    /// Message latency.
-    #[arg(long, value_name = "A..B", default_value = "50us")]
-    pub(crate) latency: SpanRange,
-    /// Time that a holder works in addition to its commands.
-    #[arg(long, value_name = "D", default_value = "0us")]
-    pub(crate) work: Span,
-    /// Number of commands that a holder sends to the same server.
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1,
-        value_parser = clap::value_parser!(u32).range(0..=1000),
-    )]
-    pub(crate) holder_commands: u32,
-    /// Time after which a process gives up a request.
-    #[arg(long, value_name = "D", default_value = "60s")]
-    pub(crate) patience: Span,
-    /// Seed of all random values.
-    #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
-    pub(crate) seed: u64,
-    /// text, json or svg.
-    #[arg(long, value_name = "F", default_value = "text")]
-    pub(crate) format: String,
 }
 
 /// What run and sweep have in common.
@@ -336,6 +298,8 @@ pub(crate) struct CommonArguments {
     /// Exit status 0 if all match, 1 otherwise.
     #[arg(long, value_name = "FILE", help_heading = "Output", hide_short_help = true)]
     pub(crate) expect: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) project: ProjectArguments,
 }
 
 /// Locks that are written in Lua.
@@ -466,9 +430,15 @@ pub(crate) struct ShrinkArguments {
 
 #[derive(Args, Debug)]
 pub(crate) struct MergeArguments {
+    #[command(flatten)]
+    pub(crate) project: ProjectArguments,
     /// Sweep summaries or explorations; all shards of an exploration give a certificate.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "watch")]
     pub(crate) files: Vec<PathBuf>,
+    /// Show the progress of all slices until their seeds are done: DIR has their --out folders, or
+    /// is the one that they share.
+    #[arg(long, value_name = "DIR", conflicts_with = "files")]
+    pub(crate) watch: Option<PathBuf>,
     /// Accept missing seeds or units. An incomplete exploration gives no certificate and exit
     /// status 3.
     #[arg(long)]
@@ -476,6 +446,9 @@ pub(crate) struct MergeArguments {
     /// Expected verdicts, as for sweep.
     #[arg(long, value_name = "FILE")]
     pub(crate) expect: Option<PathBuf>,
+    /// Store of findings to add the sum to.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) findings: Option<PathBuf>,
     /// Output format.
     #[arg(long, value_name = "F", default_value = "text")]
     pub(crate) format: String,
@@ -517,7 +490,7 @@ pub(crate) enum Listing {
 
 #[derive(Args, Debug)]
 pub(crate) struct SchemaArguments {
-    /// plan, history, report, sweep, boundary, matrix, load, compare, certificate or
-    /// exploration.
+    /// plan, history, report, sweep, boundary, matrix, load, compare, certificate,
+    /// exploration, reality or findings.
     pub(crate) what: String,
 }

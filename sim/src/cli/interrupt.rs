@@ -4,7 +4,10 @@
 use super::{Failure, Outcome};
 use crate::studies::sweep::Stop;
 use std::sync::atomic::{AtomicU8, Ordering};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+#[cfg(unix)]
+use tokio::signal::unix::{Signal as Interrupts, Signal as Terminations, SignalKind, signal};
+#[cfg(windows)]
+use tokio::signal::windows::{CtrlBreak as Terminations, CtrlC as Interrupts, ctrl_break, ctrl_c};
 
 #[derive(Debug)]
 pub(crate) struct Interrupt(AtomicU8);
@@ -25,10 +28,7 @@ impl Interrupt {
             tokio::runtime::Builder::new_current_thread().enable_io().build().map_err(wrong)?;
         let (interrupt, terminate) = {
             let _entered = runtime.enter();
-            (
-                signal(SignalKind::interrupt()).map_err(wrong)?,
-                signal(SignalKind::terminate()).map_err(wrong)?,
-            )
+            signals().map_err(wrong)?
         };
         let listen = move || runtime.block_on(self.hear(stop, interrupt, terminate));
         std::thread::Builder::new()
@@ -38,7 +38,7 @@ impl Interrupt {
             .map_err(wrong)
     }
 
-    async fn hear(&self, stop: &Stop, mut interrupt: Signal, mut terminate: Signal) {
+    async fn hear(&self, stop: &Stop, mut interrupt: Interrupts, mut terminate: Terminations) {
         loop {
             let heard = tokio::select! {
                 biased;
@@ -58,4 +58,15 @@ impl Interrupt {
             _ => None,
         }
     }
+}
+
+#[cfg(unix)]
+fn signals() -> std::io::Result<(Interrupts, Terminations)> {
+    Ok((signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
+}
+
+/// Ctrl-C and Ctrl-Break.
+#[cfg(windows)]
+fn signals() -> std::io::Result<(Interrupts, Terminations)> {
+    Ok((ctrl_c()?, ctrl_break()?))
 }

@@ -85,10 +85,16 @@ fn told(held: u64, max: u64) -> String {
 }
 
 /// The resident memory of this process; `None` where the system cannot tell.
+#[cfg(target_os = "linux")]
 fn held() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(1)?.parse().ok()?;
     pages.checked_mul(u64::try_from(rustix::param::page_size()).ok()?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn held() -> Option<u64> {
+    None
 }
 
 #[cfg(test)]

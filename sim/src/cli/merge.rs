@@ -1,8 +1,11 @@
 //! `fencepost merge`: adds up the summaries or explorations of shards.
 
+mod watch;
+
 use super::arguments::MergeArguments;
 use super::expect::Expectations;
 use super::explore::merge_explorations;
+use super::findings::{Store, today};
 use super::options::format_of_sweeps;
 use super::output::read_file;
 use super::read::sweep_of;
@@ -12,6 +15,9 @@ use fencepost_reports::documents::certificate::unfinished::is_exploration;
 use fencepost_reports::summary::sweep::{Gaps, merge as add_up};
 
 pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
+    if let Some(folder) = &arguments.watch {
+        return watch::watch(folder);
+    }
     let format = format_of_sweeps(&arguments.format);
     let texts = arguments.files.iter().map(|path| read_file(path));
     let texts = match texts.collect::<Result<Vec<String>, _>>() {
@@ -30,5 +36,19 @@ pub(crate) fn merge(arguments: &MergeArguments) -> Result<Outcome, Failure> {
     let names: Vec<&str> = sum.cells.iter().map(|cell| cell.client.as_str()).collect();
     let expectations = arguments.expect.as_deref();
     let expectations = expectations.map(|path| Expectations::read(path, &names)).transpose()?;
-    conclude(sum, format, expectations.as_ref())
+    let Some(path) = &arguments.findings else {
+        return conclude(sum, format, expectations.as_ref());
+    };
+    let store = Store::at(path);
+    let mut shown = sum.clone();
+    let mut findings = store.read()?;
+    findings.add(&sum, &today()?);
+    findings.mark(&mut shown);
+    let outcome = conclude(shown, format, expectations.as_ref())?;
+    let day = today()?;
+    store.change(|findings| {
+        findings.add(&sum, &day);
+        Ok(())
+    })?;
+    Ok(outcome)
 }

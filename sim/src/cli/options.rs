@@ -34,6 +34,7 @@ impl<F> Options<F> {
         format: fn(&str) -> Result<F, Failure>,
     ) -> Result<Options<F>, Failure> {
         let mut scenario = scenario(&arguments.deployment)?;
+        scenario.replays_without_project = arguments.project.is_set();
         let only = coordinator(arguments.coordinator.as_deref())?;
         scenario.programs = programs(&arguments.programs, only)?;
         add_scripts(&arguments.locks, &mut scenario)?;

@@ -5,7 +5,6 @@ use fencepost_reports::record::visible::one_line;
 use fencepost_reports::show::format::{Detail, Page};
 use std::fs::File;
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
 use std::path::Path;
 
 /// Writes text to stdout. A closed pipe is no error.
@@ -44,13 +43,25 @@ const STREAM_BYTES_MAX: u64 = 256 << 20;
 pub(crate) fn read_file(path: &Path) -> Result<String, Failure> {
     let read = || -> io::Result<String> {
         let file = match path == Path::new("-") {
-            true => File::from(io::stdin().as_fd().try_clone_to_owned()?),
+            true => standard_input()?,
             false => File::open(path)?,
         };
         let max = if file.metadata()?.is_file() { u64::MAX - 1 } else { STREAM_BYTES_MAX };
         read_at_most(file, max)
     };
     read().map_err(|error| Failure::File { path: path.to_owned(), error })
+}
+
+#[cfg(unix)]
+fn standard_input() -> io::Result<File> {
+    use std::os::fd::AsFd;
+    io::stdin().as_fd().try_clone_to_owned().map(File::from)
+}
+
+#[cfg(windows)]
+fn standard_input() -> io::Result<File> {
+    use std::os::windows::io::AsHandle;
+    io::stdin().as_handle().try_clone_to_owned().map(File::from)
 }
 
 /// Reads text to its end, or up to `max` bytes.

@@ -4,6 +4,7 @@
 use super::output::log;
 use crate::diagnosis::Extent;
 use fencepost_reports::RunFacts;
+use fencepost_reports::summary::sweep::Shard;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,6 +17,8 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown_as: ShownAs,
+    /// What each line begins with: the slice, if there are several.
+    label: String,
     runs: u64,
     /// Runs of an earlier process, which do not count towards this one's speed.
     runs_before: u64,
@@ -60,6 +63,7 @@ impl Progress {
         Progress {
             bar,
             shown_as,
+            label: String::new(),
             runs,
             runs_before,
             done: AtomicU64::new(runs_before),
@@ -68,6 +72,15 @@ impl Progress {
             last_run_us: AtomicU64::new(0),
             line_due_ms: AtomicU64::new(LINE_EVERY.as_millis() as u64),
         }
+    }
+
+    /// The same of one slice of several.
+    pub(crate) fn of_slice(self, shard: Shard) -> Progress {
+        let label = match shard {
+            Shard::WHOLE => String::new(),
+            Shard { index, count } => format!("slice {index}/{count}: "),
+        };
+        Progress { label, ..self }
     }
 
     pub(crate) fn run_done(&self, is_violated: bool) {
@@ -84,7 +97,8 @@ impl Progress {
                 }
             }
             ShownAs::Lines if self.line_is_due() => {
-                log(format_args!("{done}/{} runs, {}", self.runs, self.pace(done, violated)));
+                let (label, pace) = (&self.label, self.pace(done, violated));
+                log(format_args!("{label}{done}/{} runs, {pace}", self.runs));
             }
             ShownAs::Lines => {}
         }
@@ -95,7 +109,9 @@ impl Progress {
         match self.shown_as {
             ShownAs::Nothing => {}
             ShownAs::Bar => self.bar.set_message(format!("{done}/{of} {what}")),
-            ShownAs::Lines if self.line_is_due() => log(format_args!("{done}/{of} {what}")),
+            ShownAs::Lines if self.line_is_due() => {
+                log(format_args!("{}{done}/{of} {what}", self.label));
+            }
             ShownAs::Lines => {}
         }
     }

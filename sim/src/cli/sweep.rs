@@ -1,8 +1,9 @@
 //! `fencepost sweep`: many seeds, added up.
 
-use super::arguments::SweepArguments;
+use super::arguments::{Seeds, SweepArguments};
 use super::checkpoint_file::{CheckpointFile, json, place, resume};
 use super::expect::{self, Expectations, JudgedCell};
+use super::findings::Known;
 use super::interrupt::Interrupt;
 use super::memory::MemoryBound;
 use super::options::{Options, format_of_sweeps};
@@ -18,7 +19,7 @@ use crate::studies::sweep::{
 };
 use fencepost_faults::Seed;
 use fencepost_reports::show::format::{FORMATS, Format, Sweeps};
-use fencepost_reports::summary::sweep::{Comparison, Measured, SeedRange, Sweep, runs_of};
+use fencepost_reports::summary::sweep::{Cell, Comparison, Measured, SeedRange, Sweep, runs_of};
 use fencepost_reports::{RunFacts, Verdict};
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,7 +37,8 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let expectations = expect::of_cells(arguments.common.expect.as_deref(), &options.cells)?;
     let baseline = arguments.baseline.as_deref().map(|path| baseline(path, options.format));
     let baseline = baseline.transpose()?;
-    let spec = spec(arguments, &options)?;
+    let known = arguments.findings.as_deref().map(Known::read).transpose()?;
+    let spec = spec(arguments, &options, known.as_ref())?;
     let checkpoint = place(arguments, &spec)?;
     let start = match &checkpoint {
         Some(path) if arguments.resume => resume(path, &spec)?,
@@ -49,9 +51,11 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
     let runs_before: u64 =
         start.iter().flat_map(runs_of).map(|range| range.len() * spec.cells.len() as u64).sum();
     let runs = spec.shard.slice(spec.seeds).len() * spec.cells.len() as u64;
+    let retested = known.as_ref().map(|known| known.retest(&spec, &STOP)).transpose()?;
     let watch = Watch {
         spec: &spec,
-        progress: Progress::new(runs, runs_before, arguments.quiet.verbosity()),
+        progress: Progress::new(runs, runs_before, arguments.quiet.verbosity())
+            .of_slice(spec.shard),
         budget: arguments.time_budget.map(Duration::from),
         checkpoint: checkpoint
             .map(|path| CheckpointFile::new(path, arguments.checkpoint_every.map(Duration::from))),
@@ -68,7 +72,14 @@ pub(crate) fn sweep(arguments: &SweepArguments) -> Result<Outcome, Failure> {
         let comparison = Comparison::of((name, old), ("this sweep", &sum), tool);
         shown.baseline = Some(Box::new(comparison.map_err(Failure::wrong)?));
     }
-    let outcome = conclude(shown, options.format, expectations.as_ref())?;
+    if let (Some(known), Some(retested)) = (&known, &retested) {
+        known.mark(&mut shown, retested)?;
+    }
+    let mut outcome = conclude(shown, options.format, expectations.as_ref())?;
+    if let (Some(known), Some(retested)) = (&known, &retested) {
+        let open = known.enter(&sum, retested)?;
+        outcome = if expectations.is_none() { outcome.max(open) } else { outcome };
+    }
     if let Some(file) = watch.checkpoint {
         file.write(&|| json(&spec, sum.clone()))?;
         file.failure().map_or(Ok(()), Err)?;
@@ -97,12 +108,16 @@ fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
 }
 
 /// What the arguments ask for.
-fn spec(arguments: &SweepArguments, options: &Options<Sweeps>) -> Result<SweepSpec, Failure> {
+fn spec(
+    arguments: &SweepArguments,
+    options: &Options<Sweeps>,
+    known: Option<&Known>,
+) -> Result<SweepSpec, Failure> {
     Ok(SweepSpec {
         cells: options.cells.clone(),
         scenario: options.scenario.clone(),
         engine: options.engine,
-        seeds: SeedRange { from: Seed(arguments.seeds.0), to: Seed(arguments.seeds.1) },
+        seeds: seeds(arguments.seeds, known)?,
         shard: shard(arguments.shard, |name| std::env::var(name).ok()).map_err(Failure::wrong)?,
         jobs: arguments.jobs.count(),
         fail_fast: arguments.fail_fast,
@@ -112,6 +127,24 @@ fn spec(arguments: &SweepArguments, options: &Options<Sweeps>) -> Result<SweepSp
             && options.scenario.binaries.is_empty(),
         violations_max: arguments.max_violations,
     })
+}
+
+/// The range of seeds that the arguments ask for.
+fn seeds(asked: Seeds, known: Option<&Known>) -> Result<SeedRange, Failure> {
+    let (from, to) = match (asked, known) {
+        (Seeds::Range(from, to), _) => (from, to),
+        (Seeds::Next(count), Some(known)) => {
+            let from = known.next_seed();
+            (from, from.saturating_add(count))
+        }
+        (Seeds::Next(count), None) => {
+            return Err(Failure::wrong(format!(
+                "--seeds '+{count}': expected --findings FILE, which knows the seeds of earlier \
+                 sweeps"
+            )));
+        }
+    };
+    Ok(SeedRange { from: Seed(from), to: Seed(to) })
 }
 
 /// Compares a sum with its expectations, prints it, and returns the outcome.
@@ -140,11 +173,11 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Violated if any cell is; unknown if some cell has no run that exercised anything.
+/// Violated if any cell is, by a finding that is not accepted; unknown if some cell has no run that exercised anything.
 fn outcome(sum: &Sweep) -> Outcome {
-    if sum.cells.iter().any(|cell| cell.violated > 0) {
+    if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated
-    } else if sum.cells.iter().any(|cell| cell.valid == 0) {
+    } else if sum.cells.iter().any(|cell| cell.valid == 0 && cell.violated == 0) {
         Outcome::Unknown
     } else {
         Outcome::AsExpected

@@ -22,6 +22,12 @@ pub(crate) fn claim(file: &File) -> io::Result<bool> {
     }
 }
 
+/// Locks an open file or folder as soon as nobody else has. Does nothing on a file system without
+/// locks.
+pub(crate) fn wait_for(file: &File) {
+    let _ = flock(file, FlockOperation::LockExclusive);
+}
+
 /// Removes files without a writer. Ignores failures.
 pub(crate) fn clear(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };

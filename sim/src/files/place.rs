@@ -1,9 +1,7 @@
 //! The target of an output: a file is replaced, a device or a pipe is written in place.
 
-use rustix::fs::{OFlags, fcntl_setfl};
-use std::fs::{self, File, Metadata, OpenOptions};
+use std::fs::{self, Metadata};
 use std::io::{self, ErrorKind, Write};
-use std::os::unix::fs::{FileTypeExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// The most symbolic links to follow, as in Linux.
@@ -40,28 +38,45 @@ pub(super) fn find(path: &Path) -> io::Result<Place> {
     Err(io::Error::other("too many symbolic links"))
 }
 
+#[cfg(unix)]
 fn is_stream(found: &Metadata) -> bool {
+    use std::os::unix::fs::FileTypeExt;
     let kind = found.file_type();
     kind.is_fifo() || kind.is_char_device() || kind.is_block_device() || kind.is_socket()
 }
 
+/// Windows tells no stream from a file.
+#[cfg(not(unix))]
+fn is_stream(_: &Metadata) -> bool {
+    false
+}
+
 /// Writes to a device, or to a pipe with a reader.
+#[cfg(unix)]
 pub(super) fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
-    let mut options = OpenOptions::new();
+    use rustix::fs::{OFlags, fcntl_setfl};
+    use std::os::unix::fs::OpenOptionsExt;
+    let mut options = fs::OpenOptions::new();
     // Opening a pipe without a reader would block.
     options.write(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed());
-    let mut file: File = options.open(path)?;
+    let mut file: fs::File = options.open(path)?;
     fcntl_setfl(&file, OFlags::empty())?;
     file.write_all(content)
 }
 
-#[cfg(test)]
+#[cfg(not(unix))]
+pub(super) fn write_through(path: &Path, content: &[u8]) -> io::Result<()> {
+    fs::OpenOptions::new().write(true).open(path)?.write_all(content)
+}
+
+#[cfg(all(test, unix))]
 mod tests {
     use super::super::write_file;
     use super::*;
-    use rustix::fs::{CWD, Mode, mkfifoat};
+    use rustix::fs::{CWD, Mode, OFlags, mkfifoat};
+    use std::fs::OpenOptions;
     use std::io::Read;
-    use std::os::unix::fs::symlink;
+    use std::os::unix::fs::{FileTypeExt, OpenOptionsExt, symlink};
 
     #[test]
     fn a_symbolic_link_stays_and_the_file_behind_it_is_replaced() {

@@ -26,7 +26,6 @@ mod peers;
 mod postgresql;
 mod redis;
 pub(crate) mod trial;
-mod work;
 mod zookeeper;
 
 use crate::hosts::programs::record::Lives;

@@ -200,6 +200,8 @@ impl Scenario {
         let servers = self.binaries.iter().map(|(coordinator, binary)| {
             format!(" --servers {coordinator}={}", shell_word(&binary.path))
         });
-        servers.chain(self.deviations().iter().map(flag)).collect()
+        let deviations = self.deviations();
+        let project = self.replays_without_project.then(|| " --no-config".to_owned());
+        servers.chain(deviations.iter().map(flag)).chain(project).collect()
     }
 }

@@ -11,11 +11,13 @@ mod bad_input;
 mod browser;
 mod compare;
 mod explore;
+mod findings;
 mod limits;
 mod lua_locks;
 mod names;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod programs;
+mod project;
 mod readme;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod real_servers;

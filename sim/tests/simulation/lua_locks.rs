@@ -21,6 +21,7 @@ const TWINS: &[(&str, &str, &[&str])] = &[
     ("pg-advisory", "pg-advisory", &["pause", "lost-reply", "restart", "partition"]),
     ("pg-row", "shedlock-db-time", &["pause", "lost-reply", "restart", "failover"]),
     ("zookeeper-queue", "zookeeper-naive", &["pause", "lost-reply", "restart", "partition"]),
+    ("etcd-mutex", "etcd-mutex", &["pause", "lost-reply", "restart", "partition"]),
 ];
 
 fn example(name: &str) -> LockScript {

@@ -64,7 +64,7 @@ def run(fencepost, settings, test, directory, reports):
     program = [sys.executable, "-m", "pytest_fencepost", path, function, parameters]
     shutil.rmtree(reports, ignore_errors=True)
     done = call(
-        [fencepost, "sweep", "--seeds", settings.seeds, "--fault", settings.faults]
+        [fencepost, "sweep", "--no-config", "--seeds", settings.seeds, "--fault", settings.faults]
         + ["--program", f"test={shlex.join(program)}", "--cwd", str(directory)]
         + ["--env", "PYTHONDONTWRITEBYTECODE=1", "--env", "PYTHONSAFEPATH=1"]
         + ["--processes", str(settings.processes)]

@@ -15,6 +15,8 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
             ("Reading a report", "docs/reading-a-report.html"),
             ("How it works", "docs/how-it-works.html"),
             ("Sweeps in CI", "docs/sweeps.html"),
+            ("Options of a project", "docs/project-file.html"),
+            ("Findings over months", "docs/findings.html"),
             ("Your own lock", "docs/add-your-lock.html"),
             ("A lock in Lua", "docs/lock-in-lua.html"),
             ("Your own program", "docs/own-programs.html"),

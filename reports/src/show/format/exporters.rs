@@ -11,4 +11,5 @@ pub(crate) mod mermaid;
 pub(crate) mod operations;
 pub(crate) mod perfetto;
 pub(crate) mod porcupine;
+pub(crate) mod sarif;
 pub(crate) mod shiviz;

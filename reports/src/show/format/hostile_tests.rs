@@ -86,7 +86,9 @@ fn check(name: &str, plain: &str, text: &str) {
     }
     let lines = |text: &str| text.lines().count();
     match name {
-        "json" | "perfetto" | "porcupine" => drop(serde_json::from_str::<Value>(text).unwrap()),
+        "json" | "perfetto" | "porcupine" | "sarif" => {
+            drop(serde_json::from_str::<Value>(text).unwrap());
+        }
         "html" => page(plain, text),
         "svg" => picture(text),
         "junit" => drop(roxmltree::Document::parse(text).unwrap()),

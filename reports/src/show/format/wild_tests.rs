@@ -52,7 +52,7 @@ proptest! {
     fn what_has_a_grammar_keeps_to_it(story in stories()) {
         let report = full_of(story);
         let of = |name: &str| written(format_named(name).unwrap(), &report);
-        for name in ["json", "perfetto", "porcupine"] {
+        for name in ["json", "perfetto", "porcupine", "sarif"] {
             let read: Result<Value, _> = serde_json::from_str(&of(name));
             prop_assert!(read.is_ok(), "{name}: {read:?}");
         }

@@ -1,5 +1,6 @@
 //! One client under one fault over many seeds.
 
+use super::finding_state::FindingState;
 use super::first::SeedsToFirst;
 use super::interval::{Rate, quiet_bound};
 use crate::explain::cause::Cause;
@@ -124,6 +125,9 @@ pub struct Fingerprint {
     /// minimal.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
+    /// What the store of findings says of it; absent without `--findings`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<FindingState>,
 }
 
 /// A run that shows an anomaly. Fewer faults are smaller, then the lower seed.
@@ -225,7 +229,7 @@ impl Cell {
             let faults = run.plan.faults.len() as u64;
             let smallest = Smallest { faults, seed: summary.seed, confirmed_under_turmoil: false };
             let (id, kind, cause) = (violation.id.clone(), violation.kind, violation.cause);
-            let (others, report) = (Vec::new(), None);
+            let (others, report, state) = (Vec::new(), None, None);
             cell.absorb_fingerprint(&Fingerprint {
                 id,
                 kind,
@@ -234,6 +238,7 @@ impl Cell {
                 smallest,
                 others,
                 report,
+                state,
             });
         }
         for (kind, phase) in summary.phases {
@@ -385,7 +390,7 @@ impl Cell {
 
 impl Fingerprint {
     /// The kept runs, ascending.
-    fn runs_kept(&self) -> Vec<Kept> {
+    pub(crate) fn runs_kept(&self) -> Vec<Kept> {
         let smallest = Kept { faults: self.smallest.faults, seed: self.smallest.seed };
         [vec![smallest], self.others.clone()].concat()
     }

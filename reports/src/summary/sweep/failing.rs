@@ -1,6 +1,6 @@
 //! The cells to report to CI, and their texts.
 
-use super::{Cell, Sweep};
+use super::{Cell, FindingState, Sweep};
 use crate::record::programs::{flags, lock_flags, shell_word as word};
 use fencepost_faults::Seed;
 
@@ -21,10 +21,16 @@ impl Cell {
         match &self.expectation {
             Some(held) if held.is_met() => Standing::Passed,
             Some(_) => Standing::Failed,
-            None if self.violated > 0 => Standing::Failed,
+            None if self.has_open_finding() => Standing::Failed,
             None if self.valid == 0 => Standing::Unknown,
             None => Standing::Passed,
         }
+    }
+
+    /// Whether a run was violated and not everything found is accepted.
+    pub fn has_open_finding(&self) -> bool {
+        let is_accepted = |state| state == Some(FindingState::Accepted);
+        self.violated > 0 && !self.fingerprints.iter().all(|found| is_accepted(found.state))
     }
 
     /// The cell in a sentence.

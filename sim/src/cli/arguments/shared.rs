@@ -1,8 +1,9 @@
-//! Arguments shared by several commands.
+//! Arguments shared by several commands, and small ones.
 
 use crate::cli::progress::Verbosity;
 use clap::Args;
 use fencepost_reports::show::format::Detail;
+use std::path::PathBuf;
 
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct JobsArgument {
@@ -47,4 +48,39 @@ impl QuietArgument {
     pub(crate) fn verbosity(self) -> Verbosity {
         if self.quiet { Verbosity::Quiet } else { Verbosity::Progress }
     }
+}
+
+/// The project's file of options.
+#[derive(Args, Debug)]
+pub(crate) struct ProjectArguments {
+    /// Options as TOML; flags override them [default: fencepost.toml].
+    ///
+    /// The default is in this folder or the nearest above it. See docs/project-file.md.
+    #[arg(long, value_name = "FILE", help_heading = "Project")]
+    pub(crate) config: Option<PathBuf>,
+    /// Also use the options of [profile.NAME] in that file.
+    #[arg(long, value_name = "NAME", help_heading = "Project")]
+    pub(crate) profile: Option<String>,
+    /// Read no fencepost.toml.
+    #[arg(
+        long,
+        conflicts_with_all = ["config", "profile"],
+        help_heading = "Project",
+        hide_short_help = true,
+    )]
+    pub(crate) no_config: bool,
+}
+
+impl ProjectArguments {
+    /// Whether a project's file was read or refused: then a command that replays refuses it.
+    pub(crate) fn is_set(&self) -> bool {
+        self.config.is_some() || self.no_config
+    }
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ManArguments {
+    /// Folder of the pages.
+    #[arg(long, value_name = "DIR", default_value = "man")]
+    pub(crate) out: PathBuf,
 }

@@ -22,6 +22,24 @@ pub(super) fn seed_range(text: &str) -> Result<(u64, u64), String> {
     }
 }
 
+/// The seeds of a sweep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Seeds {
+    /// From the first, up to but without the second.
+    Range(u64, u64),
+    /// So many, after those that the store of findings has seen.
+    Next(u64),
+}
+
+/// A..B or +N.
+pub(super) fn seeds(text: &str) -> Result<Seeds, String> {
+    let Some(count) = text.strip_prefix('+') else {
+        return seed_range(text).map(|(from, to)| Seeds::Range(from, to));
+    };
+    let count = count.parse().ok().filter(|count| *count > 0);
+    count.map(Seeds::Next).ok_or_else(|| "expected +N with N from 1, like +1000".to_owned())
+}
+
 /// A number of bytes, with or without a unit.
 pub(super) fn memory(text: &str) -> Result<u64, String> {
     let expected = || "expected a number of bytes, like 512mb or 4gb".to_owned();

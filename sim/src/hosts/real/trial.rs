@@ -3,7 +3,7 @@
 use super::files::{Files, last_line};
 use super::kind::{FIRST_PROCESS, Part};
 use super::machine::RealServer;
-use super::{KINDS, Kind, RealSetup, RealWorld, folder, kind};
+use super::{Kind, RealSetup, RealWorld, folder, kind};
 use crate::hosts::programs::record::{Lives, in_words};
 use crate::setup::places::RESOURCE;
 use crate::setup::scenario::{InvalidServers, Scenario, ServerBinary, ServersArgument};
@@ -32,14 +32,13 @@ pub(crate) fn binaries(
     arguments: &[String],
     coordinators: &BTreeSet<Coordinator>,
 ) -> Result<BTreeMap<String, ServerBinary>, InvalidServers> {
-    let known = known();
     let mut binaries = BTreeMap::new();
     for argument in arguments {
-        let named: Vec<(Coordinator, PathBuf)> = match ServersArgument::parse(argument, &known)? {
+        let named: Vec<(Coordinator, PathBuf)> = match ServersArgument::parse(argument)? {
             ServersArgument::Fake => Vec::new(),
             ServersArgument::Installed => {
                 let installed = |coordinator: &Coordinator| {
-                    let none = || InvalidServers::coordinator(coordinator.name(), &known);
+                    let none = || InvalidServers::coordinator(coordinator.name());
                     Ok((*coordinator, kind(*coordinator).ok_or_else(none)?.program.into()))
                 };
                 coordinators.iter().map(installed).collect::<Result<_, InvalidServers>>()?
@@ -54,20 +53,17 @@ pub(crate) fn binaries(
     Ok(binaries)
 }
 
-/// The coordinators that have real servers.
-fn known() -> Vec<Coordinator> {
-    KINDS.iter().map(|kind| kind.coordinator).collect()
-}
-
 /// A real server of that coordinator. It was started, and served.
-fn binary(coordinator: Coordinator, named: &Path) -> Result<ServerBinary, InvalidServers> {
+pub(crate) fn binary(
+    coordinator: Coordinator,
+    named: &Path,
+) -> Result<ServerBinary, InvalidServers> {
     let wrong = |why: String| InvalidServers::Binary {
         coordinator: coordinator.name(),
         path: named.display().to_string(),
         why,
     };
-    let kind = kind(coordinator)
-        .ok_or_else(|| InvalidServers::coordinator(coordinator.name(), &known()))?;
+    let kind = kind(coordinator).ok_or_else(|| InvalidServers::coordinator(coordinator.name()))?;
     let path = find(named).map_err(|error| wrong(error.to_string()))?;
     // The thread that traces keeps to one core, and so would all threads that it starts later.
     let tried = std::thread::spawn(move || tried(kind, &path)).join();

@@ -2,6 +2,7 @@
 //! echoes them. How one is run is in `hosts/real`.
 
 use super::hashed::hashed;
+use crate::hosts::real::KINDS;
 use fencepost_clients::Coordinator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,13 +30,8 @@ pub struct ServerBinary {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidServers {
     /// The argument is none.
-    #[error("--servers '{argument}': expected fake, real, or NAME=PATH, where NAME is {expected}")]
-    Argument {
-        /// The argument.
-        argument: String,
-        /// The coordinators that have real servers.
-        expected: String,
-    },
+    #[error("--servers '{0}': expected fake, real, or NAME=PATH, where NAME is {names}", names = names())]
+    Argument(String),
     /// No coordinator of that name has real servers.
     #[error("--servers: '{name}' has no real servers: expected {expected}")]
     Coordinator {
@@ -70,17 +66,18 @@ pub enum InvalidServers {
 }
 
 impl InvalidServers {
-    /// No coordinator of that name is one of these, which have real servers.
-    pub(crate) fn coordinator(name: &str, known: &[Coordinator]) -> InvalidServers {
-        InvalidServers::Coordinator { name: name.to_owned(), expected: in_words(known) }
+    /// No coordinator of that name has real servers.
+    pub(crate) fn coordinator(name: &str) -> InvalidServers {
+        InvalidServers::Coordinator { name: name.to_owned(), expected: names() }
     }
 }
 
-fn in_words(known: &[Coordinator]) -> String {
-    let names: Vec<&str> = known.iter().map(|coordinator| coordinator.name()).collect();
+/// The coordinators that have real servers, in words.
+pub(crate) fn names() -> String {
+    let names: Vec<&str> = KINDS.iter().map(|kind| kind.coordinator.name()).collect();
     match names.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => names.concat(),
+        Some((last, others)) => format!("{} or {last}", others.join(", ")),
+        None => String::new(),
     }
 }
 
@@ -101,21 +98,18 @@ pub enum ServersArgument {
 }
 
 impl ServersArgument {
-    /// Reads the argument; these coordinators have real servers.
-    pub fn parse(text: &str, known: &[Coordinator]) -> Result<ServersArgument, InvalidServers> {
+    /// Reads the argument.
+    pub fn parse(text: &str) -> Result<ServersArgument, InvalidServers> {
         match text.split_once('=') {
             None if text == "fake" => Ok(ServersArgument::Fake),
             None if text == "real" => Ok(ServersArgument::Installed),
             Some((name, path)) if !path.is_empty() => {
-                let coordinator = known.iter().find(|coordinator| coordinator.name() == name);
-                let coordinator =
-                    *coordinator.ok_or_else(|| InvalidServers::coordinator(name, known))?;
+                let kind = KINDS.iter().find(|kind| kind.coordinator.name() == name);
+                let kind = kind.ok_or_else(|| InvalidServers::coordinator(name))?;
+                let coordinator = kind.coordinator;
                 Ok(ServersArgument::Binary { coordinator, path: path.into() })
             }
-            _ => Err(InvalidServers::Argument {
-                argument: text.to_owned(),
-                expected: in_words(known),
-            }),
+            _ => Err(InvalidServers::Argument(text.to_owned())),
         }
     }
 }
@@ -162,19 +156,22 @@ mod tests {
 
     #[test]
     fn servers_are_fake_real_or_a_path() {
-        let known = [Coordinator::Redis, Coordinator::Etcd];
-        let parse = |text| ServersArgument::parse(text, &known).map_err(|error| error.to_string());
+        let parse = |text| ServersArgument::parse(text).map_err(|error| error.to_string());
         assert_eq!(parse("fake"), Ok(ServersArgument::Fake));
         assert_eq!(parse("real"), Ok(ServersArgument::Installed));
         let coordinator = Coordinator::Redis;
         let redis = ServersArgument::Binary { coordinator, path: "a/b".into() };
         assert_eq!(parse("redis=a/b"), Ok(redis));
+        let names = "redis, memcached, zookeeper, postgresql, mysql or etcd";
         let wrong =
-            "--servers 'reel': expected fake, real, or NAME=PATH, where NAME is redis or etcd";
+            format!("--servers 'reel': expected fake, real, or NAME=PATH, where NAME is {names}");
         assert_eq!(parse("reel").unwrap_err(), wrong);
         assert!(parse("redis=").unwrap_err().contains("expected fake, real"));
-        let none = "--servers: 'chubby' has no real servers: expected redis or etcd";
-        assert_eq!(parse("chubby=/bin/chubby").unwrap_err(), none);
+        let none = parse("chubby=/bin/chubby").unwrap_err();
+        assert!(
+            none.ends_with(&format!("'chubby' has no real servers: expected {names}")),
+            "{none}"
+        );
     }
 
     #[test]

@@ -234,5 +234,9 @@ keys {
     /// The mistake that is planted, where the tests themselves are tested.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
+    /// Whether the commands that show a run again have to refuse a project's file, which would add
+    /// options to theirs.
+    #[serde(skip)]
+    replays_without_project: bool = false;
 }
 }

@@ -69,6 +69,18 @@ impl Checkpoint {
     /// Reads a checkpoint and checks that it belongs to this sweep. Returns the finished work, and
     /// whether a checksum protected it.
     pub fn read(text: &str, spec: &SweepSpec) -> Result<(Sweep, Protection), InvalidCheckpoint> {
+        let (read, protection) = Checkpoint::parse(text)?;
+        read.belongs_to(spec)?;
+        read.sum.possible()?;
+        Ok((read.sum, protection))
+    }
+
+    /// The finished work in a checkpoint of any sweep.
+    pub fn sum_in(text: &str) -> Result<Sweep, InvalidCheckpoint> {
+        Checkpoint::parse(text).map(|(read, _)| read.sum)
+    }
+
+    fn parse(text: &str) -> Result<(Checkpoint, Protection), InvalidCheckpoint> {
         let not_one = |error: serde_json::Error| InvalidCheckpoint::NotOne(error.to_string());
         let document: serde_json::Value = serde_json::from_str(text).map_err(not_one)?;
         let protection = verify(&document, Uncovered::Nothing);
@@ -78,9 +90,7 @@ impl Checkpoint {
             let found = format!("format {} version {}", read.format, read.version);
             return Err(InvalidCheckpoint::NotOne(found));
         }
-        read.belongs_to(spec)?;
-        read.sum.possible()?;
-        Ok((read.sum, protection))
+        Ok((read, protection))
     }
 
     fn belongs_to(&self, spec: &SweepSpec) -> Result<(), InvalidCheckpoint> {

@@ -1,0 +1,98 @@
+//! Keys below a prefix, each with the lease of its contender: what a queue is made of.
+//!
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` and `key.go` (`waitDeletes`).
+
+use super::gateway::{Failure, Gateway};
+use super::{coded, number};
+use crate::env::Monotonic;
+use serde_json::{Value, json};
+
+/// The place of a contender in the queue.
+pub struct Place {
+    /// The revision that created its key.
+    pub revision: i64,
+    /// Whether no key is older.
+    pub is_first: bool,
+}
+
+/// Creates a key with a lease, or finds it there.
+pub async fn enter(
+    gateway: &Gateway,
+    (prefix, key): (&str, &str),
+    lease: i64,
+    deadline: Monotonic,
+) -> Result<Place, Failure> {
+    let entered = gateway.change("kv/txn", &entering(prefix, key, lease), deadline).await?;
+    let first = |at: usize| {
+        let range = &entered["responses"][at]["response_range"];
+        number(&range["kvs"][0]["create_revision"])
+    };
+    let revision = if entered["succeeded"] == true {
+        number(&entered["header"]["revision"])
+    } else {
+        first(0)
+    };
+    let owner = first(1);
+    Ok(Place { revision, is_first: owner == 0 || owner == revision })
+}
+
+/// The last key that was created before a revision, and the revision at which it was seen; `None`
+/// if there is none.
+pub async fn last_before(
+    gateway: &Gateway,
+    prefix: &str,
+    revision: i64,
+    deadline: Monotonic,
+) -> Result<Option<(String, i64)>, Failure> {
+    let before = gateway.read("kv/range", &in_front(prefix, revision), deadline).await?;
+    let last = before["kvs"][0]["key"].as_str().and_then(decoded);
+    Ok(last.map(|key| (key, number(&before["header"]["revision"]))))
+}
+
+/// Returns whether a key exists.
+pub async fn exists(gateway: &Gateway, key: &str, deadline: Monotonic) -> Result<bool, Failure> {
+    let found = gateway.read("kv/range", &json!({"key": coded(key)}), deadline).await?;
+    Ok(!found["kvs"][0].is_null())
+}
+
+/// Deletes a key. Returns whether it existed.
+pub async fn delete(gateway: &Gateway, key: &str) -> Result<bool, Failure> {
+    let deleted = gateway.call("kv/deleterange", &json!({"key": coded(key)})).await?;
+    Ok(number(&deleted["deleted"]) > 0)
+}
+
+fn entering(prefix: &str, key: &str, lease: i64) -> Value {
+    let own = coded(key);
+    let compare = json!({
+        "key": own, "target": "CREATE", "result": "EQUAL", "create_revision": "0",
+    });
+    // `WithFirstCreate`.
+    let owner = json!({"request_range": {
+        "key": coded(prefix), "range_end": coded(end_of(prefix)),
+        "limit": "1", "sort_order": "ASCEND", "sort_target": "CREATE",
+    }});
+    let put = json!({"request_put": {"key": own, "lease": lease.to_string()}});
+    let get = json!({"request_range": {"key": own}});
+    json!({"compare": [compare], "success": [put, owner], "failure": [get, owner]})
+}
+
+/// The read that finds the last contender in front (`WithLastCreate`, `WithMaxCreateRev`).
+fn in_front(prefix: &str, revision: i64) -> Value {
+    json!({
+        "key": coded(prefix), "range_end": coded(end_of(prefix)), "limit": "1",
+        "sort_order": "DESCEND", "sort_target": "CREATE",
+        "max_create_revision": (revision - 1).to_string(),
+    })
+}
+
+/// The end of all keys that begin with a prefix, whose last character is a slash
+/// (`GetPrefixRangeEnd`).
+fn end_of(prefix: &str) -> String {
+    format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix))
+}
+
+fn decoded(text: &str) -> Option<String> {
+    use base64::Engine;
+    let bytes = base64::engine::general_purpose::STANDARD.decode(text).ok()?;
+    String::from_utf8(bytes).ok()
+}

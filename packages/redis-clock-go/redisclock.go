@@ -1,0 +1,133 @@
+// Package redisclock runs a fake Redis whose clock stands still until a test moves it.
+package redisclock
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/redis/go-redis/v9"
+)
+
+// Clock is a served Redis and the admin connection that commands it.
+type Clock struct {
+	// Addr is the address of the master.
+	Addr string
+	// Servers has the addresses of all servers, the master first.
+	Servers []string
+
+	t     testing.TB
+	admin *redis.Client
+}
+
+// Start runs `fencepost serve --clock manual` on free ports until the test ends. The program is
+// $FENCEPOST, or fencepost. The options are those of the command, such as "--replicas=2".
+func Start(t testing.TB, options ...string) *Clock {
+	t.Helper()
+	clock, stop, err := serve(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock.t = t
+	t.Cleanup(stop)
+	return clock
+}
+
+func serve(options []string) (*Clock, func(), error) {
+	program := os.Getenv("FENCEPOST")
+	if program == "" {
+		program = "fencepost"
+	}
+	words := append([]string{"serve", "--clock", "manual", "--port", "0"}, options...)
+	server := exec.Command(program, words...)
+	var errors bytes.Buffer
+	server.Stderr = &errors
+	stdout, err := server.StdoutPipe()
+	if err == nil {
+		err = server.Start()
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("fencepost serve: %w", err)
+	}
+	ready, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		_ = server.Wait()
+		return nil, nil, fmt.Errorf("fencepost serve: %s", strings.TrimSpace(errors.String()))
+	}
+	var addresses []string
+	for _, word := range strings.Fields(ready)[1:] {
+		_, address, _ := strings.Cut(word, "=")
+		addresses = append(addresses, address)
+	}
+	last := len(addresses) - 1
+	admin := redis.NewClient(&redis.Options{
+		Addr: addresses[last], Protocol: 2, DisableIndentity: true, MaxRetries: -1,
+	})
+	stop := func() {
+		_ = admin.Close()
+		_ = server.Process.Kill()
+		_ = server.Wait()
+	}
+	return &Clock{Addr: addresses[0], Servers: addresses[:last], admin: admin}, stop, nil
+}
+
+// Command sends one admin command, such as Command("CRASH"), and returns its reply. The test fails
+// if the command is wrong.
+func (c *Clock) Command(words ...any) any {
+	c.t.Helper()
+	reply, err := c.admin.Do(context.Background(), words...).Result()
+	if err != nil {
+		c.t.Fatalf("%v: %v", words, err)
+	}
+	return reply
+}
+
+// Advance moves all clocks by a span such as "10s"; expiries have happened when it returns.
+func (c *Clock) Advance(span string) {
+	c.t.Helper()
+	c.Command("CLOCK", "ADVANCE", span)
+}
+
+// Enter reports that a client enters the critical section of a lock.
+func (c *Clock) Enter(lock, client string) {
+	c.t.Helper()
+	c.Command("ENTER", lock, client)
+}
+
+// Leave reports that a client leaves the critical section of a lock.
+func (c *Clock) Leave(lock, client string) {
+	c.t.Helper()
+	c.Command("LEAVE", lock, client)
+}
+
+// Judge returns a line for each time that two clients were in a critical section together.
+func (c *Clock) Judge() []string {
+	c.t.Helper()
+	return c.lines("JUDGE")
+}
+
+// History returns a line for each change of a key, each fault, and each Enter and Leave.
+func (c *Clock) History() []string {
+	c.t.Helper()
+	return c.lines("HISTORY")
+}
+
+// Reset goes back to the beginning: empty servers, first clock, no history, connections closed.
+func (c *Clock) Reset() {
+	c.t.Helper()
+	c.Command("RESET")
+}
+
+func (c *Clock) lines(command string) []string {
+	c.t.Helper()
+	var lines []string
+	for _, line := range c.Command(command).([]any) {
+		lines = append(lines, fmt.Sprint(line))
+	}
+	return lines
+}

@@ -1,0 +1,90 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createInterface } from "node:readline";
+import { createClient } from "redis";
+
+/** Starts `fencepost serve --clock manual` on free ports. */
+export async function redisClock({ replicas, sentinels, persistence, program } = {}) {
+  const options = Object.entries({ replicas, sentinels, persistence })
+    .filter(([, value]) => value !== undefined)
+    .flatMap(([name, value]) => [`--${name}`, String(value)]);
+  const name = program ?? process.env.FENCEPOST ?? "fencepost";
+  const server = spawn(name, ["serve", "--clock", "manual", "--port", "0", ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const ready = await firstLine(server, name);
+  const addresses = ready.split(" ").slice(1).map((word) => word.split("="));
+  const servers = addresses.filter(([role]) => role !== "admin").map(([role, at]) => {
+    const [host, port] = at.split(":");
+    return { role, host, port: Number(port), url: `redis://${at}` };
+  });
+  const admin = createClient({ url: `redis://${addresses.at(-1)[1]}` });
+  // A command that fails says so itself; without a listener the process would end.
+  admin.on("error", () => {});
+  await admin.connect();
+  return new RedisClock(server, admin, servers);
+}
+
+async function firstLine(server, name) {
+  let errors = "";
+  server.stderr.setEncoding("utf8").on("data", (text) => (errors += text));
+  const failed = new Promise((_, reject) => {
+    server.once("error", (error) => reject(new Error(`fencepost '${name}': ${error.message}`)));
+    server.once("close", () => reject(new Error(`fencepost serve: ${errors.trim()}`)));
+  });
+  const [line] = await Promise.race([once(createInterface(server.stdout), "line"), failed]);
+  failed.catch(() => {});
+  return line;
+}
+
+class RedisClock {
+  #server;
+  #admin;
+
+  constructor(server, admin, servers) {
+    this.#server = server;
+    this.#admin = admin;
+    this.servers = servers;
+    ({ host: this.host, port: this.port, url: this.url } = servers[0]);
+  }
+
+  /** Sends one admin command, such as `command("CRASH")`. */
+  command(...words) {
+    return this.#admin.sendCommand(words.map(String));
+  }
+
+  /** Moves all clocks by a span such as "10s"; expiries have happened when it resolves. */
+  advance(span) {
+    return this.command("CLOCK", "ADVANCE", span);
+  }
+
+  enter(lock, client) {
+    return this.command("ENTER", lock, client);
+  }
+
+  leave(lock, client) {
+    return this.command("LEAVE", lock, client);
+  }
+
+  /** A line for each time that two clients were in the critical section of a lock together. */
+  judge() {
+    return this.command("JUDGE");
+  }
+
+  history() {
+    return this.command("HISTORY");
+  }
+
+  reset() {
+    return this.command("RESET");
+  }
+
+  async stop() {
+    this.#admin.destroy();
+    if (this.#server.exitCode === null && this.#server.kill()) await once(this.#server, "exit");
+  }
+
+  async [Symbol.asyncDispose ?? Symbol.for("Symbol.asyncDispose")]() {
+    await this.stop();
+  }
+}

@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Adds up the slices in a folder, and leaves there sweep.json, page.html, findings.sarif and
+# comment.md, which is also the job's summary:  report.sh FOLDER
+# Updates the store $FINDINGS. The output `status` is the exit status of the sum.
+set -euo pipefail
+out=${1:?folder of the results}
+findings=${FINDINGS:-findings.jsonl}
+profile=()
+[ -z "${PROFILE:-}" ] || profile=(--profile "$PROFILE")
+
+# 1 and 3 are results; 2 is an error.
+result() {
+  local status=0
+  "$@" || status=$?
+  [ "$status" -ne 2 ] || exit 2
+  return "$status"
+}
+
+if [ -e "$findings" ]; then
+  result fencepost findings retest "${profile[@]}" --findings "$findings" >/dev/null || true
+fi
+status=0
+result fencepost merge "${profile[@]}" --findings "$findings" --format json \
+  "$out"/slice-*.json >"$out/sweep.json" || status=$?
+show() {
+  result fencepost merge --no-config "$out/sweep.json" --format "$1" || true
+}
+show html >"$out/page.html"
+show sarif >"$out/findings.sarif"
+{
+  show markdown | sed '1s/^# /### fencepost: /'
+  echo
+  fencepost findings list --no-config --findings "$findings" --format markdown
+} >"$out/comment.md"
+cat "$out/comment.md" >>"${GITHUB_STEP_SUMMARY:-/dev/null}"
+echo "status=$status" >>"${GITHUB_OUTPUT:-/dev/null}"

@@ -1,0 +1,273 @@
+//! The store of findings: what sweeps found over months, by fingerprint.
+//!
+//! The format `fencepost.findings`, version 1, has one JSON object per line: a header, then a line
+//! for each finding. It is kept in version control, so a sweep that finds nothing new changes few
+//! lines.
+
+mod list;
+mod read;
+
+pub use list::VIEWS;
+pub use read::BadLine;
+
+use crate::explain::cause::Cause;
+use crate::judge::finding::Kind;
+use crate::summary::sweep::{Cell, FindingState, Fingerprint, Sweep};
+use fencepost_faults::{FaultPlan, Seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// The `format` field of the header.
+pub const FORMAT: &str = "fencepost.findings";
+/// The version that this build reads and writes.
+pub const VERSION: u32 = 1;
+/// How many of the runs that show a finding are kept.
+const SHOWN_MAX: usize = 5;
+
+/// One line of the store.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Line {
+    /// The first.
+    Header(Header),
+    /// Every other one.
+    Finding(Box<Finding>),
+}
+
+/// The first line.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// Always `fencepost.findings`.
+    #[schemars(extend("const" = FORMAT))]
+    pub format: String,
+    /// Always 1.
+    #[schemars(extend("const" = VERSION))]
+    pub version: u32,
+    /// One beyond the highest seed that a sweep has run.
+    pub next_seed: Seed,
+}
+
+/// An anomaly of one lock: what broke a rule, and why.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Finding {
+    /// The stable fingerprint of client, kind and cause.
+    pub id: String,
+    /// What is known of it.
+    pub state: FindingState,
+    /// The lock.
+    pub client: String,
+    /// The rule that was broken.
+    pub kind: Kind,
+    /// Why.
+    pub cause: Cause,
+    /// The day on which a sweep found it first, as YYYY-MM-DD.
+    pub first_seen: String,
+    /// The last day on which a run showed it.
+    pub last_seen: String,
+    /// The day on which it was fixed; absent unless it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fixed_on: Option<String>,
+    /// How many runs of all sweeps showed it.
+    pub runs: u64,
+    /// Runs that show it, the smallest first.
+    pub shown_by: Vec<Shown>,
+    /// The flags that all of these runs have in common; empty for the built-in scenario.
+    pub options: String,
+    /// The command that shows the smallest.
+    pub replay: String,
+    /// The smallest plan; absent if none was looked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan: Option<FaultPlan>,
+    /// Why it was accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub note: Option<String>,
+}
+
+/// A run that shows a finding. Fewer faults are smaller, then the lower seed.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Shown {
+    /// How many faults its plan holds.
+    pub faults: u64,
+    /// Its seed.
+    pub seed: Seed,
+    /// The family or families, as `--fault` names them.
+    pub fault: String,
+}
+
+/// The whole store, by fingerprint.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Findings {
+    next_seed: Seed,
+    all: BTreeMap<String, Finding>,
+}
+
+/// The settings that the runs of a sweep have in common, as flags.
+pub fn options_of(sweep: &Sweep) -> &str {
+    let options = sweep.config.get("options").and_then(serde_json::Value::as_str);
+    common_options(options.unwrap_or_default())
+}
+
+/// The flags of a scenario, without the one that keeps a project's file out of a replay.
+pub fn common_options(flags: &str) -> &str {
+    flags.trim().trim_end_matches("--no-config").trim_end()
+}
+
+impl Default for Findings {
+    fn default() -> Findings {
+        Findings { next_seed: Seed(0), all: BTreeMap::new() }
+    }
+}
+
+impl Findings {
+    /// One beyond the highest seed that a sweep has run.
+    pub fn next_seed(&self) -> Seed {
+        self.next_seed
+    }
+
+    /// Every finding, the most urgent first.
+    pub fn by_urgency(&self) -> Vec<&Finding> {
+        let mut all: Vec<&Finding> = self.all.values().collect();
+        all.sort_by_key(|one| (one.state, &one.client, one.kind, one.cause));
+        all
+    }
+
+    /// The finding with this fingerprint.
+    pub fn get(&self, id: &str) -> Option<&Finding> {
+        self.all.get(id)
+    }
+
+    /// How many there are in each state that has any.
+    pub fn counts(&self) -> BTreeMap<FindingState, usize> {
+        let mut counts = BTreeMap::new();
+        for one in self.all.values() {
+            *counts.entry(one.state).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Adds what a sweep found on a day, and returns the fingerprints.
+    pub fn add(&mut self, sweep: &Sweep, day: &str) -> BTreeSet<String> {
+        for known in self.all.values_mut().filter(|one| one.state == FindingState::New) {
+            known.state = FindingState::Known;
+        }
+        self.next_seed = self.next_seed.max(sweep.seeds.to);
+        let mut seen = BTreeSet::new();
+        for cell in &sweep.cells {
+            for found in &cell.fingerprints {
+                let known = self.all.remove(&found.id);
+                let finding = known.unwrap_or_else(|| Finding::first(found, &cell.client, day));
+                let finding = finding.reopened(day).seen(found, (sweep, cell), day);
+                seen.insert(found.id.clone());
+                self.all.insert(found.id.clone(), finding);
+            }
+        }
+        seen
+    }
+
+    /// Enters whether known seeds showed their findings again on a day. One that no known seed
+    /// shows and that no new one `seen` is fixed, unless it is accepted.
+    pub fn enter_retest(
+        &mut self,
+        retested: &BTreeMap<String, bool>,
+        seen: &BTreeSet<String>,
+        day: &str,
+    ) {
+        for (id, is_shown) in retested {
+            let Some(mut finding) = self.all.remove(id) else { continue };
+            let is_open = [FindingState::New, FindingState::Known].contains(&finding.state);
+            if *is_shown {
+                finding = finding.reopened(day);
+                day.clone_into(&mut finding.last_seen);
+            } else if is_open && !seen.contains(id) {
+                finding.state = FindingState::Fixed;
+                finding.fixed_on = Some(day.to_owned());
+            }
+            self.all.insert(id.clone(), finding);
+        }
+    }
+
+    /// Accepts a finding. Returns whether there is one with this fingerprint.
+    pub fn accept(&mut self, id: &str, note: Option<&str>) -> bool {
+        let Some(finding) = self.all.get_mut(id) else { return false };
+        finding.state = FindingState::Accepted;
+        if let Some(note) = note {
+            finding.note = Some(note.to_owned());
+        }
+        true
+    }
+
+    /// Says in a sweep what is known of each of its findings.
+    pub fn mark(&self, sweep: &mut Sweep) {
+        let found = sweep.cells.iter_mut().flat_map(|cell| &mut cell.fingerprints);
+        for one in found {
+            one.state = self.get(&one.id).map(|known| known.state);
+        }
+    }
+}
+
+impl Finding {
+    fn first(found: &Fingerprint, client: &str, day: &str) -> Finding {
+        Finding {
+            id: found.id.clone(),
+            state: FindingState::New,
+            client: client.to_owned(),
+            kind: found.kind,
+            cause: found.cause,
+            first_seen: day.to_owned(),
+            last_seen: day.to_owned(),
+            fixed_on: None,
+            runs: 0,
+            shown_by: Vec::new(),
+            options: String::new(),
+            replay: String::new(),
+            plan: None,
+            note: None,
+        }
+    }
+
+    /// The finding when a run shows it: one that was fixed on an earlier day is new again. One that
+    /// is fixed since today has only moved to other seeds.
+    fn reopened(mut self, day: &str) -> Finding {
+        if self.state == FindingState::Fixed {
+            let is_fresh = self.fixed_on.as_deref() == Some(day);
+            self.state = if is_fresh { FindingState::Known } else { FindingState::New };
+            self.fixed_on = None;
+        }
+        self
+    }
+
+    /// The finding after a cell has shown it. Seeds of other settings are forgotten: they tell
+    /// nothing of a run with these.
+    fn seen(mut self, found: &Fingerprint, (sweep, cell): (&Sweep, &Cell), day: &str) -> Finding {
+        let options = options_of(sweep);
+        if self.options != options {
+            self.shown_by.clear();
+            options.clone_into(&mut self.options);
+        }
+        let smallest = self.shown_by.first().cloned();
+        self.shown_by.extend(found.runs_kept().into_iter().map(|kept| Shown {
+            faults: kept.faults,
+            seed: kept.seed,
+            fault: cell.fault.clone(),
+        }));
+        self.shown_by.sort();
+        self.shown_by.dedup();
+        self.shown_by.truncate(SHOWN_MAX);
+        if let Some(shown) = self.shown_by.first()
+            && Some(shown) != smallest.as_ref()
+        {
+            self.replay = sweep.replay(cell, shown.seed);
+            self.plan = found.report.as_deref().and_then(|report| report.minimal_plan.clone());
+        }
+        self.runs = self.runs.saturating_add(found.runs);
+        day.clone_into(&mut self.last_seen);
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests;

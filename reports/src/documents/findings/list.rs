@@ -1,0 +1,58 @@
+//! The store for people.
+
+use super::{Finding, Findings};
+use crate::record::visible::one_line;
+use crate::show::view::View;
+use crate::summary::sweep::FindingState;
+
+/// The ways to write a store.
+pub static VIEWS: &[View<Findings>] =
+    &[View::new("text", text), View::JSON, View::new("markdown", markdown)];
+
+/// The longest note or command in a row of a table.
+const CELL_MAX: usize = 300;
+
+fn text(findings: &Findings) -> String {
+    let all = findings.by_urgency();
+    if all.is_empty() {
+        return "no findings\n".to_owned();
+    }
+    all.into_iter().map(entry).collect()
+}
+
+fn entry(one: &Finding) -> String {
+    let Finding { id, client, kind, cause, first_seen, last_seen, runs, replay, .. } = one;
+    let state = one.state.name();
+    let note = one.note.as_ref().map_or(String::new(), |note| format!("          note: {note}\n"));
+    format!(
+        "{state:<9} {id}  {client}: {kind} by {cause}; {runs} runs from {first_seen} to \
+         {last_seen}\n{note}          {replay}\n"
+    )
+}
+
+fn markdown(findings: &Findings) -> String {
+    let mut lines = vec![
+        "| state | finding | lock | what | seen | replay |".to_owned(),
+        "| --- | --- | --- | --- | --- | --- |".to_owned(),
+    ];
+    lines.extend(findings.by_urgency().into_iter().map(row));
+    lines.join("\n") + "\n"
+}
+
+fn row(one: &Finding) -> String {
+    let Finding { id, client, kind, cause, first_seen, last_seen, runs, .. } = one;
+    let state = match one.state {
+        FindingState::New => "**new**",
+        state => state.name(),
+    };
+    let (client, replay) = (escaped(client), escaped(&one.replay));
+    format!(
+        "| {state} | `{id}` | {client} | {kind} by {cause} | {runs} runs, {first_seen} to \
+         {last_seen} | `{replay}` |"
+    )
+}
+
+/// A text that cannot end its cell.
+fn escaped(text: &str) -> String {
+    one_line(text, CELL_MAX).replace('|', "\\|").replace('`', "'")
+}

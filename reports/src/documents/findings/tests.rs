@@ -1,0 +1,113 @@
+//! Findings over several sweeps, and damaged stores.
+
+use super::*;
+use crate::samples;
+
+fn sweep() -> Sweep {
+    let sweep = samples::sweep(0, 10);
+    assert!(sweep.cells.iter().any(|cell| !cell.fingerprints.is_empty()));
+    sweep
+}
+
+fn states(findings: &Findings) -> BTreeSet<FindingState> {
+    findings.all.values().map(|one| one.state).collect()
+}
+
+fn retested(seen: &BTreeSet<String>, is_shown: bool) -> BTreeMap<String, bool> {
+    seen.iter().map(|id| (id.clone(), is_shown)).collect()
+}
+
+#[test]
+fn a_finding_is_new_once_and_known_ever_after() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    assert_eq!(states(&findings), [FindingState::New].into());
+    assert_eq!(findings.next_seed(), Seed(10));
+    findings.add(&sweep(), "2026-01-03");
+    assert_eq!(states(&findings), [FindingState::Known].into());
+    let one = findings.get(seen.first().unwrap()).unwrap();
+    assert_eq!((one.first_seen.as_str(), one.last_seen.as_str()), ("2026-01-02", "2026-01-03"));
+    assert!(one.shown_by.is_sorted() && one.shown_by.len() <= SHOWN_MAX);
+    assert!(one.replay.starts_with("fencepost --seed "), "{}", one.replay);
+}
+
+#[test]
+fn a_finding_that_no_seed_shows_is_fixed_and_new_when_it_returns() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    findings.enter_retest(&retested(&seen, false), &seen, "2026-01-02");
+    assert_eq!(states(&findings), [FindingState::New].into(), "new seeds have shown it");
+    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    assert_eq!(states(&findings), [FindingState::Fixed].into());
+    findings.enter_retest(&retested(&seen, true), &BTreeSet::new(), "2026-01-04");
+    assert_eq!(states(&findings), [FindingState::New].into());
+    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-05");
+    let mut moved = findings.clone();
+    moved.add(&sweep(), "2026-01-05");
+    assert_eq!(states(&moved), [FindingState::Known].into(), "other seeds show it the same day");
+    findings.add(&sweep(), "2026-01-06");
+    assert_eq!(states(&findings), [FindingState::New].into());
+}
+
+#[test]
+fn an_accepted_finding_stays_accepted_and_fails_no_sweep() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    assert!(!findings.accept("000000000000", None));
+    for id in &seen {
+        assert!(findings.accept(id, Some("the storage checks tokens")));
+    }
+    findings.enter_retest(&retested(&seen, false), &BTreeSet::new(), "2026-01-03");
+    findings.add(&sweep(), "2026-01-04");
+    assert_eq!(states(&findings), [FindingState::Accepted].into());
+    let mut marked = sweep();
+    assert!(marked.cells.iter().any(Cell::has_open_finding));
+    findings.mark(&mut marked);
+    assert!(!marked.cells.iter().any(Cell::has_open_finding));
+}
+
+#[test]
+fn seeds_of_other_settings_are_forgotten() {
+    let mut findings = Findings::default();
+    let seen = findings.add(&sweep(), "2026-01-02");
+    let mut other = samples::sweep(10, 20);
+    other.config["options"] = "--set ttl=9s".into();
+    findings.add(&other, "2026-01-03");
+    let one = findings.get(seen.first().unwrap()).unwrap();
+    assert_eq!(one.options, "--set ttl=9s");
+    assert!(one.shown_by.iter().all(|shown| shown.seed >= Seed(10)), "{:?}", one.shown_by);
+}
+
+#[test]
+fn what_is_written_is_read() {
+    let mut findings = Findings::default();
+    findings.add(&sweep(), "2026-01-02");
+    let text = findings.lines().unwrap();
+    assert_eq!(Findings::read(&text), Ok(findings.clone()));
+    let empty = Findings::default();
+    assert_eq!(Findings::read(&empty.lines().unwrap()), Ok(empty));
+    assert!(VIEWS[0].write(&findings).unwrap().starts_with("new       "));
+    assert!(VIEWS[2].write(&findings).unwrap().contains("| **new** | `"));
+}
+
+#[test]
+fn a_damaged_line_is_named() {
+    let mut findings = Findings::default();
+    findings.add(&sweep(), "2026-01-02");
+    let text = findings.lines().unwrap();
+    let refused = |text: &str, part: &str| {
+        let said = Findings::read(text).unwrap_err().to_string();
+        assert!(said.contains(part), "{said:?} does not say {part:?}");
+    };
+    refused("", "line 1: expected the header of a fencepost.findings file");
+    refused("{\"format\":\"fencepost.sweep\"}\n", "line 1: expected the header");
+    refused(&text.replacen("\"version\":1", "\"version\":2", 1), "line 1: version 2 is newer");
+    refused(&text[..text.len() - 1], "cut short");
+    refused(&text[..text.len() - 9], "cut short");
+    refused(&text.replacen("\"state\":\"new\"", "\"state\":\"old\"", 1), "line 2: unknown variant");
+    refused(&text.replacen("2026-01-02", "yesterday", 1), "line 2: day 'yesterday'");
+    refused(&text.replacen("\"id\":\"", "\"id\":\"x", 1), "line 2: id 'x");
+    refused(&text.replacen("\"runs\":", "\"walks\":", 1), "line 2: unknown field `walks`");
+    let twice = format!("{text}{}\n", text.lines().nth(1).unwrap());
+    refused(&twice, "is there twice");
+}

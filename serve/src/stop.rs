@@ -1,0 +1,32 @@
+//! The signal that ends servers.
+
+use std::future::Future;
+
+/// SIGINT or SIGTERM.
+#[cfg(unix)]
+pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (mut interrupt, mut terminate) =
+        (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+    Ok(async move {
+        tokio::select! {
+            biased;
+            _ = interrupt.recv() => {}
+            _ = terminate.recv() => {}
+        }
+    })
+}
+
+/// Ctrl-C, or the end of the console.
+#[cfg(windows)]
+pub(crate) fn signal() -> std::io::Result<impl Future<Output = ()>> {
+    use tokio::signal::windows::{ctrl_c, ctrl_close};
+    let (mut interrupt, mut close) = (ctrl_c()?, ctrl_close()?);
+    Ok(async move {
+        tokio::select! {
+            biased;
+            _ = interrupt.recv() => {}
+            _ = close.recv() => {}
+        }
+    })
+}

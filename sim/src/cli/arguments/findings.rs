@@ -1,0 +1,64 @@
+//! The arguments of `fencepost findings`.
+
+use super::{LockArguments, ProgramArguments, ProjectArguments, QuietArgument, ScenarioArguments};
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+#[derive(Subcommand, Debug)]
+pub(crate) enum FindingsCommand {
+    /// List findings, the most urgent first.
+    List(ListFindingsArguments),
+    /// Accept findings: they fail no sweep any more.
+    Accept(AcceptArguments),
+    /// Run the known seeds again and update the store. Exit status 1 if a finding that is not
+    /// accepted is still there.
+    Retest(Box<RetestArguments>),
+}
+
+/// The store.
+#[derive(Args, Debug)]
+pub(crate) struct StoreArguments {
+    #[command(flatten)]
+    pub(crate) project: ProjectArguments,
+    /// Store of findings.
+    #[arg(long, value_name = "FILE", default_value = "findings.jsonl")]
+    pub(crate) findings: PathBuf,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct ListFindingsArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    /// text, json or markdown.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct AcceptArguments {
+    /// Fingerprints that reports print, such as 81c70fe50667.
+    #[arg(required = true)]
+    pub(crate) ids: Vec<String>,
+    /// Why.
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) note: Option<String>,
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct RetestArguments {
+    #[command(flatten)]
+    pub(crate) store: StoreArguments,
+    #[command(flatten)]
+    pub(crate) locks: LockArguments,
+    #[command(flatten)]
+    pub(crate) programs: ProgramArguments,
+    /// Coordinator of the programs.
+    #[arg(long, value_name = "K")]
+    pub(crate) coordinator: Option<String>,
+    #[command(flatten)]
+    pub(crate) deployment: ScenarioArguments,
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgument,
+}

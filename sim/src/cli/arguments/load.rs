@@ -1,0 +1,63 @@
+//! The arguments of `fencepost load`.
+
+use super::values::seed;
+use crate::setup::span::{Span, SpanRange};
+use clap::Args;
+
+#[derive(Args, Debug)]
+pub(crate) struct LoadArguments {
+    /// Lock that needs only one server. See `fencepost list clients`.
+    #[arg(long, value_name = "C", default_value = "single-node")]
+    pub(crate) client: String,
+    /// Delay between two attempts: none, fixed:D, random:A..B, exponential:A..B, or own for the
+    /// lock's own delay.
+    #[arg(
+        long,
+        value_name = "W[,W]",
+        value_delimiter = ',',
+        default_value = "none,fixed:10ms,fixed:20ms,random:10ms..30ms,exponential:10ms..320ms"
+    )]
+    pub(crate) waiting: Vec<String>,
+    /// Number of competing processes.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 100,
+        value_parser = clap::value_parser!(u16).range(1..=1000),
+    )]
+    pub(crate) processes: u16,
+    /// Total number of requests.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u32).range(1..=100_000),
+    )]
+    pub(crate) requests: u32,
+    /// Time that the server takes for one command.
+    #[arg(long, value_name = "D", default_value = "98us")]
+    pub(crate) service_time: Span,
+    /// Message latency.
+    #[arg(long, value_name = "A..B", default_value = "50us")]
+    pub(crate) latency: SpanRange,
+    /// Time that a holder works in addition to its commands.
+    #[arg(long, value_name = "D", default_value = "0us")]
+    pub(crate) work: Span,
+    /// Number of commands that a holder sends to the same server.
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        value_parser = clap::value_parser!(u32).range(0..=1000),
+    )]
+    pub(crate) holder_commands: u32,
+    /// Time after which a process gives up a request.
+    #[arg(long, value_name = "D", default_value = "60s")]
+    pub(crate) patience: Span,
+    /// Seed of all random values.
+    #[arg(long, value_name = "N", default_value = "0", value_parser = seed)]
+    pub(crate) seed: u64,
+    /// text, json or svg.
+    #[arg(long, value_name = "F", default_value = "text")]
+    pub(crate) format: String,
+}

@@ -1,0 +1,119 @@
+//! `fencepost findings`, and the store of `sweep --findings`.
+
+mod known;
+mod store;
+
+pub(super) use known::Known;
+pub(super) use store::{Store, today};
+
+use super::arguments::{
+    AcceptArguments, FindingsCommand, ListFindingsArguments, LockArguments, ProgramArguments,
+    RetestArguments,
+};
+use super::lock_scripts::add_scripts;
+use super::options::{client_of, coordinator, programs, view};
+use super::output::{log, print};
+use super::scenario_file::scenario;
+use super::{Failure, Outcome};
+use crate::engine::Engine;
+use crate::run::RunSpec;
+use crate::run::fit::fits;
+use crate::setup::scenario::Scenario;
+use crate::studies::retest::shows;
+use fencepost_faults::did_you_mean;
+use fencepost_reports::documents::findings::{Finding, VIEWS, common_options};
+use fencepost_reports::summary::sweep::FindingState;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+pub(crate) fn findings(command: &FindingsCommand) -> Result<Outcome, Failure> {
+    match command {
+        FindingsCommand::List(arguments) => list(arguments),
+        FindingsCommand::Accept(arguments) => accept(arguments),
+        FindingsCommand::Retest(arguments) => retest(arguments),
+    }
+}
+
+fn list(arguments: &ListFindingsArguments) -> Result<Outcome, Failure> {
+    let view = view(VIEWS, &arguments.format)?;
+    let findings = Store::at(&arguments.store.findings).existing()?;
+    print(&view.write(&findings).map_err(Failure::Output)?)?;
+    Ok(Outcome::AsExpected)
+}
+
+fn accept(arguments: &AcceptArguments) -> Result<Outcome, Failure> {
+    let store = Store::at(&arguments.store.findings);
+    store.existing()?;
+    store.change(|findings| {
+        for id in &arguments.ids {
+            if !findings.accept(id, arguments.note.as_deref()) {
+                let all = findings.by_urgency();
+                let hint = did_you_mean(id, all.iter().map(|one| one.id.as_str()));
+                return Err(Failure::content(
+                    store.path(),
+                    format!(
+                        "unknown finding '{id}'{hint}: expected a fingerprint that `fencepost \
+                         findings list` shows"
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    })?;
+    Ok(Outcome::AsExpected)
+}
+
+fn retest(arguments: &RetestArguments) -> Result<Outcome, Failure> {
+    let store = Store::at(&arguments.store.findings);
+    let known = store.existing()?;
+    let scenario = Rc::new(scenario_of(arguments)?);
+    let options = scenario.flags();
+    let mut retested = BTreeMap::new();
+    for finding in known.by_urgency() {
+        if finding.options != common_options(&options) {
+            let (id, asked) = (&finding.id, &finding.options);
+            let asked = if asked.is_empty() { "the built-in settings" } else { asked };
+            log(format_args!("not retested: {id} was found with {asked}"));
+            continue;
+        }
+        let is_shown = is_shown(finding, &scenario)?;
+        if !matches!(arguments.quiet.verbosity(), super::progress::Verbosity::Quiet) {
+            let said = if is_shown { "still there" } else { "gone" };
+            log(format_args!("{said}: {} {} by {}", finding.id, finding.kind, finding.cause));
+        }
+        retested.insert(finding.id.clone(), is_shown);
+    }
+    let day = today()?;
+    store.change(|findings| {
+        findings.enter_retest(&retested, &std::collections::BTreeSet::new(), &day);
+        let view = view(VIEWS, "text")?;
+        print(&view.write(findings).map_err(Failure::Output)?)
+    })?;
+    let is_open = |finding: &&Finding| {
+        finding.state != FindingState::Accepted && retested.get(&finding.id) == Some(&true)
+    };
+    let open = known.by_urgency().into_iter().any(|finding| is_open(&finding));
+    Ok(if open { Outcome::Violated } else { Outcome::AsExpected })
+}
+
+fn scenario_of(arguments: &RetestArguments) -> Result<Scenario, Failure> {
+    let (locks, own): (&LockArguments, &ProgramArguments) = (&arguments.locks, &arguments.programs);
+    let mut scenario = scenario(&arguments.deployment)?;
+    scenario.programs = programs(own, coordinator(arguments.coordinator.as_deref())?)?;
+    add_scripts(locks, &mut scenario)?;
+    Ok(scenario)
+}
+
+/// Whether one of its known seeds still shows a finding.
+fn is_shown(finding: &Finding, scenario: &Rc<Scenario>) -> Result<bool, Failure> {
+    let client = client_of(&finding.client, scenario)?;
+    for shown in &finding.shown_by {
+        let families = shown.fault.parse().map_err(Failure::wrong)?;
+        fits(scenario, client, &families).map_err(Failure::wrong)?;
+        let run = RunSpec::draw(shown.seed, client, &families, scenario.clone());
+        if shows(run, Engine::Fast, &finding.id)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,111 @@
+//! The store of a sweep: its known seeds run first, and what is found is added.
+
+use super::store::{Store, today};
+use crate::cli::output::log;
+use crate::cli::{Failure, Outcome};
+use crate::run::RunSpec;
+use crate::studies::retest::shows;
+use crate::studies::sweep::{Stop, SweepSpec};
+use fencepost_clients::Definition;
+use fencepost_faults::Families;
+use fencepost_reports::documents::findings::{Finding, Findings, Shown, common_options};
+use fencepost_reports::summary::sweep::{FindingState, Sweep};
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::rc::Rc;
+
+/// What the store holds when a sweep begins.
+pub(crate) struct Known {
+    store: Store,
+    findings: Findings,
+}
+
+/// Of each finding whose seeds were run again: whether one of them shows it.
+pub(crate) type Retested = BTreeMap<String, bool>;
+
+impl Known {
+    pub(crate) fn read(path: &Path) -> Result<Known, Failure> {
+        let store = Store::at(path);
+        Ok(Known { findings: store.read()?, store })
+    }
+
+    pub(crate) fn next_seed(&self) -> u64 {
+        self.findings.next_seed().0
+    }
+
+    /// Runs the known seeds of the sweep's locks and faults, if they were found with its settings.
+    pub(crate) fn retest(&self, spec: &SweepSpec, stop: &Stop) -> Result<Retested, Failure> {
+        let options = spec.scenario.flags();
+        let scenario = Rc::new(spec.scenario.clone());
+        let mut retested = Retested::new();
+        for finding in self.findings.by_urgency() {
+            let runs = runs_of(finding, spec);
+            if runs.is_empty() || finding.options != common_options(&options) {
+                continue;
+            }
+            let mut is_shown = false;
+            for (shown, (client, families)) in &runs {
+                let run = RunSpec::draw(shown.seed, client, families, scenario.clone());
+                is_shown = is_shown || shows(run, spec.engine, &finding.id)?;
+                if stop.is_asked() {
+                    return Ok(retested);
+                }
+            }
+            // A seed under a fault that this sweep does not have may still show it.
+            if is_shown || runs.len() == finding.shown_by.len() {
+                retested.insert(finding.id.clone(), is_shown);
+            }
+        }
+        Ok(retested)
+    }
+
+    /// Says in a sweep what the store will say of its findings.
+    pub(crate) fn mark(&self, sweep: &mut Sweep, retested: &Retested) -> Result<(), Failure> {
+        let mut findings = self.findings.clone();
+        enter(&mut findings, sweep, retested)?;
+        findings.mark(sweep);
+        Ok(())
+    }
+
+    /// Adds a sweep to the store. Violated if a known seed shows a finding that is not accepted.
+    pub(crate) fn enter(&self, sweep: &Sweep, retested: &Retested) -> Result<Outcome, Failure> {
+        let (said, is_open) = self.store.change(|findings| {
+            enter(findings, sweep, retested)?;
+            let is_open = |id: &String| {
+                findings.get(id).is_some_and(|one| one.state != FindingState::Accepted)
+            };
+            let shown = retested.iter().filter(|(_, is_shown)| **is_shown);
+            let is_open = shown.map(|(id, _)| id).any(is_open);
+            Ok((counts(findings), is_open))
+        })?;
+        log(format_args!("{}: {said}", self.store.path().display()));
+        Ok(if is_open { Outcome::Violated } else { Outcome::AsExpected })
+    }
+}
+
+fn enter(findings: &mut Findings, sweep: &Sweep, retested: &Retested) -> Result<(), Failure> {
+    let day = today()?;
+    let seen = findings.add(sweep, &day);
+    findings.enter_retest(retested, &seen, &day);
+    Ok(())
+}
+
+fn counts(findings: &Findings) -> String {
+    let counts = findings.counts();
+    let said: Vec<String> =
+        counts.iter().map(|(state, count)| format!("{count} {}", state.name())).collect();
+    if said.is_empty() { "no findings".to_owned() } else { said.join(", ") }
+}
+
+/// The runs that show a finding, among the sweep's locks and faults.
+fn runs_of<'r>(
+    finding: &'r Finding,
+    spec: &'r SweepSpec,
+) -> Vec<(&'r Shown, &'r (&'static Definition, Families))> {
+    let cell_of = |shown: &Shown| {
+        spec.cells.iter().find(|(client, families)| {
+            client.name == finding.client && families.to_string() == shown.fault
+        })
+    };
+    finding.shown_by.iter().filter_map(|shown| Some((shown, cell_of(shown)?))).collect()
+}

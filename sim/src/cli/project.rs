@@ -1,0 +1,147 @@
+//! `fencepost.toml`: the options that a project gives `run`, `sweep`, `merge` and `findings`.
+//!
+//! Each key is a long option. The file becomes arguments in front of those of the command line, for
+//! every option that the command line does not give.
+
+mod file;
+mod value;
+
+use super::Failure;
+use super::arguments::Arguments;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command, CommandFactory};
+use file::{Project, Setting};
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+/// The options that select locks. One of them on the command line replaces all of the file's.
+const LOCKS: [&str; 4] = ["client", "coordinator", "lock", "program"];
+/// The options that need a program.
+const OF_PROGRAMS: [&str; 4] = ["cwd", "deployment", "env", "lock-key"];
+/// The options that select the file itself.
+const OWN: [&str; 3] = ["config", "no-config", "profile"];
+
+/// The command line with the options of the project in front.
+pub(crate) fn with_project(arguments: Vec<OsString>) -> Result<Vec<OsString>, Failure> {
+    let root = Arguments::command();
+    // The real parse reports what is wrong with the arguments.
+    let lenient = root.clone().ignore_errors(true).try_get_matches_from(&arguments);
+    let Some(called) = lenient.as_ref().ok().and_then(|matches| Called::find(&root, matches))
+    else {
+        return Ok(arguments);
+    };
+    let Some(path) = called.path()? else { return Ok(arguments) };
+    let project = Project::read(&path)?;
+    let settings = project.settings(called.text("profile"), &root)?;
+    let mut all: Vec<OsString> = arguments[..=called.words].to_vec();
+    all.push(format!("--config={}", path.display()).into());
+    all.extend(called.wanted(&settings).flat_map(|setting| setting.tokens.clone()));
+    if called.needs_folder(&settings) {
+        all.extend(project.folder().map(|folder| format!("--cwd={}", folder.display()).into()));
+    }
+    all.extend(called.without_config(&arguments[called.words + 1..]));
+    Ok(all)
+}
+
+/// The command that was called.
+struct Called<'c> {
+    command: Command,
+    /// How many words name it, after the program.
+    words: usize,
+    matches: &'c ArgMatches,
+}
+
+impl<'c> Called<'c> {
+    /// `None` for a command that reads no project.
+    fn find(root: &Command, matches: &'c ArgMatches) -> Option<Called<'c>> {
+        let within = |command: &Command, name: &str| command.find_subcommand(name).cloned();
+        let (command, words, matches) = match matches.subcommand() {
+            None => (root.clone(), 0, matches),
+            Some((name @ ("run" | "sweep" | "merge"), matches)) => {
+                (within(root, name)?, 1, matches)
+            }
+            Some(("findings", matches)) => {
+                let (name, matches) = matches.subcommand()?;
+                (within(&within(root, "findings")?, name)?, 2, matches)
+            }
+            Some(_) => return None,
+        };
+        Some(Called { command, words, matches })
+    }
+
+    fn is_given(&self, key: &str) -> bool {
+        let id = argument(&self.command, key).map(|argument| argument.get_id().as_str());
+        id.is_some_and(|id| self.matches.value_source(id) == Some(ValueSource::CommandLine))
+    }
+
+    fn text(&self, key: &str) -> Option<&String> {
+        self.matches.get_one(key)
+    }
+
+    /// The project's file, if there is one. Errors: a profile without a file.
+    fn path(&self) -> Result<Option<PathBuf>, Failure> {
+        if self.is_given("no-config") {
+            return Ok(None);
+        }
+        let found = self.matches.get_one::<PathBuf>("config").cloned().or_else(file::find);
+        match (found, self.text("profile")) {
+            (None, Some(name)) => Err(Failure::wrong(format!(
+                "--profile '{name}': expected {} in this folder or one above it, or --config FILE",
+                file::NAME
+            ))),
+            (found, _) => Ok(found),
+        }
+    }
+
+    /// The settings that this command takes and the command line does not give.
+    fn wanted<'s>(&'s self, settings: &'s [Setting]) -> impl Iterator<Item = &'s Setting> {
+        let has_locks = LOCKS.iter().any(|key| self.is_given(key));
+        let has_program = self.is_given("program")
+            || !has_locks && settings.iter().any(|setting| setting.key == "program");
+        settings.iter().filter(move |setting| {
+            let key = setting.key.as_str();
+            let is_replaced = self.is_given(key) || has_locks && LOCKS.contains(&key);
+            let has_own_formats = key == "format" && self.lists_findings();
+            let is_idle = !has_program && OF_PROGRAMS.contains(&key);
+            let is_left_out = is_replaced || has_own_formats || is_idle;
+            argument(&self.command, key).is_some() && !is_left_out
+        })
+    }
+
+    /// Whether it has formats of its own.
+    fn lists_findings(&self) -> bool {
+        self.command.get_name() == "list"
+    }
+
+    /// Whether programs of the file are to run, and no folder is named for them.
+    fn needs_folder(&self, settings: &[Setting]) -> bool {
+        let wanted = |key: &str| self.wanted(settings).any(|setting| setting.key == key);
+        wanted("program") && !wanted("cwd") && !self.is_given("cwd")
+    }
+
+    /// The rest of the arguments, without --config, which stands in front already.
+    fn without_config(&self, rest: &[OsString]) -> Vec<OsString> {
+        let mut rest = rest.iter();
+        let mut kept = Vec::new();
+        while let Some(one) = rest.next() {
+            match one.to_str() {
+                Some("--config") => drop(rest.next()),
+                Some(text) if text.starts_with("--config=") => {}
+                _ => kept.push(one.clone()),
+            }
+        }
+        kept
+    }
+}
+
+/// The argument of a command that has this long option.
+fn argument<'c>(command: &'c Command, key: &str) -> Option<&'c clap::Arg> {
+    command.get_arguments().find(|argument| argument.get_long() == Some(key))
+}
+
+/// The commands that read a project.
+fn commands(root: &Command) -> Vec<&Command> {
+    let findings = root.find_subcommand("findings").into_iter().flat_map(Command::get_subcommands);
+    let others = ["run", "sweep", "merge"].iter().filter_map(|name| root.find_subcommand(name));
+    others.chain(findings).collect()
+}

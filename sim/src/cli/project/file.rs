@@ -1,0 +1,162 @@
+//! The file itself: found, read, and checked key by key.
+
+use super::super::output::read_file;
+use super::value::{check, tokens};
+use super::{OWN, argument, commands};
+use crate::cli::Failure;
+use clap::{Arg, Command};
+use fencepost_faults::did_you_mean;
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use toml::de::{DeTable, DeValue};
+
+pub(super) const NAME: &str = "fencepost.toml";
+
+/// A file that is TOML.
+pub(super) struct Project {
+    path: PathBuf,
+    text: String,
+}
+
+/// One option of the file.
+pub(super) struct Setting {
+    /// The long option, without its dashes.
+    pub(super) key: String,
+    /// The arguments that state it; none for a flag that is off.
+    pub(super) tokens: Vec<OsString>,
+}
+
+/// The path of the file in the current folder or the nearest above it.
+pub(super) fn find() -> Option<PathBuf> {
+    let depth = std::env::current_dir().ok()?.ancestors().count();
+    let above = |levels: usize| (0..levels).map(|_| "..").collect::<PathBuf>().join(NAME);
+    (0..depth).map(above).find(|path| path.is_file())
+}
+
+impl Project {
+    pub(super) fn read(path: &Path) -> Result<Project, Failure> {
+        Ok(Project { path: path.to_owned(), text: read_file(path)? })
+    }
+
+    /// The folder that the file's paths are relative to; `None` if it is the current one.
+    pub(super) fn folder(&self) -> Option<&Path> {
+        self.path.parent().filter(|folder| !folder.as_os_str().is_empty())
+    }
+
+    /// The settings of the file, with those of a profile in the place of the general ones. All of
+    /// the file is checked, whatever is asked for.
+    pub(super) fn settings(
+        &self,
+        profile: Option<&String>,
+        root: &Command,
+    ) -> Result<Vec<Setting>, Failure> {
+        let table = DeTable::parse(&self.text).map_err(|error| {
+            let words: Vec<&str> = error.message().split_whitespace().collect();
+            self.wrong(error.span().map_or(0, |span| span.start), words.join(" "))
+        })?;
+        let mut general = BTreeMap::new();
+        let mut profiles = BTreeMap::new();
+        for (key, value) in table.get_ref() {
+            match (key.get_ref().as_ref(), value.get_ref()) {
+                ("profile", DeValue::Table(named)) => {
+                    for (name, value) in named {
+                        let table = value.get_ref().as_table().ok_or_else(|| {
+                            self.wrong(name.span().start, self.no_table(name.get_ref()))
+                        })?;
+                        profiles.insert(name.get_ref().to_string(), self.of_table(table, root)?);
+                    }
+                }
+                ("profile", _) => {
+                    return Err(self.wrong(key.span().start, self.no_table("NAME")));
+                }
+                _ => self.add(&mut general, (key.get_ref(), key.span().start), value, root)?,
+            }
+        }
+        if let Some(name) = profile {
+            let chosen = profiles.remove(name).ok_or_else(|| self.no_profile(name, &profiles))?;
+            general.extend(chosen);
+        }
+        Ok(general.into_values().collect())
+    }
+
+    fn of_table(
+        &self,
+        table: &DeTable<'_>,
+        root: &Command,
+    ) -> Result<BTreeMap<String, Setting>, Failure> {
+        let mut settings = BTreeMap::new();
+        for (key, value) in table {
+            self.add(&mut settings, (key.get_ref(), key.span().start), value, root)?;
+        }
+        Ok(settings)
+    }
+
+    fn add(
+        &self,
+        settings: &mut BTreeMap<String, Setting>,
+        (key, at): (&str, usize),
+        value: &toml::Spanned<DeValue<'_>>,
+        root: &Command,
+    ) -> Result<(), Failure> {
+        let (command, argument) = owner(root, key).ok_or_else(|| {
+            let keys = keys(root);
+            let hint = did_you_mean(key, keys.iter().copied());
+            let valid = match hint.is_empty() {
+                true => format!(": expected [profile.NAME] or one of {}", keys.join(", ")),
+                false => hint,
+            };
+            self.wrong(at, format!("unknown key '{key}'{valid}"))
+        })?;
+        let wrong = |what: String| self.wrong(value.span().start, format!("{key}: {what}"));
+        let tokens = tokens(argument, value.get_ref(), self.folder()).map_err(wrong)?;
+        check(command, key, &tokens).map_err(wrong)?;
+        settings.insert(key.to_owned(), Setting { key: key.to_owned(), tokens });
+        Ok(())
+    }
+
+    /// An error at a byte of the file.
+    fn wrong(&self, at: usize, what: String) -> Failure {
+        let before = self.text.as_bytes().iter().take(at);
+        let line = before.filter(|byte| **byte == b'\n').count() + 1;
+        Failure::content(&self.path, format!("line {line}: {what}"))
+    }
+
+    fn no_table(&self, name: &str) -> String {
+        format!("profile: expected a table, [profile.{name}]")
+    }
+
+    fn no_profile(
+        &self,
+        name: &str,
+        known: &BTreeMap<String, BTreeMap<String, Setting>>,
+    ) -> Failure {
+        let hint = did_you_mean(name, known.keys().map(String::as_str));
+        let all: Vec<&str> = known.keys().map(String::as_str).collect();
+        let valid = match all.is_empty() {
+            true => "it has no [profile.NAME]".to_owned(),
+            false => format!("expected one of {}", all.join(", ")),
+        };
+        Failure::content(&self.path, format!("unknown profile '{name}'{hint}: {valid}"))
+    }
+}
+
+/// The first command that takes a key, and its argument.
+fn owner<'r>(root: &'r Command, key: &str) -> Option<(&'r Command, &'r Arg)> {
+    let is_own = OWN.contains(&key) || key == "help";
+    let mut commands = commands(root).into_iter().filter(|_| !is_own);
+    commands.find_map(|command| Some((command, argument(command, key)?)))
+}
+
+/// Every key that some command takes.
+fn keys(root: &Command) -> Vec<&str> {
+    let mut all: Vec<&str> = commands(root)
+        .into_iter()
+        .flat_map(Command::get_arguments)
+        .filter_map(Arg::get_long)
+        .filter(|key| !OWN.contains(key))
+        .collect();
+    all.sort_unstable();
+    all.dedup();
+    all
+}

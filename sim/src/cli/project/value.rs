@@ -1,0 +1,110 @@
+//! The value of a key: as arguments, and checked as the command line checks it.
+
+use crate::cli::Failure;
+use crate::cli::arguments::ScenarioArguments;
+use crate::cli::options::{clients, coordinator, families, format};
+use crate::cli::scenario_file::scenario;
+use crate::setup::scenario::ServersArgument;
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, Command, FromArgMatches};
+use std::ffi::OsString;
+use std::path::Path;
+use toml::de::{DeInteger, DeValue};
+
+/// The options whose value is a path, relative to the folder of the file.
+const PATHS: [&str; 8] =
+    ["baseline", "checkpoint", "cwd", "expect", "findings", "lock", "out", "scenario"];
+/// Those that are read.
+const READ: [&str; 5] = ["baseline", "cwd", "expect", "lock", "scenario"];
+
+/// The arguments that state a value.
+pub(super) fn tokens(
+    argument: &Arg,
+    value: &DeValue<'_>,
+    folder: Option<&Path>,
+) -> Result<Vec<OsString>, String> {
+    let key = argument.get_long().unwrap_or_default();
+    let stated = |text: String| OsString::from(format!("--{key}={}", placed(key, text, folder)));
+    let is_flag = matches!(argument.get_action(), ArgAction::SetTrue);
+    let may_be_bare = argument.get_num_args().is_some_and(|range| range.min_values() == 0);
+    match value {
+        DeValue::Boolean(true) if is_flag || may_be_bare => Ok(vec![format!("--{key}").into()]),
+        DeValue::Boolean(false) if is_flag || may_be_bare => Ok(Vec::new()),
+        _ if is_flag => Err("expected true or false".to_owned()),
+        DeValue::Array(items) if matches!(argument.get_action(), ArgAction::Append) => {
+            let one = |item: &DeValue<'_>| text_of(item).map(stated);
+            items.iter().map(|item| one(item.get_ref())).collect()
+        }
+        value => Ok(vec![stated(text_of(value)?)]),
+    }
+}
+
+fn text_of(value: &DeValue<'_>) -> Result<String, String> {
+    match value {
+        DeValue::String(text) => Ok(text.to_string()),
+        DeValue::Integer(number) => Ok(number_of(number)),
+        other => Err(format!("expected a string, not this {}", other.type_str())),
+    }
+}
+
+fn number_of(number: &DeInteger<'_>) -> String {
+    match number.radix() {
+        16 => format!("0x{}", number.as_str()),
+        _ => number.as_str().to_owned(),
+    }
+}
+
+/// A path of the file, as seen from the current folder; any other value as it is.
+fn placed(key: &str, text: String, folder: Option<&Path>) -> String {
+    let Some(folder) = folder.filter(|_| PATHS.contains(&key)) else { return text };
+    let within = |path: &str| folder.join(path).display().to_string();
+    match text.split_once('=') {
+        Some((name, path)) if key == "lock" => format!("{name}={}", within(path)),
+        _ => within(&text),
+    }
+}
+
+/// Refuses what the command would refuse.
+pub(super) fn check(command: &Command, key: &str, tokens: &[OsString]) -> Result<(), String> {
+    let words = std::iter::once(OsString::from("fencepost")).chain(tokens.iter().cloned());
+    let matches = match command.clone().try_get_matches_from(words) {
+        Ok(matches) => matches,
+        // Another key or the command line states the rest.
+        Err(error) if error.kind() == ErrorKind::MissingRequiredArgument => {
+            return read(key, tokens);
+        }
+        Err(error) => return Err(Failure::usage(&error).to_string()),
+    };
+    let all = |id: &str| -> Vec<String> {
+        matches.get_many(id).map(|values| values.cloned().collect()).unwrap_or_default()
+    };
+    let one = || all(key).pop().unwrap_or_default();
+    read(key, tokens)?;
+    let checked = match key {
+        "client" => clients(&all(key), None).map(drop),
+        "coordinator" => coordinator(Some(&one())).map(drop),
+        "fault" => families(&all(key)).map(drop),
+        "format" => format(&one()).map(drop),
+        "servers" => {
+            let parse = |text: &String| ServersArgument::parse(text).map(drop);
+            all(key).iter().try_for_each(parse).map_err(Failure::wrong)
+        }
+        _ => ScenarioArguments::from_arg_matches(&matches)
+            .map_err(|error| Failure::usage(&error))
+            .and_then(|arguments| scenario(&arguments).map(drop)),
+    };
+    checked.map_err(|failure| failure.to_string())
+}
+
+/// Refuses a file to read that is not there.
+fn read(key: &str, tokens: &[OsString]) -> Result<(), String> {
+    let paths = tokens.iter().filter(|_| READ.contains(&key)).filter_map(|token| {
+        let (_, path) = token.to_str()?.split_once('=')?;
+        let is_named = key == "lock" && !Path::new(path).exists();
+        Some(path.split_once('=').filter(|_| is_named).map_or(path, |(_, path)| path))
+    });
+    match paths.into_iter().find(|path| !Path::new(path).exists()) {
+        Some(path) => Err(format!("'{path}': no such file: expected a path relative to this file")),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,154 @@
+//! The store of findings: written by sweeps and merges, accepted, retested, refused if damaged.
+
+use crate::answer::{Answer, fencepost_in};
+use serde_json::Value;
+use std::path::Path;
+
+const FLAWED: &str = r#"
+function acquire(key, ttl)
+  if redis.call("SET", key, "1", "NX", "PX", ttl) then return "1" end
+end
+
+function release(key, owner)
+  return redis.call("DEL", key) == 1
+end
+"#;
+
+/// Waits for its lock for ever: no run is violated.
+const FIXED: &str = r#"
+function acquire(key, ttl)
+  if redis.call("SET", key, "1", "NX") then return "1" end
+end
+
+function release(key, owner)
+  return redis.call("DEL", key) == 1
+end
+"#;
+
+const PROJECT: &str = r#"
+lock = "lock.lua"
+fault = "pause"
+format = "junit"
+findings = "findings.jsonl"
+cycles = 5
+no-shrink = true
+"#;
+
+fn project() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("lock.lua"), FLAWED).unwrap();
+    std::fs::write(folder.path().join("fencepost.toml"), PROJECT).unwrap();
+    folder
+}
+
+fn status(folder: &Path, arguments: &[&str]) -> (i32, Answer) {
+    let answer = fencepost_in(folder, arguments);
+    (answer.status, answer)
+}
+
+fn store(folder: &Path) -> Vec<Value> {
+    let text = std::fs::read_to_string(folder.join("findings.jsonl")).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+fn states(folder: &Path) -> Vec<String> {
+    store(folder)[1..].iter().map(|one| one["state"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn nights_find_accept_and_fix() {
+    let folder = project();
+    let folder = folder.path();
+    let (code, first) = status(folder, &["sweep", "--seeds", "+6", "--format", "json"]);
+    assert_eq!(code, 1, "{}", first.stderr);
+    assert!(first.stderr.contains("findings.jsonl: "), "{}", first.stderr);
+    let sweep: Value = serde_json::from_str(&first.stdout).unwrap();
+    assert_eq!(sweep["cells"][0]["fingerprints"][0]["state"], "new");
+    assert!(states(folder).iter().all(|state| state == "new"));
+    assert_eq!(store(folder)[0]["next_seed"], "6");
+
+    let (code, _) = status(folder, &["sweep", "--seeds", "+2"]);
+    assert_eq!((code, &store(folder)[0]["next_seed"]), (1, &"8".into()), "known seeds show it");
+    assert!(states(folder).contains(&"known".to_owned()));
+    let replay = store(folder)[1]["replay"].as_str().unwrap().to_owned();
+    let words: Vec<&str> = replay.split_whitespace().skip(1).chain(["--no-shrink"]).collect();
+    assert_eq!(status(folder, &words).0, 1, "{replay}");
+
+    let ids: Vec<String> =
+        store(folder)[1..].iter().map(|one| one["id"].as_str().unwrap().to_owned()).collect();
+    let mut accept = vec!["findings", "accept", "--note", "known hazard"];
+    accept.extend(ids.iter().map(String::as_str));
+    assert_eq!(status(folder, &accept).0, 0);
+    assert_eq!(
+        status(folder, &["sweep", "--seeds", "0..6"]).0,
+        0,
+        "accepted findings fail nothing"
+    );
+    assert_eq!(status(folder, &["findings", "retest"]).0, 0);
+    let listed = status(folder, &["findings", "list"]).1.stdout;
+    assert!(listed.contains("accepted") && listed.contains("note: known hazard"), "{listed}");
+}
+
+#[test]
+fn a_retest_tells_what_is_fixed() {
+    let folder = project();
+    let folder = folder.path();
+    status(folder, &["sweep", "--seeds", "0..6"]);
+    let (code, still) = status(folder, &["findings", "retest"]);
+    assert_eq!(code, 1, "{}", still.stderr);
+    assert!(still.stderr.contains("still there: "), "{}", still.stderr);
+    let (_, other) = status(folder, &["findings", "retest", "--ttl", "9s"]);
+    assert!(other.stderr.contains("not retested: "), "{}", other.stderr);
+    std::fs::write(folder.join("lock.lua"), FIXED).unwrap();
+    let (code, gone) = status(folder, &["findings", "retest"]);
+    assert_eq!(code, 0, "{}", gone.stderr);
+    assert!(gone.stdout.starts_with("fixed "), "{}", gone.stdout);
+    std::fs::write(folder.join("lock.lua"), FLAWED).unwrap();
+    assert_eq!(status(folder, &["sweep", "--seeds", "50..51"]).0, 1, "known seeds come first");
+    assert!(states(folder).contains(&"known".to_owned()), "it is back on the same day");
+}
+
+#[test]
+fn a_merge_adds_all_slices() {
+    let folder = project();
+    let folder = folder.path();
+    for slice in ["1/2", "2/2"] {
+        let name = format!("slice-{}.json", &slice[..1]);
+        let arguments =
+            ["sweep", "--no-config", "--lock", "lock.lua", "--fault", "pause", "--seeds", "0..6"];
+        let rest = ["--cycles", "5", "--no-shrink", "--shard", slice, "--format", "json"];
+        let (_, answer) = status(folder, &[&arguments[..], &rest].concat());
+        std::fs::write(folder.join(name), answer.stdout).unwrap();
+    }
+    let merge = ["merge", "slice-1.json", "slice-2.json", "--findings", "merged.jsonl"];
+    let (code, _) = status(folder, &[&merge[..], &["--partial"]].concat());
+    assert_eq!(code, 1);
+    let (_, listed) =
+        status(folder, &["findings", "list", "--findings", "merged.jsonl", "--format", "json"]);
+    let merged: Value = serde_json::from_str(&listed.stdout).unwrap();
+    assert_eq!(merged["next_seed"], "6");
+    assert!(!merged["all"].as_object().unwrap().is_empty());
+}
+
+#[test]
+fn damage_and_wrong_names_are_refused_in_one_line() {
+    let folder = project();
+    let folder = folder.path();
+    let refused = |arguments: &[&str], part: &str| {
+        let (code, answer) = status(folder, arguments);
+        assert_eq!((code, answer.stderr.lines().count()), (2, 1), "{}", answer.stderr);
+        assert!(answer.stderr.contains(part), "{:?} does not say {part:?}", answer.stderr);
+    };
+    refused(&["findings", "list"], "findings.jsonl: No such file");
+    refused(&["sweep", "--seeds", "+x"], "expected +N");
+    refused(&["sweep", "--no-config", "--seeds", "+5"], "expected --findings FILE");
+    status(folder, &["sweep", "--seeds", "0..6"]);
+    refused(&["findings", "accept", "000000000000"], "unknown finding '000000000000'");
+    let path = folder.join("findings.jsonl");
+    let text = std::fs::read_to_string(&path).unwrap();
+    std::fs::write(&path, text.replace("\"state\":\"new\"", "\"state\":\"odd\"")).unwrap();
+    refused(&["findings", "list"], "findings.jsonl: line 2: unknown variant `odd`");
+    refused(&["sweep", "--seeds", "+5"], "findings.jsonl: line 2: ");
+    std::fs::write(&path, &text[..text.len() - 2]).unwrap();
+    refused(&["findings", "retest"], "cut short");
+}
