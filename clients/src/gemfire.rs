@@ -16,15 +16,17 @@
 //! A call that is given up ends the membership of its process, which departs by itself.
 
 pub mod member;
+pub mod system;
 
 use crate::env::{BoxFuture, Env, Monotonic};
 use crate::lock::{
     Acquisition, Definition, Deployment, FencingToken, Keeps, Lease, Lock, Release, Servers,
     Settings,
 };
-use member::{Failure, Member, System};
+use member::{Failure, Member};
 use std::rc::Rc;
 use std::time::Duration;
+use system::System;
 
 /// `lock-lease` of a cache.
 const LOCK_LEASE: Duration = Duration::from_secs(120);

@@ -6,19 +6,18 @@
 //! for each other). A process that was paused for longer than a member timeout gives all servers a
 //! heartbeat first, as a real monitor does; a departed one hears of it milliseconds later.
 
+use super::system::{System, first};
 use crate::call_error::CallError;
 use crate::env::{Address, Draw, Env, Monotonic, Spawned};
-use crate::lock::{Servers, Settings};
 use crate::owned_key::fresh_digits;
 use crate::stream::Stream;
-use crate::task::{Notified, Notify};
+use crate::task::Notify;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::future::Future;
 use std::ops::RangeInclusive;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::rc::Rc;
-use std::task::Poll;
 use std::time::Duration;
 
 /// Delay before a call is tried again.
@@ -36,47 +35,6 @@ pub enum Failure {
     Refused(String),
     /// No answer came in time; it may have been executed. Says what happened last.
     Late(String),
-}
-
-/// The servers of a distributed system, as a process reaches them.
-pub struct System {
-    env: Env,
-    servers: Vec<Address>,
-    timeout: Duration,
-}
-
-impl System {
-    /// Knows all servers. Panics if they are no ensemble.
-    pub fn new(env: &Env, servers: &Servers, settings: &Settings) -> System {
-        let Servers::Ensemble(servers) = servers else {
-            panic!("servers of a system are needed, but the servers are {servers:?}")
-        };
-        let (servers, timeout) = (servers.clone(), settings.command_timeout);
-        System { env: env.clone(), servers, timeout }
-    }
-
-    pub(super) fn env(&self) -> &Env {
-        &self.env
-    }
-
-    /// One request to one server, on a new connection.
-    async fn ask(&self, to: &Address, request: &str) -> Result<Vec<String>, CallError> {
-        let mut stream = Stream::open(&self.env, to, self.timeout).await?;
-        stream.exchange(request).await
-    }
-
-    /// One request to the first server.
-    pub async fn look(&self, request: &str) -> Result<Vec<String>, CallError> {
-        self.ask(&self.servers[0], request).await
-    }
-
-    fn address(&self, id: u8) -> Option<&Address> {
-        self.servers.get(usize::from(id).checked_sub(1)?)
-    }
-
-    fn ids(&self) -> impl Iterator<Item = u8> + use<> {
-        1..=u8::try_from(self.servers.len()).unwrap_or(u8::MAX)
-    }
 }
 
 /// A membership. When it is dropped, the member departs without a word.
@@ -496,16 +454,4 @@ async fn pause(env: &Env, deadline: Monotonic, why: &str) -> Result<(), Failure>
     }
     env.sleep(delay).await;
     if env.is_interrupted() { Err(late()) } else { Ok(()) }
-}
-
-/// The result of a call; `None` if the notification comes first.
-async fn first<T>(mut call: Pin<&mut impl Future<Output = T>>, changed: Notified) -> Option<T> {
-    let mut changed = pin!(changed);
-    std::future::poll_fn(|context| {
-        if let Poll::Ready(result) = call.as_mut().poll(context) {
-            return Poll::Ready(Some(result));
-        }
-        changed.as_mut().poll(context).map(|_| None)
-    })
-    .await
 }

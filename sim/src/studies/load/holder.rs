@@ -23,7 +23,7 @@ pub(super) enum Holder {
     Etcd(etcd::gateway::Gateway),
     /// It asks who is the master.
     Chubby(chubby::cell::Cell),
-    GemFire(gemfire::member::System),
+    GemFire(gemfire::system::System),
 }
 
 impl Holder {
@@ -57,7 +57,7 @@ impl Holder {
                 Some(Holder::Chubby(chubby::cell::Cell::new(env, servers, settings)))
             }
             Coordinator::GemFire => {
-                Some(Holder::GemFire(gemfire::member::System::new(env, servers, settings)))
+                Some(Holder::GemFire(gemfire::system::System::new(env, servers, settings)))
             }
         }
     }
