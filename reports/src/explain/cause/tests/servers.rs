@@ -84,7 +84,13 @@ fn a_lock_of_a_member_ends_before_its_lease_if_the_member_departs_or_a_clock_is_
 fn a_system_that_is_founded_again_has_forgotten_the_locks_of_its_members() {
     for keeping in [Keeping::Membership, Keeping::MemberLease] {
         let story = Story::kept_as(keeping).takes(1, 1, "7").acquires(4, 2);
-        let story = story.grants_at(5, 2, 2, "8").hears(6, 2, "8").releases(7, 1).releases(8, 2);
+        let story = story
+            .redis_crashes(3, 1)
+            .redis_starts(4, 1)
+            .grants_at(5, 2, 2, "8")
+            .hears(6, 2, "8")
+            .releases(7, 1)
+            .releases(8, 2);
         assert_eq!(overlap(story.at_servers()), Cause::RestartWithoutDelay);
     }
 }
