@@ -183,12 +183,12 @@ impl Usage {
 pub trait Lock {
     /// Tries to take the lock.
     ///
-    /// **Nested** ([`Usage::nests`]): the application calls it a second time while it holds the
-    /// lock, on the same resource, some time after its guarded read; releases the inner lease; and
-    /// continues with the outer critical section, which writes and is then released. Operations:
-    /// acquire, read, *acquire, release*, write, release. If the inner acquire is not granted, the
-    /// application writes nothing and releases the outer lease. The write belongs to the outer
-    /// acquisition.
+    /// **Nested** ([`Usage::nests`]): in some critical sections the application calls it a second
+    /// time while it holds the lock, on the same resource, some time after its guarded read;
+    /// releases the inner lease; and continues with the outer critical section, which writes and is
+    /// then released. Operations: acquire, read, *acquire, release*, write, release. If the inner
+    /// acquire is not granted, the application writes nothing and releases the outer lease. The
+    /// write belongs to the outer acquisition.
     fn acquire<'a>(&'a mut self, resource: &'a str) -> BoxFuture<'a, Acquisition>;
 
     /// Releases the lock. Called once per lease, also when the lease may have expired.

@@ -148,6 +148,7 @@ fn explore_trial(cell: &Hard, seed: u64) -> Result<Trial, String> {
     let clock = ThreadClock::start();
     let words = |error: &dyn std::fmt::Display| error.to_string();
     let mut table = toml::Table::try_from(small_scenario()).map_err(|error| words(&error))?;
+    table.insert("nesting".to_owned(), "always".into());
     for text in [cell.scenario, cell.explored] {
         table.extend(text.parse::<toml::Table>().map_err(|error| words(&error))?);
     }

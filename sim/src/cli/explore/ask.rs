@@ -11,13 +11,14 @@ use fencepost_faults::{Families, Seed};
 
 /// explore's own defaults, unless a file or a flag overrides them: few processes and short cycles,
 /// because every event is a place for a fault, and fixed lengths.
-const DEFAULTS: [(&str, &str); 6] = [
+const DEFAULTS: [(&str, &str); 7] = [
     ("processes", "2"),
     ("cycles", "1"),
     ("think", "1ms"),
     ("hold", "4s"),
     ("retry", "2s"),
     ("masters", "3"),
+    ("nesting", "always"),
 ];
 
 /// The bounds. Errors name the value and the valid ones.
@@ -111,6 +112,7 @@ fn differing(scenario: &Scenario) -> Vec<(String, String)> {
             scenario.servers.masters == built_in.servers.masters,
             built_in.servers.masters.to_string(),
         ),
+        ("nesting", scenario.nesting == built_in.nesting, built_in.nesting.name().to_owned()),
     ];
     let back = back.into_iter().filter(|(_, is_built_in, _)| *is_built_in);
     all.extend(back.map(|(key, _, value)| (key.to_owned(), value)));

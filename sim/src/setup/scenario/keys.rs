@@ -66,7 +66,7 @@ keys {
     /// Which sections take a re-entrant lock a second time. A report that does not say means all;
     /// for a scenario file see [`Scenario::of_table`].
     #[serde(default = "Nesting::unsaid", skip_serializing_if = "Nesting::is_unsaid")]
-    nesting: Nesting = Nesting::Always;
+    nesting: Nesting = Nesting::Drawn;
     /// No live process may keep the lock longer than this; by default it may keep it for as long as
     /// it likes.
     #[serde(skip_serializing_if = "Option::is_none")]

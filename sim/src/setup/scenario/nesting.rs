@@ -12,9 +12,9 @@ use serde::{Deserialize, Serialize};
 #[serde(rename_all = "kebab-case")]
 pub enum Nesting {
     /// About every second one.
+    #[default]
     Drawn,
     /// Every one.
-    #[default]
     Always,
     /// None.
     Never,

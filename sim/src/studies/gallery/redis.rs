@@ -204,7 +204,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         client: "redisson",
         fault: "restart",
         settings: &[("availability", "5s")],
-        seed: 95,
+        seed: 6,
         kind: Kind::Unavailable,
         cause: Cause::MissedWakeup,
         remedy: "Ask again after subscribing anew, and after a while without a message. Who polls \

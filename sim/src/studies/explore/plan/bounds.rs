@@ -2,7 +2,7 @@
 
 use super::level::Level;
 use super::rule::Rule;
-use crate::setup::scenario::{ClientCalls, Hold, Scenario, Servers};
+use crate::setup::scenario::{ClientCalls, Hold, Nesting, Scenario, Servers};
 use crate::setup::span::{Span, SpanRange};
 use clap::ValueEnum;
 use fencepost_clients::Definition;
@@ -77,6 +77,7 @@ pub fn small_scenario() -> Scenario {
         cycles: 1,
         think: fixed(1),
         hold: Hold::Drawn(fixed(4_000)),
+        nesting: Nesting::Always,
         servers: Servers { masters: 3, ..Servers::default() },
         calls: ClientCalls { retry: fixed(2_000), ..ClientCalls::default() },
         ..Scenario::default()
