@@ -56,6 +56,7 @@ class Run:
         self.sections, self.acquires = self.read_sections()
         self.spans = self.read_spans()
         self.primaries = self.read_primaries()
+        self.renews = self.read_renewals()
 
     def read_sections(self):
         """Critical sections: from an acquire's ok until release, loss or death."""
@@ -134,6 +135,25 @@ class Run:
                 del standing[node]
         return spans
 
+    def read_renewals(self):
+        """Whether leases are renewed: some process extended more of them, with no call open, than
+        it had calls of unknown outcome."""
+        calls, unknown, extended = {}, Counter(), Counter()
+        for event in self.events:
+            what, node = event["event"], machine(event["node"])
+            if what == "invoke" and event["action"] not in ("read", "write"):
+                calls[event["operation"]] = node
+            elif what in ("ok", "fail"):
+                calls.pop(event["operation"], None)
+            elif what == "info" and calls.pop(event["operation"], None):
+                unknown[node] += 1
+            elif what == "server" and event["change"] == "extended" and event.get("by"):
+                by = machine(event["by"])
+                is_of_the_lock = event["key"] == self.header["resource"]
+                if is_of_the_lock and by not in calls.values():
+                    extended[by] += 1
+        return any(extended[node] > unknown[node] for node in extended)
+
     def read_primaries(self):
         """Promotions and demotions as they were recorded, by server."""
         turns = defaultdict(list)
@@ -196,7 +216,10 @@ class Run:
         lease, rounding = self.header["ttl_us"], 1_000_000
         if held["node"].startswith("redis"):
             lease, rounding = set_last.get("lease_us", lease), GRANULARITY_US
-        if set_last["time_us"] + lease <= taken["from"]["time_us"] + rounding:
+        ends = set_last["time_us"] + lease
+        # A lock that renews its lease would have gone on doing so had it not been lost before.
+        is_lost = self.renews and lost and span["end"]["time_us"] + rounding < ends
+        if ends <= taken["from"]["time_us"] + rounding and not is_lost:
             return "lease-over"
         if span["how"] == "removed" and span["end"].get("by"):
             is_own = machine(span["end"]["by"]) == process

@@ -26,7 +26,7 @@ pub enum Node {
     Client(u16),
     /// A further thread of such a process; [`Node::of_thread`] makes it.
     Thread {
-        /// The number of its client.
+        /// The number of its client; 0 for the probe.
         client: u16,
         /// Its number, from 2: the first thread is the client itself.
         thread: u16,
@@ -39,16 +39,18 @@ impl Node {
     /// The machine of a thread's process, or the machine itself.
     pub const fn machine(self) -> Node {
         match self {
+            Node::Thread { client: 0, .. } => Node::Probe,
             Node::Thread { client, .. } => Node::Client(client),
             machine => machine,
         }
     }
 
-    /// The thread of this number of the process here, counted from 1. Nodes other than clients have
-    /// no threads and are returned unchanged.
+    /// The thread of this number of the process here, counted from 1. Nodes other than processes
+    /// have no threads and are returned unchanged.
     pub const fn of_thread(self, thread: u16) -> Node {
         match self.machine() {
             Node::Client(client) if thread > 1 => Node::Thread { client, thread },
+            Node::Probe if thread > 1 => Node::Thread { client: 0, thread },
             machine => machine,
         }
     }
@@ -70,6 +72,7 @@ impl Node {
             Node::Sentinel(n) => (2, n, 0),
             Node::Storage => (3, 0, 0),
             Node::Client(n) => (4, n, 1),
+            Node::Thread { client: 0, thread } => (5, 0, thread),
             Node::Thread { client, thread } => (4, client, thread),
             Node::Probe => (5, 0, 0),
         }
@@ -91,8 +94,8 @@ impl PartialOrd for Node {
 /// A name of no machine and no thread.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, its thread \
-     client-N.T, storage or probe, with N from 1 and T from 2 to 65535"
+    "unknown node '{0}': expected redis-N, server-N, sentinel-N, client-N, storage or probe, or a \
+     thread client-N.T or probe.T, with N from 1 and T from 2 to 65535"
 )]
 pub struct UnknownNode(pub String);
 
@@ -104,6 +107,7 @@ impl fmt::Display for Node {
             Node::Sentinel(n) => f.pad(&format!("sentinel-{n}")),
             Node::Storage => f.pad("storage"),
             Node::Client(n) => f.pad(&format!("client-{n}")),
+            Node::Thread { client: 0, thread } => f.pad(&format!("probe.{thread}")),
             Node::Thread { client, thread } => f.pad(&format!("client-{client}.{thread}")),
             Node::Probe => f.pad("probe"),
         }
@@ -123,7 +127,9 @@ impl FromStr for Node {
         if let Some((process, thread)) = text.split_once('.') {
             let thread: u16 = thread.parse().map_err(|_| unknown())?;
             return match process.parse() {
-                Ok(Node::Client(client)) if thread >= 2 => Ok(Node::Thread { client, thread }),
+                Ok(process @ (Node::Client(_) | Node::Probe)) if thread >= 2 => {
+                    Ok(process.of_thread(thread))
+                }
                 _ => Err(unknown()),
             };
         }
@@ -162,7 +168,7 @@ impl JsonSchema for Node {
             "type": "string",
             "description": "A machine of the simulated deployment, or a thread of the process on \
              one: client-1.2 is the second of client-1.",
-            "pattern": "^(redis-[1-9][0-9]*|server-[1-9][0-9]*|sentinel-[1-9][0-9]*|client-[1-9][0-9]*(\\.([2-9]|[1-9][0-9]+))?|storage|probe)$"
+            "pattern": "^(redis-[1-9][0-9]*|server-[1-9][0-9]*|sentinel-[1-9][0-9]*|storage|(client-[1-9][0-9]*|probe)(\\.([2-9]|[1-9][0-9]+))?)$"
         })
     }
 }

@@ -17,6 +17,7 @@ fn any_node() -> impl Strategy<Value = Node> {
         (1..=u16::MAX, 2..=u16::MAX).prop_map(|(client, thread)| Node::Thread { client, thread }),
         Just(Node::Storage),
         Just(Node::Probe),
+        (2..=u16::MAX).prop_map(|thread| Node::Probe.of_thread(thread)),
     ]
 }
 
@@ -67,7 +68,7 @@ fn a_name_that_is_no_nodes_is_refused() {
         "client-0.2",
         "client-1.2.3",
         "redis-1.2",
-        "probe.2",
+        "probe.1",
         ".2",
     ];
     for text in machines.into_iter().chain(threads) {
@@ -85,7 +86,7 @@ fn the_first_thread_of_a_process_is_its_machine() {
     );
     assert_eq!((machine.machine(), second.machine()), (machine, machine));
     assert_eq!(
-        (Node::Redis(1).of_thread(2), Node::Probe.of_thread(2)),
+        (Node::Redis(1).of_thread(2), Node::Probe.of_thread(2).machine()),
         (Node::Redis(1), Node::Probe)
     );
 }
@@ -101,6 +102,7 @@ fn a_thread_stands_right_behind_its_process() {
         "client-1.10",
         "client-2",
         "probe",
+        "probe.2",
     ];
     let nodes: Vec<Node> = text.iter().map(|name| name.parse().unwrap()).collect();
     assert!(nodes.is_sorted(), "{nodes:?}");

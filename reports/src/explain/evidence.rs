@@ -98,6 +98,11 @@ impl<'t, 'h> Case<'t, 'h> {
         misheard::of_finding(self.timeline, self.finding) == Some(wanted)
     }
 
+    /// Returns whether the wrong answer is that a process has the lock.
+    pub(super) fn is_of_a_grant(&self) -> bool {
+        misheard::is_of_a_grant(self.timeline, self.finding)
+    }
+
     /// Returns whether one of both entered though no server had granted it the lock.
     pub(super) fn is_entered_ungranted(&self) -> bool {
         self.finding.clash.is_some_and(|clash| unfounded::of_clash(self.timeline, clash))

@@ -164,7 +164,8 @@ fn server(history: &History, event: &Event) -> String {
             format!("lowers the count of {by}, which still has {whose}")
         }
         (Change::Granted, Some(by), _) => {
-            format!("grants {whose} to {by}{}", waits_no_longer(history, event, *by))
+            let again = if is_raised(history, event) { " once more" } else { "" };
+            format!("grants {whose} to {by}{again}{}", waits_no_longer(history, event, *by))
         }
         (Change::Granted, None, _) => {
             let owner = grantee(history, event);
@@ -172,6 +173,9 @@ fn server(history: &History, event: &Event) -> String {
                 "receives {whose}{}",
                 owner.map_or(String::new(), |owner| format!(" of {owner}"))
             )
+        }
+        (Change::Extended, ..) if completes_a_grant(history, event) => {
+            format!("sets the expiry of {whose}{asked}")
         }
         (Change::Extended, ..) => format!("extends {whose}{asked}"),
         (Change::Removed, ..) => format!("removes {whose}{asked}"),
@@ -186,7 +190,26 @@ fn server(history: &History, event: &Event) -> String {
 
 /// Returns whether a server wrote a lower count for the owner of the lock.
 fn is_lowered(history: &History, event: &Event) -> bool {
-    let What::Server { key, value: Some(now), .. } = &event.what else { return false };
+    let now = written(event);
+    stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(before, now))
+}
+
+/// Returns whether a server wrote a higher count for the owner of the lock.
+fn is_raised(history: &History, event: &Event) -> bool {
+    let now = written(event);
+    stood(history, event).zip(now).is_some_and(|(before, now)| is_lower_count(now, before))
+}
+
+fn written(event: &Event) -> Option<&str> {
+    match &event.what {
+        What::Server { value, .. } => value.as_deref(),
+        _ => None,
+    }
+}
+
+/// The value of a key at a server before an event.
+fn stood<'h>(history: &'h History, event: &Event) -> Option<&'h str> {
+    let What::Server { key, .. } = &event.what else { return None };
     let before = &history.events[..history.events.len().min(event.sequence as usize)];
     let stood = before.iter().rev().find_map(|earlier| match &earlier.what {
         What::Server { key: same, change, value, .. }
@@ -197,7 +220,21 @@ fn is_lowered(history: &History, event: &Event) -> bool {
         }
         _ => None,
     });
-    stood.flatten().is_some_and(|before| is_lower_count(before, now))
+    stood.flatten()
+}
+
+/// Returns whether a command sets a time to live at the instant in which its process was granted
+/// the lock there: both are of one script or transaction.
+fn completes_a_grant(history: &History, event: &Event) -> bool {
+    let What::Server { key, by, .. } = &event.what else { return false };
+    let before = &history.events[..history.events.len().min(event.sequence as usize)];
+    let mut here = before.iter().rev().take_while(|earlier| earlier.time_us == event.time_us);
+    here.any(|earlier| match &earlier.what {
+        What::Server { key: same, change: Change::Granted, by: asked, .. } => {
+            same == key && asked == by && earlier.node == event.node
+        }
+        _ => false,
+    })
 }
 
 /// The text for the first node of the queue at a server.
@@ -303,6 +340,17 @@ mod tests {
     }
 
     #[test]
+    fn a_time_to_live_of_the_granting_script_extends_nothing() {
+        let extends = |ms| {
+            let by = Some(Node::Client(1));
+            let story = Story::new().takes(1, 1, "a").server(ms, 1, Change::Extended, "a", by);
+            said(story, ms).pop()
+        };
+        let text = |verb| Some(format!("{verb} the lock of client-1, asked by client-1"));
+        assert_eq!([extends(1), extends(5)], [text("sets the expiry of"), text("extends")]);
+    }
+
+    #[test]
     fn a_count_that_is_lowered_is_no_grant() {
         let counts = |values: [&str; 2]| {
             let [before, now] = values;
@@ -314,7 +362,7 @@ mod tests {
             counts(["a=2", "a=1"]),
             "lowers the count of client-1, which still has the lock"
         );
-        assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1");
+        assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1 once more");
         assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");
     }
 }

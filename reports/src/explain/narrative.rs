@@ -119,6 +119,17 @@ impl Story<'_, '_> {
         }
     }
 
+    /// Returns whether the value by which an acquire was granted is of that acquire itself, as of a
+    /// script that was sent twice.
+    fn created_itself(&self, one: &Acquisition<'_>, granted: Moment) -> bool {
+        self.timeline.keys.iter().any(|span| {
+            span.by == Some(one.process)
+                && one.invoked < span.from
+                && span.from <= granted
+                && self.timeline.is_lock_of(span, one)
+        })
+    }
+
     /// Adds the deciding grant.
     fn granted(&mut self, one: &Acquisition<'_>) {
         let Some(grant) = &one.grant else { return };
@@ -131,6 +142,9 @@ impl Story<'_, '_> {
             _ if header.has_no_ttl() => {
                 let kept = if header.lives_with_session { "session" } else { "connection" };
                 format!("{node} grants the lock to {process} for as long as its {kept} lasts.")
+            }
+            0 | 1 if !grant.created && self.created_itself(one, grant.moment) => {
+                format!("{node} grants the lock to {process} once more{ttl}.")
             }
             0 | 1 if !grant.created => {
                 let own = process.machine();

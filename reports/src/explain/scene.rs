@@ -111,6 +111,15 @@ impl<'t, 'h> Scene<'t, 'h> {
         self.last_lease().map_or(self.ttl(), |lease| lease.lasts)
     }
 
+    /// How much of the lease was over when the holder heard of its grant.
+    pub(super) fn spent(&self) -> &'static str {
+        let heard = self.holder.completed.map(|heard| heard.time);
+        match heard.zip(self.lease_ends()).is_some_and(|(heard, ends)| ends <= heard) {
+            true => "the lease",
+            false => "most of the lease",
+        }
+    }
+
     /// When that lease is over by true time.
     pub(super) fn lease_ends(&self) -> Option<SimTime> {
         self.last_lease().map(Lease::ends)

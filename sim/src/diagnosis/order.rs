@@ -223,11 +223,12 @@ fn position(history: &History, name: &Name) -> Option<(SimTime, usize)> {
 }
 
 fn is_of_the_probe(event: &Event) -> bool {
-    let asked = matches!(
-        event.what,
-        What::Server { by: Some(Node::Probe), .. } | What::Storage { by: Node::Probe, .. }
-    );
-    event.node == Node::Probe || asked
+    let asked = match &event.what {
+        What::Server { by, .. } => *by,
+        What::Storage { by, .. } => Some(*by),
+        _ => None,
+    };
+    [Some(event.node), asked].into_iter().flatten().any(|node| node.machine() == Node::Probe)
 }
 
 fn like(what: &What) -> String {

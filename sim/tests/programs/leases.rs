@@ -100,6 +100,7 @@ fn a_cut_that_outlasts_a_renewed_lease_is_a_missed_renewal() {
         let Some(facts) = of(seed).run() else { return };
         let overlaps = facts.violations.iter().filter(|one| one.kind == Kind::Overlap);
         causes.extend(overlaps.map(|one| one.cause));
+        assert!(found(&facts).iter().all(|(_, cause)| *cause != Cause::Unexplained), "{seed}");
     }
     assert!(causes.contains(&Cause::MissedRenewal), "{causes:?}");
     let known = [Cause::MissedRenewal, Cause::Partition];

@@ -6,6 +6,7 @@
 
 mod cases;
 mod coordinators;
+mod entries;
 mod leases;
 mod locks;
 mod real_servers;

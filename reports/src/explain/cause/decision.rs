@@ -152,10 +152,14 @@ table! {
             When(|case| case.is_misheard(Misheard::Refused(Obstacle::Loss)));
         LostRelease: "its release succeeded, it says, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Succeeded(Obstacle::Loss)));
+        Partition: "it heard of its grant after the lease: a cut held the answer up",
+            When(|case| case.is_misheard(Misheard::CutOff));
+        LostReply: "it heard of its grant after the lease, and a message had been lost",
+            When(|case| case.is_misheard(Misheard::Late(Obstacle::Loss)));
         HolderPause: "it stood still while its call was open", When(misheard_by_pause);
         Latency: "messages or the server were slow while its call was open",
             When(misheard_by_delay);
-        UnfoundedAnswer: "nothing came between it and the one server",
+        UnfoundedAnswer: "nothing came between it and the servers, or none had granted the lock",
             When(|case| case.is_misheard(Misheard::Unfounded));
     }
     Owners {
@@ -311,7 +315,8 @@ table! {
 }
 
 fn misheard_by(case: &Case<'_, '_>, obstacle: Obstacle) -> bool {
-    case.is_misheard(Misheard::Refused(obstacle)) || case.is_misheard(Misheard::Succeeded(obstacle))
+    let by = [Misheard::Refused, Misheard::Succeeded, Misheard::Late];
+    by.iter().any(|misheard| case.is_misheard(misheard(obstacle)))
 }
 
 fn misheard_by_pause(case: &Case<'_, '_>) -> bool {

@@ -1,18 +1,14 @@
 //! The steps of processes interleaved.
 
 use super::entry::Entry;
+use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
+use fencepost_faults::{FaultKind, Impact, Micros, Node};
+use std::collections::BTreeSet;
 
-pub(super) static ENTRY: Entry = Entry {
-    between: Some(between),
-    alone: Some(|_| {
-        "Several processes divided the servers among them, gave them back and tried again in step, \
-         so that none had a majority."
-            .to_owned()
-    }),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry =
+    Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The steps of two processes interleaved in an order that the protocol does not \
@@ -21,6 +17,34 @@ const MEANING: Meaning = Meaning {
           and a write.",
     helps: "One command, one script, or a transaction that watches what it read.",
 };
+
+fn alone(case: &Case<'_, '_>) -> String {
+    let (from, until) = (case.finding.at, case.finding.at + case.finding.duration);
+    let faults = case.timeline.faults.iter().filter(|fault| {
+        let takes_away = matches!(fault.kind.impact(), Impact::Kills | Impact::Freezes);
+        let is_cut = fault.kind == FaultKind::Partition;
+        (takes_away || is_cut) && fault.within(from, until) > Micros::ZERO
+    });
+    let away: BTreeSet<String> = faults
+        .flat_map(|fault| fault.nodes)
+        .filter(|node| node.is_server())
+        .map(Node::to_string)
+        .collect();
+    let meanwhile = match away.len() {
+        0 => String::new(),
+        1 => format!(" Meanwhile {} could not be reached for a time.", words(&away)),
+        _ => format!(" Meanwhile {} could not all be reached for a time.", words(&away)),
+    };
+    format!(
+        "Several processes divided the servers among them, gave them back and tried again in step, \
+         so that none had a majority.{meanwhile}"
+    )
+}
+
+fn words(names: &BTreeSet<String>) -> String {
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    names.join(", ")
+}
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();

@@ -1,7 +1,7 @@
 //! The answer of a server was late.
 
 use super::entry::{Entry, Measure};
-use crate::explain::evidence::Case;
+use crate::explain::evidence::{Case, Misheard, Obstacle};
 use crate::explain::scene::Scene;
 use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
@@ -23,13 +23,18 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "The answer that {} was granted the lock came so late that most of the lease was over.",
-        scene.holder.process
+        "The answer that {} was granted the lock came so late that {} was over.",
+        scene.holder.process,
+        scene.spent()
     )
 }
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
+        Kind::WrongAnswer if case.is_misheard(Misheard::Late(Obstacle::Delay)) => {
+            "Messages to or from a server were late while the call was open, and the lock did not \
+             look at how long it had waited."
+        }
         Kind::WrongAnswer => {
             "Messages to or from a server were late while the call was open, and its client did not \
              wait for the answer."

@@ -31,6 +31,10 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
+        Kind::WrongAnswer if case.is_of_a_grant() => {
+            "A message was lost while that answer was on its way, and the lock did not look at how \
+             long it had waited."
+        }
         Kind::WrongAnswer => {
             "A server had applied its command, and what it was told is not the answer to that: a \
              fault was at work meanwhile."

@@ -3,6 +3,7 @@
 use super::entry::Entry;
 use crate::explain::scene::Scene;
 use crate::judge::meaning::Meaning;
+use fencepost_faults::FaultKind;
 
 pub(super) static ENTRY: Entry =
     Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
@@ -18,8 +19,23 @@ const MEANING: Meaning = Meaning {
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "The lock renews its lease by itself, but for the {} before it was over no renewal of {} \
-         reached the server.",
+         reached the server.{}",
         scene.lease(),
-        scene.holder.process
+        scene.holder.process,
+        cut(scene).unwrap_or_default()
     )
+}
+
+/// The last cut between the holder and the server that granted it the lock when its lease ended.
+fn cut(scene: &Scene<'_, '_>) -> Option<String> {
+    let (holder, ends) = (scene.holder, scene.lease_ends()?);
+    let server = holder.grant.as_ref()?.node;
+    let mut cuts = scene.timeline.faults.iter().rev().filter(|fault| {
+        fault.kind == FaultKind::Partition
+            && fault.names(holder.process.machine())
+            && fault.names(server)
+    });
+    let cut = cuts.find(|cut| cut.touches(ends, ends))?;
+    let until = cut.to.map_or("the end of the run".to_owned(), |to| to.time.to_string());
+    Some(format!(" The network between them was cut from {} to {until}.", cut.from.time))
 }

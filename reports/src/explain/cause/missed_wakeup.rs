@@ -1,15 +1,13 @@
 //! A waiting process was not woken.
 
 use super::entry::Entry;
+use crate::explain::evidence::Case;
 use crate::judge::meaning::Meaning;
+use crate::record::history::What;
+use fencepost_faults::Node;
+use std::collections::BTreeSet;
 
-pub(super) static ENTRY: Entry = Entry {
-    alone: Some(|_| {
-        "The lock became free, and those who waited for it sent nothing to a server after that."
-            .to_owned()
-    }),
-    ..Entry::new(MEANING)
-};
+pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
     what: "The lock became free, and nothing woke a process that waited for it.",
@@ -18,3 +16,28 @@ const MEANING: Meaning = Meaning {
           asked for that. Or a waiter waits for another thread of its own process, not for a server.",
     helps: "Ask again after subscribing, and wait for no longer than a lease.",
 };
+
+fn alone(case: &Case<'_, '_>) -> String {
+    let (from, until) = (case.finding.at, case.finding.at + case.finding.duration);
+    let silent: BTreeSet<Node> = case
+        .timeline
+        .history
+        .events
+        .iter()
+        .filter(|event| match event.what {
+            What::Silent { since_us, .. } => since_us <= from && from <= event.time_us,
+            _ => false,
+        })
+        .filter(|event| event.time_us <= until && case.finding.processes.contains(&event.node))
+        .map(|event| event.node)
+        .collect();
+    match (silent.len(), silent.first()) {
+        (1, Some(next)) if case.finding.processes.len() > 1 => format!(
+            "The lock became free, and {next}, which was next, sent nothing to a server after that."
+        ),
+        _ => {
+            "The lock became free, and those who waited for it sent nothing to a server after that."
+                .to_owned()
+        }
+    }
+}

@@ -3,6 +3,7 @@
 use super::entry::{Entry, Need};
 use crate::explain::evidence::Case;
 use crate::explain::scene::Scene;
+use crate::judge::finding::Kind;
 use crate::judge::meaning::Meaning;
 use fencepost_faults::FaultKind;
 
@@ -23,14 +24,22 @@ const MEANING: Meaning = Meaning {
             callers give up in time, and do without the lock what can be done without it.",
 };
 
-fn alone(_: &Case<'_, '_>) -> String {
-    "The network was cut at a server, and meanwhile nobody was granted the lock.".to_owned()
+fn alone(case: &Case<'_, '_>) -> String {
+    let said = match case.finding.kind {
+        Kind::WrongAnswer => {
+            "The network was cut while that answer was on its way, and the lock did not look at how \
+             long it had waited."
+        }
+        _ => "The network was cut at a server, and meanwhile nobody was granted the lock.",
+    };
+    said.to_owned()
 }
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
         "The network was cut while the answer that {} was granted the lock was on its way; when it \
-         came, most of the lease was over.",
-        scene.holder.process
+         came, {} was over.",
+        scene.holder.process,
+        scene.spent()
     )
 }

@@ -15,5 +15,13 @@ const MEANING: Meaning = Meaning {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
+    let (machine, gone) = (holder.machine(), scene.gone());
+    if let Some((gone, _)) = gone.filter(|_| machine != taker.machine()) {
+        return format!(
+            "The release of another thread of {machine} removed the lock of {holder} at {}: both \
+             threads have one owner value.",
+            gone.time
+        );
+    }
     format!("{holder} and {taker} have one owner value, and the server took the one for the other.")
 }

@@ -1,5 +1,6 @@
 //! The smallest story of each cause, and the precedence of two causes.
 
+mod answers;
 mod late;
 mod overruns;
 mod replication;

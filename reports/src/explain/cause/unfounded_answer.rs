@@ -20,6 +20,9 @@ const MEANING: Meaning = Meaning {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
+        Kind::WrongAnswer if case.is_of_a_grant() => {
+            "No server had said so: the lock's own code gave that answer."
+        }
         Kind::WrongAnswer => {
             "No fault held up or lost what the process and the server sent each other meanwhile: \
              the lock's own code gave that answer."
@@ -37,6 +40,11 @@ fn alone(case: &Case<'_, '_>) -> String {
 }
 
 fn between(scene: &Scene<'_, '_>) -> String {
+    if scene.holder.grant.is_none() && scene.taker.grant.is_none() {
+        return "Both were told that they have the lock, though no server had granted it to either in \
+                that acquire: the lock's own code gave those answers."
+            .to_owned();
+    }
     let told = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
     format!(
         "{} was told that it has the lock, though no server had granted it in that acquire: the \

@@ -87,10 +87,13 @@ impl<'t, 'h> Seen<'t, 'h> {
         let over = lease.ends();
         let lost_before = || {
             self.span_at(node).and_then(|span| span.to).is_some_and(|(to, how)| {
-                let by_itself = matches!(how, KeyEnd::Changed { change: Change::Expired, .. });
+                // A server that counts in whole seconds expires it up to one too early.
+                let margin = match (how, node) {
+                    (KeyEnd::Changed { change: Change::Expired, .. }, Node::Server(_)) => COARSE,
+                    _ => GRANULARITY,
+                };
                 to <= self.granted_again
-                    && !by_itself
-                    && to.time + GRANULARITY < over
+                    && to.time + margin < over
                     && (renews_by_itself(self.timeline) || self.is_late_by_nesting(over, to))
             })
         };

@@ -139,10 +139,13 @@ pub(super) fn own_spans<'t, 'h>(
     here.filter(|span| timeline.is_lock_of(span, holder)).collect()
 }
 
-/// Returns whether the lock renews leases by itself: some process with no unanswered call renewed
-/// one, well after it was set. An unanswered call may still be in transit.
+/// Returns whether the lock renews leases by itself: some process without an open call renewed
+/// leases, well after they were set, more often than its calls had unknown outcomes. Each of those
+/// may still be in transit, and extend a lease when it arrives.
 pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
     let mut open: BTreeMap<u64, Node> = BTreeMap::new();
+    let mut unknown: BTreeMap<Node, usize> = BTreeMap::new();
+    let mut extended: BTreeMap<Node, usize> = BTreeMap::new();
     let mut set: BTreeMap<Node, SimTime> = BTreeMap::new();
     let header = &timeline.history.header;
     timeline.history.events.iter().any(|event| {
@@ -154,12 +157,22 @@ pub(super) fn renews_by_itself(timeline: &Timeline<'_>) -> bool {
             What::Ok { operation, .. } | What::Fail { operation, .. } => {
                 open.remove(operation);
             }
+            What::Info { operation, .. } => {
+                let machine = open.remove(operation);
+                machine.into_iter().for_each(|one| *unknown.entry(one).or_default() += 1);
+            }
             What::Server { key, change, by: Some(by), .. } if *key == header.resource => {
-                let before = set.insert(event.node, event.time_us).unwrap_or(SimTime::ZERO);
-                let apart = event.time_us.since(before).0 >= header.ttl_us.0 / RENEWALS_MAX;
-                return *change == Change::Extended
-                    && apart
-                    && open.values().all(|machine| *machine != by.machine());
+                let (machine, before) = (by.machine(), set.insert(event.node, event.time_us));
+                let apart = event.time_us.since(before.unwrap_or(SimTime::ZERO)).0;
+                let is_apart = apart >= header.ttl_us.0 / RENEWALS_MAX;
+                if *change == Change::Extended
+                    && is_apart
+                    && open.values().all(|one| *one != machine)
+                {
+                    let times = extended.entry(machine).or_default();
+                    *times += 1;
+                    return unknown.get(&machine).copied().unwrap_or(0) < *times;
+                }
             }
             _ => {}
         }

@@ -86,7 +86,9 @@ impl Loss<'_, '_> {
         let process = self.holder.process;
         let by = match self.how {
             How::TakenBack { .. } => return Some(Remover::Itself),
-            How::Ended { how: KeyEnd::Changed { change: Change::Removed, by, .. }, .. } => by?,
+            How::Ended { at, how: KeyEnd::Changed { change: Change::Removed, by, .. }, .. } => {
+                release::thread_of(self.timeline, by?, at)
+            }
             _ => return None,
         };
         Some(match by {
@@ -277,16 +279,29 @@ impl Loss<'_, '_> {
         }
         let replacer = self.timeline.replacer(at).unwrap_or(self.taker.process);
         let both = [self.holder.process, replacer].map(Node::machine);
-        let set = span.set.last().map_or(SimTime::ZERO, |set| set.time);
         match keeping {
             Keeping::RowByClients => self.clock_fault(&both, SimTime::ZERO, at.time),
-            Keeping::RowByServer => self.clock_fault(&[span.node], set, at.time),
+            Keeping::RowByServer => {
+                self.clock_fault(&[span.node], self.reckoned_from(span), at.time)
+            }
             Keeping::Connection
             | Keeping::Lease
             | Keeping::Session
             | Keeping::Membership
             | Keeping::MemberLease => None,
         }
+    }
+
+    /// When the server read its clock for the last lease of a row: before it wrote the row, if less
+    /// of the lease was left by then.
+    fn reckoned_from(&self, span: &KeySpan<'_>) -> SimTime {
+        let Some(set) = span.set.last() else { return SimTime::ZERO };
+        let left = match self.timeline.history.events[set.index].what {
+            What::Server { lease_us, .. } => lease_us,
+            _ => None,
+        };
+        let is_short = left.is_some_and(|left| left + COARSE < self.timeline.history.header.ttl_us);
+        if is_short { self.holder.invoked.time.min(set.time) } else { set.time }
     }
 
     /// The clock fault of these hosts in a span: a step precedes a rate. An instantaneous step

@@ -3,9 +3,10 @@
 use super::period::Period;
 use super::session;
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, FaultSpan, Timeline};
+use crate::judge::timeline::{Acquisition, FaultSpan, KeySpan, Moment, Timeline};
 use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Node};
+use std::collections::BTreeSet;
 
 /// A process's wrong answer, and the obstacle to the right one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -16,6 +17,11 @@ pub(crate) enum Misheard {
     Refused(Obstacle),
     /// Its command was confirmed, and a fault came between.
     Succeeded(Obstacle),
+    /// It heard of its grant when the lease, or a part that it still counts, was over; a cut held
+    /// the answer up.
+    CutOff,
+    /// The same, and another fault came between.
+    Late(Obstacle),
     /// Either answer, without a fault between it and the single server of a lock that does not live
     /// in a session or a connection.
     Unfounded,
@@ -53,17 +59,24 @@ pub(super) fn obstacle(
     })
 }
 
+/// Returns whether the wrong answer of a finding is that the lock was granted.
+pub(super) fn is_of_a_grant(timeline: &Timeline<'_>, finding: &Finding) -> bool {
+    let told = finding.witness.last().map(|index| &timeline.history.events[*index].what);
+    matches!(told, Some(What::Ok { operation, .. }) if timeline.acquisition_of(*operation).is_some())
+}
+
 /// The wrong answer: the process waited with a second node; or, during its call, a fault delayed or
-/// lost its traffic with a server of the finding, or one of the two paused or crashed.
+/// lost its traffic with a server of the finding, or one of the two paused or crashed. No fault
+/// creates a lock that no server has.
 pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<Misheard> {
     let told = timeline.moment(*finding.witness.last()?);
     let events = &timeline.history.events;
     let invoked = |operation: &u64| Some(timeline.invocation_of(*operation)?.time);
     let is_undisturbed = |from| !timeline.faults.iter().any(|fault| fault.touches(from, told.time));
     let (from, misheard): (_, fn(Obstacle) -> Misheard) = match &events[told.index].what {
-        // No fault creates a lock that no server has.
         What::Ok { operation, .. } if timeline.acquisition_of(*operation).is_some() => {
-            return is_undisturbed(invoked(operation)?).then_some(Misheard::Unfounded);
+            let acquisition = &timeline.acquisitions[timeline.acquisition_of(*operation)?];
+            return Some(of_grant(timeline, acquisition, told));
         }
         What::Ok { operation, .. } => (invoked(operation)?, Misheard::Succeeded),
         What::Fail { operation, .. } => (invoked(operation)?, Misheard::Refused),
@@ -83,6 +96,41 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     let has_ttl = !timeline.history.header.has_no_ttl();
     let is_unfounded = has_one_server_with_a_ttl(timeline) || has_ttl && is_undisturbed(from);
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
+}
+
+/// Why a process was told of a grant that no quorum of servers had any more, or ever, or of a
+/// validity that none had granted.
+fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
+    let had: Vec<&KeySpan<'_>> = timeline
+        .keys
+        .iter()
+        .filter(|span| span.by.map(Node::machine) == Some(one.process.machine()))
+        .filter(|span| one.invoked < span.from && span.from < told)
+        .collect();
+    let servers: BTreeSet<Node> = had.iter().map(|span| span.node).collect();
+    let stands = had.iter().filter(|span| timeline.stands_at(span, told));
+    let standing: BTreeSet<Node> = stands.map(|span| span.node).collect();
+    let quorum = usize::from(timeline.history.header.quorum.max(1));
+    // A validity that the lease has, counted from the answer instead of the grant.
+    let is_counted_late = one.valid_for.is_some_and(|stated| {
+        had.iter().any(|span| span.runs_out.is_some_and(|end| stated <= end.since(span.from.time)))
+    });
+    let is_late = standing.len() < quorum || is_counted_late;
+    if servers.len() < quorum || !is_late {
+        return Misheard::Unfounded;
+    }
+    let servers: Vec<Node> = servers.into_iter().collect();
+    let span = Period { from: one.invoked.time, until: told.time };
+    let is_cut = timeline.faults.iter().any(|fault| {
+        fault.kind == FaultKind::Partition
+            && fault.touches(span.from, span.until)
+            && keeps_from_hearing(fault, one.process.machine(), &servers)
+    });
+    match obstacle(timeline, one.process, &servers, span) {
+        Some(_) if is_cut => Misheard::CutOff,
+        Some(obstacle) => Misheard::Late(obstacle),
+        None => Misheard::Unfounded,
+    }
 }
 
 /// Returns whether a refused acquire cannot have missed the answer of its single server: no fault

@@ -4,6 +4,7 @@ use crate::judge::finding::{Clash, Finding};
 use crate::judge::timeline::{Acquisition, KeyEnd, Moment, Timeline};
 use crate::record::history::{Action, Change, What};
 use fencepost_faults::{Impact, Node};
+use std::collections::BTreeSet;
 
 /// The time of a process's last release before a moment, if its outcome was unknown then, or never
 /// became known.
@@ -95,6 +96,27 @@ pub(crate) fn sent(timeline: &Timeline<'_>, process: Node, arrived: Moment) -> O
 /// Returns whether a release that a process began after one moment was unanswered at another.
 pub(super) fn is_open(timeline: &Timeline<'_>, process: Node, from: Moment, at: Moment) -> bool {
     unknown(timeline, process, at).is_some_and(|sent| from < sent)
+}
+
+/// The thread that sent a removal. Servers do not tell the threads of a user's program apart: of
+/// several, the only one with an open release sent it.
+pub(super) fn thread_of(timeline: &Timeline<'_>, by: Node, at: Moment) -> Node {
+    let events = &timeline.history.events;
+    let is_told = events
+        .iter()
+        .any(|event| matches!(event.what, What::Server { by: Some(by), .. } if by != by.machine()));
+    let threads: BTreeSet<Node> = timeline
+        .acquisitions
+        .iter()
+        .map(|one| one.process)
+        .filter(|process| process.machine() == by.machine())
+        .collect();
+    if is_told || threads.len() < 2 {
+        return by;
+    }
+    let mut releasing = threads.into_iter().filter(|one| unknown(timeline, *one, at).is_some());
+    let sender = releasing.next();
+    sender.filter(|_| releasing.next().is_none()).unwrap_or(by)
 }
 
 /// The moment at which a command of a process removed a lock before the process heard of the grant.

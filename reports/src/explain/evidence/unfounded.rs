@@ -4,15 +4,17 @@ use crate::judge::finding::Clash;
 use crate::judge::timeline::{Acquisition, Timeline};
 use crate::record::history::{Change, What};
 
-/// Returns whether exactly one of two conflicting processes entered without a server's grant in
-/// that acquire. Locks on many servers, and locks in a session or a connection, are covered
-/// elsewhere.
+/// Returns whether one of two conflicting processes entered without a server's grant in that
+/// acquire. Locks on many servers, and locks in a session or a connection, are covered elsewhere. A
+/// lock of which neither keys nor owners are known may be another key.
 pub(super) fn of_clash(timeline: &Timeline<'_>, clash: Clash) -> bool {
     let header = &timeline.history.header;
     let both = [clash.earlier, clash.later].map(|index| &timeline.acquisitions[index]);
+    let is_known = !timeline.keys.is_empty() || both.iter().all(|one| one.owner.is_some());
     header.quorum <= 1
         && !header.has_no_ttl()
-        && both.iter().filter(|one| was_not_granted(timeline, one)).count() == 1
+        && is_known
+        && both.iter().any(|one| was_not_granted(timeline, one))
 }
 
 /// Returns whether no server set or prolonged a lock for the process while it acquired.

@@ -60,7 +60,8 @@ fn by_sections(timeline: &Timeline<'_>) -> Vec<Done> {
         .filter(|section| section.ended_by == SectionEnd::Release && !timeline.is_inner(section));
     let mut done: Vec<Done> = left
         .filter_map(|section| {
-            let of_probe = timeline.acquisitions[section.acquisition].process == Node::Probe;
+            let of_probe =
+                timeline.acquisitions[section.acquisition].process.machine() == Node::Probe;
             let done = Done { job: None, acquisition: section.acquisition, at: section.to? };
             (!of_probe).then_some(done)
         })

@@ -162,7 +162,10 @@ impl Host {
                 if self.judge.is_amid() {
                     self.shared.recorder.dies_by_itself(self.node);
                 }
-                self.shared.lives.with(self.life, |life| life.ending = Some((now, ending)));
+                let is_inside = self.judge.is_inside();
+                self.shared.lives.with(self.life, |life| {
+                    (life.ending, life.died_inside) = (Some((now, ending)), is_inside);
+                });
                 return;
             }
             if has_news {

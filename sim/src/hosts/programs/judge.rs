@@ -77,6 +77,11 @@ impl Judge {
         self.has_spoken
     }
 
+    /// Returns whether any holder in the process has the lock.
+    pub(crate) fn is_inside(&self) -> bool {
+        self.holders.iter().any(|holder| matches!(holder.phase, Phase::Holding))
+    }
+
     /// Returns whether any holder in the process asks for the lock, has it, or is releasing it.
     pub(crate) fn is_amid(&self) -> bool {
         self.holders.iter().any(|holder| holder.phase != Phase::Idle)
@@ -138,8 +143,7 @@ impl Judge {
     }
 
     /// The index of a holder. Each name is a thread of the process in the history, the first one
-    /// being the process itself. `None` if the history has no place for it: the probe has a single
-    /// one.
+    /// being the process itself. `None` if the history has no place for more.
     fn holder(&mut self, name: Option<Bytes>) -> Option<usize> {
         if let Some(known) = self.holders.iter().position(|holder| holder.name == name) {
             return Some(known);

@@ -20,6 +20,8 @@ pub struct Life {
     pub started: SimTime,
     /// Its own end; `None` if its host crashed or the run was over.
     pub ending: Option<(SimTime, Ending)>,
+    /// `true` if it ended in its critical section.
+    pub died_inside: bool,
     /// Its output.
     pub output: Vec<(SimTime, Channel, Vec<u8>)>,
     /// Printed bytes beyond the kept ones.
@@ -52,6 +54,7 @@ impl Lives {
             node,
             started,
             ending: None,
+            died_inside: false,
             output: Vec::new(),
             output_dropped: 0,
             has_spoken: false,
@@ -158,6 +161,9 @@ impl Life {
         };
         match (&self.ending, self.died) {
             (None, died) => died.and_then(|time| told(time, THREAD_DIED)),
+            (Some((time, ending)), _) if self.died_inside => {
+                told(*time, &format!("{} in its critical section", in_words(ending)))
+            }
             (Some((_, Ending::Exited(0))), _) if self.has_spoken => None,
             (Some((_, Ending::Exited(0))), _) => {
                 Some(format!("{} ended without a word to the judge", self.node))
@@ -327,6 +333,12 @@ mod tests {
         );
         let quiet = of(&[(1, Channel::Stdout, "hello\n")], Ending::Killed(9));
         assert_eq!(quiet.as_deref(), Some("client-1 was killed by signal 9 at 0.007 s"));
+        let mut inside = life(&[], Some(Ending::Exited(0)));
+        (inside.has_spoken, inside.died_inside) = (true, true);
+        assert_eq!(
+            inside.failure().as_deref(),
+            Some("client-1 exited with status 0 in its critical section at 0.007 s")
+        );
         let silent = of(&[], Ending::Exited(0));
         assert_eq!(silent.as_deref(), Some("client-1 ended without a word to the judge"));
     }

@@ -67,7 +67,7 @@ pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watche
     if !is_pattern(&watched.key) {
         tokens::read(&mut events);
     }
-    name_owners(&mut events);
+    name_owners(&mut events, &watched);
     (events, watched)
 }
 
@@ -121,11 +121,14 @@ fn choose(events: &[Event], stated: &str) -> Watched {
 }
 
 /// An acquisition rests on the value that its process was granted last while it asked, or else on
-/// the one whose lease it extended. Of several locks, only what was done to its own key counts.
-fn name_owners(events: &mut [Event]) {
+/// the one whose lease it extended. If there is none, and no other key of Redis may be the lock, its
+/// owner is a value that no server has. Of several locks, only what was done to its own key counts.
+fn name_owners(events: &mut [Event], watched: &Watched) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();
     let mut wrote: BTreeMap<(Node, Change, Option<String>), (usize, String)> = BTreeMap::new();
+    let is_redis = !events.iter().any(|event| matches!(event.node, Node::Server(_)));
+    let tells_all = is_redis && watched.others.is_empty();
     let has_several = events.iter().any(|event| matches!(event.what, What::About { .. }));
     for (index, event) in events.iter_mut().enumerate() {
         let (node, machine) = (event.node, event.node.machine());
@@ -145,7 +148,8 @@ fn name_owners(events: &mut [Event]) {
                     wrote.get(&(machine, change, lock.clone())).filter(|(at, _)| at > since)
                 };
                 let value = by(Change::Granted).or_else(|| by(Change::Extended));
-                *owner = value.map(|(_, value)| value.clone());
+                let nothing = || tells_all.then(|| format!("nothing, says {node}"));
+                *owner = value.map(|(_, value)| value.clone()).or_else(nothing);
             }
             _ => {}
         }
@@ -250,6 +254,7 @@ mod tests {
             owner.clone()
         };
         assert_eq!(asked(None, Some(wrote("k", "a", None))), Some("a".to_owned()));
-        assert_eq!(asked(Some(wrote("k", "a", None)), None), None);
+        let none = Some("nothing, says client-1.2".to_owned());
+        assert_eq!(asked(Some(wrote("k", "a", None)), None), none);
     }
 }

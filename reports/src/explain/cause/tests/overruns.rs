@@ -250,3 +250,36 @@ fn what_a_nested_acquire_puts_at_a_new_primary_is_not_the_lock_that_expired_at_t
     let cause = overlap(story.hears(26, 2, "b").releases(30, 1).releases(31, 2));
     assert_eq!(cause, Cause::HoldTooLong);
 }
+
+#[test]
+fn what_one_late_command_extends_is_not_renewed_by_itself() {
+    let story = |times: &[u64]| {
+        let story = Story::new().acquires(0, 3).info(1, 3).takes(2, 3, "c");
+        let extends = |story: Story, ms: &u64| {
+            story.server(*ms, 1, Change::Extended, "c", Some(Node::Client(3)))
+        };
+        let story = times.iter().fold(story, extends).releases(8, 3).removed(8, "c", 3);
+        let story = story.takes(10, 1, "a").expires(20, "a").takes(24, 2, "b");
+        overlap(story.releases(40, 1).releases(41, 2))
+    };
+    assert_eq!(story(&[4]), Cause::HoldTooLong);
+    assert_eq!(story(&[4, 6]), Cause::MissedRenewal);
+}
+
+#[test]
+fn a_renewed_lease_that_a_stepped_clock_ended_was_not_missed_by_its_renewals() {
+    let story = |stepped: bool| {
+        let story = Story::new().takes(1, 3, "c");
+        let story = story.server(4, 1, Change::Extended, "c", Some(Node::Client(3)));
+        let story = story.releases(8, 3).removed(8, "c", 3).takes(10, 1, "a");
+        let story = match stepped {
+            true => story
+                .fault_began(12, 1, "clock-jump", &[REDIS])
+                .fault_ended(12, 1, "clock-jump", REDIS)
+                .expires(13, "a"),
+            false => story.expires(20, "a"),
+        };
+        overlap(story.takes(24, 2, "b").releases(40, 1).releases(41, 2))
+    };
+    assert_eq!([story(true), story(false)], [Cause::ClockJump, Cause::MissedRenewal]);
+}

@@ -45,7 +45,14 @@ fn of_a_lock_that_is_kept_and_of_a_wrong_answer_other_words_are_said() {
             .collect();
         let own: &[&str] = match kind {
             Kind::HeldForever => &["holder-pause", "hold-too-long"],
-            _ => &["lost-reply", "lost-release", "latency", "orphan-node", "unfounded-answer"],
+            _ => &[
+                "lost-reply",
+                "lost-release",
+                "latency",
+                "orphan-node",
+                "partition",
+                "unfounded-answer",
+            ],
         };
         assert_eq!(other, own, "{kind}");
     }

@@ -157,15 +157,16 @@ fn a_lease_that_ran_out_unnoticed_is_in_nobodys_way() {
 
 #[test]
 fn who_slept_on_until_another_had_the_lock_slept_on_while_it_was_free() {
-    let story = |is_told: bool| {
+    let story = |is_told: bool, first: u16| {
         let story = Story::new().available_within(5, 1, 1).takes(1, 1, "a").acquires(2, 2);
         let story = story.acquires(2, 3).releases(3, 1).removed(3, "a", 1);
-        let story = story.silent(20, 2, 2, true).grants(21, 2, "b").hears(21, 2, "b");
+        let story = story.silent(20, 2, 2, true).grants(21, first, "b").hears(21, first, "b");
         let story = if is_told { story.silent(22, 3, 2, true) } else { story };
-        cause(Kind::Unavailable, story.releases(24, 2).removed(24, "b", 2))
+        cause(Kind::Unavailable, story.releases(24, first).removed(24, "b", first))
     };
-    assert_eq!(story(true), Cause::MissedWakeup);
-    assert_eq!(story(false), Cause::Unexplained, "the other may have asked");
+    assert_eq!(story(true, 2), Cause::MissedWakeup);
+    assert_eq!(story(false, 2), Cause::MissedWakeup, "it was next");
+    assert_eq!(story(false, 3), Cause::Unexplained, "the other may have asked");
 }
 
 #[test]
@@ -362,9 +363,13 @@ fn why_a_lock_that_is_free_is_not_had_is_told_by_what_acted_meanwhile() {
     let back_at_once = story(Some(("crash", Node::Redis(1))), 3);
     assert_eq!(cause(Kind::Unavailable, back_at_once), Cause::Unexplained);
     assert_eq!(told(Some(("delay", Node::Redis(1)))), Cause::Latency, "no cut");
-    let split = story(None, 0).grants_at(3, 1, 1, "a").grants_at(3, 2, 2, "b");
-    let split = split.removed_at(4, 1, "a", 1).removed_at(4, 2, "b", 2);
-    assert_eq!(cause(Kind::Unavailable, split), Cause::Interleaving);
+    let split = |fault| {
+        let split = story(fault, 50).grants_at(3, 1, 1, "a").grants_at(3, 2, 2, "b");
+        cause(Kind::Unavailable, split.removed_at(4, 1, "a", 1).removed_at(4, 2, "b", 2))
+    };
+    assert_eq!(split(None), Cause::Interleaving);
+    assert_eq!(split(Some(("crash", Node::Redis(3)))), Cause::Interleaving, "two were enough");
+    assert_eq!(split(Some(("delay", Node::Redis(3)))), Cause::Latency);
 }
 
 #[test]
@@ -438,4 +443,32 @@ fn who_sleeps_on_a_lock_that_became_free_was_not_woken_whatever_acted_meanwhile(
     assert_eq!(cause(Kind::Unavailable, asked), Cause::Unexplained, "the server was back at once");
     let slept = story.silent(40, 2, 2, true).grants(40, 2, "b").hears(41, 2, "b");
     assert_eq!(cause(Kind::Unavailable, slept), Cause::MissedWakeup);
+    // Client 2 is first in a queue, and client 3 asks again and again.
+    let queued = |since| {
+        let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a");
+        let story = story.acquires(2, 2).releases(5, 1).removed(5, "a", 1).acquires(6, 3);
+        let story = story.fails(20, 3).acquires(21, 3).silent(40, 2, since, true);
+        cause(Kind::Unavailable, story.grants(40, 2, "b").hears(41, 2, "b"))
+    };
+    assert_eq!([queued(2), queued(30)], [Cause::MissedWakeup, Cause::Unexplained]);
+}
+
+#[test]
+fn a_release_of_unknown_outcome_keeps_a_lock_that_a_loser_overwrote() {
+    let overwritten = |answered: bool| {
+        let story = Story::new().ttl(100).available_within(10, 1, 1).takes(1, 1, "a");
+        let story = story.acquires(2, 3).grants(3, 3, "b").acquires(3, 2).leaves(5, 1);
+        let story = if answered { story.left(6, 1) } else { story.info(6, 1) };
+        cause(Kind::Unavailable, story.grants(40, 2, "c").hears(41, 2, "c"))
+    };
+    assert_eq!(overwritten(false), Cause::LostRelease);
+    assert_ne!(overwritten(true), Cause::LostRelease);
+}
+
+#[test]
+fn a_slow_server_makes_a_process_give_up_the_votes_of_the_others() {
+    let story = Story::with_quorum(2).ttl(100).available_within(10, 2, 3).acquires(1, 1);
+    let story = story.fault_began(1, 1, "slow-server", &[Node::Redis(3)]);
+    let story = story.grants_at(2, 1, 1, "a").grants_at(2, 1, 2, "a").info(4, 1).acquires(5, 2);
+    assert_eq!(cause(Kind::Unavailable, story.starts(60, 3)), Cause::Latency);
 }

@@ -2,14 +2,16 @@
 
 use super::Standstill;
 use super::clocks::clocks_differ;
-use super::owner::of_owner;
+use super::owner::{lost_by, of_owner};
 use super::spans::{mostly, waiter_died};
 use super::votes::{of_standing_votes, votes_are_split};
 use crate::explain::evidence::period::Period;
 use crate::explain::evidence::{asleep, session};
 use crate::judge::finding::Finding;
-use crate::judge::timeline::{Acquisition, Timeline, creator};
+use crate::judge::timeline::{Acquisition, FaultSpan, Moment, Timeline, creator};
+use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
+use std::collections::BTreeSet;
 
 /// Why no process got a free lock, though enough servers ran.
 pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
@@ -27,8 +29,17 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if asleep::waits_for_an_answer(timeline, finding) {
         return Some(Standstill::OnDeadConnections);
     }
-    if asleep::slept_on(timeline, finding) {
+    if asleep::slept_on(timeline, finding) || first_slept_on(timeline, span) {
         return Some(Standstill::NotTold);
+    }
+    // Enough servers ran. If enough of them could be reached, too, what stood there decides.
+    let votes = || {
+        of_standing_votes(timeline, span)
+            .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
+    };
+    let is_reached = !any(FaultKind::Delay) && reaches_a_quorum(timeline, span);
+    if let Some(votes) = votes().filter(|_| is_reached) {
+        return Some(votes);
     }
     if servers_were_away(timeline, span) {
         return Some(Standstill::ServersAway);
@@ -42,16 +53,25 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if any(FaultKind::Delay) {
         return Some(Standstill::MessagesLate);
     }
-    of_standing_votes(timeline, span)
-        .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))
+    votes()
         .or_else(|| waiter_died(timeline, span).then_some(Standstill::WaiterDied))
         .or_else(|| clocks_differ(timeline, finding).then_some(Standstill::ClocksDiffer))
-        .or_else(|| of_owner(timeline, mostly(timeline, span).next()?, span.until))
+        .or_else(|| {
+            let standing = mostly(timeline, span).next()?;
+            of_owner(timeline, standing, span.until).or_else(|| of_last_holder(timeline, span.from))
+        })
+}
+
+/// The fate of the lock of the process that left at an instant. A loser may have overwritten it.
+fn of_last_holder(timeline: &Timeline<'_>, at: SimTime) -> Option<Standstill> {
+    let left = |to: Moment| to.time == at;
+    let section = timeline.sections.iter().find(|section| section.to.is_some_and(left))?;
+    lost_by(timeline, &timeline.acquisitions[section.acquisition])
 }
 
 /// Returns whether the first in the queue was paused for most of the outage, while a running
-/// process wanted the lock. For an unordered lock, the first to ask counts as first in the queue if
-/// it got the lock in the end.
+/// process wanted the lock. The first to ask is the first of a lock that promises an order; of
+/// another, the process that got it in the end.
 fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
     let Period { from, until } = period;
     let stood_still = |process: &Node| {
@@ -60,27 +80,47 @@ fn waiter_stood_still(timeline: &Timeline<'_>, period: Period) -> bool {
         stood.is_some_and(|stood| period.is_mostly(stood))
     };
     let header = &timeline.history.header;
-    let got_it = |process: &Node| {
-        timeline.keys.iter().any(|span| span.from.time == until && span.by == Some(*process))
+    if header.lives_with_session {
+        let first = session::first_node(timeline, period)
+            .and_then(|node| creator(timeline.history, node.value?));
+        return first.as_ref().is_some_and(stood_still);
+    }
+    let asked = asked_throughout(timeline, period);
+    let first = asked.iter().min_by_key(|one| one.invoked).map(|one| one.process);
+    let is_first = |process: &Node| match header.order_bound_us {
+        Some(_) => first == Some(*process),
+        None => got_it(timeline, *process, until),
     };
-    let first = match header.lives_with_session {
-        true => session::first_node(timeline, period)
-            .and_then(|node| creator(timeline.history, node.value?)),
-        false => first_to_ask(timeline, period)
-            .filter(|first| header.order_bound_us.is_some() || got_it(first)),
-    };
-    first.as_ref().is_some_and(stood_still)
+    asked.iter().map(|one| &one.process).any(|process| is_first(process) && stood_still(process))
 }
 
-/// The first to ask among the processes that wanted the lock for most of a time.
-fn first_to_ask(timeline: &Timeline<'_>, period: Period) -> Option<Node> {
+/// Returns whether the process that got the lock in the end had sent nothing for the whole outage:
+/// it was the first of a queue, and was not told.
+fn first_slept_on(timeline: &Timeline<'_>, Period { from, until }: Period) -> bool {
+    timeline.history.events.iter().any(|event| {
+        let What::Silent { since_us, .. } = event.what else { return false };
+        since_us <= from
+            && from < event.time_us
+            && event.time_us <= until
+            && got_it(timeline, event.node, until)
+    })
+}
+
+fn got_it(timeline: &Timeline<'_>, process: Node, at: SimTime) -> bool {
+    timeline.keys.iter().any(|span| span.from.time == at && span.by == Some(process))
+}
+
+/// The attempts of the processes that wanted the lock for most of a time.
+fn asked_throughout<'t, 'h>(
+    timeline: &'t Timeline<'h>,
+    period: Period,
+) -> Vec<&'t Acquisition<'h>> {
     let Period { from, until } = period;
     let asked = |one: &&Acquisition<'_>| {
         let end = one.completed.map_or(until, |completed| completed.time.min(until));
         period.is_mostly(end.since(one.invoked.time.max(from)))
     };
-    let first = timeline.acquisitions.iter().filter(asked).min_by_key(|one| one.invoked);
-    first.map(|one| one.process)
+    timeline.acquisitions.iter().filter(asked).collect()
 }
 
 /// Returns whether for most of a time some server was down or paused.
@@ -99,6 +139,30 @@ fn servers_were_away(timeline: &Timeline<'_>, period: Period) -> bool {
         counted = counted.max(to);
     }
     period.is_mostly(sum)
+}
+
+/// Returns whether for most of a time cuts named so few of several servers that a quorum was left.
+fn reaches_a_quorum(timeline: &Timeline<'_>, period: Period) -> bool {
+    let Period { from, until } = period;
+    let header = &timeline.history.header;
+    let servers = header.availability.map_or(0, |rule| rule.servers);
+    let spare = usize::from(servers.saturating_sub(header.quorum));
+    let ends = |cut: &FaultSpan<'_>| cut.to.map_or(until, |to| to.time.min(until));
+    let cuts: Vec<&FaultSpan<'_>> = timeline
+        .faults
+        .iter()
+        .filter(|fault| fault.kind == FaultKind::Partition && fault.touches(from, until))
+        .collect();
+    let changes = cuts.iter().flat_map(|cut| [cut.from.time.max(from), ends(cut)]);
+    let changes: BTreeSet<SimTime> = changes.chain([from, until]).collect();
+    let spans = changes.iter().zip(changes.iter().skip(1));
+    let too_few = spans.fold(Micros::ZERO, |sum, (begin, end)| {
+        let acting = cuts.iter().filter(|cut| cut.from.time <= *begin && *end <= ends(cut));
+        let named = acting.flat_map(|cut| cut.nodes).filter(|node| node.is_server());
+        let cut_off: BTreeSet<&Node> = named.collect();
+        if cut_off.len() > spare { sum + end.since(*begin) } else { sum }
+    });
+    header.quorum > 1 && !period.is_mostly(too_few)
 }
 
 /// Returns whether for most of a time no server that clients were sent to was a primary: there was

@@ -49,8 +49,7 @@ pub(super) fn of_owner(
         Outcome::Unknown | Outcome::Refused => {
             let until = owner.completed.map_or(until, |to| to.time);
             let meanwhile = Period { from: owner.invoked.time, until };
-            let obstacle = misheard::obstacle(timeline, owner.process, &[span.node], meanwhile);
-            Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
+            Some(unaware(timeline, owner.process, span.node, meanwhile))
         }
         Outcome::Granted if is_unheard(owner, span) => {
             let meanwhile = Period { from: owner.invoked.time, until: span.from.time };
@@ -60,6 +59,24 @@ pub(super) fn of_owner(
         Outcome::Granted => lost_by(timeline, owner).or_else(|| left_behind(timeline, owner, span)),
         Outcome::Open => None,
     }
+}
+
+/// The obstacle that kept a process from hearing of its grant at a server. At one of several servers
+/// it may have made the process give all of them up.
+pub(super) fn unaware(
+    timeline: &Timeline<'_>,
+    process: Node,
+    server: Node,
+    meanwhile: Period,
+) -> Standstill {
+    let at = |servers: &[Node]| misheard::obstacle(timeline, process, servers, meanwhile);
+    let elsewhere = || {
+        let named = timeline.faults.iter().flat_map(|fault| fault.nodes).copied();
+        let servers: Vec<Node> = named.filter(|node| node.is_server()).collect();
+        at(&servers).filter(|_| timeline.history.header.quorum > 1)
+    };
+    let obstacle = at(&[server]).or_else(elsewhere);
+    Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss))
 }
 
 /// Returns whether a successful acquire had already been granted this, without hearing of it.
@@ -156,9 +173,9 @@ pub(super) fn lost_release(timeline: &Timeline<'_>, span: Period) -> Option<Stan
 }
 
 /// Returns whether a holder left without knowing whether its release arrived.
-fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
+pub(super) fn lost_by(timeline: &Timeline<'_>, owner: &Acquisition<'_>) -> Option<Standstill> {
     let granted = owner.completed?;
-    let end = timeline.moment(timeline.history.events.len() - 1);
+    let end = Moment { time: timeline.end, index: timeline.history.events.len() };
     // Its next release is that of this lock: a process holds one at a time.
     let next = timeline.acquisitions.iter().find(|one| {
         one.process == owner.process && granted < one.invoked && one.outcome == Outcome::Granted

@@ -1,9 +1,8 @@
 //! Processes that divide the servers among them, and what their attempts leave at the servers.
 
 use super::Standstill;
-use super::owner::of_owner;
+use super::owner::{of_owner, unaware};
 use super::spans::mostly;
-use crate::explain::evidence::misheard::{self, Obstacle};
 use crate::explain::evidence::period::Period;
 use crate::judge::timeline::{KeyEnd, KeySpan, Moment, Timeline};
 use crate::record::history::Change;
@@ -40,9 +39,7 @@ pub(super) fn of_standing_votes(timeline: &Timeline<'_>, span: Period) -> Option
     let reason = |vote: &&KeySpan<'_>| match was_given_up(timeline, vote, span.until) {
         true => {
             let meanwhile = Period { from: vote.from.time, until: span.until };
-            let obstacle =
-                vote.by.and_then(|by| misheard::obstacle(timeline, by, &[vote.node], meanwhile));
-            Some(Standstill::OwnerUnaware(obstacle.unwrap_or(Obstacle::Loss)))
+            Some(unaware(timeline, vote.by?, vote.node, meanwhile))
         }
         false => of_owner(timeline, vote, span.until),
     };

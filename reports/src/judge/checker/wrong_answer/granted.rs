@@ -29,8 +29,13 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
         .sections
         .iter()
         .any(|outer| outer.process == one.process && outer.covers(one.invoked));
-    if own.is_empty() || is_inner || is_excused(timeline, one, told, &own) {
+    if is_inner || is_excused(timeline, one, told, &own) {
         return None;
+    }
+    // Without a key, or with keys of unknown processes, nothing is known of its grants.
+    let is_known = !timeline.keys.is_empty() && timeline.keys.iter().all(is_somebodys);
+    if own.is_empty() {
+        return is_known.then(|| without_quorum(timeline, one, told, (&own, 0)));
     }
     let standing = own.iter().filter(|span| timeline.stands_at(span, told));
     let mut ends: BTreeMap<Node, Option<SimTime>> = BTreeMap::new();
@@ -60,6 +65,10 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     })
 }
 
+fn is_somebodys(span: &KeySpan<'_>) -> bool {
+    machine_of(span).is_some()
+}
+
 /// Returns whether a cause outside the lock's own code may have made the answer wrong.
 fn is_excused(
     timeline: &Timeline<'_>,
@@ -76,12 +85,22 @@ fn is_excused(
     let taken = |span: &&&KeySpan<'_>| match span.to {
         Some((at, _)) if at < one.invoked || told < at => false,
         Some((_, KeyEnd::Changed { change: Change::Expired, .. })) | None => false,
-        Some((_, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
-            by.machine() != one.process.machine()
+        Some((at, KeyEnd::Changed { change: Change::Removed, by: Some(by), .. })) => {
+            by.machine() != one.process.machine() || may_have_been_held_up(timeline, one, at)
         }
         Some(_) => true,
     };
     is_hit || own.iter().any(|span| taken(&span))
+}
+
+/// Returns whether a fault may have held up a command of the process that removed its own lock: the
+/// command of an earlier release.
+fn may_have_been_held_up(timeline: &Timeline<'_>, one: &Acquisition<'_>, at: Moment) -> bool {
+    let since = SimTime(at.time.0.saturating_sub(timeline.history.header.ttl_us.0));
+    timeline.faults.iter().any(|fault| {
+        let holds_up = matches!(fault.kind.impact(), Impact::HoldsUpMessages | Impact::LosesReply);
+        holds_up && fault.names(one.process.machine()) && fault.touches(since, at.time)
+    })
 }
 
 fn without_quorum(
@@ -129,6 +148,16 @@ mod tests {
     }
 
     #[test]
+    fn rejects_a_grant_of_which_no_server_knows() {
+        let story = || Story::new().takes(1, 1, "a").releases(2, 1).removed(3, "a", 1);
+        assert_eq!(wrong_answers(story().takes(4, 2, "b")), [""; 0]);
+        let said = wrong_answers(story().acquires(4, 2).hears(5, 2, "b"));
+        assert_eq!(said, ["client-2 was told that it got the lock, but no server had it."]);
+        let no_key = Story::new().acquires(4, 2).hears(5, 2, "b");
+        assert_eq!(wrong_answers(no_key), [""; 0], "the key may be another");
+    }
+
+    #[test]
     fn rejects_a_grant_whose_lease_is_over() {
         let late = || Story::new().acquires(1, 1).grants(2, 1, "a").expires(12, "a");
         assert_eq!(wrong_answers(late().hears(13, 1, "a")).len(), 1);
@@ -143,6 +172,22 @@ mod tests {
         assert_eq!(wrong_answers(story.clone().removed(3, "a", 2).hears(4, 1, "a")), [""; 0]);
         let flushed = story.server(3, 1, Change::Flushed, "a", None);
         assert_eq!(wrong_answers(flushed.hears(4, 1, "a")), [""; 0]);
+    }
+
+    #[test]
+    fn accepts_a_lock_that_a_late_command_of_its_own_process_removed() {
+        let removed = |cut: bool| {
+            let story = Story::new();
+            let story = match cut {
+                true => story
+                    .fault_began(0, 1, "partition", &[Node::Client(1), Node::Redis(1)])
+                    .fault_ended(1, 1, "partition", Node::Redis(1)),
+                false => story,
+            };
+            let story = story.acquires(2, 1).grants(3, 1, "a").removed(4, "a", 1);
+            wrong_answers(story.hears(5, 1, "a")).len()
+        };
+        assert_eq!([removed(true), removed(false)], [0, 1]);
     }
 
     #[test]

@@ -1,0 +1,59 @@
+//! Processes that are told what is not so.
+
+use super::*;
+
+/// Client 1 hears of its grant, on so many of two servers, when its lease is over.
+fn heard_late(granted: u16, kind: &str) -> Cause {
+    let servers =
+        |story| (1..=granted).fold(story, |story: Story, n| story.grants_at(2, 1, n, "a"));
+    let story = servers(Story::with_quorum(2).acquires(1, 1));
+    let story = story.fault_began(3, 1, kind, &[CLIENT, REDIS]).fault_ended(13, 1, kind, CLIENT);
+    let story = (1..=granted).fold(story, |story, n| story.expires_at(12, n, "a"));
+    cause(Kind::WrongAnswer, story.hears(14, 1, "a"))
+}
+
+#[test]
+fn a_grant_that_is_heard_of_after_its_lease_was_held_up_by_the_fault_between() {
+    assert_eq!(heard_late(2, "partition"), Cause::Partition);
+    assert_eq!(heard_late(2, "lost-reply"), Cause::LostReply);
+    assert_eq!(heard_late(2, "delay"), Cause::Latency);
+    assert_eq!(heard_late(1, "partition"), Cause::UnfoundedAnswer, "no fault makes a majority");
+}
+
+#[test]
+fn a_validity_counted_from_a_late_answer_is_late_and_a_made_up_one_is_not() {
+    let valid = |ms| {
+        let story = Story::new().acquires(1, 1).grants(2, 1, "a");
+        let story = story.fault_began(3, 1, "partition", &[CLIENT, REDIS]);
+        let story = story.fault_ended(200, 1, "partition", CLIENT).ttl(1_000).tells_leases();
+        cause(Kind::WrongAnswer, story.hears_validity(201, 1, "a", ms))
+    };
+    assert_eq!([valid(1_000), valid(3_000)], [Cause::Partition, Cause::UnfoundedAnswer]);
+}
+
+#[test]
+fn whoever_enters_without_a_grant_was_told_so_by_the_locks_own_code() {
+    let both = |story: Story| {
+        let story = story.acquires(1, 1).hears(2, 1, "a").acquires(3, 2).hears(4, 2, "b");
+        overlap(story.releases(6, 1).releases(7, 2))
+    };
+    assert_eq!(both(Story::new()), Cause::UnfoundedAnswer, "no server was asked");
+    let before = Story::new().takes(0, 3, "c").releases(0, 3).removed(0, "c", 3);
+    assert_eq!(both(before), Cause::UnfoundedAnswer, "the lock is this one");
+}
+
+#[test]
+fn a_confirmed_release_is_confirmed_even_by_the_last_event() {
+    let story = Story::new().progress_bound(100).healed(0).acquires(1, 2).takes(2, 1, "a");
+    let story = story.leaves(5, 1).left(6, 1).runs_out_of_time(500);
+    assert_eq!(cause(Kind::Stuck, story), Cause::UnfoundedAnswer);
+}
+
+#[test]
+fn the_thread_with_an_open_release_removed_the_lock_of_another() {
+    let [one, two] = [Node::Client(1), CLIENT.of_thread(2)];
+    let story = Story::new().takes(1, one, "a").acquires(1, two).hears(2, two, "a");
+    let story = story.leaves(3, one).removed(4, "a", 1).left(5, one).takes(6, 2, "b");
+    let told = overlap(story.releases(8, two).releases(9, 2));
+    assert_eq!(told, Cause::SharedOwner);
+}
