@@ -127,7 +127,7 @@ const checks = {
       assert(await details.locator("circle").count() > 20, "dots");
       assert(await details.locator("rect[fill-opacity] title").count() > 0, "a span that says what it is");
       await details.getByText("95th percentile").waitFor();
-      await details.getByText("Where in the protocol the faults struck").waitFor();
+      await details.getByText("Where in the protocol the faults began").waitFor();
       await accessible(page, `run.html, waits and holds, ${colorScheme}`);
       assert.deepEqual(complaints, []);
       await close();

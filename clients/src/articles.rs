@@ -118,7 +118,7 @@ const fn entry(
     }
 }
 
-/// Why an attempt did not bring the lock.
+/// The reason why an attempt failed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum NotTaken {
     /// Another process holds it.

@@ -1,6 +1,6 @@
 //! The locks on Chubby, after Burrows, "The Chubby lock service for loosely-coupled distributed
-//! systems", OSDI 2006; the numbers in brackets are its sections. They speak a protocol of our own
-//! to a model of a cell: no client and no server exist outside Google.
+//! systems", OSDI 2006; the numbers in brackets are its sections. They use fencepost's own protocol
+//! with a model of a cell: no client or server exists outside Google.
 //!
 //! A process has one session ([`session`]), with which it holds its locks; a lock goes when the
 //! session ends. `Acquire` waits at the master; a KeepAlive brings the event that it has
@@ -40,7 +40,7 @@ pub const LOCK_DELAY_MAX: Duration = Duration::from_secs(60);
 /// The entry of the lock with a lock-delay of a minute.
 pub const DEFINITION: Definition = Definition {
     name: "chubby",
-    about: "a lock of Chubby, kept from all for a minute if its holder fails",
+    about: "a Chubby lock with a lock-delay of one minute after its holder fails",
     deployment: Deployment::Chubby,
     has_tokens: false,
     is_fair: false,
@@ -70,8 +70,8 @@ pub const NO_DELAY: Definition = Definition {
 /// The entry of the lock whose holder leaves in jeopardy and checks its sequencer.
 pub const CHECKED: Definition = Definition {
     name: "chubby-checked",
-    about: "chubby-no-delay whose holder leaves when its session is in jeopardy, and checks its \
-     sequencer before it writes",
+    about: "chubby-no-delay whose holder leaves when its session is in jeopardy and checks its \
+            sequencer before writing",
     build: |env, servers, settings| {
         build(&env, servers, settings, Traits { is_careful: true, ..Traits::NO_DELAY })
     },

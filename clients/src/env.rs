@@ -104,7 +104,7 @@ pub trait World {
     /// Makes reads and writes fail with `TimedOut` instead of waiting once that span of the host's
     /// monotonic clock has passed.
     fn limit(&self, socket: SocketKey, after: Duration);
-    /// Lets reads and writes wait for ever again.
+    /// Lets reads and writes wait forever again.
     fn lift_limit(&self, socket: SocketKey);
     /// Appends received bytes to `buffer` and returns their number; 0 is the end of the stream.
     /// Errors: `ConnectionReset`, after everything that had arrived before the reset was read;
@@ -300,7 +300,7 @@ impl Socket {
         self.world.limit(self.key, after);
     }
 
-    /// Lets reads and writes wait for ever again.
+    /// Lets reads and writes wait forever again.
     pub fn lift_limit(&mut self) {
         self.world.lift_limit(self.key);
     }

@@ -22,7 +22,7 @@ use crate::session::Session;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "fencing",
-    about: "single-node with a fencing token, counted up by the script that takes the lock",
+    about: "single-node with a fencing token, incremented by the script that takes the lock",
     deployment: Deployment::Primary,
     has_tokens: true,
     is_fair: false,

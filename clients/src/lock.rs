@@ -9,10 +9,9 @@
 //!
 //! - An error of a call is a refusal if the server certainly did not execute it, and unknown
 //!   otherwise: [`CallError::may_have_applied`](crate::CallError::may_have_applied).
-//! - Each attempt writes a fresh owner value:
-//!   [`fresh_owner`](crate::owned_key::fresh_owner). An attempt whose outcome is unknown is undone
-//!   as well as it can be; while it may stand, the answer is [`Acquisition::Unknown`], not a
-//!   refusal.
+//! - Each attempt writes a fresh owner value: [`fresh_owner`](crate::owned_key::fresh_owner). An
+//!   attempt whose outcome is unknown is undone if possible; while its lock may be set, the answer
+//!   is [`Acquisition::Unknown`], not a refusal.
 //! - Finding its own value later is no grant, unless the validity is counted from when it was
 //!   first sent.
 //! - Loops have an end: [`Retry`](crate::Retry) keeps the deadline of an `acquire`, and ends with
@@ -432,8 +431,8 @@ pub struct Settings {
     /// it hears of another one, as the guidelines for clients recommend. redis-py does not: it
     /// stays until its connection ends.
     pub hears_switches: bool,
-    /// How long a lock is kept from all whose holder has failed, where a lock can ask for that;
-    /// `None` leaves it to the lock.
+    /// The lock-delay after a holder has failed, if the lock supports one; `None` leaves it to the
+    /// lock.
     pub lock_delay: Option<Duration>,
 }
 

@@ -43,8 +43,8 @@ pub const MODELS: Option<&str> = Some("Redisson 4.7.1-SNAPSHOT (August 2026)");
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "redisson",
-    about: "a hash of counts by Lua, waiting by publish/subscribe, renewed by a watchdog every \
-     third of its time",
+    about: "a hash of counts set by Lua; waits by publish/subscribe; a watchdog renews it every \
+            third of its ttl",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,
@@ -55,7 +55,7 @@ pub const DEFINITION: Definition = Definition {
 /// The lock with a stated lease.
 pub const LEASE: Definition = Definition {
     name: "redisson-lease",
-    about: "redisson with a lease given by the caller, so that no watchdog renews it",
+    about: "redisson with a lease given by the caller, so no watchdog renews it",
     build: |env, servers, settings| {
         build(env, servers, settings, Habits { lease: Some(settings.ttl), ..Habits::default() })
     },
@@ -65,7 +65,7 @@ pub const LEASE: Definition = Definition {
 /// The lock that replicas must acknowledge.
 pub const WAIT: Definition = Definition {
     name: "redisson-wait",
-    about: "redisson that gives a lock back unless a replica acknowledges it (WAIT)",
+    about: "redisson that releases a lock unless a replica acknowledges it (WAIT)",
     build: |env, servers, settings| {
         let is_replicated = matches!(servers, Servers::Sentinels { .. });
         build(env, servers, settings, Habits { synchronous: is_replicated, ..Habits::default() })

@@ -21,7 +21,7 @@ use crate::session::Session;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "single-node",
-    about: "SET key owner NX PX ttl on one Redis, released by a Lua compare-and-delete",
+    about: "SET key owner NX PX ttl on one Redis; released by a Lua compare-and-delete",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,

@@ -118,67 +118,67 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "setnx-expire",
         fixed: "set-ex-del",
-        mistake: "the expiry is set by a second command",
+        mistake: "a second command sets the expiry",
     },
     Twin {
         flawed: "setnx-stale-del",
         fixed: "setnx-stale-compare",
-        mistake: "a stale lock is deleted without looking again",
+        mistake: "a stale lock is deleted without checking it again",
     },
     Twin {
         flawed: "setnx-stale-del",
         fixed: "setnx-getset",
-        mistake: "a stale lock is deleted without looking again",
+        mistake: "a stale lock is deleted without checking it again",
     },
     Twin {
         flawed: "setnx-getset",
         fixed: "setnx-getset-nil",
-        mistake: "nil replies are taken for a timeout and for a loss",
+        mistake: "nil replies are read as a timeout and as a lost race",
     },
     Twin {
         flawed: "setnx-getset",
         fixed: "setnx-getset-server-time",
-        mistake: "ages are judged by the clients' clocks",
+        mistake: "clients compute the age of a lock with their own clocks",
     },
     Twin {
         flawed: "setnx-getset",
         fixed: "setnx-getset-owner",
-        mistake: "losers overwrite the time of the winner",
+        mistake: "losers overwrite the winner's time",
     },
     Twin {
         flawed: "setnx-getset",
         fixed: "setnx-getset-owner",
-        mistake: "the release looks at no owner",
+        mistake: "the release does not check the owner",
     },
     Twin {
         flawed: "setnx-getset-seconds",
         fixed: "setnx-getset",
-        mistake: "times in whole seconds",
+        mistake: "times are in whole seconds",
     },
     Twin {
         flawed: "setnx-getset-expiry",
         fixed: "setnx-getset-expiry-owner",
-        mistake: "the guard of the release looks at a time",
+        mistake: "the release compares a time instead of an owner",
     },
     Twin {
         flawed: "jedis-getset",
         fixed: "jedis-getset-owner",
-        mistake: "the release looks at no owner",
+        mistake: "the release does not check the owner",
     },
     Twin {
         flawed: "jedis-getset",
         fixed: "jedis-getset-owner",
-        mistake: "GETSET nil is taken for a loss",
+        mistake: "a nil reply from GETSET is read as a lost race",
     },
     Twin {
         flawed: "set-ex-del",
         fixed: "set-px-get-del",
-        mistake: "the release looks at no owner",
+        mistake: "the release does not check the owner",
     },
     Twin {
         flawed: "thread-id-get-del",
         fixed: "set-px-get-del",
-        mistake: "all processes have the same owner value",
+        mistake: "all processes use the same owner value",
     },
     Twin {
         flawed: "set-px-get-del",
@@ -188,28 +188,33 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "redisson-lease",
         fixed: "redisson",
-        mistake: "nothing renews a lock whose holder is not done",
+        mistake: "the lease is not renewed while the holder works",
     },
     Twin {
         flawed: "redisson",
         fixed: "redisson-wait",
-        mistake: "a lock is granted before any replica has it",
+        mistake: "the lock is granted before any replica has it",
     },
-    Twin { flawed: "redisson", fixed: "redisson-fair", mistake: "who came first may come last" },
+    Twin {
+        flawed: "redisson",
+        fixed: "redisson-fair",
+        mistake: "waiters are not served in order \
+                                                                 of arrival",
+    },
     Twin {
         flawed: "redisson-redlock",
         fixed: "redlock",
-        mistake: "nobody looks how long it took to lock the majority",
+        mistake: "the client ignores how long it took to lock the majority",
     },
     Twin {
         flawed: "redlock-no-random-delay",
         fixed: "redlock-parallel",
-        mistake: "processes that split the votes try again in step",
+        mistake: "processes that split the masters among them retry in step",
     },
     Twin {
         flawed: "redlock-no-validity-check",
         fixed: "redlock",
-        mistake: "a majority counts, however late it came",
+        mistake: "a majority counts even if it came too late",
     },
     Twin {
         flawed: "redlock-unlock-answered",
@@ -225,7 +230,7 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "node-redlock",
         fixed: "redlock-parallel",
-        mistake: "failed attempts are not given back",
+        mistake: "failed attempts are not released",
     },
     Twin {
         flawed: "reentrant-by-value",
@@ -240,37 +245,37 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "watchdog-resurrecting",
         fixed: "watchdog",
-        mistake: "a renewal that comes late takes the lock again",
+        mistake: "a late renewal takes the lock again",
     },
     Twin {
         flawed: "watchdog-unstopped",
         fixed: "watchdog",
-        mistake: "renewing goes on after the release",
+        mistake: "the watchdog keeps renewing after the release",
     },
     Twin {
         flawed: "watchdog",
         fixed: "watchdog-capped",
-        mistake: "a stuck holder keeps the lock for ever",
+        mistake: "a hanging holder keeps the lock forever",
     },
     Twin {
         flawed: "single-node",
         fixed: "watchdog",
-        mistake: "nothing renews a lock whose holder is not done",
+        mistake: "the lease is not renewed while the holder works",
     },
     Twin {
         flawed: "lua-extend-unchecked",
         fixed: "lua-extend",
-        mistake: "the extension looks at no owner",
+        mistake: "the extension does not check the owner",
     },
     Twin {
         flawed: "lua-extend-reacquire",
         fixed: "lua-extend",
-        mistake: "a lost lock is taken anew and the work goes on",
+        mistake: "the holder retakes a lost lock and continues its work",
     },
     Twin {
         flawed: "memcached-add",
         fixed: "memcached-cas",
-        mistake: "the release looks at no owner",
+        mistake: "the release does not check the owner",
     },
     Twin {
         flawed: "memcached-add",
@@ -285,62 +290,62 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "zookeeper-naive",
         fixed: "curator-mutex",
-        mistake: "a create whose reply is lost is made again, and its first node stays",
+        mistake: "after a lost reply the client creates a second node, and the first one stays",
     },
     Twin {
         flawed: "zookeeper-herd",
         fixed: "zookeeper-naive",
-        mistake: "every change of the queue wakes everybody who waits",
+        mistake: "every change of the queue wakes all waiters",
     },
     Twin {
         flawed: "zookeeper-lost-watch",
         fixed: "zookeeper-naive",
-        mistake: "watches are not set again at another server",
+        mistake: "the client does not set its watches again on another server",
     },
     Twin {
         flawed: "curator-mutex",
         fixed: "curator-suspended",
-        mistake: "the holder works on when the connection is lost",
+        mistake: "the holder keeps working after the connection is lost",
     },
     Twin {
         flawed: "curator-mutex",
         fixed: "curator-fencing",
-        mistake: "the storage cannot tell a holder whose session is over",
+        mistake: "the storage cannot recognise a holder whose session has ended",
     },
     Twin {
         flawed: "curator-unprotected",
         fixed: "curator-mutex",
-        mistake: "a create whose reply is lost is made again, and its first node stays",
+        mistake: "after a lost reply the client creates a second node, and the first one stays",
     },
     Twin {
         flawed: "curator-any-session",
         fixed: "curator-mutex",
-        mistake: "a node that an earlier session created is taken for one's own",
+        mistake: "the client uses a node that an earlier session created",
     },
     Twin {
         flawed: "curator-unguaranteed",
         fixed: "curator-mutex",
-        mistake: "a release that fails leaves its node",
+        mistake: "a failed release leaves its node behind",
     },
     Twin {
         flawed: "jdbc-4",
         fixed: "shedlock-db-time",
-        mistake: "each process judges by its own clock whether a row is expired",
+        mistake: "each process decides by its own clock whether a row has expired",
     },
     Twin {
         flawed: "jdbc-5",
         fixed: "shedlock-db-time",
-        mistake: "each process judges by its own clock whether a row is expired",
+        mistake: "each process decides by its own clock whether a row has expired",
     },
     Twin {
         flawed: "jdbc-7",
         fixed: "shedlock-db-time",
-        mistake: "each process judges by its own clock whether a row is expired",
+        mistake: "each process decides by its own clock whether a row has expired",
     },
     Twin {
         flawed: "shedlock-jdbc",
         fixed: "shedlock-db-time",
-        mistake: "each process judges by its own clock whether a row is expired",
+        mistake: "each process decides by its own clock whether a row has expired",
     },
     Twin {
         flawed: "jdbc-5-app-id",
@@ -350,54 +355,58 @@ pub static TWINS: &[Twin] = &[
     Twin {
         flawed: "select-for-update",
         fixed: "select-for-update-timeout",
-        mistake: "nothing ends the transaction of a holder that stands still",
+        mistake: "a paused holder's transaction is never ended",
     },
     Twin {
         flawed: "select-for-update-timeout",
         fixed: "select-for-update",
-        mistake: "the lock of a holder that stands still is given away",
+        mistake: "a paused holder loses its lock",
     },
     Twin {
         flawed: "etcd-mutex-unchecked",
         fixed: "etcd-mutex",
-        mistake: "does not look for its own key after it has waited",
+        mistake: "the client does not check its own key after waiting",
     },
     Twin {
         flawed: "etcd-lock-api",
         fixed: "etcd-lock-api-fixed",
-        mistake: "the server does not look for the caller's key after it has waited",
+        mistake: "the server does not check the caller's key after waiting",
     },
     Twin {
         flawed: "etcd-mutex",
         fixed: "etcd-mutex-fencing",
-        mistake: "nothing stops a holder whose session has ended",
+        mistake: "a holder whose session has ended can still write",
     },
     Twin {
         flawed: "chubby",
         fixed: "chubby-sequencer",
-        mistake: "nothing stops a write that comes later than the lock-delay",
+        mistake: "a write may arrive after the lock-delay",
     },
     Twin {
         flawed: "chubby-no-delay",
         fixed: "chubby",
-        mistake: "a lock whose holder fails is given away immediately",
+        mistake: "a failed holder's lock is granted again immediately",
     },
     Twin {
         flawed: "chubby-no-delay",
         fixed: "chubby-checked",
-        mistake: "the holder works on while its session is in jeopardy",
+        mistake: "the holder keeps working while its session is in jeopardy",
     },
     Twin {
         flawed: "chubby-checked",
         fixed: "chubby-sequencer",
-        mistake: "the check is a moment before the write",
+        mistake: "the check happens before the write, not with it",
+    },
+    Twin {
+        flawed: "checked",
+        fixed: "fencing",
+        mistake: "the check happens before the write, not with it",
     },
     Twin {
         flawed: "gemfire",
         fixed: "gemfire-token",
         mistake: "nothing stops a holder that has departed",
     },
-    Twin { flawed: "checked", fixed: "fencing", mistake: "the check is a moment before the write" },
 ];
 
 /// The lock with that name.

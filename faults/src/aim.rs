@@ -34,7 +34,7 @@ pub struct AimContext<'g> {
     pub setting: &'g Setting,
     /// The smallest step of time: faults begin at its multiples.
     pub quantum: Micros,
-    /// Where the processes are in the run of `others`.
+    /// The places of processes in the run of `others`.
     pub places: &'g [Place],
     /// The other incidents of the run.
     pub others: &'g [DrawnIncident],

@@ -26,7 +26,8 @@ pub enum UnknownFamily {
     },
     /// `none` or `all` in a combination.
     #[error(
-        "fault '{name}' in '{text}' stands alone: expected '{name}', or a combination without it"
+        "fault '{name}' in '{text}' cannot be combined: expected '{name}' alone, or a combination \
+         without it"
     )]
     NotAlone {
         /// `none` or `all`.

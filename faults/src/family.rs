@@ -82,30 +82,34 @@ macro_rules! families {
 }
 
 families! {
-    None = "nothing goes wrong: interleaving and latency alone", Own(none::draw);
-    Pause = "a process stands still, often for longer than its lease", Own(pause::draw);
+    None = "no fault, only the interleaving of processes and network latency", Own(none::draw);
+    Pause = "a process is paused, often for longer than its lease", Own(pause::draw);
     ReplicationLag = "replicas fall behind their primary", Own(replication_lag::draw);
-    Failover = "the primary crashes behind a lagging replica, or is cut off with one client",
+    Failover = "the primary crashes while its replicas lag, is paused, or is isolated together \
+                with one client",
         Own(failover::draw);
-    ClockDrift = "clocks run fast and slow, within a relative bound", Own(clock_drift::draw);
-    ClockJump = "wall clocks are stepped, mostly forward and at servers", Own(clock_jump::draw);
-    Restart = "servers crash or lose power, and come back", Own(restart::draw);
-    Partition = "the network splits, one way or both ways", Own(partition::draw);
-    LostReply = "a command is applied and its reply never arrives", Own(lost_reply::draw);
-    Latency = "messages to and between servers take longer, and arrive in another order",
+    ClockDrift = "clocks run fast or slow, within a relative bound", Own(clock_drift::draw);
+    ClockJump = "wall clocks are stepped, mostly forward and mostly on servers",
+        Own(clock_jump::draw);
+    Restart = "servers crash or lose power, and restart", Own(restart::draw);
+    Partition = "network partitions, in one or both directions", Own(partition::draw);
+    LostReply = "a server executes a command, but its reply is lost", Own(lost_reply::draw);
+    Latency = "messages to and between servers are delayed and arrive in another order",
         Own(latency::draw);
     StorageDelay = "requests to the guarded storage arrive late", Own(storage_delay::draw);
-    Suspend = "a virtual machine is frozen, its monotonic clock included", Own(suspend::draw);
-    ClientCrash = "processes die, some of them for good", Own(client_crash::draw);
-    SlowServer = "every command at a server takes longer", Own(slow_server::draw);
-    Eviction = "servers evict expiring keys, or are flushed", Own(eviction::draw);
-    All = "swarm testing: each seed draws which families are on and how hard, and how long leases, \
-           holds and waits are",
+    Suspend = "a virtual machine is suspended, and its monotonic clock stops", Own(suspend::draw);
+    ClientCrash = "processes crash, some of them for good", Own(client_crash::draw);
+    SlowServer = "every command takes longer on one server", Own(slow_server::draw);
+    Eviction = "servers evict keys that have an expiry, or an operator flushes them",
+        Own(eviction::draw);
+    All = "swarm testing: each seed draws the active families and their intensity, and the lengths \
+           of leases, critical sections and waits",
         Swarm;
-    Operator = "an operator types what no lock expects: SCRIPT FLUSH, CLIENT KILL, FAILOVER, \
-                REPLICAOF, CONFIG SET",
+    Operator = "an operator runs commands that no lock expects: SCRIPT FLUSH, CLIENT KILL, \
+                FAILOVER, REPLICAOF, CONFIG SET",
         Own(operator::draw);
-    LostRequest = "a command is lost on its way, with its connection", Own(lost_request::draw);
+    LostRequest = "a command is lost before the server reads it, and its connection breaks",
+        Own(lost_request::draw);
 }
 
 /// Every family, in the order of their numbers.
@@ -144,47 +148,48 @@ impl Family {
         self.row().1
     }
 
-    /// What it never does, or does only if a setting asks for it; in sentences, `None` if its line
-    /// says all.
+    /// Effects that it never has, or has only with a certain setting, in sentences; `None` if its
+    /// description says everything.
     pub fn limits(self) -> Option<&'static str> {
         Some(match self {
             Family::Partition => {
-                "It cuts no process off from the storage unless `cut-off` is `storage`, and one \
-                 cut may reach several masters unless `struck-servers` is 1."
+                "It never separates a process from the storage unless `cut-off` is `storage`. One \
+                 partition may affect several masters unless `struck-servers` is 1."
             }
             Family::ClockJump => {
-                "It steps no Sentinel. One strike often steps several masters within a lease; with \
-                 `struck-servers` 1 it steps one."
+                "It never steps the clock of a Sentinel. It often steps several masters within one \
+                 lease; with `struck-servers` 1 it steps one."
             }
             Family::Restart => {
-                "Every server comes back. One strike often restarts several masters within a lease; \
-                 with `struck-servers` 1 it restarts one."
+                "Every server restarts. It often hits several masters within one lease; with \
+                 `struck-servers` 1 it hits one."
             }
             Family::Eviction => {
-                "It stops no server. One strike often hits several masters; with `struck-servers` \
-                 1 it hits one."
+                "It never stops a server. It often hits several masters together; with \
+                 `struck-servers` 1 it hits one."
             }
             Family::Latency => {
-                "It delays no message to the storage, and none for longer than a tenth of the \
-                 lease (a program's for 1.5 leases) unless `extra-latency` says so."
+                "It never delays a message to the storage. The delay is at most a tenth of the \
+                 lease (1.5 leases for a program) unless `extra-latency` sets another range."
             }
-            Family::StorageDelay => "It loses no request, and delays nothing but requests.",
+            Family::StorageDelay => "It delays only requests and loses none.",
             Family::LostReply => {
-                "The command itself is carried out; replies of the storage arrive."
+                "The server executes the command. Replies of the storage always arrive."
             }
-            Family::LostRequest => "Requests to the storage arrive.",
-            Family::Suspend => "It hits processes, never servers.",
+            Family::LostRequest => "Requests to the storage always arrive.",
+            Family::Suspend => "It affects processes, never servers.",
             Family::ClientCrash => {
-                "Of three processes or more two survive, of two one; servers do not crash."
+                "Of three or more processes at least two survive, of two at least one. Servers do \
+                 not crash."
             }
-            Family::SlowServer => "It stops no server.",
-            Family::ReplicationLag => "It hits nothing where servers do not replicate one another.",
+            Family::SlowServer => "It never stops a server.",
+            Family::ReplicationLag => "It has no effect on servers that do not replicate.",
             _ => return None,
         })
     }
 
-    /// Whether `all` may switch it on: something goes wrong, and by itself. Not if the family came
-    /// after seeds of `all` were published, which stay what they are.
+    /// Returns whether `all` may turn it on: a fault that happens by itself. False for families
+    /// added after seeds of `all` were published, because these must not change.
     pub fn is_accident(self) -> bool {
         !matches!(self, Family::None | Family::Operator | Family::LostRequest)
     }

@@ -11,147 +11,145 @@ use crate::time::Micros;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One fault with its own end, so that a begin and its heal are never apart: shrinking removes both
-/// or neither.
+/// One fault with its own end, so shrinking removes both its start and its end or neither.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Fault {
-    /// Nothing of the node runs (a stop-the-world collection, SIGSTOP, a starved core); its clocks
-    /// go on, bytes pile up.
+    /// The node does not run (stop-the-world garbage collection, SIGSTOP, CPU starvation). Its
+    /// clocks continue and its incoming data queues up.
     Pause {
-        /// Who stands still.
+        /// The paused node.
         node: Node,
-        /// For how long.
+        /// Duration.
         duration_us: Micros,
     },
-    /// As [`Fault::Pause`], and the monotonic clock stands still too (a virtual machine frozen and
-    /// thawed). The wall clock goes on.
+    /// Like [`Fault::Pause`], but the monotonic clock stops too (a suspended virtual machine). The
+    /// wall clock continues.
     Suspend {
-        /// Who stands still.
+        /// The paused node.
         node: Node,
-        /// For how long.
+        /// Duration.
         duration_us: Micros,
     },
-    /// The process dies; the kernel lives on, so peers see a reset or an end of file and new
-    /// connections are refused. What a restart finds is what the process had written (persistence
-    /// decides).
+    /// The process crashes. The kernel keeps running, so peers see a reset or an end of file, and
+    /// new connections are refused. Data that the process had written survives a restart (depending
+    /// on persistence).
     Crash {
-        /// Who dies.
+        /// The crashing node.
         node: Node,
-        /// How long until it is started again; `None` for never.
+        /// Downtime before the restart; `None` for no restart.
         down_us: Option<Micros>,
     },
-    /// The machine loses power: peers see silence, new connections hang, and only fsynced data is
-    /// found again.
+    /// The machine loses power: peers receive nothing, new connections hang, and only synced data
+    /// survives.
     PowerLoss {
-        /// Who goes dark.
+        /// The node that loses power.
         node: Node,
-        /// How long until it is started again; `None` for never.
+        /// Downtime before the restart; `None` for no restart.
         down_us: Option<Micros>,
     },
-    /// Nothing passes between the two sides. Messages are retransmitted, so a healed link may stay
-    /// silent for up to the cap.
+    /// No message passes between the two sides. Messages are retransmitted, so a healed link may
+    /// stay silent until the next retransmission.
     Partition {
         /// One side.
         side_a: Vec<Node>,
         /// The other side.
         side_b: Vec<Node>,
-        /// Which way nothing passes.
+        /// The blocked direction.
         direction: Direction,
-        /// For how long.
+        /// Duration.
         duration_us: Micros,
     },
-    /// Every message from one node to another takes this much longer. Between a primary and its
-    /// replica this is replication lag.
+    /// Every message between these nodes is delayed. Between a primary and its replica this is
+    /// replication lag.
     Delay {
         /// Senders.
         from: Vec<Node>,
         /// Receivers.
         to: Vec<Node>,
-        /// The least that is added to each message.
+        /// Minimum delay added to each message.
         extra_us_min: Micros,
-        /// The most that is added to each message.
+        /// Maximum delay added to each message.
         extra_us_max: Micros,
-        /// For how long messages that are sent are delayed.
+        /// Duration in which sent messages are delayed.
         duration_us: Micros,
     },
-    /// The server applies a command of this client, and the connection is reset before the reply
-    /// leaves. Hits the first command that arrives within the window, once.
+    /// The server executes a command of this client, and the connection is reset before the reply
+    /// is sent. Affects only the first command that arrives within the window.
     LostReply {
-        /// Whose command is applied.
+        /// The server that executes the command.
         server: Node,
-        /// Who never hears of it.
+        /// The client that does not receive the reply.
         client: Node,
-        /// How long the trap stays open.
+        /// Length of the window.
         duration_us: Micros,
     },
-    /// The connection is reset before the server reads a command of this client, which is never
-    /// applied. Hits the first command that arrives within the window, once.
+    /// The connection is reset before the server reads a command of this client, so the command is
+    /// not executed. Affects only the first command that arrives within the window.
     LostRequest {
-        /// Who never hears of the command.
+        /// The server that does not receive the command.
         server: Node,
-        /// Whose command is lost.
+        /// The client whose command is lost.
         client: Node,
-        /// How long the trap stays open.
+        /// Length of the window.
         duration_us: Micros,
     },
-    /// The clocks of the node run fast (positive) or slow (negative).
+    /// The node's clocks run fast (positive) or slow (negative).
     ClockDrift {
-        /// Whose clocks.
+        /// The node.
         node: Node,
         /// Parts per million.
         rate_ppm: i32,
-        /// For how long. The error that has built up stays.
+        /// Duration. The accumulated error remains.
         duration_us: Micros,
     },
-    /// The wall clock of the node is stepped at once; it is not stepped back. The monotonic clock
-    /// does not notice.
+    /// The node's wall clock is stepped and not stepped back. The monotonic clock is unaffected.
     ClockJump {
-        /// Whose wall clock.
+        /// The node.
         node: Node,
         /// Forward (positive) or back (negative), in microseconds.
         offset_us: i64,
     },
-    /// Every command at the server takes this much longer.
+    /// Every command takes longer on the server.
     SlowServer {
-        /// Which server.
+        /// The server.
         node: Node,
         /// Added to the service time of each command.
         extra_us: Micros,
-        /// For how long.
+        /// Duration.
         duration_us: Micros,
     },
     /// The server runs out of memory and evicts every key that its volatile-ttl policy may evict.
     Evict {
-        /// Which server.
+        /// The server.
         node: Node,
     },
     /// An operator sends FLUSHALL.
     FlushAll {
-        /// Which server.
+        /// The server.
         node: Node,
     },
-    /// An operator makes a server that follows another the primary. Nobody tells the other.
+    /// An operator promotes a replica to primary without telling the old primary.
     Promote {
-        /// Which server.
+        /// The server.
         node: Node,
     },
-    /// An operator types a command at the server's console that no lock expects.
+    /// An operator runs a command on the server that no lock expects.
     Operator {
-        /// Which server.
+        /// The server.
         node: Node,
-        /// What is typed.
+        /// The command.
         command: OperatorCommand,
     },
 }
 
-/// Which way a partition cuts.
+/// The blocked direction of a partition.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Nothing passes either way.
+    /// No message passes in either direction.
     Both,
-    /// Nothing passes from side a to side b; answers from b to a would pass.
+    /// No message passes from side a to side b; messages from b to a pass.
     AToB,
 }
 
@@ -197,7 +195,7 @@ impl Fault {
         }
     }
 
-    /// How long its effect may outlast it: a message sent under a delay arrives late.
+    /// How long the effect may outlast the fault: a message sent under a delay arrives late.
     pub fn linger(&self) -> Micros {
         match self {
             Fault::Delay { extra_us_max, .. } => *extra_us_max,
@@ -247,8 +245,8 @@ impl Fault {
     }
 
     /// Every directed link that the fault acts on. A fault of a node acts on the node's link with
-    /// itself, a lost reply on the link from server to client, a lost request on that from client
-    /// to server.
+    /// itself, a lost reply on the link from server to client, a lost request on the link from
+    /// client to server.
     pub fn links(&self) -> Vec<(Node, Node)> {
         let every = |from: &[Node], to: &[Node]| -> Vec<(Node, Node)> {
             from.iter().flat_map(|from| to.iter().map(|to| (*from, *to))).collect()

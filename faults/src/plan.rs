@@ -14,7 +14,7 @@ pub struct TimedFault {
     pub id: u32,
     /// When it begins, in true time.
     pub at_us: SimTime,
-    /// What happens.
+    /// The fault.
     pub fault: Fault,
 }
 

@@ -44,7 +44,7 @@ pub enum Stream {
     Priorities,
     /// The calls of its lock that a thread gives up.
     Impatience(Node),
-    /// Which critical sections of a thread take a re-entrant lock a second time.
+    /// The critical sections of a thread that take a re-entrant lock a second time.
     Nesting(Node),
 }
 

@@ -13,23 +13,23 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::num::NonZeroU16;
 
-/// Everything besides the seed that a fault plan follows from.
+/// All inputs of a fault plan other than the seed.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
-    /// Which servers there are.
+    /// The servers.
     pub topology: Topology,
-    /// How many processes take the lock: `client-1` up to `client-N`.
+    /// Number of processes that take the lock: `client-1` up to `client-N`.
     pub processes: u16,
-    /// The lease that the locks ask for. Families that must outlast a lease measure by it.
+    /// The lease that the locks request. Families whose faults must outlast a lease use it.
     pub ttl_us: Micros,
-    /// When faults may begin.
+    /// The time in which faults may begin.
     pub window: Window,
     /// The ranges that the families draw from.
     pub knobs: Knobs,
 }
 
-/// Which servers there are, and who takes over for whom.
+/// The servers, and how one replaces another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
@@ -37,32 +37,32 @@ pub enum Topology {
     Standalone,
     /// `redis-1` is the first primary; the replicas and the Sentinels watch it.
     Replicated {
-        /// How many replicas: `redis-2` up.
+        /// Number of replicas, from `redis-2` up.
         replicas: u16,
-        /// How many Sentinels: `sentinel-1` up.
+        /// Number of Sentinels, from `sentinel-1` up.
         sentinels: u16,
-        /// Silence after which a Sentinel holds a server to be down (`down-after-milliseconds`).
+        /// Silence after which a Sentinel considers a server down (`down-after-milliseconds`).
         down_after_us: Micros,
         /// Sentinel's `failover-timeout`.
         failover_timeout_us: Micros,
     },
-    /// Masters that know nothing of each other; nobody takes over.
+    /// Masters that do not know each other; none replaces another.
     Independent {
-        /// How many: `redis-1` up.
+        /// Number of masters, from `redis-1` up.
         masters: u16,
-        /// How many of them must grant a lock.
+        /// Number of masters that must grant a lock.
         quorum: u16,
     },
-    /// The servers of a coordinator other than Redis: one alone, or members that keep one state
-    /// among them.
+    /// The servers of a coordinator other than Redis: a single one, or members that share one
+    /// state.
     Ensemble {
-        /// How many: `server-1` up.
+        /// Number of servers, from `server-1` up.
         servers: u16,
     },
     /// `server-1` is the primary, and `server-2` follows it until an operator promotes it.
     Standby {
-        /// How many in a thousand failovers the operator begins by stopping the old primary for
-        /// good. In the others it comes back as a primary.
+        /// Failovers per thousand in which the operator first stops the old primary for good. In
+        /// the others it comes back as a primary.
         stopped_per_mille: u16,
     },
 }
@@ -88,7 +88,7 @@ pub struct Spans {
     pub max_us: Micros,
 }
 
-/// How often a family strikes in one plan, both ends included.
+/// Number of strikes of a family in one plan, both ends included.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Counts {
@@ -105,56 +105,54 @@ pub struct Knobs {
     /// Strikes of each family per plan. Default 1 to 4. A strike of `restart`, `clock-jump` or
     /// `eviction` may hit several nodes, and `failover` strikes at most twice.
     pub counts: Counts,
-    /// How long a process is paused or suspended. Default 100 ms to 2.5 leases.
+    /// Duration of a pause or suspension of a process. Default 100 ms to 2.5 leases.
     pub pause: Spans,
-    /// How far replicas lag behind. Default 50 ms to 5 s.
+    /// Lag of replicas. Default 50 ms to 5 s.
     pub replication_lag: Spans,
-    /// How many replicas lag at a time, drawn anew for each lag. Default all.
+    /// Number of replicas that lag at a time, drawn for each lag. Default all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lagging_replicas: Option<NonZeroU16>,
-    /// By what `failover` takes a primary away that another server follows. Default drawn.
+    /// How `failover` removes a replicated primary. Default drawn.
     #[serde(default, skip_serializing_if = "FailoverBy::is_drawn")]
     pub failover_by: FailoverBy,
-    /// How many servers one strike of `restart`, `clock-jump`, `eviction` or `partition` hits at
-    /// most. Default any number.
+    /// Maximum number of servers hit by one strike of `restart`, `clock-jump`, `eviction` or
+    /// `partition`. Default any number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub struck_servers: Option<NonZeroU16>,
-    /// What `partition` cuts processes off from. Default servers.
+    /// The nodes from which `partition` separates processes. Default servers.
     #[serde(default, skip_serializing_if = "CutOff::is_servers")]
     pub cut_off: CutOff,
     /// The largest relative drift between the clocks of any two hosts, in parts per million.
     /// Default 30,000 (3 %).
     pub drift_ppm: u32,
-    /// How far a clock jumps, either way. Default a fifth of a lease to 2 leases.
+    /// Step of a clock, in either direction. Default a fifth of a lease to 2 leases.
     pub clock_jump: Spans,
-    /// How long a restarted server stays away. Default 0 to 0: it is back at once.
+    /// Downtime of a restarted server. Default 0: it is back immediately.
     pub restart_delay: Spans,
-    /// How many in a thousand server crashes are power losses rather than deaths of the process.
-    /// Default 500.
+    /// Server crashes per thousand that are power losses instead of process crashes. Default 500.
     pub power_loss_per_mille: u16,
-    /// What `latency` adds to a message. Default 1 ms to a tenth of a lease.
+    /// Delay that `latency` adds to a message. Default 1 ms to a tenth of a lease.
     pub latency: Spans,
-    /// How long a partition lasts. Default 100 ms to 1.5 leases.
+    /// Duration of a partition. Default 100 ms to 1.5 leases.
     pub partition: Spans,
-    /// How long a lost-reply trap stays open for its one command. Default 1 s to 10 s.
+    /// Window in which a lost reply waits for its command. Default 1 s to 10 s.
     pub lost_reply: Spans,
-    /// What `storage-delay` adds to a request. Default 50 ms to 2 leases.
+    /// Delay that `storage-delay` adds to a request. Default 50 ms to 2 leases.
     pub storage_delay: Spans,
-    /// What `slow-server` adds to each command. Default 1 ms to 200 ms.
+    /// Time that `slow-server` adds to each command. Default 1 ms to 200 ms.
     pub service: Spans,
-    /// How long a crashed client that comes back stays away. Default 100 ms to 2 leases.
+    /// Downtime of a crashed client that restarts. Default 100 ms to 2 leases.
     pub client_down: Spans,
-    /// How long delays, lag and slow commands go on, and drift where it does not fill the window.
+    /// Duration of delays, lag and slow commands, and of drift that does not fill the window.
     /// Default 1 s to 2 leases.
     pub spell: Spans,
 }
 
-/// Why no plan can be drawn for a setting.
+/// The reason why no plan can be drawn for a setting.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidSetting {
     /// The window ends before it begins.
-    #[error("fault window {begin}..{end}: expected an end that is not before the \
-     beginning", begin = .0.begin_us, end = .0.end_us)]
+    #[error("fault window {begin}..{end}: expected an end at or after its begin", begin = .0.begin_us, end = .0.end_us)]
     Window(Window),
     /// A range of spans is reversed.
     #[error("range {name} {min}..{max}: expected a minimum not above the \
@@ -324,7 +322,7 @@ impl Knobs {
         }
     }
 
-    /// How many of some servers one strike may hit.
+    /// Number of servers that one strike may hit.
     pub(crate) fn struck_of(&self, servers: usize) -> usize {
         self.struck_servers.map_or(servers, |most| servers.min(usize::from(most.get())))
     }

@@ -41,7 +41,7 @@ pub struct Shrunk {
 pub struct Boundary {
     /// The fault's id in the plan.
     pub fault: u32,
-    /// Which number of the fault.
+    /// The magnitude of the fault.
     pub magnitude: Magnitude,
     /// Violates.
     pub enough: i64,

@@ -53,14 +53,14 @@ pub enum StartError {
     OtherProcessor(String),
     /// The system does not allow to trace.
     #[error(
-        "this system does not let one process trace another ({0}): in a container, allow ptrace \
-         and seccomp (docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined)"
+        "this system does not allow one process to trace another ({0}): in a container, allow \
+         ptrace and seccomp (docker run --cap-add SYS_PTRACE --security-opt seccomp=unconfined)"
     )]
     NotAllowed(String),
     /// Only Linux on x86-64 is supported.
     #[error(
-        "programs are traced on Linux x86-64 only: elsewhere, serve the same servers in real time \
-         with 'fencepost serve'"
+        "programs can be traced on Linux x86-64 only: on other systems, run the same servers in \
+         real time with 'fencepost serve'"
     )]
     Unsupported,
     /// Any other error.
@@ -132,7 +132,7 @@ pub struct Step {
     /// The span of the monotonic clock in microseconds after which the group needs the next step,
     /// even without news.
     pub wake_after_us: Option<u64>,
-    /// Whether every thread waits; otherwise some go on once the clocks do.
+    /// `true` if every thread waits. Otherwise some continue as soon as the clocks do.
     pub is_idle: bool,
     /// How the group ended, if it has.
     pub ending: Option<Ending>,

@@ -67,7 +67,7 @@ pub enum ServeError {
     },
     /// Another server uses the folder.
     #[error(
-        "{}: in use by process {holder}: expected another folder, or that process ended",
+        "{}: in use by process {holder}: use another folder, or stop that process",
         .folder.display()
     )]
     InUse {

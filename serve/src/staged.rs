@@ -1,5 +1,5 @@
-//! Servers that keep a time of their own behind real TCP: all of them on one thread, each input
-//! taken in the order in which it arrives.
+//! Servers with their own clock behind real TCP. All run on one thread and take inputs in order of
+//! arrival.
 
 use crate::serving::{Announcement, ready_line};
 use crate::{ServeError, stop};
@@ -18,7 +18,7 @@ use tokio::task::LocalSet;
 /// How much is read of a socket at a time.
 const READ_BYTES: usize = 16 * 1024;
 
-/// What goes to a socket.
+/// Output for a socket.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Sent {
     /// These bytes.
@@ -27,7 +27,7 @@ pub enum Sent {
     Close,
 }
 
-/// Servers that keep a time of their own.
+/// Servers with their own clock.
 pub trait Staged: 'static {
     /// Somebody connected to the listener with this number.
     fn opened(&mut self, listener: usize, socket: u64, peer: &str);
@@ -35,7 +35,7 @@ pub trait Staged: 'static {
     fn received(&mut self, socket: u64, bytes: &[u8]);
     /// The peer is gone. Also told of a socket whose end was sent.
     fn closed(&mut self, socket: u64);
-    /// What has to be sent by now, in order.
+    /// The output that is due, in order.
     fn take_sent(&mut self) -> Vec<(u64, Sent)>;
 }
 
@@ -43,7 +43,7 @@ pub trait Staged: 'static {
 pub struct Staging<S> {
     /// Each listener with what it is called in the ready line.
     pub listeners: Vec<(&'static str, TcpListener)>,
-    /// What is behind them.
+    /// The servers behind the sockets.
     pub staged: S,
 }
 
@@ -53,7 +53,7 @@ struct Shared<S> {
     opened: Cell<u64>,
 }
 
-/// Serves until SIGINT or SIGTERM. `announce` is told the ready line, and may end the servers.
+/// Serves until SIGINT or SIGTERM. Passes the ready line to `announce`, which may end the servers.
 ///
 /// # Errors
 /// If the servers cannot start.
@@ -119,7 +119,7 @@ impl<S: Staged> Shared<S> {
                     return;
                 }
             }
-            // The peer is gone if it cannot be told.
+            // An error means that the peer is gone.
             let _ = write.shutdown().await;
         });
         self.staged.borrow_mut().opened(number, socket, peer);

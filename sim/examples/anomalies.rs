@@ -41,8 +41,8 @@ when that node goes, no connection is suspended.
 /// The meaning of late in whole seconds.
 const WHOLE_SECONDS: &str = " memcached counts leases in
 whole seconds from its last reading of the clock: one of 10 s ends up to a second early, and one of
-11 s (`memcached-cas`, whose leases last for 10 s at least) up to a second late. What is late harms
-nobody: who waits for the lock of a holder that died waits up to a second longer.
+11 s (`memcached-cas`, whose leases last for 10 s at least) up to a second late. A late end does
+no harm: after a crash of the holder, waiters only wait up to a second longer.
 ";
 
 fn main() {

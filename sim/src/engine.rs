@@ -24,13 +24,13 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::rc::Rc;
 
-/// Which engine runs a world. Same plan, same history digest in both.
+/// The engine that runs a world. Both give the same history digest for the same plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// Stock turmoil: every host a turmoil host, every byte through turmoil's TCP. The reference.
     Turmoil,
-    /// A discrete-event loop of our own. For sweeps.
+    /// fencepost's discrete-event loop. For sweeps.
     Fast,
 }
 

@@ -1,9 +1,8 @@
 //! Studies: many runs for one question.
 //!
-//! In: what is asked for. Out: a document of `fencepost_reports`: a [`sweep`] over seeds, the
-//! [`boundary`] from which a lock breaks, what waiting costs ([`load`]), every plan of a stated
-//! size ([`explore`]), the pages of the [`gallery`], a violation against real servers
-//! ([`reality`]).
+//! In: a request. Out: a document of `fencepost_reports`: a [`sweep`] over seeds, the [`boundary`]
+//! at which a lock breaks, the cost of waiting ([`load`]), every plan of a given size
+//! ([`explore`]), the pages of the [`gallery`], a violation against real servers ([`reality`]).
 
 #[doc(hidden)]
 pub mod bench;

@@ -18,7 +18,7 @@ use crate::retry::Retry;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "checked",
-    "single-node, with a GET and a comparison just before the guarded write",
+    "single-node with a GET and a comparison just before the guarded write",
     |env, servers, settings| {
         let ttl_ms = settings.ttl.as_millis().to_string();
         Box::new(Checked { base: Base::new(env, servers, settings), ttl_ms })

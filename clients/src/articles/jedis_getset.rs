@@ -40,8 +40,8 @@ const SLEEP_MS: i64 = 100;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "jedis-getset",
-    about: "the Java class: SETNX key end-time, GETSET and a comparison of strings, 100 ms \
-     between attempts, DEL",
+    about: "the Java class: SETNX key end-time, GETSET and a string comparison, 100 ms between \
+            attempts, DEL",
     deployment: Deployment::Primary,
     has_tokens: false,
     is_fair: false,
@@ -54,8 +54,8 @@ pub const DEFINITION: Definition = Definition {
 /// The lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "jedis-getset-owner",
-    about: "jedis-getset with an owner beside the time, taken over by compare-and-set, released \
-     by compare-and-delete",
+    about: "jedis-getset with an owner next to the time: takes over by compare-and-set, releases \
+            by compare-and-delete",
     models: None,
     build: |env, servers, settings| {
         Box::new(JedisGetset { base: Base::new(env, servers, settings), value: Value::Owned })

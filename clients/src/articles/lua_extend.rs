@@ -32,15 +32,14 @@ use crate::script::Script;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "lua-extend",
-    "single-node with a stated validity, extended by the application by a Lua \
-     compare-and-expire",
+    "single-node with a validity time; the application extends it with a Lua compare-and-expire",
     |env, servers, settings| lock(Base::new(env, servers, settings), Way::IfOwned),
 );
 
 /// The lock whose extension ignores the owner.
 pub const UNCHECKED: Definition = Definition {
     name: "lua-extend-unchecked",
-    about: "lua-extend whose extension is SET key owner PX ttl, whoever holds the lock",
+    about: "lua-extend whose extension is SET key owner PX ttl, without checking the owner",
     build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::Unchecked),
     ..DEFINITION
 };
@@ -48,7 +47,7 @@ pub const UNCHECKED: Definition = Definition {
 /// The lock whose extension takes a lost lock again.
 pub const REACQUIRE: Definition = Definition {
     name: "lua-extend-reacquire",
-    about: "lua-extend whose extension takes the lock anew if it is gone, and goes on",
+    about: "lua-extend whose extension retakes the lock if it is gone, and continues",
     build: |env, servers, settings| lock(Base::new(env, servers, settings), Way::Reacquire),
     ..DEFINITION
 };

@@ -28,8 +28,8 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "reentrant-by-value",
-    "SET key value NX PX ttl; a holder that finds its own value has reentered; nothing \
-     counts the releases",
+    "SET key value NX PX ttl; a holder that finds its own value re-enters; releases are not \
+     counted",
     |env, servers, settings| {
         let my_random_value = fresh_owner(&env);
         Box::new(ByValue { base: Base::new(env, servers, settings), my_random_value })

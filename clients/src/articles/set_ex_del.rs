@@ -15,7 +15,7 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "set-ex-del",
-    "SET key 1 NX EX ttl, released by DEL without looking whose it is",
+    "SET key 1 NX EX ttl; released by DEL without checking the owner",
     |env, servers, settings| stepwise(env, servers, settings, SetExDel),
 );
 

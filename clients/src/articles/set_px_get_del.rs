@@ -25,15 +25,14 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "set-px-get-del",
-    "SET key owner NX PX ttl, released by GET, a comparison in the client, and DEL",
+    "SET key owner NX PX ttl; released by GET, a comparison in the client, and DEL",
     |env, servers, settings| stepwise(env, servers, settings, Owner::Random),
 );
 
 /// The lock whose owners are thread numbers.
 pub const THREAD_ID: Definition = Definition {
     name: "thread-id-get-del",
-    about: "set-px-get-del with the number of a thread as owner, which is the same in every \
-     process",
+    about: "set-px-get-del with the thread number as owner, which is the same in every process",
     build: |env, servers, settings| stepwise(env, servers, settings, Owner::ThreadId),
     ..DEFINITION
 };

@@ -4,7 +4,7 @@
 //! foo.lock` releases; on 0 a blocking caller tries again.
 //!
 //! Mistakes, kept: **the key never expires**, so a holder that dies, or whose DEL or whose SETNX
-//! reply is lost, leaves it locked for ever. Fixed in `set-ex-del`. DEL ignores the owner, which is
+//! reply is lost, leaves it locked forever. Fixed in `set-ex-del`. DEL ignores the owner, which is
 //! harmless as long as no other process can get in.
 
 use super::{Base, NotTaken, Steps, entry, stepwise};
@@ -15,7 +15,7 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx",
-    "SETNX key time, released by DEL, without any expiry",
+    "SETNX key time without any expiry; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, Setnx),
 );
 

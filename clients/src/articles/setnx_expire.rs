@@ -22,7 +22,7 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-expire",
-    "SETNX key 1, then EXPIRE as a second command, released by DEL",
+    "SETNX key 1, then EXPIRE as a second command; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, SetnxExpire),
 );
 

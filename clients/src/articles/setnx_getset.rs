@@ -43,15 +43,14 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-getset",
-    "SETNX key time; a time that is too old is taken over by GETSET and comparing the old \
-     value; released by DEL",
+    "SETNX key time; a waiter takes over an old time by GETSET and a comparison; released by DEL",
     |env, servers, settings| stepwise(env, servers, settings, AS_WRITTEN),
 );
 
 /// The variation with times in whole seconds.
 pub const SECONDS: Definition = Definition {
     name: "setnx-getset-seconds",
-    about: "setnx-getset with times in whole seconds",
+    about: "setnx-getset with times are in whole seconds",
     build: |env, servers, settings| {
         let steps = Variation { clock: Clock::ClientSeconds, ..AS_WRITTEN };
         stepwise(env, servers, settings, steps)
@@ -62,7 +61,7 @@ pub const SECONDS: Definition = Definition {
 /// The variation with the holder's check at the key step.
 pub const CHECKED: Definition = Definition {
     name: "setnx-getset-checked",
-    about: "setnx-getset whose holder checks before the key step that the key still has its time",
+    about: "setnx-getset whose holder checks before the key step that the key still holds its time",
     build: |env, servers, settings| {
         let usage = Usage { checks: true, ..Usage::PLAIN };
         stepwise(env, servers, settings, Variation { usage, ..AS_WRITTEN })
@@ -73,7 +72,7 @@ pub const CHECKED: Definition = Definition {
 /// The variation that interprets nil replies correctly.
 pub const NIL_HANDLED: Definition = Definition {
     name: "setnx-getset-nil",
-    about: "setnx-getset that takes nil replies for what they mean: the lock is free",
+    about: "setnx-getset that reads nil replies correctly, as a free lock",
     build: |env, servers, settings| {
         stepwise(env, servers, settings, Variation { nil: Nil::IsFree, ..AS_WRITTEN })
     },
@@ -93,8 +92,8 @@ pub const SERVER_TIME: Definition = Definition {
 /// The variation with an owner in the value, and comparisons at the server.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-owner",
-    about: "setnx-getset with an owner beside the time, taken over by compare-and-set, released \
-     by compare-and-delete",
+    about: "setnx-getset with an owner next to the time: takes over by compare-and-set, releases \
+            by compare-and-delete",
     build: |env, servers, settings| {
         let steps = Variation { nil: Nil::IsFree, value: Value::Owned, ..AS_WRITTEN };
         stepwise(env, servers, settings, steps)

@@ -40,16 +40,16 @@ const SLEEP: Duration = Duration::from_millis(10);
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "setnx-getset-expiry",
-    "SETNX key end-time; an end that has passed is taken over by GETSET; DEL only while \
-     the end lies ahead",
+    "SETNX key end-time; a waiter takes over a passed end time by GETSET; DEL only before the end \
+     time",
     |env, servers, settings| lock(env, servers, settings, Value::Bare),
 );
 
 /// The lock that compares owners.
 pub const OWNER: Definition = Definition {
     name: "setnx-getset-expiry-owner",
-    about: "setnx-getset-expiry with an owner beside the time, taken over by compare-and-set, \
-     released by compare-and-delete",
+    about: "setnx-getset-expiry with an owner next to the time: takes over by compare-and-set, \
+            releases by compare-and-delete",
     build: |env, servers, settings| lock(env, servers, settings, Value::Owned),
     ..DEFINITION
 };

@@ -33,8 +33,7 @@ pub const DEFINITION: Definition = entry(
 /// The lock that checks again.
 pub const COMPARING: Definition = Definition {
     name: "setnx-stale-compare",
-    about: "setnx-stale-del that removes a stale lock only if it is still the one that was found \
-     stale",
+    about: "setnx-stale-del that deletes a stale lock only if its value has not changed",
     build: |env, servers, settings| stepwise(env, servers, settings, Removal::IfUnchanged),
     ..DEFINITION
 };

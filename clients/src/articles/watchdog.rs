@@ -10,7 +10,7 @@
 //! before the release is sent; it notes the loss, and ends, when a renewal is refused or when none
 //! was confirmed for a whole ttl. Two limits remain: a pause of the whole
 //! process longer than the ttl still overlaps, and **a holder stuck in its business code keeps the
-//! lock for ever**: fixed in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
+//! lock forever**: fixed in `watchdog-capped`, which stops renewing after [`LEASES_MAX`] ttls and
 //! notes the loss before the lock expires.
 //!
 //! Each mistake is in a separate lock; all are fixed in `watchdog`:
@@ -43,16 +43,15 @@ pub const LEASES_MAX: u32 = 6;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = entry(
     "watchdog",
-    "single-node with a task that renews the lease every third of the ttl until it is \
-     released",
+    "single-node with a task that renews the lease every third of the ttl until the release",
     |env, servers, settings| lock(env, servers, settings, careful(settings.ttl)),
 );
 
-/// The lock that a stuck holder does not keep for ever.
+/// The lock that a stuck holder does not keep forever.
 pub const CAPPED: Definition = Definition {
     name: "watchdog-capped",
-    about: "watchdog that stops renewing after six ttls, and notes the loss before the lock \
-     expires",
+    about: "watchdog that stops renewing after six ttls and reports the loss before the lock \
+            expires",
     build: |env, servers, settings| {
         lock(
             env,
@@ -67,8 +66,8 @@ pub const CAPPED: Definition = Definition {
 /// The daemon of the article.
 pub const EXPIRE: Definition = Definition {
     name: "watchdog-expire",
-    about: "watchdog by a plain EXPIRE, first at 29/30 of the ttl, then every 2/3 of it, for 2/3 \
-     of it",
+    about: "watchdog with a plain EXPIRE: at 29/30 of the ttl, then every 2/3 of the ttl, for 2/3 \
+            of the ttl",
     build: |env, servers, settings| {
         let (first, every) = (settings.ttl * 29 / 30, settings.ttl * 2 / 3);
         let habits = Habits {
@@ -101,7 +100,7 @@ pub const RESURRECTING: Definition = Definition {
 /// The watchdog that is never stopped.
 pub const UNSTOPPED: Definition = Definition {
     name: "watchdog-unstopped",
-    about: "watchdog by a plain EXPIRE that goes on after the release",
+    about: "watchdog with a plain EXPIRE that continues after the release",
     build: |env, servers, settings| {
         let habits =
             Habits { renewal: Renewal::Expire, end: End::WithTheProcess, ..careful(settings.ttl) };

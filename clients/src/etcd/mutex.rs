@@ -35,8 +35,8 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-mutex",
-    about: "etcd's concurrency.Mutex: keys below a prefix, the oldest holds, each waits for the \
-     one before it",
+    about: "etcd's concurrency.Mutex: keys below a prefix; the oldest holds the lock, each waits \
+            for the one before it",
     deployment: Deployment::Etcd(ServerLock::Unchecked),
     has_tokens: false,
     is_fair: false,
@@ -47,7 +47,7 @@ pub const DEFINITION: Definition = Definition {
 /// The mutex of etcd 3.4.
 pub const OLD: Definition = Definition {
     name: "etcd-mutex-unchecked",
-    about: "etcd-mutex as in etcd 3.4, which does not look for its own key after it has waited",
+    about: "etcd-mutex as in etcd 3.4, which does not check its own key after waiting",
     models: Some("etcd 3.4.23, clientv3/concurrency"),
     build: |env, servers, settings| {
         build(&env, servers, settings, Traits { checks_key: false, ..Traits::CURRENT })
@@ -58,7 +58,7 @@ pub const OLD: Definition = Definition {
 /// The mutex whose holder leaves when its session is done.
 pub const DONE: Definition = Definition {
     name: "etcd-mutex-done",
-    about: "etcd-mutex whose holder leaves when its session is done",
+    about: "etcd-mutex whose holder leaves when its session ends",
     build: |env, servers, settings| {
         build(&env, servers, settings, Traits { leaves: true, ..Traits::CURRENT })
     },

@@ -26,7 +26,8 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "etcd-lock-api",
-    about: "etcd 3.4's server-side Lock, which grants it to who has waited, whatever its lease",
+    about: "etcd 3.4's server-side Lock, which grants the lock to a waiter even if its lease has \
+            ended",
     deployment: Deployment::Etcd(ServerLock::Unchecked),
     has_tokens: false,
     is_fair: false,
@@ -37,7 +38,7 @@ pub const DEFINITION: Definition = Definition {
 /// The same on servers that check the key.
 pub const FIXED: Definition = Definition {
     name: "etcd-lock-api-fixed",
-    about: "etcd-lock-api on servers that look for the caller's key first, as since etcd 3.5.0",
+    about: "etcd-lock-api on servers that check the caller's key first, as etcd does since 3.5.0",
     deployment: Deployment::Etcd(ServerLock::Checked),
     models: Some("etcd 3.5.0, v3lock"),
     ..DEFINITION

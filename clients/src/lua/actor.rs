@@ -1,4 +1,4 @@
-//! Runs a function of a script: lets its coroutine go on, and does what it asks for.
+//! Runs a function of a script: resumes its coroutine, and does what it requests.
 
 use super::elsewhere;
 use super::hands::{Hands, Place};
@@ -125,7 +125,7 @@ impl Actor {
         Reply::Values(vec![Told::Int(number)])
     }
 
-    /// Calls a function with each item, all at once: the first result of each, and what failed.
+    /// Calls a function with each item in parallel: the first result of each, and what failed.
     async fn all(&self, function: HostRootTicket, items: Vec<HostRootTicket>) -> Reply {
         let function = self.process.adopt(function);
         let items = self.adopt(items).into_iter();

@@ -1,4 +1,4 @@
-//! What a script asks of a coordinator other than Redis.
+//! A script's requests to a coordinator other than Redis.
 
 use super::hands::{Cluster, Elsewhere, Hands, Place};
 use super::process::{Reply, Told, failed as lost};
@@ -15,7 +15,7 @@ use crate::zookeeper::watches::WatchedEvent;
 use std::fmt::Display;
 use std::time::Duration;
 
-/// What a request comes to; a reply that says no in the other case.
+/// The result of a request, or a refusal.
 type Outcome = Result<Vec<Told>, Reply>;
 
 /// Does what `LIBRARY.FUNCTION` asks for.

@@ -1,13 +1,13 @@
-//! What a script says of itself: the table `lock`, and which functions it has.
+//! A script's own facts: the table `lock`, and its functions.
 
 use super::machine::{Machine, PARTS};
 use crate::lock::{Deployment, Keeps, ServerLock};
 use luna_core::runtime::Value;
 
-/// How many masters a script sees while it is checked.
+/// Number of masters that a script sees while it is checked.
 pub(super) const MASTERS: i64 = 5;
 
-/// What a script says of itself.
+/// A script's own facts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Facts {
     pub(super) deployment: Deployment,
@@ -20,7 +20,7 @@ pub(super) struct Facts {
     pub(super) retry_ms: Option<(u64, u64)>,
     pub(super) extends: bool,
     pub(super) checks: bool,
-    /// It has `renew`, or renews in a task of its own.
+    /// It has `renew`, or renews in a separate task.
     pub(super) renews: bool,
     pub(super) has_renew: bool,
 }
@@ -29,7 +29,7 @@ pub(super) struct Facts {
 const FIELDS: &[&str] =
     &["deployment", "fair", "models", "renews", "retry", "tokens", "ttl", "waits"];
 
-/// What `deployment` can be.
+/// The values of `deployment`.
 const DEPLOYMENTS: &[(&str, Deployment)] = &[
     ("single", Deployment::Primary),
     ("independent", Deployment::Independent),

@@ -16,7 +16,7 @@ use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 use std::rc::Rc;
 
-/// What all tasks of a process know.
+/// Data shared by all tasks of a process.
 pub(super) struct Place {
     pub(super) env: Env,
     pub(super) servers: Servers,
@@ -37,7 +37,7 @@ pub(super) struct Hands {
     pub(super) elsewhere: Elsewhere,
 }
 
-/// A client of ZooKeeper, and where the changes of watched nodes are told.
+/// A ZooKeeper client, and the receiver of watch events.
 pub(super) struct Keeper {
     pub(super) client: Client,
     pub(super) watcher: Rc<Watcher>,

@@ -1,4 +1,4 @@
-//! Calls of functions that nobody defines, found before the script runs.
+//! Finds calls of undefined functions before the script runs.
 
 use super::machine::Machine;
 use super::source::Source;

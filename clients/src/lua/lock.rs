@@ -34,7 +34,7 @@ struct Scripted {
     renewals: BTreeMap<Bytes, Spawned>,
 }
 
-/// What a script said: yes, no, or nothing that is known.
+/// A script's answer: yes, no, or unknown.
 enum Answer {
     Yes,
     No,
@@ -50,7 +50,7 @@ impl Scripted {
         vec![Told::from(lease.resource.as_str()), Told::Bytes(lease.owner.clone())]
     }
 
-    /// What the script returns; an error of a task of its before comes first.
+    /// Calls the script. An earlier error of one of its tasks takes precedence over the result.
     async fn call(
         &self,
         function: Function,
@@ -88,8 +88,9 @@ impl Scripted {
         }
     }
 
-    /// Attempts until one is granted or the time is over, and when the last was sent. Once the
-    /// outcome of an attempt was unknown, it may stand, and the answer is never a refusal.
+    /// Retries until an attempt is granted or the time is over. Returns the time at which the last
+    /// one was sent, too. After an attempt with an unknown outcome the lock may be set, so the
+    /// answer is never a refusal.
     async fn attempts(&self, resource: &str) -> Result<(Acquisition, Monotonic), String> {
         let mut retry = Retry::start(&self.env, &self.place.settings);
         let mut standing = None;
@@ -189,7 +190,7 @@ impl Scripted {
 struct Renewal {
     actor: Actor,
     lease: Lease,
-    /// When the last renewal that was confirmed was sent.
+    /// The time at which the last confirmed renewal was sent.
     confirmed: Monotonic,
 }
 
@@ -236,7 +237,7 @@ fn yes_or_no(name: &str, process: &Rc<Process>, values: &[Pinned]) -> Answer {
     said(name, process, &values).unwrap_or_else(Answer::Unknown)
 }
 
-/// What a function answered that says yes or no. Errors: what it answered otherwise. Numbers are
+/// Converts the answer of a function that returns yes or no. Errors: any other answer. Numbers are
 /// refused, because 0 is true in Lua.
 fn said(name: &str, process: &Rc<Process>, values: &[Value]) -> Result<Answer, String> {
     match values.first() {
@@ -263,7 +264,7 @@ fn reason(process: &Rc<Process>, values: &[Value]) -> String {
 
 type Grant = (Bytes, Option<FencingToken>, Option<Monotonic>);
 
-/// What acquire returned: the lease, or nothing. Errors: something else.
+/// Converts the result of acquire: the lease, or nothing. Errors: any other value.
 fn granted(
     machine: &mut super::machine::Machine,
     values: &[Value],

@@ -1,8 +1,8 @@
 //! A Lua state with one script in it, which one process of a run uses at a time.
 //!
-//! A state takes longer to make than most runs, so a thread keeps those that are idle. A process
-//! gets globals of its own; what all share cannot be changed (prelude.lua). Nothing that a script
-//! can see tells a state that was used before from a new one.
+//! A state takes longer to make than most runs, so a thread keeps those that are idle. Each process
+//! gets its own globals; shared tables cannot be changed (prelude.lua). A script cannot distinguish
+//! a reused state from a new one.
 
 use super::natives::NATIVES;
 use super::source::{CHUNK, Source};
@@ -14,16 +14,16 @@ use std::cmp::Ordering;
 
 /// Instructions that a script may execute in one instant.
 pub(super) const INSTRUCTIONS: i64 = 200_000;
-/// What a resumption costs beyond its instructions.
+/// The cost of a resumption in addition to its instructions.
 const RESUMPTION: i64 = 50;
 /// Bytes that a script may use.
 const MEMORY: usize = 16 << 20;
 /// Garbage is collected between two processes when there is so much more than at first.
 const GARBAGE: usize = 256 << 10;
-/// How many idle states a thread keeps.
+/// Number of idle states that a thread keeps.
 const IDLE_MAX: usize = 32;
 
-/// What `instantiate` returns, in this order.
+/// The number of values that `instantiate` returns.
 pub(super) const PARTS: usize = 6;
 
 /// A Lua state with a script.
@@ -43,7 +43,7 @@ thread_local! {
     static IDLE: RefCell<Vec<Machine>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What a resumption came to.
+/// The result of a resumption.
 pub(super) enum Resumed {
     /// The script wants something of the host.
     Asks(Vec<Value>),
@@ -124,7 +124,7 @@ impl Machine {
         }
     }
 
-    /// Runs the file with globals of its own: `lock`, and its functions.
+    /// Runs the file with separate globals: `lock`, and its functions.
     pub(super) fn instantiate(&mut self, masters: i64) -> Result<[Value; PARTS], String> {
         self.arm(INSTRUCTIONS);
         let arguments = [self.factory, Value::Int(masters)];
@@ -133,7 +133,7 @@ impl Machine {
         made.try_into().map_err(|_| "the prelude returned something else".to_owned())
     }
 
-    /// Whether scripts can use a name, or a field of it.
+    /// Returns whether scripts can use a name, or a field of it.
     pub(super) fn knows(&mut self, name: &str, field: Option<&str>) -> bool {
         let mut arguments = vec![self.string(name.as_bytes())];
         arguments.extend(field.map(|field| self.string(field.as_bytes())));
@@ -157,7 +157,7 @@ impl Machine {
         self.vm.pin_host(coroutine)
     }
 
-    /// Lets a coroutine go on, with so many instructions to use; how many are left then.
+    /// Resumes a coroutine, with so many instructions to use; how many are left then.
     pub(super) fn resume(
         &mut self,
         coroutine: HostRootTicket,

@@ -1,4 +1,4 @@
-//! What scripts learn of their host without a wait: clocks and random numbers.
+//! Host functions that do not wait: clocks and random numbers.
 
 use crate::env::{Draw, Env};
 use luna_core::runtime::Value;

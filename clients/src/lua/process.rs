@@ -20,7 +20,7 @@ pub(super) struct Process {
     source: Arc<Source>,
     machine: RefCell<Option<Machine>>,
     functions: [HostRootTicket; PARTS],
-    /// When a script last had instructions to use, and how many are left since.
+    /// The time of a script's last instruction budget, and the rest of it.
     budget: Cell<(Monotonic, i64)>,
     /// An error in a task, which the next call reports.
     pub(super) complaint: RefCell<Option<String>>,
@@ -38,7 +38,7 @@ pub(super) enum Function {
     Renew = 5,
 }
 
-/// Why a call of a script brought nothing.
+/// The reason why a script's call failed.
 pub(super) struct Failed {
     pub(super) kind: Kind,
     pub(super) message: String,
@@ -46,7 +46,7 @@ pub(super) struct Failed {
     pub(super) error: Pinned,
 }
 
-/// What a failure means.
+/// The meaning of a failure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// Nothing was carried out.
@@ -75,14 +75,14 @@ impl Pinned {
     }
 }
 
-/// How far a coroutine has come.
+/// The progress of a coroutine.
 pub(super) enum Step {
     Asks(Asked),
     Returned(Vec<Pinned>),
     Failed(Failed),
 }
 
-/// What a script is told.
+/// The reply to a script's request.
 pub(super) enum Reply {
     /// The arguments of its function, or what it asked for.
     Values(Vec<Told>),
@@ -112,7 +112,7 @@ impl From<&str> for Told {
 }
 
 impl Process {
-    /// The script with globals of its own. Errors: what its file does wrong.
+    /// Creates a process of the script with separate globals. Errors: mistakes in its file.
     pub(super) fn new(
         env: &Env,
         source: &Arc<Source>,
@@ -165,7 +165,7 @@ impl Process {
         Pinned { process: self.clone(), ticket: ticket.unwrap_or(self.functions[0]) }
     }
 
-    /// Lets a coroutine go on.
+    /// Resumes a coroutine.
     pub(super) fn resume(self: &Rc<Self>, coroutine: &Pinned, reply: Reply) -> Step {
         let now = self.host.env.monotonic_clock();
         let (since, left) = self.budget.get();
@@ -198,7 +198,7 @@ impl Process {
         }
     }
 
-    /// What an error that a script did not catch means.
+    /// The meaning of an error that a script did not catch.
     fn meaning(&self, machine: &mut Machine, error: Value) -> (Kind, String) {
         let message = machine.field(error, "message");
         if !matches!(message, Value::Str(_)) {
@@ -239,8 +239,8 @@ pub(super) fn failed(error: &CallError) -> Reply {
     Reply::Failed { message: error.to_string(), is_unknown, code }
 }
 
-/// What a coroutine is resumed with: the arguments of its function at first, then how its request
-/// ended.
+/// The values passed to a resumed coroutine: first the arguments of its function, then the results
+/// of its requests.
 fn values_of(machine: &mut Machine, reply: &Reply, is_first: bool) -> Vec<Value> {
     let mut values = Vec::with_capacity(4);
     match reply {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// More than any lock needs.
 const TEXT_MAX: usize = 256 * 1024;
 
-/// A lock that is written in Lua, checked as far as can be seen before it runs.
+/// A lock written in Lua, after the checks that are possible before it runs.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Script {
     pub(super) source: Arc<Source>,
@@ -42,7 +42,7 @@ impl Script {
         Ok(Script { source: Arc::new(source), facts })
     }
 
-    /// What errors call it.
+    /// The file name for error messages.
     pub fn file(&self) -> &str {
         &self.source.file
     }
@@ -57,12 +57,12 @@ impl Script {
         self.facts.deployment
     }
 
-    /// Whether its leases carry a fencing token.
+    /// Returns whether its leases carry a fencing token.
     pub fn has_tokens(&self) -> bool {
         self.facts.tokens
     }
 
-    /// Whether it promises to serve those who wait in the order in which they came.
+    /// Returns whether it promises to serve waiters in order of arrival.
     pub fn is_fair(&self) -> bool {
         self.facts.fair
     }
@@ -82,7 +82,8 @@ impl Script {
         self.facts.retry_ms
     }
 
-    /// Whether this is an error of the script itself, rather than what a server answered or not.
+    /// Returns whether this is an error of the script itself, and not an answer of a server or the
+    /// lack of one.
     pub fn is_own_error(&self, reason: &str) -> bool {
         reason.strip_prefix(self.file()).is_some_and(|rest| rest.starts_with(':'))
     }

@@ -4,20 +4,20 @@ use luna_core::frontend::parse;
 use luna_core::version::LuaVersion;
 use sha1::{Digest, Sha1};
 
-/// What Lua calls the script. Its errors begin with this name and a line.
+/// Lua's name for the script. Lua's errors begin with this name and a line.
 pub(super) const CHUNK: &str = "?lua";
 
 /// The text of a script.
 #[derive(PartialEq, Eq, Debug)]
 pub(super) struct Source {
-    /// What errors call it.
+    /// The file name for error messages.
     pub(super) file: String,
     pub(super) text: String,
     /// Tells scripts apart.
     pub(super) digest: [u8; 20],
 }
 
-/// What Lua says, and what a person would say.
+/// Lua's wording, and a clearer one.
 const WORDINGS: &[(&str, &str)] = &[
     (
         "instruction budget exceeded",

@@ -19,7 +19,7 @@ fn build(text: &str) -> (Rc<TestWorld>, Box<dyn Lock>) {
     (world, lock)
 }
 
-/// What an acquire of a script comes to whose body this is.
+/// The result of an acquire with this body.
 fn acquired(body: &str) -> String {
     let (world, mut lock) = build(&format!("{RELEASE}function acquire(key, ttl)\n{body}\nend\n"));
     match world.run(lock.acquire("lock")) {

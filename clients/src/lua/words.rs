@@ -1,4 +1,4 @@
-//! What a script asks of the host, read from the values that it yields.
+//! A script's requests to the host, decoded from the values that it yields.
 
 use super::machine::Machine;
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::time::Duration;
 /// No script waits longer at a time.
 const SPAN_MAX_MS: f64 = 86_400_000.0;
 
-/// What a script asks of the host.
+/// A script's request to the host.
 pub(super) enum Asked {
     /// A command to a server of Redis: the one, or the master with this number.
     Call {
@@ -26,7 +26,7 @@ pub(super) enum Asked {
     },
     Sleep(Duration),
     Lost,
-    /// A call of the function with each item, all at once.
+    /// A call of the function with each item in parallel.
     All {
         function: HostRootTicket,
         items: Vec<HostRootTicket>,
@@ -41,7 +41,7 @@ pub(super) enum Asked {
         arguments: Vec<HostRootTicket>,
     },
     Stop(i64),
-    /// What only some coordinators have.
+    /// Requests that only some coordinators support.
     Other {
         operation: String,
         arguments: Vec<Datum>,
@@ -58,7 +58,7 @@ pub(super) enum Datum {
     Int(i64),
     Float(f64),
     Bytes(Bytes),
-    /// A table, a function or the like, which no server can be told.
+    /// A table, a function or another value that cannot be sent to a server.
     Foreign(&'static str),
 }
 
@@ -217,7 +217,7 @@ fn span(function: &str, value: Value) -> Result<Duration, String> {
         let told = number_text(value).unwrap_or_default();
         return Err(format!("{function}: {told} ms: expected 0 to 86400000"));
     }
-    // No loop goes on for ever in one instant.
+    // No loop goes on forever in one instant.
     Ok(Duration::from_micros(((milliseconds * 1_000.0).round() as u64).max(1)))
 }
 

@@ -16,7 +16,7 @@ use crate::retry::Retry;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-add",
-    about: "memcached: add key owner ttl, released by delete without looking whose it is",
+    about: "memcached: add key owner ttl; released by delete without checking the owner",
     deployment: Deployment::Memcached,
     has_tokens: false,
     is_fair: false,

@@ -21,8 +21,8 @@ use bytes::Bytes;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-cas",
-    about: "memcached: add key owner ttl, released by gets and a cas to an expired value; the cas \
-     id is the token",
+    about: "memcached: add key owner ttl; released by gets and a cas to an expired value; the cas \
+            id is the token",
     deployment: Deployment::Memcached,
     has_tokens: true,
     is_fair: false,

@@ -15,7 +15,7 @@ use crate::retry::Retry;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "memcached-get-delete",
-    about: "memcached: add key owner ttl, released by get, a comparison in the client, and delete",
+    about: "memcached: add key owner ttl; released by get, a comparison in the client, and delete",
     deployment: Deployment::Memcached,
     has_tokens: false,
     is_fair: false,

@@ -28,7 +28,7 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "mysql-get-lock",
-    about: "MySQL: GET_LOCK for the connection, released by RELEASE_LOCK",
+    about: "MySQL: GET_LOCK on the connection; released by RELEASE_LOCK",
     deployment: Deployment::MySql,
     has_tokens: false,
     is_fair: false,
@@ -39,7 +39,7 @@ pub const DEFINITION: Definition = Definition {
 /// The same, with a check of the owner before the guarded write.
 pub const CHECKED: Definition = Definition {
     name: "mysql-get-lock-checked",
-    about: "mysql-get-lock whose holder asks IS_USED_LOCK before it writes",
+    about: "mysql-get-lock whose holder checks IS_USED_LOCK before it writes",
     build: |env, servers, settings| {
         let usage = Usage { checks: true, ..Usage::PLAIN };
         Box::new(GetLock::new(env, servers, settings, usage))

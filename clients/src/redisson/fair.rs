@@ -23,7 +23,7 @@ use crate::lock::Definition;
 /// The entry in the table of locks.
 pub const FAIR: Definition = Definition {
     name: "redisson-fair",
-    about: "redisson with a queue: a list of waiters and their timeouts, kept by the scripts",
+    about: "redisson with a queue: the scripts keep a list of waiters and their timeouts",
     build: |env, servers, settings| {
         build(env, servers, settings, Habits { fair: true, ..Habits::default() })
     },

@@ -28,8 +28,8 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const RED_LOCK: Definition = Definition {
     name: "redisson-redlock",
-    about: "a majority of redisson locks on independent masters, given their lease afterwards by \
-     plain PEXPIREs",
+    about: "a majority of redisson locks on independent masters, whose lease is set afterwards by \
+            plain PEXPIREs",
     deployment: Deployment::Independent,
     models: MODELS,
     build: |env, servers, settings| {

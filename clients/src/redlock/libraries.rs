@@ -25,8 +25,8 @@ use std::time::Duration;
 /// The entry of redlock-py.
 pub const PYTHON: Definition = Definition {
     name: "redlock-py",
-    about: "redlock by the wall clock, three attempts 200 ms apart, raising where a master gave \
-     an error",
+    about: "redlock with the wall clock and three attempts 200 ms apart; raises if a master \
+            returned an error",
     models: Some("redlock-py 1.0.8"),
     build: |env, servers, settings| {
         Box::new(Python(Library::new(env, servers, settings, ms(200)..=ms(200))))
@@ -37,8 +37,8 @@ pub const PYTHON: Definition = Definition {
 /// The entry of node-redlock.
 pub const NODE: Definition = Definition {
     name: "node-redlock",
-    about: "redlock at once on all masters, whose validity nobody compares with the time, given \
-     back after the last attempt",
+    about: "redlock on all masters in parallel; does not compare the validity with the time; \
+            releases only after the last failed attempt",
     models: Some("node-redlock 5 (main branch)"),
     build: |env, servers, settings| {
         Box::new(Node(Library::new(env, servers, settings, ms(100)..=ms(300))))
@@ -49,7 +49,7 @@ pub const NODE: Definition = Definition {
 /// The entry of redsync.
 pub const REDSYNC: Definition = Definition {
     name: "redsync",
-    about: "redlock at once on all masters, with a drift of 1 % and no more",
+    about: "redlock on all masters in parallel, with a drift margin of 1 % only",
     models: Some("redsync 4"),
     build: |env, servers, settings| {
         Box::new(Redsync(Library::new(env, servers, settings, ms(50)..=ms(250))))

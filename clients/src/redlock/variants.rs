@@ -23,7 +23,7 @@ use std::time::Duration;
 /// The lock that ignores the time.
 pub const NO_VALIDITY_CHECK: Definition = Definition {
     name: "redlock-no-validity-check",
-    about: "redlock for which a majority is enough, however late it came",
+    about: "redlock that accepts a majority even if it came too late",
     build: |env, servers, settings| Box::new(NoValidityCheck(Redlock::new(env, servers, settings))),
     ..DEFINITION
 };
@@ -42,7 +42,7 @@ pub const UNLOCK_ANSWERED: Definition = Definition {
 /// The lock that asks all masters in parallel.
 pub const PARALLEL: Definition = Definition {
     name: "redlock-parallel",
-    about: "redlock that asks all masters at once",
+    about: "redlock that asks all masters in parallel",
     build: |env, servers, settings| parallel(env, servers, settings),
     ..DEFINITION
 };
@@ -61,7 +61,7 @@ pub const NO_RANDOM_DELAY: Definition = Definition {
 /// The lock with random tokens.
 pub const FENCING: Definition = Definition {
     name: "redlock-fencing",
-    about: "redlock whose random value is used as fencing token, which no storage can order",
+    about: "redlock whose random value is the fencing token, although random values have no order",
     has_tokens: true,
     build: |env, servers, settings| Box::new(Fencing(Redlock::new(env, servers, settings))),
     ..DEFINITION

@@ -25,7 +25,7 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "pg-advisory",
-    about: "PostgreSQL: pg_try_advisory_lock for the session, released by pg_advisory_unlock",
+    about: "PostgreSQL: pg_try_advisory_lock for the session; released by pg_advisory_unlock",
     deployment: Deployment::PostgreSql(Keeps::Connection),
     has_tokens: false,
     is_fair: false,

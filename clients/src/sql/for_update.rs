@@ -29,7 +29,7 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "select-for-update",
-    about: "PostgreSQL: a row locked by SELECT ... FOR UPDATE until the transaction ends",
+    about: "PostgreSQL: SELECT ... FOR UPDATE locks a row until the transaction ends",
     deployment: Deployment::PostgreSql(Keeps::Connection),
     has_tokens: false,
     is_fair: false,

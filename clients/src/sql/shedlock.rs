@@ -16,11 +16,11 @@
 //! `lockedBy` is the name of the host, here drawn once for each process. `lockAtLeastFor` is zero.
 //! The library does not wait; the application tries again, as a scheduler does.
 //!
-//! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` is set
-//! (ShedLock's README: the clocks of the hosts should be synchronised). A client whose clock is
-//! fast finds `lock_until` in its past and takes the lock. `shedlock-db-time` asks the database
-//! instead of its own clock. There `make_interval(secs => ...)` is written as `cast(... as
-//! interval)`, as until version 5.
+//! Mistake, kept: **`:now` is the clock of the client** unless `usingDbTime()` is set (ShedLock's
+//! README: the clocks of the hosts should be synchronised). A client whose clock is fast finds
+//! `lock_until` in its past and takes the lock. `shedlock-db-time` uses the database's clock
+//! instead. There `make_interval(secs => ...)` is written as `cast(... as interval)`, as until
+//! version 5.
 
 use super::protocol::Parameter;
 use super::session::{Failure, Session};
@@ -40,7 +40,7 @@ const UNLOCK_ATTEMPTS: usize = 10;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "shedlock-jdbc",
-    about: "ShedLock on PostgreSQL: a row with lock_until, judged by the clock of each client",
+    about: "ShedLock on PostgreSQL: a row with lock_until, compared with each client's clock",
     deployment: Deployment::PostgreSql(Keeps::RowByClients),
     has_tokens: false,
     is_fair: false,
@@ -51,7 +51,8 @@ pub const DEFINITION: Definition = Definition {
 /// The same with the clock of the database.
 pub const DB_TIME: Definition = Definition {
     name: "shedlock-db-time",
-    about: "ShedLock on PostgreSQL with usingDbTime(): the row is judged by the server's clock",
+    about: "ShedLock on PostgreSQL with usingDbTime(): lock_until is compared with the server's \
+            clock",
     deployment: Deployment::PostgreSql(Keeps::RowByServer),
     models: Some("ShedLock (August 2026), JdbcTemplateLockProvider with usingDbTime()"),
     build: |env, servers, settings| Box::new(ShedLock::new(env, servers, settings, &SERVER_TIME)),

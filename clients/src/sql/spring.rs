@@ -6,8 +6,8 @@
 //! ```text
 //! tryLock(wait): lock the ReentrantLock of this key within `wait`; acquire(), every 100 ms, until
 //!   the wall clock shows that `wait` is over. A transient error (SQLSTATE class 40, as a
-//!   serialization failure): again at once. If COMMIT fails, that is another error
-//!   (TransactionSystemException), which 4 throws to its caller; from 5.4.8 on: again at once.
+//!   serialization failure): again immediately. If COMMIT fails, that is another error
+//!   (TransactionSystemException), which 4 throws to its caller; from 5.4.8 on: again immediately.
 //! acquire(), one transaction:
 //!   4: SERIALIZABLE    DELETE ... WHERE CREATED_DATE < now - ttl;
 //!                      UPDATE CREATED_DATE WHERE CLIENT_ID is ours; INSERT
@@ -17,7 +17,7 @@
 //!                      WHERE CLIENT_ID is ours OR EXPIRED_AFTER < now; INSERT
 //!   held if the UPDATE or the INSERT changed a row; a duplicate key is a refusal
 //! unlock: not the outermost: count down. Else DELETE WHERE CLIENT_ID is ours; after a transient
-//!   error 4 throws, later ones try again at once. 7 throws if there was nothing to delete. The
+//!   error 4 throws, later ones try again immediately. 7 throws if there was nothing to delete. The
 //!   ReentrantLock is given back in any case.
 //! ```
 //!
@@ -61,8 +61,8 @@ const DUPLICATE: &str = "23505";
 /// The generation of 4.3.
 pub const FOUR: Definition = Definition {
     name: "jdbc-4",
-    about: "Spring's JdbcLockRegistry 4.3: DELETE of what is expired by the client's clock, \
-     UPDATE, INSERT",
+    about: "Spring's JdbcLockRegistry 4.3: DELETE of a row expired by the client's clock, UPDATE, \
+            INSERT",
     deployment: Deployment::PostgreSql(Keeps::RowByClients),
     has_tokens: false,
     is_fair: false,
@@ -73,7 +73,7 @@ pub const FOUR: Definition = Definition {
 /// The generation of 5.4.
 pub const FIVE: Definition = Definition {
     name: "jdbc-5",
-    about: "Spring's JdbcLockRegistry 5.4: UPDATE of the own or an expired row, INSERT",
+    about: "Spring's JdbcLockRegistry 5.4: UPDATE of its own or an expired row, INSERT",
     models: Some("Spring Integration 5.4 to 5.5, JdbcLockRegistry"),
     build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[1], false),
     ..FOUR
@@ -90,7 +90,8 @@ pub const APP_ID: Definition = Definition {
 /// The generation of 7.0.
 pub const SEVEN: Definition = Definition {
     name: "jdbc-7",
-    about: "Spring's JdbcLockRegistry 7.0: as jdbc-5 with EXPIRED_AFTER, and a release that looks",
+    about: "Spring's JdbcLockRegistry 7.0: like jdbc-5 with EXPIRED_AFTER, and a release that \
+            detects a missing row",
     models: Some("Spring Integration 7.0 (August 2026), JdbcLockRegistry"),
     build: |env, servers, settings| Jdbc::boxed(env, servers, settings, &GENERATIONS[2], false),
     ..FOUR

@@ -42,7 +42,7 @@ const RETRIES: u32 = 3;
 /// The base of the delays if the settings have none, so that time passes between two tries.
 const RETRY_BASE_MIN: Duration = Duration::from_millis(1);
 
-/// How to treat a node whose deletion no server confirmed.
+/// The treatment of a node whose deletion no server confirmed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Deletion {
     /// It remains.

@@ -10,7 +10,7 @@
 //! - kazoo does not set watches again after a reconnect. It notifies its watchers that the
 //!   connection is lost, and a waiting lock has a listener too, so it checks the queue again.
 //! - While no server is connected, requests wait: no connection loss ends them.
-//! - `release` tries for ever. Until it has succeeded, `is_acquired` is true, even after the end
+//! - `release` tries forever. Until it has succeeded, `is_acquired` is true, even after the end
 //!   of the session.
 //! - A wait for the predecessor lasts up to the whole timeout, each time
 //!   (`wake_event.wait(timeout)`).
@@ -34,8 +34,8 @@ const NODE_NAME: &str = "__lock__";
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "kazoo-lock",
-    about: "kazoo's Lock: ephemeral sequential nodes with a uuid, each waiter watches its \
-     predecessor",
+    about: "kazoo's Lock: ephemeral sequential nodes with a uuid; each waiter watches its \
+            predecessor",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
     is_fair: true,

@@ -43,8 +43,8 @@ const NODE_NAME: &str = "node-";
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "zookeeper-naive",
-    about: "ephemeral sequential nodes, each waiter watches its predecessor; a create whose reply \
-     is lost is made again",
+    about: "ephemeral sequential nodes; each waiter watches its predecessor; creates a second node \
+            after a lost reply",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
     is_fair: true,
@@ -55,8 +55,7 @@ pub const DEFINITION: Definition = Definition {
 /// The lock whose waiters all watch the same node.
 pub const HERD: Definition = Definition {
     name: "zookeeper-herd",
-    about: "zookeeper-naive whose waiters watch the whole queue, so that each change wakes them \
-            all",
+    about: "zookeeper-naive whose waiters watch the whole queue, so each change wakes them all",
     build: |env, servers, settings| build(env, servers, settings, Wait::AllChildren),
     ..DEFINITION
 };
@@ -64,8 +63,8 @@ pub const HERD: Definition = Definition {
 /// The lock whose watches get lost.
 pub const LOST_WATCH: Definition = Definition {
     name: "zookeeper-lost-watch",
-    about: "zookeeper-naive whose watches are not set again at another server, and which waits \
-     for nothing else",
+    about: "zookeeper-naive that does not set its watches again on another server and waits for \
+            nothing else",
     build: |env, servers, settings| build(env, servers, settings, Wait::DeletionOnly),
     ..DEFINITION
 };
@@ -76,7 +75,7 @@ enum Wait {
     Predecessor,
     /// Any change of the queue, or of the session, for as long as the acquire lasts.
     AllChildren,
-    /// The deletion of its predecessor, for ever.
+    /// The deletion of its predecessor, forever.
     DeletionOnly,
 }
 

@@ -50,8 +50,8 @@ impl Server {
     }
 
     /// Sends this server's address and capabilities. The address is always stated, as with
-    /// `replica-announce-ip`: others know this server by its configured name, whatever address its
-    /// connections come from.
+    /// `replica-announce-ip`: others know this server by its configured name, not by the address of
+    /// its connections.
     fn introduce(&mut self) {
         let (host, port) = (self.config.host.clone(), self.config.port.to_string());
         let Some(outgoing) = self.replication.outgoing() else { return };

@@ -58,7 +58,7 @@ impl ServeOptions {
         Ok(())
     }
 
-    /// What each server is.
+    /// The role of each server.
     ///
     /// # Errors
     /// If the options contradict each other.

@@ -1,8 +1,7 @@
 //! A Redis that a test commands: `fencepost serve --clock manual`.
 //!
-//! The servers live in a world of their own (`stage`), in which time stands still until somebody
-//! says otherwise over the admin connection (`orders`), which any client of Redis can speak
-//! (`wire`). What happened is in `history`.
+//! The servers live in a separate world (`stage`). Its time advances only by commands on the admin
+//! connection (`orders`), which any Redis client can use (`wire`). `history` records the events.
 
 mod event;
 mod history;
@@ -24,15 +23,15 @@ use wire::{Answer, take_request};
 /// Servers whose clock is moved by commands, and those who command.
 pub struct Commanded {
     stage: Stage,
-    /// Which server a socket is of; none for the admin connection.
+    /// The server of each socket; none for the admin connection.
     sockets: BTreeMap<u64, Option<usize>>,
-    /// What has arrived of the next request.
+    /// The received part of the next request.
     asking: BTreeMap<u64, BytesMut>,
     answers: Vec<(u64, Sent)>,
 }
 
-/// Listens for all servers, in the order masters, replicas, Sentinels, and behind them for whoever
-/// commands; must be called within a runtime of tokio.
+/// Listens for all servers, in the order masters, replicas, Sentinels, and last for the admin
+/// connection. Must be called within a tokio runtime.
 ///
 /// # Errors
 /// If an option is wrong, or an address is taken.
@@ -100,7 +99,7 @@ impl Commanded {
                 Ok(Some(words)) if words.is_empty() => {}
                 Ok(Some(words)) => {
                     let answer = orders::obey(&mut self.stage, &words);
-                    // What clients of the servers see comes before what the one who commands does.
+                    // Output for clients comes before the answer on the admin connection.
                     self.answers.append(&mut self.stage.take_sent());
                     self.answers.push((socket, Sent::Bytes(answer.encoded().into())));
                 }

@@ -232,7 +232,7 @@ impl Client {
         self.write_offset = offset;
     }
 
-    /// A subscriber in RESP2, where messages cannot be told from replies.
+    /// A subscriber in RESP2, where messages look like replies.
     pub(crate) fn is_only_listening(&self) -> bool {
         self.protocol == Protocol::Resp2 && self.subscriptions.any()
     }

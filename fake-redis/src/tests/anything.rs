@@ -1,4 +1,4 @@
-//! No command crashes the server, whatever its arguments.
+//! No command crashes the server, with any arguments.
 
 use crate::commands;
 use crate::testing::Bench;

@@ -9,7 +9,7 @@ use crate::node::Node;
 use crate::setting::Setting;
 use rand_chacha::ChaCha8Rng;
 
-/// How many of so many processes survive at least.
+/// Minimum number of surviving processes.
 fn survivors_min(processes: u16) -> u16 {
     if processes <= 2 { 1 } else { 2 }
 }

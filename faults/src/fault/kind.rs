@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
-/// What goes wrong, without where, when and how much of it.
+/// The kind of a fault, without place, time and magnitude.
 #[derive(
     Clone,
     Copy,
@@ -24,19 +24,19 @@ use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum FaultKind {
-    /// A node stands still; its clocks go on.
+    /// A node is paused; its clocks continue.
     Pause,
-    /// A node stands still, and its monotonic clock with it.
+    /// A node and its monotonic clock are suspended.
     Suspend,
-    /// A process dies, and the kernel lives on.
+    /// A process crashes; the kernel keeps running.
     Crash,
     /// A machine loses power.
     PowerLoss,
-    /// Nothing passes between two sides.
+    /// No message passes between two sides.
     Partition,
-    /// Messages take longer.
+    /// Messages are delayed.
     Delay,
-    /// A command is applied, and its reply is lost.
+    /// A command is executed, but its reply is lost.
     LostReply,
     /// Clocks run at a wrong rate.
     ClockDrift,
@@ -44,15 +44,15 @@ pub enum FaultKind {
     ClockJump,
     /// Commands take longer.
     SlowServer,
-    /// A server evicts what it may.
+    /// A server evicts all keys that may be evicted.
     Evict,
     /// An operator flushes a server.
     FlushAll,
-    /// An operator makes a server that follows another the primary.
+    /// An operator promotes a replica to primary.
     Promote,
-    /// An operator types a command that no lock expects.
+    /// An operator runs a command that no lock expects.
     Operator,
-    /// A command is lost on its way, and never applied.
+    /// A command is lost before the server reads it.
     LostRequest,
 }
 
@@ -64,7 +64,7 @@ pub enum Impact {
     Freezes,
     /// They crash, or are unreachable.
     Kills,
-    /// Messages between them are delayed, for a while or each by a span.
+    /// Messages between them are stopped for a time, or each is delayed.
     HoldsUpMessages,
     /// A reply between them is lost.
     LosesReply,

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::{Display, IntoStaticStr, VariantArray};
 
-/// A command of an operator that changes what locks rely on and that no lock sends itself.
+/// An operator's command that changes what locks rely on and that no lock sends itself.
 #[derive(
     Clone,
     Copy,
@@ -23,20 +23,20 @@ use strum::{Display, IntoStaticStr, VariantArray};
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum OperatorCommand {
-    /// `SCRIPT FLUSH`: whoever calls a script by its digest has to send it again.
+    /// `SCRIPT FLUSH`: clients that call a script by its digest must send it again.
     ScriptFlush,
-    /// `CLIENT KILL TYPE normal` and `TYPE pubsub`: every connection of a client is closed.
+    /// `CLIENT KILL TYPE normal` and `TYPE pubsub`: closes every client connection.
     ClientKill,
-    /// `FAILOVER`: the primary waits for a replica to catch up and changes places with it.
+    /// `FAILOVER`: the primary waits for a replica to catch up and swaps roles with it.
     Failover,
-    /// `REPLICAOF` another server of the deployment, which is not told: what the server held that
-    /// the other did not is gone.
+    /// `REPLICAOF` another server of the deployment, which is not informed. The server loses all
+    /// data that the other does not have.
     ReplicaOf,
-    /// `CONFIG SET appendonly no`: what is written from now on does not outlive a restart.
+    /// `CONFIG SET appendonly no`: later writes do not survive a restart.
     AppendOnlyOff,
-    /// `CONFIG SET min-replicas-to-write 0`: a primary that nobody follows takes writes again.
+    /// `CONFIG SET min-replicas-to-write 0`: a primary without replicas accepts writes again.
     MinReplicasOff,
-    /// `CONFIG SET timeout 1`: connections that say nothing for a second are closed.
+    /// `CONFIG SET timeout 1`: closes connections that are idle for a second.
     IdleTimeout,
 }
 

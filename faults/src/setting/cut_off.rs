@@ -1,9 +1,9 @@
-//! What `partition` cuts processes off from.
+//! The nodes from which `partition` separates processes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What `partition` cuts processes off from.
+/// The nodes from which `partition` separates processes.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default, Serialize, Deserialize, JsonSchema,
 )]
@@ -17,7 +17,7 @@ pub enum CutOff {
 }
 
 impl CutOff {
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub fn is_servers(&self) -> bool {
         *self == CutOff::Servers
     }

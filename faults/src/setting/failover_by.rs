@@ -1,4 +1,4 @@
-//! How `failover` takes a primary away.
+//! How `failover` removes a primary.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,15 +9,15 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum FailoverBy {
-    /// Any of these, drawn anew for each failover.
+    /// Any of these, drawn for each failover.
     #[default]
     Drawn,
-    /// It dies, and comes back when another has taken over. Nobody writes to two primaries.
+    /// It crashes, and restarts when another has taken over. There are never two primaries.
     Crash,
     /// It is cut off with one client, which goes on writing to it.
     Isolation,
-    /// It stands still until another has taken over, and goes on as a primary. Only Sentinel takes
-    /// over from a primary like that.
+    /// It is paused until another has taken over, and continues as a primary. Only Sentinel
+    /// replaces such a primary.
     Pause,
 }
 

@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 )]
 #[serde(rename_all = "snake_case")]
 pub enum Magnitude {
-    /// How long it lasts.
+    /// Its duration.
     DurationUs,
-    /// How long a crashed node stays away; a crash for good has none.
+    /// The downtime of a crashed node; a crash for good has none.
     DownUs,
     /// The most that is added to a message. The least is never more, so it goes down with it.
     ExtraUsMax,
     /// The least that is added to a message.
     ExtraUsMin,
-    /// What is added to a command.
+    /// The time added to each command.
     ExtraUs,
-    /// How fast clocks gain or lose.
+    /// The rate of a clock's drift.
     RatePpm,
-    /// How far a clock jumps.
+    /// The step of a clock.
     OffsetUs,
 }
 

@@ -1,7 +1,7 @@
 //! Any bytes, cut anywhere, on three connections to a replica of Chubby (pieces 0 to 2), of which
-//! the first may be another replica's, while time passes (3) and everybody hangs up (4). An input
-//! that begins with 5 is about a replica of five, any other one about a cell of one. No replica
-//! panics, and the next client is told where the master is.
+//! the first may be another replica's, while time passes (3) and all connections close (4). An
+//! input that begins with 5 is about a replica of five, any other one about a cell of one. No
+//! replica panics, and the next client learns where the master is.
 //!
 //! Twins in `cargo test`: coordinators/chubby/src/tests/anything.rs.
 

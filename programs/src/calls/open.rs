@@ -17,7 +17,7 @@ use std::path::{Component, Path, PathBuf};
 /// concurrent runs have the same numbers. Without the folder, a JVM does without the file.
 const SHARED_BY_JVMS: &str = "/tmp/hsperfdata_";
 
-/// A constant in place of the kernel's memory accounting, which differs between runs.
+/// A constant instead of the kernel's memory accounting, which differs between runs.
 const MEMORY_USED: &str = "Rss: 12000 kB\nPrivate_Dirty: 4000 kB\nAnonHugePages: 0 kB\n";
 
 enum Other {

@@ -41,7 +41,7 @@ pub struct BoundaryReport {
     /// Always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// Everything else that the runs have in common; of the scenario, the value that was varied is
     /// the one before the search.
@@ -54,20 +54,19 @@ pub struct BoundaryReport {
     pub kind: Option<Kind>,
     /// The seeds that every probe ran.
     pub seeds: SeedRange,
-    /// What was varied.
+    /// The varied quantity.
     pub quantity: Quantity,
-    /// How fine the search was, in the quantity's unit.
+    /// Resolution of the search, in the quantity's unit.
     pub step: u64,
     /// Every value that was tried, ascending.
     pub probes: Vec<Probe>,
-    /// Where the violations begin; `null` if the probes show no such place.
+    /// The threshold at which violations begin; `null` if the values tried show none.
     pub found: Option<Found>,
-    /// Whether every probe that is worse than a violated one is violated too, as the search
-    /// assumes.
+    /// `true` if every value worse than a violated one is violated too, as the search assumes.
     pub monotone: bool,
-    /// What arithmetic says, the tightest first; empty if nothing is known.
+    /// The calculated bounds, the tightest first; empty if none is known.
     pub bounds: Vec<Bound>,
-    /// How the two differ and why, in a few sentences.
+    /// The difference between the two and its reason, in a few sentences.
     pub explanation: String,
 }
 
@@ -76,13 +75,13 @@ pub struct BoundaryReport {
 pub struct Quantity {
     /// As `--vary` names it.
     pub name: String,
-    /// What its values count.
+    /// The unit of its values.
     pub unit: Unit,
-    /// Which of two values is worse.
+    /// The direction in which values get worse.
     pub worse: Worse,
 }
 
-/// What a value counts.
+/// The unit of a value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
@@ -92,7 +91,7 @@ pub enum Unit {
     Ppm,
 }
 
-/// Which of two values is worse.
+/// The direction in which values get worse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Worse {
@@ -102,20 +101,20 @@ pub enum Worse {
     Less,
 }
 
-/// What the seeds showed at one value.
+/// The results of the seeds at one value.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Probe {
     /// The value, in the quantity's unit.
     pub value: u64,
-    /// How many seeds were run.
+    /// Number of seeds run.
     pub runs: u64,
-    /// How many of them exercised the lock.
+    /// Number of them that exercised the lock.
     pub exercised: u64,
-    /// How many of those broke the rule.
+    /// Number of those that broke the rule.
     pub violated: u64,
     /// Violated runs among those that exercised the lock.
     pub rate: Rate,
-    /// How many runs broke each rule, whether it counts or not.
+    /// Number of runs that broke each rule, including rules that do not count here.
     pub violations_by_kind: BTreeMap<Kind, u64>,
     /// The lowest seed that broke the rule.
     pub first_seed: Option<Seed>,
@@ -137,7 +136,7 @@ pub struct Bound {
     pub value: u64,
     /// Why.
     pub rule: String,
-    /// Why seeds may show violations only beyond it.
+    /// The reason why seeds may show violations only beyond it.
     pub slack: String,
 }
 
@@ -260,11 +259,11 @@ pub(crate) mod tests {
         let page = |report: &BoundaryReport| html::html(report);
         let (right, wrong) = (report(), BoundaryReport { monotone: false, ..report() });
         let shown = page(&right);
-        for words in ["0 of 10", "4 of 10", "bound 2.5s", "<svg", "bear it out"] {
+        for words in ["0 of 10", "4 of 10", "bound 2.5s", "<svg", "confirm it"] {
             assert!(shown.contains(words), "{words} is missing");
         }
-        assert!(!shown.contains("do not bear it out"));
-        assert!(page(&wrong).contains("do not bear it out"));
+        assert!(!shown.contains("contradict it"));
+        assert!(page(&wrong).contains("contradict it"));
     }
 
     #[test]

@@ -31,7 +31,7 @@ pub static VIEWS: &[View<Certificate>] = &[View::new("text", text::text), View::
 /// The certificate as a page for a browser.
 pub static HTML: View<Certificate> = View::new("html", html::html);
 
-/// What was enumerated, and that nothing was found.
+/// A statement of which plans were run, and that none broke a rule.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Certificate {
     /// Always `fencepost.certificate`.
@@ -40,19 +40,19 @@ pub struct Certificate {
     /// 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// SHA-256 over the rest of the document, in hex.
     pub checksum: Option<String>,
-    /// What was run, in words.
+    /// The claim, in words.
     pub claim: String,
-    /// What the claim does not cover, in one sentence.
+    /// The limits of the claim, in one sentence.
     pub not_covered: String,
-    /// What was enumerated, in numbers.
+    /// The bounds of the enumeration, in numbers.
     pub bounds: StatedBounds,
-    /// What the runs came to.
+    /// The numbers of runs by verdict.
     pub runs: Runs,
-    /// What was not run, and why.
+    /// The plans that were not run, with the reasons.
     pub left_out: LeftOut,
     /// SHA-256 over the digests of all slices, in order.
     pub digest: String,
@@ -60,21 +60,21 @@ pub struct Certificate {
     pub slices: Vec<Slice>,
 }
 
-/// What was enumerated.
+/// The bounds of an enumeration.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct StatedBounds {
     /// The lock, as `--client` names it.
     pub client: String,
     /// The families of the faults, as `--fault` names them.
     pub fault: String,
-    /// How many faults a plan holds at most.
+    /// Maximum number of faults in a plan.
     pub faults: u8,
-    /// How many messages it delays at most; absent if none.
+    /// Maximum number of delayed messages in a plan; absent if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
     /// No fault lasts longer, delays a message by more, or steps a clock by more.
     pub longest_us: Micros,
-    /// How many values stand for the lengths between two timers: `fine` (two) or `coarse` (one).
+    /// Durations tried per interval between two timers: `fine` (two) or `coarse` (one).
     pub grain: String,
     /// The rules by which plans were left out.
     pub rules: Vec<String>,
@@ -86,7 +86,7 @@ pub struct StatedBounds {
     pub scenario: serde_json::Value,
 }
 
-/// What the runs came to.
+/// The numbers of runs by verdict.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Runs {
     /// All of them.
@@ -109,7 +109,7 @@ pub struct Runs {
     pub contended: u64,
 }
 
-/// What was not run.
+/// The plans that were not run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LeftOut {
     /// Places at which a fault would be the same as at a later one before the same event.
@@ -127,16 +127,16 @@ pub struct LeftOut {
 /// A part of the work.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Slice {
-    /// How many faults its plans hold.
+    /// Number of faults in each of its plans.
     pub faults: u8,
-    /// How many messages they delay; absent if none.
+    /// Number of delayed messages in each of its plans; absent if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
     /// The first unit: a base run, a kind and target in a base run, or a first fault or delay.
     pub from: u64,
     /// The unit after the last.
     pub to: u64,
-    /// How many runs it took.
+    /// Number of runs.
     pub runs: u64,
     /// SHA-256 over the digests of their histories and their verdicts, in order.
     pub digest: String,
@@ -218,7 +218,7 @@ mod tests {
         for (text, says) in [
             (edited, "was edited"),
             (text.replace("\"checksum\"", "\"checksums\""), "checksum"),
-            (text[..text.len() / 2].to_owned(), "no JSON"),
+            (text[..text.len() / 2].to_owned(), "not a JSON document"),
             (text.replace("fencepost.certificate", "fencepost.report"), "fencepost.report"),
             (text.replace("\"version\": 1", "\"version\": 9"), "version 9"),
         ] {

@@ -26,7 +26,7 @@ pub struct Page<'p> {
     pub margins: Vec<String>,
     /// The remedy.
     pub remedy: &'p str,
-    /// How the remedy was tried, if it was.
+    /// The comparison with and without the remedy, if there is one.
     pub tried: Option<String>,
     /// The source that described it.
     pub source: &'p str,

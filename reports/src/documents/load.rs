@@ -23,7 +23,7 @@ pub static VIEWS: &[View<LoadReport>] = &[
     View::new("html", html::html),
 ];
 
-/// What waiting for a lock costs.
+/// The cost of waiting for a lock.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadReport {
     /// Always `fencepost.load`.
@@ -32,9 +32,9 @@ pub struct LoadReport {
     /// Always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// What all cases have in common.
+    /// The settings of all cases.
     pub config: LoadConfig,
     /// One process alone, for comparison.
     pub alone: LoadCase,
@@ -42,47 +42,47 @@ pub struct LoadReport {
     pub cases: Vec<LoadCase>,
 }
 
-/// What all cases have in common.
+/// The settings of all cases.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadConfig {
     /// The lock.
     pub client: String,
-    /// What keeps it, on one server.
+    /// The coordinator that keeps the lock, on one server.
     pub coordinator: String,
     /// The seed of every draw.
     pub seed: Seed,
-    /// How many processes ask for the lock at once.
+    /// Number of processes that want the lock at the same time.
     pub processes: u16,
-    /// How many requests there are in all: a process that is done with one takes the next.
+    /// Total number of requests; a process that has finished one takes the next.
     pub requests: u32,
-    /// How long the server takes for one command; it takes one at a time.
+    /// Time that the server needs for one command; it executes one at a time.
     pub service_time_us: Micros,
-    /// How long a message takes, at least and at most.
+    /// Minimum and maximum latency of a message.
     pub latency_us: (Micros, Micros),
-    /// How long a holder works besides its commands.
+    /// Work time of a holder in addition to its commands.
     pub work_us: Micros,
-    /// How many commands a holder sends to the same server, one after the other.
+    /// Number of commands that a holder sends to the same server, one after the other.
     pub holder_commands: u32,
-    /// How long a process tries before it gives a request up.
+    /// Time after which a process gives up a request.
     pub patience_us: Micros,
 }
 
 /// One way of waiting.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LoadCase {
-    /// How a process waits between two attempts, as `--waiting` names it.
+    /// The wait between two attempts, as in `--waiting`.
     pub waiting: String,
-    /// How many requests got the lock and gave it back.
+    /// Number of requests that got the lock and released it.
     pub served: u32,
-    /// How many were given up.
+    /// Number of requests that were given up.
     pub given_up: u32,
     /// From the first attempt to the end of the last request, in virtual time.
     pub elapsed_us: Micros,
-    /// How many commands the server carried out.
+    /// Number of commands that the server executed.
     pub commands: u64,
     /// Commands by served request.
     pub commands_per_request: f64,
-    /// How many messages the server got and sent.
+    /// Number of messages that the server received and sent.
     pub messages: u64,
     /// Messages by served request.
     pub messages_per_request: f64,
@@ -92,9 +92,9 @@ pub struct LoadCase {
     pub commands_per_second: f64,
     /// The share of the time in which the server was busy.
     pub busy: f64,
-    /// How long it took to get the lock, to work under it, and to give it back.
+    /// Durations of acquires, critical sections and releases.
     pub latency_us: Latencies,
-    /// How many commands the server carried out in each twentieth of the time.
+    /// Number of commands that the server executed in each twentieth of the time.
     pub commands_over_time: Vec<u64>,
 }
 

@@ -43,9 +43,9 @@ pub struct Matrix {
     /// Always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
-    /// What all runs have in common, as in the sweep.
+    /// The settings of all runs, as in the sweep.
     pub config: serde_json::Value,
     /// The seeds that every cell ran.
     pub seeds: SeedRange,
@@ -63,41 +63,40 @@ pub struct MatrixCell {
     pub client: String,
     /// The family or families, as `--fault` names them.
     pub fault: String,
-    /// What came of the seeds.
+    /// The result of the seeds.
     pub verdict: CellVerdict,
-    /// How many seeds were run.
+    /// Number of seeds run.
     pub runs: u64,
-    /// How many of them exercised the lock.
+    /// Number of them that exercised the lock.
     pub exercised: u64,
-    /// How many of those were violated.
+    /// Number of those that were violated.
     pub violated: u64,
     /// Violated runs among those that exercised the lock.
     pub rate: Rate,
-    /// Where nothing was violated: the 95 % upper bound of the rate by the rule of three.
+    /// For quiet cells: the 95 % upper bound of the rate by the rule of three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// How many runs broke each rule.
+    /// Number of runs that broke each rule.
     pub kinds: BTreeMap<Kind, u64>,
     /// The lowest seed that broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
-    /// How many seeds it takes to see a violation, the median; absent if there were too few seeds
-    /// to say.
+    /// Median number of seeds until a violation; absent if there were too few seeds to say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seeds_to_first: Option<u64>,
-    /// Where nothing was violated: how often a fault of each kind began in each phase of the
-    /// protocol, over all runs. A phase that is not there was not met.
+    /// For quiet cells: the number of faults of each kind that began in each phase of the protocol,
+    /// over all runs. A phase that is not there was not met.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// Where nothing was violated: what these faults do not put to the test, in sentences.
+    /// For quiet cells: what these faults cannot show, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// What the literature says; `null` where it is silent.
+    /// The literature's prediction; `null` if there is none.
     pub expected: Option<Expected>,
-    /// Whether the two agree.
+    /// How the result compares with the prediction.
     pub agreement: Agreement,
 }
 
-/// What came of the seeds of a cell.
+/// The result of a cell's seeds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -110,7 +109,7 @@ pub enum CellVerdict {
     Unknown,
 }
 
-/// How the seeds and the literature go together.
+/// The comparison of the seeds with the literature.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -118,7 +117,7 @@ pub enum CellVerdict {
 pub enum Agreement {
     /// Only what it names was found, or nothing where it says that nothing can be.
     Agrees,
-    /// What it names was found, and something else.
+    /// The predicted violations were found, and others as well.
     More,
     /// It says that something can go wrong, and none of these seeds shows it.
     NotSeen,
@@ -331,7 +330,7 @@ fn findings(cell: &MatrixCell) -> String {
     if began.is_empty() {
         return kinds(cell);
     }
-    let limits = cell.blind_spots.iter().map(|limit| format!("; not put to the test: {limit}"));
+    let limits = cell.blind_spots.iter().map(|limit| format!("; not tested: {limit}"));
     let limits = limits.collect::<String>();
     format!("faults began: {}{}{limits}", counted(&began), by_kind(cell))
 }

@@ -16,14 +16,14 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use serde_json::error::Category;
 
-/// Why a text cannot be read.
+/// The reason why a text cannot be read.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum ReadError {
     /// Not JSON.
     #[error("not JSON: {0}")]
     NotJson(String),
     /// Truncated JSON.
-    #[error("cut short: the JSON ends in the middle, at line {line}, column {column}")]
+    #[error("truncated: the JSON ends at line {line}, column {column}")]
     CutShort {
         /// The line of the end, counted from 1.
         line: usize,
@@ -69,8 +69,8 @@ pub enum ReadError {
     },
     /// Its content was changed.
     #[error(
-        "the checksum of {what} does not fit its content: the file was damaged or edited; write \
-         it anew"
+        "the checksum of {what} does not match its content: the file was damaged or edited; write \
+         it again"
     )]
     Damaged {
         /// The document or part.
@@ -240,8 +240,8 @@ mod tests {
         let edited = text.replace("\"client\":\"redlock\"", "\"client\":\"redlocj\"");
         assert_eq!(
             read_sweep(&edited).unwrap_err().to_string(),
-            "the checksum of this sweep does not fit its content: the file was damaged or edited; \
-             write it anew"
+            "the checksum of this sweep does not match its content: the file was damaged or edited; \
+             write it again"
         );
         let faster = text.replace("4240.0", "9999.0");
         assert!(faster != text && read_sweep(&faster).is_ok(), "what is measured is not covered");
@@ -300,7 +300,7 @@ mod tests {
         for end in (1..report.len()).step_by(97) {
             let said = refused(&report[..end]);
             assert!(
-                said.starts_with("cut short: the JSON ends in the middle, at line 1, column "),
+                said.starts_with("truncated: the JSON ends at line 1, column "),
                 "{end}: {said}"
             );
         }

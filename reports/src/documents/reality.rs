@@ -28,7 +28,7 @@ pub struct Reality {
     /// Always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// The real servers, by coordinator.
     pub servers: BTreeMap<String, RealServer>,

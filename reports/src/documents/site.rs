@@ -26,11 +26,11 @@ pub enum Entry {
     Folder(Vec<String>),
 }
 
-/// Why the site cannot be built.
+/// The reason why the site cannot be built.
 #[derive(PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SiteError {
     /// The folder is not fencepost's repository.
-    #[error("there is no '{0}' here: expected the folder of fencepost's repository")]
+    #[error("'{0}' not found: expected the root folder of fencepost's repository")]
     Missing(String),
     /// Dead links.
     #[error("{}", told(.0))]
@@ -49,7 +49,7 @@ pub struct DeadLink {
 fn told(links: &[DeadLink]) -> String {
     let one = |link: &DeadLink| format!("{} links to '{}'", link.page, visible(&link.target));
     let all: Vec<String> = links.iter().map(one).collect();
-    format!("links that lead nowhere: {}", all.join(", "))
+    format!("broken links: {}", all.join(", "))
 }
 
 /// The start pages; the build follows their links.

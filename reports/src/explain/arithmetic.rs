@@ -115,7 +115,7 @@ impl Case<'_, '_> {
     }
 
     /// A server's clock must be so fast that the lease is over when the holder leaves; a holder's
-    /// so slow that it leaves when the lease is over.
+    /// so slow that it leaves when the lease has expired.
     fn clock_drift(&self, node: Node, rate_ppm: i32) -> Option<i64> {
         if !self.is_about(Measure::ClockRate)
             || self.others_than(&[FaultKind::Partition, FaultKind::Crash, FaultKind::PowerLoss])
@@ -132,7 +132,7 @@ impl Case<'_, '_> {
         } else {
             return None;
         };
-        // Before the fault, the clock was right; the rest of its own time must pass in the true
+        // Before the fault, the clock was right; the remaining local time must pass within the true
         // time `drifting`.
         let before = span(from, self.began()).max(0);
         let drifting = span(from.max(self.began()), to);

@@ -70,7 +70,8 @@ use strum::{Display, IntoStaticStr, VariantArray};
 /// Every cause, with its file.
 macro_rules! causes {
     ($($(#[$doc:meta])* $member:ident = $file:ident,)*) => {
-        /// Why a rule was broken. What the rules cannot decide is `unexplained`, never a guess.
+        /// Why a rule was broken. If the evidence does not decide, the cause is `unexplained`,
+        /// never a guess.
         #[derive(
             Clone,
             Copy,
@@ -103,30 +104,30 @@ macro_rules! causes {
 }
 
 causes! {
-    /// The holder's process was paused while its lease expired, or while an answer was on its way.
+    /// The holder's process was paused while its lease expired, or while an answer was in transit.
     HolderPause = holder_pause,
     /// The holder worked longer than its lease, without any fault.
     HoldTooLong = hold_too_long,
-    /// The lock renews its lease by itself, and in time no renewal reached the server.
+    /// The lock renews its lease, but no renewal reached the server in time.
     MissedRenewal = missed_renewal,
-    /// A process that does not hold the lock goes on renewing it.
+    /// A process that does not hold the lock keeps renewing it.
     OrphanRenewal = orphan_renewal,
-    /// The server that granted the lock again had never received it, or had discarded it in a
-    /// resynchronisation.
+    /// The server that granted the lock a second time had never received the first grant, or had
+    /// discarded it in a resynchronisation.
     AsyncReplicationLoss = async_replication_loss,
-    /// Two servers acted as primary at once, and each of them granted the lock.
+    /// Two servers acted as primary at the same time, and each granted the lock.
     SplitBrain = split_brain,
-    /// A server came back without what it had granted and granted it again within the lease.
+    /// A server restarted without its grants, and granted the lock again within the lease.
     RestartWithoutDelay = restart_without_delay,
-    /// A server came back without the counter that gives out tokens.
+    /// A server restarted without the counter that issues fencing tokens.
     RestartDataLoss = restart_data_loss,
-    /// The tokens come from servers that share no counter: their order says nothing.
+    /// The tokens come from servers that share no counter, so their order has no meaning.
     UnorderedTokens = unordered_tokens,
     /// A clock was stepped.
     ClockJump = clock_jump,
     /// A clock ran at the wrong rate.
     ClockDrift = clock_drift,
-    /// The server counts leases in whole seconds, and this one ended up to a second early.
+    /// The server counts leases in whole seconds, and this lease expired up to a second early.
     CoarseExpiry = coarse_expiry,
     /// A server evicted the lock to free memory.
     Eviction = eviction,
@@ -134,66 +135,71 @@ causes! {
     Flush = flush,
     /// Another process removed the lock.
     ForeignRelease = foreign_release,
-    /// A process that was asking for the lock removed the one that stood.
+    /// An acquiring process removed the existing lock.
     StaleTakeover = stale_takeover,
     /// The holder's own command removed the lock while the holder still relied on it.
     EarlyRelease = early_release,
-    /// A command was applied and its sender never heard of it.
+    /// A server executed a command, but its reply never reached the sender.
     LostReply = lost_reply,
-    /// A release never arrived, or arrived when the lock had changed hands.
+    /// A release never arrived, or arrived after the lock had changed hands.
     LostRelease = lost_release,
-    /// A write was still on its way to the storage when the lock changed hands.
+    /// A write was still in transit to the storage when the lock changed hands.
     StorageDelay = storage_delay,
-    /// The answer of a server was late: most of the lease was over, or its client had given up.
+    /// A server's answer was late: most of the lease had passed, or its client had given up.
     Latency = latency,
-    /// The holder died and nothing freed its lock.
+    /// The holder crashed, and its lock was never freed.
     HolderCrash = holder_crash,
-    /// The application cancelled or interrupted a call, and what that had left behind stood on.
+    /// The application cancelled or interrupted a lock call, and the lock kept what the call had
+    /// left behind.
     GivenUpCall = given_up_call,
-    /// A process that waited for the lock died, and its place in the queue was kept for it.
+    /// A waiting process crashed, and the queue kept its place.
     WaiterCrash = waiter_crash,
-    /// The first in the queue stood still, and others who wanted the lock waited behind it.
+    /// The first process in the queue was paused, and others waited behind it.
     WaiterPause = waiter_pause,
-    /// The lock became free, and nothing woke a process that waited for it.
+    /// The lock became free, but a waiting process was not woken.
     MissedWakeup = missed_wakeup,
-    /// A lock that serves its waiters in order did not keep the place of one.
+    /// A lock that serves its waiters in order did not keep a waiter's place in the queue.
     LostPlace = lost_place,
-    /// The steps of two processes interleaved in an order that the protocol does not survive.
+    /// The steps of two processes interleaved in an order that breaks the protocol.
     Interleaving = interleaving,
-    /// Threads of one process have one owner value, and a server took the one for the other.
+    /// Threads of one process share an owner value, and a server mistook one for the other.
     SharedOwner = shared_owner,
-    /// The session of the holder ended, and its node went, while the holder was in its section.
+    /// The holder's session ended and its node was deleted while the holder was in its critical
+    /// section.
     SessionExpired = session_expired,
-    /// A server that was behind told a process that it holds the lock.
+    /// A server that lagged behind told a process that it holds the lock.
     StaleRead = stale_read,
-    /// A node that no process knows of is the first of the queue.
+    /// A node that no process knows of is first in the queue.
     OrphanNode = orphan_node,
-    /// The node of a process that waits is the first of the queue, and nothing tells the process.
+    /// The node of a waiting process is first in the queue, but no watch tells the process.
     LostWatch = lost_watch,
-    /// The clocks of two processes differed, and one took a lock that by true time was not expired.
+    /// The clocks of two processes differed, and one took a lock that had not expired by true time.
     ClockSkew = clock_skew,
-    /// Processes have one client id, and one found the lock of another its own.
+    /// Processes share a client id, and one took another's lock for its own.
     SharedClientId = shared_client_id,
-    /// The connection on which a process had the lock, or waited for it, ended without a word to
-    /// the process.
+    /// The connection on which a process held the lock, or waited for it, ended without the process
+    /// noticing.
     ConnectionLost = connection_lost,
-    /// A failover made another server the primary, and what a connection has is not replicated.
+    /// A failover promoted another server, and locks that belong to a connection are not
+    /// replicated.
     FailoverForgets = failover_forgets,
-    /// A process that waited was granted the lock after its lease had ended, and its key had gone.
+    /// A waiting process was granted the lock after its lease had ended and its key had been
+    /// deleted.
     ExpiredWaiter = expired_waiter,
-    /// A server was down or stood still, and meanwhile nobody was granted the lock.
+    /// A server was down or paused, and meanwhile no process was granted the lock.
     ServerOutage = server_outage,
-    /// No server that clients were sent to was a primary, and meanwhile nobody was granted the lock.
+    /// Clients were sent to servers that were not primaries, and meanwhile no process was granted
+    /// the lock.
     NoPrimary = no_primary,
-    /// The network was cut at a server, and meanwhile nobody was granted the lock.
+    /// A server was partitioned from the network, and meanwhile no process was granted the lock.
     Partition = partition,
-    /// A process that had the lock to itself computed what it wrote from an older value.
+    /// A process that was the only holder computed its write from an older value.
     OldValue = old_value,
-    /// A job was done, its lock given back, and nothing recorded that.
+    /// A job was done and its lock released, but it was not recorded that the job was done.
     UnrecordedJob = unrecorded_job,
-    /// The lock's own code gave an answer that no server had given.
+    /// The lock's own code gave its caller an answer that no server had given.
     UnfoundedAnswer = unfounded_answer,
-    /// The rules do not decide it.
+    /// The recorded events do not show the reason.
     Unexplained = unexplained,
 }
 

@@ -131,7 +131,8 @@ impl<'t, 'h> Case<'t, 'h> {
         self.finding.clash.is_some_and(is_overwritten)
     }
 
-    /// Whether the earlier of two acquisitions had been given back when the later was granted.
+    /// Returns whether the earlier of two acquisitions had been released when the later was
+    /// granted.
     pub(super) fn is_repeated_later(&self) -> bool {
         self.finding.clash.is_some_and(|clash| {
             let left = self.timeline.section_of(clash.earlier).and_then(|section| section.to);
@@ -141,7 +142,7 @@ impl<'t, 'h> Case<'t, 'h> {
         })
     }
 
-    /// Whether a process removed a lock at a server where its own had never been.
+    /// Returns whether a process removed a lock at a server that never had its own lock.
     pub(super) fn was_never_there(&self) -> bool {
         let never = |clash| release::was_never_there(self.timeline, self.finding, clash);
         self.finding.clash.is_some_and(never)

@@ -16,11 +16,11 @@ use std::collections::BTreeSet;
 /// A verdict known from the literature.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expected {
-    /// What can go wrong; empty if nothing can.
+    /// The possible violations; empty if there are none.
     pub kinds: Vec<Kind>,
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     pub because: String,
-    /// Who says so.
+    /// The source.
     pub source: String,
 }
 
@@ -120,10 +120,10 @@ fn of_family(client: &str, family: Family, conditions: Conditions) -> Option<(Ve
     };
     let grounds = match (client, family) {
         ("fencing", Family::Failover | Family::Restart) if breaks_exclusion => {
-            ("a counter on one node is lost with the node, and the lock with it", KLEPPMANN_FENCING)
+            ("a counter on one node is lost with that node, as is the lock", KLEPPMANN_FENCING)
         }
         ("fencing", Family::Eviction) => {
-            ("a flush deletes every key, the counter of the tokens too", FLUSH)
+            ("a flush deletes every key, including the token counter", FLUSH)
         }
         _ => grounds,
     };
@@ -145,23 +145,34 @@ fn harm_by_counter() -> Vec<Kind> {
 }
 
 const SLOW_STORAGE: Grounds = (
-    "a process may wait for the storage beyond its lease, and a write may reach it later still",
+    "a process may wait for the storage beyond its lease, and its write may reach the storage even \
+     later",
     KLEPPMANN_RESOURCE,
 );
+
+const SMALL_DRIFT: Grounds = (
+    "the drift is small compared with the lease time left after the critical section",
+    REDIS_CLOCKS,
+);
+const PARTITION: Grounds = ("a partition costs availability, not mutual exclusion", REDIS_LIVENESS);
+const CRASH: Grounds =
+    ("the lock of a crashed holder is freed when its lease expires", REDIS_GUARANTEES);
 
 /// One Redis, or one primary with replicas: whether two processes can hold the lock at the same
 /// time, and the reason.
 fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
-        Family::None => {
-            (false, ("one server decides, and holds are shorter than the lease", REDIS_SINGLE))
-        }
+        Family::None => (
+            false,
+            (
+                "a single server grants the lock, and critical sections are shorter than the \
+                      lease",
+                REDIS_SINGLE,
+            ),
+        ),
         Family::Pause | Family::Suspend => (
             true,
-            (
-                "a holder that stands still does not notice that its lease ran out",
-                KLEPPMANN_RESOURCE,
-            ),
+            ("a paused holder does not notice that its lease has expired", KLEPPMANN_RESOURCE),
         ),
         Family::Failover => (
             true,
@@ -172,41 +183,37 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
         ),
         Family::ReplicationLag => (
             false,
-            ("a replica is read-only: it grants nothing while its primary lives", REPLICATION),
+            (
+                "a replica is read-only, so it grants no lock while it follows a primary",
+                REPLICATION,
+            ),
         ),
-        Family::ClockDrift => (
-            false,
-            ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
-        ),
+        Family::ClockDrift => (false, SMALL_DRIFT),
         Family::ClockJump => (
             true,
             (
-                "keys expire by the wall clock, so a step lets a lock run out too early",
+                "keys expire by the wall clock, so a clock step makes a lock expire too early",
                 REDIS_DISCLAIMER,
             ),
         ),
         Family::Restart if conditions.restart_loses => {
-            (true, ("a server that comes back empty grants again", REDIS_FSYNC))
+            (true, ("a server that restarts empty grants the lock again", REDIS_FSYNC))
         }
         Family::Restart => {
-            (false, ("with every write synced, a restart forgets nothing", REDIS_FSYNC))
+            (false, ("if every write is synced, a restart loses nothing", REDIS_FSYNC))
         }
-        Family::Partition => {
-            (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
-        }
+        Family::Partition => (false, PARTITION),
         Family::LostReply | Family::LostRequest => (
             false,
             (
-                "a process that does not know whether it was granted the lock gives it back",
+                "a process that does not know whether it was granted the lock releases it",
                 REDIS_REDLOCK,
             ),
         ),
         Family::StorageDelay => (true, SLOW_STORAGE),
-        Family::ClientCrash => {
-            (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
-        }
+        Family::ClientCrash => (false, CRASH),
         Family::Eviction => {
-            (true, ("under volatile-ttl, locks are the first to be evicted", EVICTION))
+            (true, ("under volatile-ttl, locks are the first keys to be evicted", EVICTION))
         }
         // It does not mention the others.
         _ => return None,
@@ -216,66 +223,64 @@ fn primary(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
 /// Independent masters that decide by majority.
 fn redlock(family: Family, conditions: Conditions) -> Option<(bool, Grounds)> {
     Some(match family {
-        Family::None => (false, ("two majorities share a master", REDIS_SAFETY)),
+        Family::None => (false, ("any two majorities share a master", REDIS_SAFETY)),
         Family::Pause => {
-            let because = "a holder that stands still after the quorum does not notice that its \
-             lease ran out";
+            let because = "a holder that is paused after it reached the quorum does not notice \
+                           that its lease has expired";
             (true, (because, KLEPPMANN_TIMINGS))
         }
         Family::Suspend => (
             true,
             (
-                "a process whose clock stood still finds its lease valid though it ran out",
+                "a process whose monotonic clock was suspended still considers its lease valid \
+                 after it has expired",
                 SUSPENSION,
             ),
         ),
         Family::ClockDrift if conditions.until_validity => {
-            (true, ("the drift margin of 1 % covers no more than it does", REDLOCK_RB))
+            (true, ("a drift margin of 1 % covers only 1 % of drift", REDLOCK_RB))
         }
-        Family::ClockDrift => (
-            false,
-            ("the drift is small against what is left of the lease after a hold", REDIS_CLOCKS),
-        ),
+        Family::ClockDrift => (false, SMALL_DRIFT),
         Family::ClockJump => (
             true,
             (
-                "a master whose clock is stepped forward forgets its grant and decides again",
+                "a master whose clock is stepped forward expires its grant early and grants the \
+                 lock again",
                 KLEPPMANN_TIMINGS,
             ),
         ),
         Family::Restart if conditions.restart_loses => {
-            (true, ("a master that comes back empty decides again", REDIS_FSYNC))
+            (true, ("a master that restarts empty grants the lock again", REDIS_FSYNC))
         }
         Family::Restart => {
-            let because = "a master that stays away for a lease, or has synced every write, \
-             grants nothing twice";
+            let because = "a master that stays down for a whole lease, or syncs every write, never \
+                           grants the lock twice";
             (false, (because, REDIS_FSYNC))
         }
-        Family::Partition => {
-            (false, ("a partition costs availability, not exclusion", REDIS_LIVENESS))
-        }
+        Family::Partition => (false, PARTITION),
         Family::LostReply | Family::LostRequest => (
             false,
             (
-                "masters that were not believed to be locked are unlocked all the same",
+                "the release also goes to masters that the client did not believe it had locked",
                 REDIS_REDLOCK,
             ),
         ),
         Family::SlowServer => {
-            (false, ("a master that does not answer in time is left out", REDIS_REDLOCK))
+            (false, ("the client skips a master that does not answer in time", REDIS_REDLOCK))
         }
         Family::Latency => (
             false,
             (
-                "a majority that took as long as the lease is given back, so nobody enters late",
+                "the client releases a majority that took as long as the lease, so it never enters \
+                 late",
                 REDIS_SAFETY,
             ),
         ),
         Family::StorageDelay => (true, SLOW_STORAGE),
-        Family::ClientCrash => {
-            (false, ("the lease frees the lock of a holder that died", REDIS_GUARANTEES))
+        Family::ClientCrash => (false, CRASH),
+        Family::Eviction => {
+            (true, ("a master that evicts its grant grants the lock again", EVICTION))
         }
-        Family::Eviction => (true, ("a master that evicts its grant decides again", EVICTION)),
         // It does not mention the others.
         _ => return None,
     })

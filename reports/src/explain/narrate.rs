@@ -8,14 +8,15 @@ use fencepost_faults::Node;
 pub(crate) fn text(history: &History, event: &Event) -> String {
     match &event.what {
         What::Invoke { action: Action::Release, .. } if depth(history, event) > 1 => {
-            "gives back an inner hold and stays in its section".to_owned()
+            "releases an inner acquisition and stays in its critical section".to_owned()
         }
         What::Invoke { action, .. } => invoked(action),
         What::Ok { owner: Some(_), token, valid_for_us, .. } => {
             let token = token.map_or(String::new(), |token| format!(", token {token}"));
             let validity =
                 valid_for_us.map_or(String::new(), |validity| format!(", valid for {validity}"));
-            let again = if depth(history, event) > 0 { " again, inside its section" } else { "" };
+            let again =
+                if depth(history, event) > 0 { " again, inside its critical section" } else { "" };
             format!("is granted the lock{again}{token}{validity}")
         }
         What::Ok { value: Some(value), .. } => format!("has read {value}"),
@@ -31,20 +32,20 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
                 .map_or(String::new(), |server| format!(", which {server} has granted"));
             match how {
                 GivingUp::Cancelled => format!("cancels its {what}{granted}"),
-                GivingUp::Interrupted => format!("is interrupted in its {what}{granted}"),
+                GivingUp::Interrupted => format!("is interrupted during its {what}{granted}"),
             }
         }
-        What::About { lock } => format!("turns to the lock {lock:?}"),
+        What::About { lock } => format!("switches to the lock {lock:?}"),
         What::Lost => "notices that it lost the lock".to_owned(),
         What::Silent { since_us, ahead: true, .. } => {
-            format!("waits, and has sent nothing since {since_us}")
+            format!("waits and has sent nothing since {since_us}")
         }
         What::Silent { since_us, ahead: false, .. } => {
-            format!("waits, has sent nothing since {since_us}, and nothing ahead could wake it")
+            format!("waits and has sent nothing since {since_us}; no pending event can wake it")
         }
         What::Crashed => "crashes".to_owned(),
         What::Turn { turn, about } => turned(*turn, *about),
-        What::Started => "starts again".to_owned(),
+        What::Started => "restarts".to_owned(),
         What::Server { .. } => server(history, event),
         What::Storage { .. } => storage(&event.what),
         What::FaultBegan { fault, kind, nodes } => {
@@ -54,7 +55,7 @@ pub(crate) fn text(history: &History, event: &Event) -> String {
             format!("fault {fault} begins: {kind}{on}")
         }
         What::FaultEnded { fault, kind } => format!("fault {fault} ends: {kind}"),
-        What::Healed => "everything is healed".to_owned(),
+        What::Healed => "all faults have ended".to_owned(),
     }
 }
 
@@ -94,7 +95,7 @@ fn waits_no_longer(history: &History, event: &Event, by: Node) -> &'static str {
         _ => None,
     });
     match deeds.next().flatten() {
-        Some(Action::Acquire) => ", which does not wait for it any longer",
+        Some(Action::Acquire) => ", which no longer waits for it",
         _ => "",
     }
 }
@@ -104,20 +105,20 @@ fn turned(turn: Turn, about: Option<Node>) -> String {
     match turn {
         Turn::Promoted => "becomes a primary".to_owned(),
         Turn::Demoted => format!("becomes a replica of {other}"),
-        Turn::Follows => format!("follows {other} from now on"),
-        Turn::TookOver => format!("replaces all its data by that of {other}"),
+        Turn::Follows => format!("now follows {other}"),
+        Turn::TookOver => format!("replaces all its data with that of {other}"),
         Turn::Unaware => {
-            format!("is still a primary, and does not know that {other} has become one")
+            format!("is still a primary and does not know that {other} has become one")
         }
-        Turn::SubjectivelyDown => format!("finds {other} down"),
-        Turn::SubjectivelyUp => format!("finds {other} up again"),
-        Turn::ObjectivelyDown => format!("knows that enough Sentinels find {other} down"),
+        Turn::SubjectivelyDown => format!("considers {other} down"),
+        Turn::SubjectivelyUp => format!("considers {other} up again"),
+        Turn::ObjectivelyDown => format!("knows that enough Sentinels consider {other} down"),
         Turn::ObjectivelyUp => {
-            format!("no longer knows of enough Sentinels that find {other} down")
+            format!("no longer knows of enough Sentinels that consider {other} down")
         }
-        Turn::Names => format!("names {other} as the primary from now on"),
-        Turn::InFlight => format!("is dead while its message to {other} is still on its way"),
-        Turn::Unanswered => format!("has died before it answered {other}"),
+        Turn::Names => format!("now names {other} as the primary"),
+        Turn::InFlight => format!("is down while its message to {other} is still in transit"),
+        Turn::Unanswered => format!("went down before it answered {other}"),
     }
 }
 
@@ -137,9 +138,9 @@ fn depth(history: &History, event: &Event) -> usize {
 fn invoked(action: &Action) -> String {
     match action {
         Action::Acquire => "wants the lock".to_owned(),
-        Action::Release => "leaves its section and releases".to_owned(),
+        Action::Release => "leaves its critical section and releases".to_owned(),
         Action::Extend => "extends its lease".to_owned(),
-        Action::Check => "looks whether the lock is still its own".to_owned(),
+        Action::Check => "checks whether it still holds the lock".to_owned(),
         Action::Read { .. } => "reads".to_owned(),
         Action::Write { value, based_on, .. } => format!("writes {value}, based on {based_on}"),
     }
@@ -161,7 +162,7 @@ fn server(history: &History, event: &Event) -> String {
     let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
     match (change, by, primary) {
         (Change::Granted, Some(by), _) if is_lowered(history, event) => {
-            format!("lowers the count of {by}, which still has {whose}")
+            format!("decrements the count of {by}, which still has {whose}")
         }
         (Change::Granted, Some(by), _) => {
             let again = if is_raised(history, event) { " once more" } else { "" };
@@ -181,10 +182,10 @@ fn server(history: &History, event: &Event) -> String {
         (Change::Removed, ..) => format!("removes {whose}{asked}"),
         (Change::Expired, ..) => format!("expires {whose}"),
         (Change::Evicted, ..) => format!("evicts {whose} to free memory"),
-        (Change::Flushed, ..) => format!("is flushed of {whose}{asked}"),
+        (Change::Flushed, ..) => format!("loses {whose} in a flush{asked}"),
         (Change::Discarded, ..) => format!("discards {whose} to follow another primary"),
-        (Change::Forgotten, ..) => format!("comes back without {whose}"),
-        (Change::Restored, ..) => format!("comes back with {whose}"),
+        (Change::Forgotten, ..) => format!("restarts without {whose}"),
+        (Change::Restored, ..) => format!("restarts with {whose}"),
     }
 }
 
@@ -247,13 +248,13 @@ fn queue(history: &History, event: &Event) -> String {
     };
     let asked = by.map_or(String::new(), |by| format!(", asked by {by}"));
     match change {
-        Change::Granted => format!("has {node} as the first of the queue"),
+        Change::Granted => format!("has {node} first in the queue"),
         Change::Removed => format!("removes {node}{asked}"),
-        Change::Expired => format!("removes {node}, whose {session} is over"),
+        Change::Expired => format!("removes {node}, whose {session} has ended"),
         Change::Discarded => format!("discards {node} to follow the leader"),
-        Change::Restored if by.is_some() => format!("has {node}, the first of the queue, back"),
-        Change::Restored => format!("comes back with {node} as the first of the queue"),
-        Change::Forgotten => format!("comes back without {node}"),
+        Change::Restored if by.is_some() => format!("has {node} first in the queue again"),
+        Change::Restored => format!("restarts with {node} first in the queue"),
+        Change::Forgotten => format!("restarts without {node}"),
         Change::Extended | Change::Evicted | Change::Flushed => format!("changes {node}"),
     }
 }
@@ -293,7 +294,8 @@ fn storage(what: &What) -> String {
         (true, Access::Read) => format!("lets {by} read {after}{token}"),
         (true, Access::Write) => {
             let read = based_on.filter(|read| read != before);
-            let lost = read.map_or(String::new(), |read| format!(", though {by} had read {read}"));
+            let lost =
+                read.map_or(String::new(), |read| format!(", although {by} had read {read}"));
             format!("accepts {by}'s write{token}: {before} becomes {after}{lost}")
         }
     }
@@ -321,7 +323,7 @@ mod tests {
             "cancels its acquire, which redis-1 has granted"
         );
         let interrupted = granted.removed(2, "a", 1).gives_up(3, 1, GivingUp::Interrupted);
-        assert_eq!(said(interrupted, 3), ["is interrupted in its acquire"]);
+        assert_eq!(said(interrupted, 3), ["is interrupted during its acquire"]);
         let leaves = Story::new().takes(1, 1, "a").leaves(2, 1).cancels(3, 1);
         assert_eq!(said(leaves, 3)[0], "cancels its release");
     }
@@ -334,7 +336,7 @@ mod tests {
         assert_eq!(granted(asked()), ["grants the lock to client-1"]);
         assert_eq!(
             granted(asked().cancels(3, 1)),
-            ["grants the lock to client-1, which does not wait for it any longer"]
+            ["grants the lock to client-1, which no longer waits for it"]
         );
         assert_eq!(granted(asked().cancels(3, 1).acquires(4, 1)), ["grants the lock to client-1"]);
     }
@@ -360,7 +362,7 @@ mod tests {
         };
         assert_eq!(
             counts(["a=2", "a=1"]),
-            "lowers the count of client-1, which still has the lock"
+            "decrements the count of client-1, which still has the lock"
         );
         assert_eq!(counts(["a=1", "a=2"]), "grants the lock to client-1 once more");
         assert_eq!(counts(["b=2", "a=1"]), "grants the lock to client-1");

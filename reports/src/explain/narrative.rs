@@ -84,7 +84,7 @@ impl Story<'_, '_> {
         if let Some(heard) = holder.completed {
             let believing = holder
                 .valid_for
-                .map_or(String::new(), |valid| format!(", with a lease that says {valid}"));
+                .map_or(String::new(), |valid| format!(", with a validity of {valid}"));
             self.tell(
                 Weight::Turn,
                 heard.index,
@@ -137,7 +137,7 @@ impl Story<'_, '_> {
         let (node, process, ttl) = (grant.node, one.process, self.lease_of(grant));
         let text = match header.quorum {
             _ if header.has_queue() => {
-                format!("{node} makes {process} the first of the queue.")
+                format!("{process} becomes first in the queue at {node}.")
             }
             _ if header.has_no_ttl() => {
                 let kept = if header.lives_with_session { "session" } else { "connection" };
@@ -148,7 +148,7 @@ impl Story<'_, '_> {
             }
             0 | 1 if !grant.created => {
                 let own = process.machine();
-                format!("{node} finds a lock of {own} and lets {process} in under it{ttl}.")
+                format!("{node} finds a lock of {own} and grants it to {process} as well{ttl}.")
             }
             0 | 1 => format!("{node} grants the lock to {process}{ttl}."),
             quorum => {
@@ -190,7 +190,7 @@ impl Story<'_, '_> {
             self.tell(weight, fault.from.index, begins(fault));
             let frozen = fault.kind.impact() == Impact::Freezes;
             if let Some(to) = fault.to.filter(|to| frozen && to.time <= until) {
-                self.tell(Weight::Detail, to.index, format!("{} runs again.", names(fault.nodes)));
+                self.tell(Weight::Detail, to.index, format!("{} resumes.", names(fault.nodes)));
             }
         }
     }
@@ -246,7 +246,7 @@ impl Story<'_, '_> {
             let between = held.moment.index < index && index < taken.moment.index;
             let ours = taken.servers.iter().any(|(server, _)| *server == event.node);
             if between && ours && matches!(event.what, What::Started) {
-                self.tell(Weight::Detail, index, format!("{} starts again.", event.node));
+                self.tell(Weight::Detail, index, format!("{} restarts.", event.node));
             }
         }
     }
@@ -310,7 +310,7 @@ impl Story<'_, '_> {
     }
 
     /// The last event that set the lease in the instant of the grant: a script that counts sets the
-    /// expiry by a command of its own.
+    /// expiry with a separate command.
     fn set_last_with(&self, grant: &Grant) -> Moment {
         let (timeline, granted) = (self.timeline, grant.moment);
         let later = (granted.index..timeline.history.events.len()).map(|at| timeline.moment(at));
@@ -323,7 +323,7 @@ impl Story<'_, '_> {
         meanwhile.filter(sets).last().unwrap_or(granted)
     }
 
-    /// When the lease is over that the holder had last when the other was granted the lock.
+    /// The end of the holder's last lease before the other was granted the lock.
     fn lease_end(&self, holder: &Acquisition<'_>, taker: &Acquisition<'_>) -> Option<SimTime> {
         let (held, taken) = (holder.grant.as_ref()?, taker.grant.as_ref()?);
         Some(last_lease(self.timeline, holder, held.node, taken.moment).ends())
@@ -342,7 +342,7 @@ impl Story<'_, '_> {
         let (end, what) = match header.has_no_ttl() {
             true if header.lives_with_session => (gone(), format!("{} was gone", header.place().0)),
             true => (gone(), "lock was gone".to_owned()),
-            false => (self.lease_end(holder, taker), "lease was over".to_owned()),
+            false => (self.lease_end(holder, taker), "lease had expired".to_owned()),
         };
         let late = match end.filter(|end| *end < left.time) {
             Some(end) => format!(", {} after its {what}", left.time.since(end)),
@@ -360,16 +360,16 @@ impl Story<'_, '_> {
 fn begins(fault: &FaultSpan<'_>) -> String {
     let (nodes, id) = (names(fault.nodes), fault.id);
     match fault.kind {
-        FaultKind::Pause => format!("{nodes} stands still (fault {id})."),
+        FaultKind::Pause => format!("{nodes} is paused (fault {id})."),
         FaultKind::Suspend => {
-            format!("{nodes} is suspended, its monotonic clock with it (fault {id}).")
+            format!("{nodes} and its monotonic clock are suspended (fault {id}).")
         }
-        FaultKind::Crash => format!("{nodes} dies (fault {id})."),
+        FaultKind::Crash => format!("{nodes} crashes (fault {id})."),
         FaultKind::PowerLoss => format!("{nodes} loses power (fault {id})."),
-        FaultKind::Partition => format!("The network is cut between some of {nodes} (fault {id})."),
+        FaultKind::Partition => format!("A partition separates some of {nodes} (fault {id})."),
         FaultKind::Delay => format!("Messages between some of {nodes} are delayed (fault {id})."),
         FaultKind::ClockDrift => {
-            format!("The clocks of {nodes} begin to run at a wrong rate (fault {id}).")
+            format!("The clocks of {nodes} start to run at a wrong rate (fault {id}).")
         }
         FaultKind::ClockJump => format!("The wall clock of {nodes} is stepped (fault {id})."),
         FaultKind::LostReply => match fault.nodes {
@@ -385,7 +385,7 @@ fn begins(fault: &FaultSpan<'_>) -> String {
         FaultKind::FlushAll => format!("An operator flushes {nodes} (fault {id})."),
         FaultKind::Promote => format!("An operator promotes {nodes} to primary (fault {id})."),
         FaultKind::Operator => {
-            format!("An operator types a command at the console of {nodes} (fault {id}).")
+            format!("An operator runs a command on {nodes} (fault {id}).")
         }
     }
 }
@@ -412,14 +412,14 @@ mod tests {
             [
                 "redis-1 grants the lock to client-1 for 10s.",
                 "client-1 enters its critical section.",
-                "client-1 stands still (fault 1).",
+                "client-1 is paused (fault 1).",
                 "redis-1 expires the lock of client-1, while client-1 is in its critical \
                  section.",
                 "redis-1 grants the lock to client-2 for 10s.",
                 "client-2 enters its critical section while client-1 is still in its own.",
-                "client-1 runs again.",
-                "client-1 leaves its critical section, 2.015s after its lease was over.",
-                "client-2 leaves its section and releases.",
+                "client-1 resumes.",
+                "client-1 leaves its critical section, 2.015s after its lease had expired.",
+                "client-2 leaves its critical section and releases.",
             ]
         );
     }
@@ -448,14 +448,14 @@ mod tests {
         assert_eq!(
             told,
             [
-                "redis-1 makes client-1 the first of the queue.",
+                "client-1 becomes first in the queue at redis-1.",
                 "client-1 enters its critical section.",
-                "redis-1 removes the node of client-1, whose session is over, while client-1 is \
+                "redis-1 removes the node of client-1, whose session has ended, while client-1 is \
                  in its critical section.",
-                "redis-1 makes client-2 the first of the queue.",
+                "client-2 becomes first in the queue at redis-1.",
                 "client-2 enters its critical section while client-1 is still in its own.",
                 "client-1 leaves its critical section, 5ms after its node was gone.",
-                "client-2 leaves its section and releases.",
+                "client-2 leaves its critical section and releases.",
             ]
         );
     }

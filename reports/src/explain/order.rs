@@ -10,15 +10,15 @@ use serde::{Deserialize, Serialize};
 /// Two events of the minimal run that were made to change places.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct OrderedPair {
-    /// What comes first.
+    /// The first event.
     pub first: Step,
-    /// What comes after it.
+    /// The second event.
     pub then: Step,
-    /// What held the first one up until the other had happened: a fault that was added to the
-    /// minimal plan or, under an id that the plan has, one of its own that was put off. With it,
-    /// anybody can run the swap again.
+    /// The fault that delays the first event until after the second: one added to the minimal plan
+    /// or, with an id of the plan, one of the plan's faults at a later time. It makes the swap
+    /// reproducible.
     pub swap: TimedFault,
-    /// Whether the rule is broken all the same. False makes the order necessary.
+    /// `true` if the rule is still broken. Otherwise the order is necessary.
     pub violation_if_swapped: bool,
 }
 
@@ -31,7 +31,7 @@ pub struct Step {
     pub time_us: SimTime,
     /// Where it happened.
     pub process: Node,
-    /// What happened, in words.
+    /// The event, in words.
     pub text: String,
 }
 

@@ -120,7 +120,7 @@ impl<'t, 'h> Scene<'t, 'h> {
         }
     }
 
-    /// When that lease is over by true time.
+    /// The end of that lease in true time.
     pub(super) fn lease_ends(&self) -> Option<SimTime> {
         self.last_lease().map(Lease::ends)
     }

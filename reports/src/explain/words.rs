@@ -21,10 +21,13 @@ fn consequence(timeline: &Timeline<'_>, finding: &Finding) -> Option<String> {
     });
     match rejected.count() {
         0 => None,
-        1 => Some("The storage rejected one request meanwhile for its old token.".to_owned()),
-        many => {
-            Some(format!("The storage rejected {many} requests meanwhile for their old tokens."))
+        1 => {
+            Some("Meanwhile the storage rejected one request because of its old token.".to_owned())
         }
+        many => Some(format!(
+            "Meanwhile the storage rejected {many} requests because of their old \
+                          tokens."
+        )),
     }
 }
 
@@ -64,7 +67,7 @@ mod tests {
         let story = story.grants_at(5, 2, 2, "b").hears(6, 2, "b").releases(8, 1).releases(9, 2);
         let told = told(Kind::Overlap, story);
         let said = "redis-2 was promoted at 3ms while redis-1 still acted as primary: redis-1 \
-                    granted client-1, and redis-2 granted client-2.";
+                    granted the lock to client-1, and redis-2 granted it to client-2.";
         assert!(told.contains(said), "{told}");
     }
 
@@ -101,6 +104,6 @@ mod tests {
                     .map(|kind| said(kind, *cause));
             assert!(others.iter().all(|other| *other == stuck), "{cause}: {others:?}");
         }
-        assert!(said(Kind::Deadlock, Cause::LostRelease).contains("its lock stood on"));
+        assert!(said(Kind::Deadlock, Cause::LostRelease).contains("its lock remained"));
     }
 }

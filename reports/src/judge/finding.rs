@@ -31,7 +31,7 @@ macro_rules! kinds {
         }
 
         impl Kind {
-            /// Damage at the storage and loss of progress are harms; a broken promise without
+            /// Damage at the storage and loss of progress are harms. A broken promise without
             /// damage yet is a hazard.
             pub fn severity(self) -> Severity {
                 match self {
@@ -43,46 +43,47 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Two processes were in their critical sections at one true instant.
+    /// Two processes were in their critical sections at the same time.
     Overlap = Hazard,
-    /// The storage accepted a write of an earlier acquisition after a request of a later one.
+    /// The storage accepted a write of an earlier holder after a request of a later one.
     StaleWrite = Harm,
-    /// A read-modify-write landed on a value other than the one it had read.
+    /// A read-modify-write overwrote a value other than the one it had read.
     LostUpdate = Harm,
-    /// More was sold than there was.
+    /// More was sold than was in stock.
     Oversold = Harm,
-    /// One number was issued twice.
+    /// A number was issued twice.
     DuplicateNumber = Harm,
-    /// A number was issued that is lower than one issued before.
+    /// A number was issued that is lower than an earlier one.
     NumberRegression = Harm,
     /// A job was done a second time.
     RepeatedJob = Harm,
-    /// Fencing tokens did not grow in the order in which the servers granted the lock.
+    /// Fencing tokens did not increase in the order of the grants.
     TokenRegression = Hazard,
     /// A lease that promises a fencing token came without one.
     TokenMissing = Hazard,
-    /// Long after healing, the storage still rejects the rightful holder.
+    /// Long after all faults had healed, the storage still rejected the rightful holder.
     FencedOut = Harm,
-    /// A process removed a lock that was another's.
+    /// A process removed a lock that another process had been granted.
     ForeignRelease = Hazard,
-    /// A lock told its caller for certain what is not so.
+    /// A lock gave its caller a definite answer that is false.
     WrongAnswer = Hazard,
-    /// Nobody holds the lock and nobody gets it.
+    /// No process holds the lock and no process can acquire it.
     Stuck = Harm,
-    /// Somebody waits, nobody is in its section, and nothing lies ahead that could wake a process.
+    /// Processes wait, none is in its critical section, and no pending event can wake one.
     Deadlock = Harm,
-    /// A process that waits is not served: it sleeps on a free lock, or one that asked later gets a
-    /// fair lock before it.
+    /// A waiting process is not served: it sleeps while the lock is free, or a process that asked
+    /// later gets a fair lock first.
     Starved = Harm,
-    /// A live holder keeps the lock beyond the stated bound.
+    /// A live holder keeps the lock for longer than the given bound.
     HeldForever = Hazard,
-    /// The lock is free and wanted, enough servers run, and nobody gets it within the stated bound.
+    /// The lock is free, a process wants it and enough servers run, but no process gets it within
+    /// the given bound.
     Unavailable = Hazard,
 }
 
 impl Kind {
-    /// The key of the scenario with the bound of this rule, if it has one: without the bound no run
-    /// is judged by it.
+    /// The scenario key with the bound of this rule, if it has one. Without the bound, no run is
+    /// judged by the rule.
     pub fn bound_key(self) -> Option<&'static str> {
         match self {
             Kind::HeldForever => Some("held-bound"),
@@ -92,7 +93,7 @@ impl Kind {
     }
 }
 
-/// How bad it is.
+/// The severity of a violation.
 #[derive(
     Clone,
     Copy,
@@ -110,9 +111,9 @@ impl Kind {
 #[serde(rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
 pub enum Severity {
-    /// The lock's promise was broken; what it guards may have been lucky.
+    /// The lock's promise was broken, but without damage yet.
     Hazard,
-    /// What the lock guards was damaged, or nobody can work any more.
+    /// The guarded data was damaged, or no process can make progress any more.
     Harm,
 }
 

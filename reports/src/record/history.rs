@@ -20,21 +20,21 @@ pub const FORMAT: &str = "fencepost.history";
 /// The version of the format that this build reads and writes.
 pub const VERSION: u32 = 2;
 
-/// One run as it was recorded.
+/// The recorded history of one run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct History {
     /// Always `fencepost.history`.
     #[schemars(extend("const" = FORMAT))]
     pub format: String,
-    /// 2; version 1 has no silences and no leases, and is still read.
+    /// Always 2. Version 1 has no silences and no leases, and can still be read.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What a judge must know about the run besides its events.
+    /// Facts about the run that the judge needs in addition to its events.
     pub header: Header,
-    /// In order of time, then of sequence; `sequence` counts from 0 without gaps.
+    /// Ordered by time, then by `sequence`, which counts from 0 without gaps.
     pub events: Vec<Event>,
-    /// When and why the run ended. Not part of the digest, and absent from histories of older
-    /// versions of fencepost: these end with their last event.
+    /// When and why the run ended. Not part of the digest. Absent from histories of older versions
+    /// of fencepost, which end with their last event.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended: Option<Ended>,
 }
@@ -44,81 +44,82 @@ pub struct History {
 pub struct Ended {
     /// True time, at or after the last event.
     pub at_us: SimTime,
-    /// Why the run did not go on.
+    /// The reason for the end of the run.
     pub why: WhyEnded,
 }
 
-/// Why a run ends.
+/// A reason for the end of a run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhyEnded {
-    /// Every process did all its cycles, or died for good.
+    /// Every process did all its cycles, or crashed for good.
     Finished,
-    /// It reached its limit of virtual time (`max-time`) with processes still at work or waiting.
+    /// It reached its limit of virtual time (`max-time`) while processes were still working or
+    /// waiting.
     TimeLimit,
-    /// Processes waited, and nothing could have woken any of them.
+    /// Processes waited, and no pending event could wake any of them.
     NothingAhead,
 }
 
-/// What a judge must know about the run besides its events.
+/// Facts about the run that the judge needs in addition to its events.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
-    /// The lock, as `--client` names it.
+    /// The lock, as in `--client`.
     pub client: String,
-    /// The fault family or families, as `--fault` names them: `pause`, `pause+failover`, `none`.
+    /// The fault family or families, as in `--fault`: `pause`, `pause+failover`, `none`.
     pub fault: Families,
-    /// The seed that the run was drawn from.
+    /// The seed of the run.
     pub seed: Seed,
-    /// The name of what is locked; also the lock's key at the servers. Of several locks, what their
-    /// keys begin with.
+    /// The name of the locked resource, which is also the lock's key on the servers. With several
+    /// locks, the common prefix of their keys.
     pub resource: String,
-    /// The lease asked of the servers.
+    /// The lease requested from the servers.
     pub ttl_us: Micros,
-    /// How many servers must grant: 1, or the majority of independent masters.
+    /// Number of servers that must grant: 1, or a majority of independent masters.
     pub quorum: u16,
-    /// Whether leases carry fencing tokens.
+    /// `true` if leases carry fencing tokens.
     pub has_tokens: bool,
-    /// What is guarded.
+    /// The workload that uses the guarded value.
     pub workload: Workload,
-    /// How the storage treats tokens.
+    /// The storage's treatment of tokens.
     pub storage: StorageRule,
-    /// After healing, an acquire must succeed within this span.
+    /// After healing, an acquire must succeed within this time.
     pub progress_bound_us: Micros,
-    /// How many faults the plan holds.
+    /// Number of faults in the plan.
     pub faults_planned: u32,
-    /// No live process may keep the lock longer than this, if the run demands it; a watchdog that
-    /// renews for ever breaks it.
+    /// The longest time that a live process may keep the lock, if the run has such a bound. A
+    /// watchdog that renews forever exceeds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held_bound_us: Option<Micros>,
-    /// Whether a lock lives as long as the session of its process, which the servers end when they
-    /// have not heard of it for the ttl, rather than for a ttl from when it was taken.
+    /// `true` if a lock lasts as long as its process's session, which the servers end when they
+    /// have not heard from the process for the ttl. Otherwise a lock lasts for the ttl.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lives_with_session: bool,
-    /// What a server keeps the lock as; absent for servers that end leases by themselves.
+    /// The form in which a server keeps the lock; absent for servers that expire leases themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept_as: Option<Keeping>,
-    /// The lock serves those who wait in the order in which they came: nobody who asked later than
-    /// another by more than this gets it before. Absent for locks that promise no order.
+    /// For a lock that serves waiters in order of arrival: a process that asked later than another
+    /// by more than this must not get the lock first. Absent for locks that promise no order.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub order_bound_us: Option<Micros>,
-    /// Whether each lock of the run is a job's, which is done once.
+    /// `true` if each lock of the run belongs to a job that must be done once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lock_per_job: bool,
-    /// How soon a free lock must be had, if the run demands it. Programs have a default bound.
+    /// The availability requirement, if there is one. Programs have a default bound.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub availability: Option<Availability>,
 }
 
-/// A free lock that is wanted is had within a span, while enough servers run.
+/// A process that wants a free lock must get it within a bound, while enough servers run.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Availability {
-    /// The span.
+    /// The bound.
     pub bound_us: Micros,
-    /// How many servers there are: `redis-1` or `server-1` up.
+    /// Number of servers, named from `redis-1` or `server-1` up.
     pub servers: u16,
-    /// How many of them must run.
+    /// Number of them that must run.
     pub needed: u16,
-    /// Whether the span counts only while no fault acts.
+    /// `true` if time counts only while no fault acts.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub between_faults: bool,
 }
@@ -129,13 +130,13 @@ impl Header {
         self.lives_with_session || self.kept_as == Some(Keeping::Connection)
     }
 
-    /// Whether a lock is a queue of nodes or keys, whose first has it.
+    /// Returns whether the lock is a queue of nodes or keys, the first of which holds it.
     pub(crate) fn has_queue(&self) -> bool {
         let has_none = matches!(self.kept_as, Some(Keeping::Session | Keeping::Membership));
         self.lives_with_session && !has_none
     }
 
-    /// What a lock that lives with a session is made of, and what it goes with.
+    /// The name of the lock's entry at the server, and of the session that it ends with.
     pub(crate) fn place(&self) -> (&'static str, &'static str) {
         match self.kept_as {
             Some(Keeping::Lease) => ("key", "lease"),
@@ -146,30 +147,31 @@ impl Header {
     }
 }
 
-/// Something that happened.
+/// An event of the run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Event {
-    /// Position in the history; the order within one instant.
+    /// Position in the history. Orders events of the same instant.
     pub sequence: u64,
     /// True time.
     pub time_us: SimTime,
-    /// Where it happened: a process or a thread of one, a server, the storage. A process of several
-    /// threads has one history for each; it starts and dies as a whole, which is told of its first.
+    /// The node: a process or one of its threads, a server, or the storage. Each thread of a
+    /// process has its own events. The process starts and crashes as a whole, and these events name
+    /// its first thread.
     pub node: Node,
-    /// What happened.
+    /// The kind of event and its details.
     #[serde(flatten)]
     pub what: What,
 }
 
-/// What an event says.
+/// The kinds of events.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "kebab-case")]
 pub enum What {
     /// A thread of a process starts an operation. It has at most one open at a time.
     Invoke {
-        /// Numbers the operations of the run; the completion repeats it.
+        /// The number of the operation in the run; its completion repeats it.
         operation: u64,
-        /// What it wants.
+        /// The requested action.
         #[serde(flatten)]
         action: Action,
     },
@@ -183,8 +185,7 @@ pub enum What {
         /// The fencing token of a granted acquire.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// How long a granted lease says it is valid, by the clock of the process; absent if it
-        /// states nothing.
+        /// The stated validity of a granted lease, by the process's clock; absent if there is none.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         valid_for_us: Option<Micros>,
         /// The value that a read returned.
@@ -195,93 +196,92 @@ pub enum What {
     Fail {
         /// The operation that ends.
         operation: u64,
-        /// Why, in a few words.
+        /// The reason, in a few words.
         reason: String,
     },
     /// The process does not know whether the operation happened.
     Info {
         /// The operation that ends.
         operation: u64,
-        /// Why, in a few words.
+        /// The reason, in a few words.
         reason: String,
     },
-    /// The application does not wait for an acquire or a release any longer. If it cancels the
-    /// call, the completion follows at once, and nobody knows the outcome; if it interrupts it, the
-    /// completion follows when the library is done with it.
+    /// The application stops waiting for an acquire or a release. If it cancels the call, the
+    /// completion follows immediately and the outcome is unknown. If it interrupts the call, the
+    /// completion follows when the library has finished.
     GivenUp {
         /// The operation, which is still open.
         operation: u64,
-        /// What the application did.
+        /// How the application gave it up.
         how: GivingUp,
     },
-    /// What this thread asks, holds and gives back from here on is this one of several locks.
+    /// From here on this thread's operations concern this one of several locks.
     About {
         /// The lock's key.
         lock: String,
     },
     /// The lock's own code noticed that this thread lost the lock.
     Lost,
-    /// This thread waits for the lock and has sent nothing to a server for a while. Told when that
-    /// ends or when the run does: of a silence beyond the bound after healing, of any that is
-    /// longer than a free lock may be left, and of all who wait when a run ends with nothing ahead
-    /// of it. Not part of the digest.
+    /// This thread waits for the lock and has sent nothing to a server for some time. Recorded when
+    /// the silence or the run ends: for silences beyond the bound after healing, for those longer
+    /// than the availability bound, and for every waiting thread when a run ends without pending
+    /// events. Not part of the digest.
     Silent {
-        /// When it sent something last; when it began to wait, if it has sent nothing since.
+        /// The time of its last message, or the start of the wait if it has sent none since.
         since_us: SimTime,
-        /// A thread that waits for a free lock sends something within this span.
+        /// A thread that waits for a free lock must send something within this time.
         bound_us: Micros,
-        /// False if the run is over and nothing lay ahead that could wake any process: no timer of
-        /// a process, no message from or to one, no fault, and nothing that a server will send by
-        /// itself. What Sentinels and servers do among themselves does not count.
+        /// False if the run has ended and no pending event could wake a process: no timer of a
+        /// process, no message from or to one, no fault, and no message that a server would send by
+        /// itself. Traffic among Sentinels and servers does not count.
         ahead: bool,
     },
-    /// The process, with all its threads, or the server died (as a crash or by power loss).
+    /// The process with all its threads, or the server, crashed or lost power.
     Crashed,
-    /// The part of a server or of a Sentinel in its deployment changes, or somebody dies with a
-    /// command under way. Not part of the digest, and absent from histories of older versions of
-    /// fencepost.
+    /// The role of a server or Sentinel changes, or a node crashes with a command in transit. Not
+    /// part of the digest. Absent from histories of older versions of fencepost.
     Turn {
-        /// What changes.
+        /// The change.
         turn: Turn,
-        /// The other one that it is about.
+        /// The other node concerned.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         about: Option<Node>,
     },
-    /// The process or server was started again after a crash.
+    /// The process or server restarted after a crash.
     Started,
-    /// A server did something to a key of the lock.
+    /// A server changed a key of the lock.
     Server {
         /// The key.
         key: String,
-        /// What it did.
+        /// The change.
         change: Change,
-        /// The value (owner) that the key has now, or had before it went.
+        /// The present value (owner) of the key, or the last one before it was removed.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         value: Option<String>,
-        /// Who asked for it; absent if the server did it by itself or a replica followed its
+        /// The requesting process; absent if the server acted by itself or a replica followed its
         /// primary.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         by: Option<Node>,
-        /// Whether the server was acting as a primary.
+        /// `true` if the server acted as a primary.
         primary: bool,
-        /// The number that the server gave the new holder, if its protocol has one that can serve
-        /// as a fencing token.
+        /// The number that the server gave the new holder, if its protocol has a number that can
+        /// serve as a fencing token.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
-        /// How long the key has to live from here on, by the clock of the server; absent if it has
-        /// no expiry, and in histories of version 1. Not part of the digest.
+        /// The remaining lifetime of the key, by the server's clock; absent if the key has no
+        /// expiry, and in histories of version 1. Not part of the digest.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         lease_us: Option<Micros>,
     },
     /// The storage answered a request.
     Storage {
-        /// The operation of the process that asked.
+        /// The requesting process's operation.
         operation: u64,
-        /// Who asked.
+        /// The requesting process.
         by: Node,
         /// `read` or `write`.
         access: Access,
-        /// The token that the request carried.
+        /// The token in the request.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         token: Option<u64>,
         /// The acquisition (its invoke's operation number) under which the request was made.
@@ -302,7 +302,7 @@ pub enum What {
         fault: u32,
         /// Its kind, as in the plan.
         kind: FaultKind,
-        /// Every node that it names.
+        /// All nodes that it names.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         nodes: Vec<Node>,
     },
@@ -313,49 +313,49 @@ pub enum What {
         /// Its kind, as in the plan.
         kind: FaultKind,
     },
-    /// Everything is healed; from here on progress is demanded. Not part of the digest.
+    /// All faults have ended; from here on progress is required. Not part of the digest.
     Healed,
 }
 
-/// What an application does with a call that it does not wait for any longer.
+/// How an application stops waiting for a call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum GivingUp {
-    /// It drops the call where it stands; no code of the library runs for it any more.
+    /// It drops the call: no more library code runs for it.
     Cancelled,
-    /// What the call waits for next fails, and the library cleans up as it does after an error.
+    /// The call's next wait fails, and the library cleans up as after an error.
     Interrupted,
 }
 
-/// What a process wants of the lock or of the storage.
+/// A process's request to the lock or the storage.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "action", rename_all = "kebab-case")]
 pub enum Action {
     /// Take the lock.
     Acquire,
-    /// Give it back.
+    /// Release it.
     Release,
-    /// Make the lease last longer.
+    /// Extend the lease.
     Extend,
-    /// Ask whether the lock is still one's own.
+    /// Check whether the process still holds the lock.
     Check,
     /// Read the guarded value.
     Read {
-        /// The acquisition under which it is read.
+        /// The acquisition under which the process reads.
         acquisition: u64,
     },
     /// Write the guarded value.
     Write {
-        /// The acquisition under which it is written.
+        /// The acquisition under which the process writes.
         acquisition: u64,
         /// The new value.
         value: i64,
-        /// The value that was read before.
+        /// The value that the process had read before.
         based_on: i64,
     },
 }
 
-/// How a request meets the storage.
+/// The kind of a storage request.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Access {
@@ -365,19 +365,19 @@ pub enum Access {
     Write,
 }
 
-/// What a server did with a key.
+/// A server's change of a key.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Change {
-    /// The key came to be, or changed hands: it has a new value.
+    /// The key was created or has a new value.
     Granted,
-    /// Its time to live was set anew.
+    /// Its time to live was reset.
     Extended,
     /// A command deleted it.
     Removed,
-    /// Its time to live ran out by the server's clock.
+    /// It expired by the server's clock.
     Expired,
     /// Evicted to free memory.
     Evicted,
@@ -385,13 +385,13 @@ pub enum Change {
     Flushed,
     /// Discarded by a full resynchronisation with another primary.
     Discarded,
-    /// Not found again after a restart.
+    /// Missing after a restart.
     Forgotten,
-    /// Found again after a restart, or received in a full resynchronisation.
+    /// Present after a restart, or received in a full resynchronisation.
     Restored,
 }
 
-/// What changes in a deployment.
+/// A change of a role in a deployment.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
@@ -401,25 +401,25 @@ pub enum Turn {
     Promoted,
     /// A primary has become a replica of another server.
     Demoted,
-    /// A replica follows another server from now on.
+    /// A replica starts to follow another server.
     Follows,
-    /// A replica has replaced all its data by that of the server that it follows.
+    /// A replica has replaced all its data with that of the server that it follows.
     TookOver,
-    /// A server acts as a primary, and does not know that another one has become one in its place.
+    /// A server acts as a primary and does not know that another server has replaced it.
     Unaware,
-    /// A Sentinel finds the primary down.
+    /// A Sentinel considers the primary down.
     SubjectivelyDown,
-    /// A Sentinel finds the primary up again.
+    /// A Sentinel considers the primary up again.
     SubjectivelyUp,
-    /// A Sentinel knows of enough Sentinels that find the primary down.
+    /// A Sentinel knows that enough Sentinels consider the primary down.
     ObjectivelyDown,
-    /// A Sentinel no longer knows of enough of them.
+    /// A Sentinel no longer knows of enough such Sentinels.
     ObjectivelyUp,
-    /// A Sentinel names another primary to all who ask from now on.
+    /// A Sentinel names another primary from now on.
     Names,
-    /// A process has died, and a message of its own is still on its way.
+    /// A process has crashed while one of its messages is in transit.
     InFlight,
-    /// A server has died before it answered what it was asked.
+    /// A server has crashed before it answered a request.
     Unanswered,
 }
 
@@ -431,8 +431,8 @@ impl Turn {
 }
 
 impl What {
-    /// Returns whether the event is part of the history digest: operations, servers and storage
-    /// are; faults, phases, silences and turns are not.
+    /// Returns whether the event is part of the history digest. Operations, servers' changes and
+    /// storage requests are; faults, phases, silences and turns are not.
     pub fn is_digested(&self) -> bool {
         !matches!(
             self,

@@ -10,23 +10,23 @@ use std::collections::BTreeMap;
 pub struct ProgramReport {
     /// The process.
     pub process: Node,
-    /// When it started.
+    /// Its start.
     pub started_us: SimTime,
-    /// When it ended, by itself or with its host; absent if it ran until the run was over.
+    /// Its end, by itself or with its host; absent if it ran until the end of the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_us: Option<SimTime>,
-    /// How it ended, in words.
+    /// Its end, in words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ending: Option<String>,
-    /// Whether it ended otherwise than a worker should.
+    /// `true` if it did not end as a worker should.
     pub failed: bool,
     /// The line on standard error that names the error, if it failed and wrote one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// What it printed, line by line.
+    /// Its output, line by line.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<Printed>,
-    /// How many bytes it printed beyond what is kept.
+    /// Number of printed bytes beyond those that are kept.
     #[serde(default)]
     pub output_dropped: u64,
     /// At how many system calls its threads were stopped.
@@ -38,14 +38,14 @@ pub struct ProgramReport {
     pub preempted: u32,
 }
 
-/// What the processes of a run were made of: the code that they ran, and what it calls itself.
+/// The code that the processes of a run executed, and its versions.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
     /// SHA-256, in hex, of the files that were executed and of those outside the system's folders
     /// that were read as code, by path.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
-    /// The versions of interpreters and of packages, as far as they tell one.
+    /// The versions of interpreters and packages that report one.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub versions: BTreeMap<String, String>,
 }
@@ -62,9 +62,9 @@ impl Ran {
 pub struct Printed {
     /// When.
     pub time_us: SimTime,
-    /// Whether on standard error.
+    /// `true` for standard error.
     pub is_error: bool,
-    /// What.
+    /// The text.
     pub text: String,
 }
 

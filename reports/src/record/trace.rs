@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Trace {
     /// In the order in which they were sent.
     pub messages: Vec<WireMessage>,
-    /// How many more there were than were kept.
+    /// Number of further ones that were not kept.
     #[serde(default)]
     pub left_out: u64,
 }
@@ -17,16 +17,16 @@ pub struct Trace {
 /// One message on the wire.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WireMessage {
-    /// Who sent it.
+    /// The sender.
     pub from: Node,
-    /// Whom it was for.
+    /// The receiver.
     pub to: Node,
-    /// When it was sent, in true time.
+    /// The time of sending, in true time.
     pub sent_us: SimTime,
-    /// When it reached its host, in true time; absent if it never did.
+    /// The time of arrival at its host, in true time; absent if it never arrived.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrived_us: Option<SimTime>,
-    /// What it says: a command or a reply in words, or `connect`, `accepted`, `refused`, `end`,
+    /// Its content: a command or a reply in words, or `connect`, `accepted`, `refused`, `end`,
     /// `reset`.
     pub label: String,
 }

@@ -7,7 +7,7 @@ use crate::record::history::{Action, Event, FORMAT, History, VERSION, What};
 use fencepost_faults::{Node, SimTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Why a history cannot have been recorded.
+/// The reason why a history cannot have been recorded.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidHistory {
     /// A different format.
@@ -18,8 +18,8 @@ pub enum InvalidHistory {
     Version(u32),
     /// It contains keys of another resource.
     #[error(
-        "event {sequence} is about key '{key}', but the history is of '{resource}': expected keys \
-         that begin with that, and for each resource a history of its own"
+        "event {sequence} concerns key '{key}', but the history is of '{resource}': expected keys \
+         with that prefix, and a separate history for each resource"
     )]
     Resource {
         /// The index of the event, from 0.
@@ -125,12 +125,12 @@ impl<'h> Past<'h> {
     fn admit(&mut self, position: usize, event: &'h Event) -> Result<(), String> {
         if event.sequence != position as u64 {
             return Err(format!(
-                "its sequence should be {position}: sequences count from 0 without gaps"
+                "expected sequence {position}: sequences count from 0 without gaps"
             ));
         }
         if event.time_us < self.now {
             return Err(format!(
-                "time goes back: the event before it happened at {} us",
+                "time goes back: the previous event happened at {} us",
                 self.now.as_micros()
             ));
         }
@@ -147,18 +147,20 @@ impl<'h> Past<'h> {
             }
             What::GivenUp { operation, .. } => self.given_up(event.node, *operation),
             What::Lost => process(event.node, "notices a loss"),
-            What::About { .. } => process(event.node, "turns to a lock"),
+            What::About { .. } => process(event.node, "switches to a lock"),
             What::Silent { .. } => process(event.node, "waits in silence"),
             What::Turn { about, .. } => machine(event.node, "takes a turn")
                 .and_then(|()| about.map_or(Ok(()), |about| machine(about, "is part of a turn"))),
             What::Crashed => machine(event.node, "crashes").and_then(|()| self.crash(event.node)),
             What::Started => match self.down.remove(&event.node) {
                 true => Ok(()),
-                false => Err(format!("{} starts without having crashed", event.node)),
+                false => Err(format!("{} restarts without having crashed", event.node)),
             },
             What::Server { .. } => match event.node {
                 node if node.is_server() => Ok(()),
-                node => Err(format!("{node} is no server: only redis-N or server-N changes keys")),
+                node => {
+                    Err(format!("{node} is not a server: only redis-N and server-N change keys"))
+                }
             },
             What::Storage { operation, by, acquisition, .. } => {
                 self.storage(event.node, *operation, *by, *acquisition)
@@ -175,7 +177,7 @@ impl<'h> Past<'h> {
             },
             What::Healed => match std::mem::replace(&mut self.healed, true) {
                 false => Ok(()),
-                true => Err("everything is healed a second time".to_owned()),
+                true => Err("all faults have ended a second time".to_owned()),
             },
         }
     }
@@ -184,7 +186,7 @@ impl<'h> Past<'h> {
         process(node, "invokes operations")?;
         if self.down.contains(&node.machine()) {
             return Err(format!(
-                "{node} invokes operation {operation} though it has crashed and not started again"
+                "{node} invokes operation {operation} although it has crashed and not restarted"
             ));
         }
         if let Some(open) = self.open.get(&node) {
@@ -215,7 +217,7 @@ impl<'h> Past<'h> {
             return Err(format!("operation {operation} of {invoker} is completed by {node}"));
         }
         if self.open.get(&node) != Some(&operation) {
-            return Err(format!("operation {operation} is completed though it is not open"));
+            return Err(format!("operation {operation} is completed although it is not open"));
         }
         self.open.remove(&node);
         Ok(action)
@@ -226,7 +228,7 @@ impl<'h> Past<'h> {
         match (self.open.get(&node) == Some(&operation), action) {
             (true, Some(Action::Acquire | Action::Release)) => Ok(()),
             (true, _) => Err(format!(
-                "operation {operation} is given up though it is neither an acquire nor a release"
+                "operation {operation} is given up although it is neither an acquire nor a release"
             )),
             (false, _) => {
                 Err(format!("{node} gives up operation {operation}, which it does not have open"))
@@ -245,7 +247,7 @@ impl<'h> Past<'h> {
             self.granted.insert(operation, node);
         } else if states_grant {
             return Err(format!(
-                "operation {operation} states an owner or a token though it is no acquire"
+                "operation {operation} has an owner or a token although it is not an acquire"
             ));
         }
         Ok(())
@@ -256,7 +258,7 @@ impl<'h> Past<'h> {
         self.open.retain(|open, _| open.machine() != node);
         match self.down.insert(node) {
             true => Ok(()),
-            false => Err(format!("{node} crashes though it has crashed already")),
+            false => Err(format!("{node} crashes although it has already crashed")),
         }
     }
 
@@ -281,7 +283,7 @@ impl<'h> Past<'h> {
                      under {acquisition}"
                 )),
             },
-            _ => Err(format!("operation {operation} is no read or write that was invoked")),
+            _ => Err(format!("operation {operation} is not an invoked read or write")),
         }
     }
 }
@@ -290,7 +292,7 @@ fn process(node: Node, does: &str) -> Result<(), String> {
     match node.is_process() {
         true => Ok(()),
         false => Err(format!(
-            "{node} is no process: only client-N and probe {}",
+            "{node} is not a process: only client-N and probe {}",
             does.replacen("s ", " ", 1)
         )),
     }
@@ -299,10 +301,7 @@ fn process(node: Node, does: &str) -> Result<(), String> {
 fn machine(node: Node, does: &str) -> Result<(), String> {
     match node.machine() == node {
         true => Ok(()),
-        false => Err(format!(
-            "{node} {does}, but it is a thread: it is {} to which that happens",
-            node.machine()
-        )),
+        false => Err(format!("{node} {does}, but it is a thread: expected {}", node.machine())),
     }
 }
 

@@ -47,7 +47,7 @@ pub(crate) struct Span {
     pub(crate) owner: Option<Node>,
     pub(crate) from: u64,
     pub(crate) to: u64,
-    /// How it ended, in words.
+    /// Its end, in words.
     pub(crate) ending: String,
     /// `true` if a replica followed its primary, without a client's request.
     pub(crate) is_copy: bool,
@@ -158,8 +158,8 @@ fn believed(timeline: &Timeline<'_>) -> Vec<Span> {
         to: section.ends(timeline.end).0,
         ending: match section.ended_by {
             SectionEnd::Release => "ended by its release",
-            SectionEnd::Lost => "ended when it noticed that the lock was lost",
-            SectionEnd::Crash => "ended by its death",
+            SectionEnd::Lost => "ended when the process noticed that it had lost the lock",
+            SectionEnd::Crash => "ended by a crash",
             SectionEnd::Open => "not ended within the run",
         }
         .to_owned(),

@@ -3,10 +3,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What was expected, and where it came out otherwise.
+/// An expectation and the deviations from it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Expectation {
-    /// What was expected, in words.
+    /// The expectation, in words.
     pub expected: String,
     /// Each deviation, in words; empty if all came out as expected.
     pub deviations: Vec<String>,

@@ -265,8 +265,8 @@ mod tests {
                 "redis-1 expires the lock of client-1",
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
-                "client-1 leaves its section and releases",
-                "client-2 leaves its section and releases",
+                "client-1 leaves its critical section and releases",
+                "client-2 leaves its critical section and releases",
             ]
         );
         let evidence: Vec<bool> = run.timeline.iter().map(|entry| entry.witness).collect();
@@ -287,13 +287,13 @@ mod tests {
             [
                 "redis-1 grants the lock to client-1",
                 "client-1 is granted the lock",
-                "client-1 is granted the lock again, inside its section",
+                "client-1 is granted the lock again, inside its critical section",
                 "redis-1 expires the lock of client-1",
                 "redis-1 grants the lock to client-2",
                 "client-2 is granted the lock",
-                "client-1 gives back an inner hold and stays in its section",
-                "client-1 leaves its section and releases",
-                "client-2 leaves its section and releases",
+                "client-1 releases an inner acquisition and stays in its critical section",
+                "client-1 leaves its critical section and releases",
+                "client-2 leaves its critical section and releases",
             ]
         );
         let nested: Vec<usize> =

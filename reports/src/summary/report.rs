@@ -1,7 +1,7 @@
 //! The `fencepost.report` format, version 2: what `run --format json` prints.
 //!
-//! Version 1 had other remedies: whether the safeguard "prevents" the violation in one run. Reading
-//! drops them.
+//! Version 1 had different remedies: whether the safeguard "prevents" the violation in one run. The
+//! reader drops them.
 
 use crate::explain::literature::Expected;
 use crate::explain::order::OrderedPair;
@@ -18,10 +18,10 @@ use std::collections::BTreeMap;
 
 /// The `format` field of a report.
 pub const FORMAT: &str = "fencepost.report";
-/// The version of the format that this build writes; it reads version 1 too.
+/// The version of the format that this build writes; it also reads version 1.
 pub const VERSION: u32 = 2;
 
-/// What one seed showed.
+/// The runs of one seed.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Report {
     /// Always `fencepost.report`.
@@ -30,17 +30,17 @@ pub struct Report {
     /// Always 2.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote the report.
     pub tool: Tool,
-    /// The seed that everything was drawn from.
+    /// The seed of all random values.
     pub seed: Seed,
-    /// The families of faults, as `--fault` names them.
+    /// The fault families, as in `--fault`.
     pub faults: Vec<String>,
     /// `turmoil` or `fast`.
     pub engine: String,
-    /// Everything else that is needed to replay.
+    /// The other settings needed for a replay.
     pub config: serde_json::Value,
-    /// One entry for each client and fault.
+    /// One entry for each client and fault family.
     pub runs: Vec<RunReport>,
 }
 
@@ -53,66 +53,66 @@ pub struct Tool {
     pub version: String,
 }
 
-/// What one client did under one plan.
+/// One client's run under one fault plan.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RunReport {
-    /// The lock, as `--client` names it.
+    /// The lock, as in `--client`.
     pub client: String,
-    /// The family or families, as `--fault` names them.
+    /// The fault family or families, as in `--fault`.
     pub fault: String,
-    /// `verdict`, and for `unknown` the `reason`.
+    /// `verdict`, and a `reason` if it is `unknown`.
     #[serde(flatten)]
     pub verdict: Verdict,
-    /// What the literature says about this client under this fault.
+    /// The literature's prediction for this client under this fault.
     pub expected: Option<Expected>,
     /// SHA-256 of the history, in hex.
     pub history_digest: String,
-    /// How much virtual time the run took.
+    /// Virtual duration of the run.
     pub virtual_time_us: SimTime,
-    /// How many operations were invoked.
+    /// Number of operations invoked.
     pub operations: u64,
-    /// How many acquires succeeded.
+    /// Number of successful acquires.
     pub acquisitions: u64,
-    /// How many messages passed the network.
+    /// Number of messages sent over the network.
     pub messages: u64,
-    /// How many faults of the plan were fired.
+    /// Number of faults of the plan that began.
     pub faults_fired: u32,
     /// The plan.
     pub plan: FaultPlan,
-    /// How long leases, holds and waits were, by key of the scenario, where the seed draws that
-    /// (`all`). They come before the report's config.
+    /// Lengths of leases, critical sections and waits that the seed drew (`all`), by scenario key.
+    /// They override the report's config.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lengths: BTreeMap<String, String>,
-    /// How long the steps of a cycle took.
+    /// Durations of the steps of a cycle.
     pub latency_us: Latencies,
-    /// What the storage was asked and how it answered.
+    /// Counts of storage requests.
     pub storage: StorageTally,
-    /// What was broken.
+    /// The violations.
     pub violations: Vec<ViolationReport>,
-    /// How it was held against what should come out, if it was.
+    /// The comparison with the expectation, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// The events around the violations, for people.
+    /// The events around the violations, described for people.
     pub timeline: Vec<TimelineEntry>,
-    /// The whole history, if it was asked for.
+    /// The full history, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history: Option<History>,
-    /// The checksum of `history`, see `fencepost_reports::record::checksum`.
+    /// The checksum of `history`; see `fencepost_reports::record::checksum`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub history_checksum: Option<String>,
-    /// The messages on the wire, if a format asked for them.
+    /// The messages on the network, if a format needs them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
-    /// What the user's own programs printed and how they ended, if the lock is in such.
+    /// Output and exit status of the user's own programs, if they use the lock.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub programs: Vec<ProgramReport>,
-    /// What is to be said of how the run was judged: by which key, if not by the one that was named.
+    /// A note on how the run was judged, such as the lock key used if it is not the one given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// What these programs were made of.
+    /// Commands and file hashes of these programs.
     #[serde(default, skip_serializing_if = "Ran::is_empty")]
     pub ran: Ran,
-    /// The first system call in which two runs of the same programs differed, if they did.
+    /// The first system call that differed between two runs of the same programs, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub not_reproducible: Option<String>,
 }
@@ -124,168 +124,165 @@ impl RunReport {
     }
 }
 
-/// How long acquiring, holding and releasing took, in true microseconds; `null` where it never
-/// happened.
+/// Durations of acquires, critical sections and releases, in microseconds of true time; `null` if
+/// there were none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Latencies {
     /// From an acquire's invocation to its ok.
     pub acquire: Option<Latency>,
-    /// From an acquire's ok to the end of its section.
+    /// From an acquire's ok to the end of its critical section.
     pub hold: Option<Latency>,
     /// From a release's invocation to its completion.
     pub release: Option<Latency>,
 }
 
-/// A distribution of spans, in microseconds. Percentiles are nearest-rank: each is a span that was
-/// measured.
+/// A distribution of durations, in microseconds. Percentiles are nearest-rank: each is a measured
+/// duration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Latency {
-    /// Half are no longer.
+    /// Half of the durations are at most this long.
     pub p50: u64,
-    /// 99 in 100 are no longer.
+    /// 99 % of the durations are at most this long.
     pub p99: u64,
-    /// None is longer.
+    /// The longest duration.
     pub max: u64,
 }
 
-/// What the storage was asked and how it answered.
+/// Counts of storage requests.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct StorageTally {
-    /// Reads and writes that it accepted.
+    /// Accepted reads and writes.
     pub accepted: u64,
-    /// Reads and writes that it rejected for their token.
+    /// Reads and writes rejected because of their token.
     pub rejected: u64,
-    /// Accepted writes that came too late: each is a `stale-write`.
+    /// Accepted writes that arrived too late; each is a `stale-write`.
     pub stale_writes: u64,
 }
 
-/// A violation with what re-running it showed.
+/// A violation and the results of its diagnostic runs.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ViolationReport {
-    /// What the checkers found.
+    /// The checkers' finding.
     #[serde(flatten)]
     pub violation: Violation,
-    /// The smallest plan that still shows it; `null` if it was not searched.
+    /// The smallest plan that still shows the violation; `null` if there was no search.
     pub minimal_plan: Option<FaultPlan>,
-    /// How much smaller the run of the minimal plan is, and what it showed; absent if it was not
-    /// searched.
+    /// The size and digest of the minimal plan's run; absent if there was no search.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minimal_run: Option<MinimalRun>,
-    /// How much of the decisive magnitude is just enough; `null` if it was not searched or there is
-    /// none.
+    /// The threshold of the decisive magnitude; `null` if there was no search or there is none.
     pub boundary: Option<Boundary>,
-    /// Each fault of the minimal plan, and whether the violation is there without it.
+    /// For each fault of the minimal plan: whether the violation still happens without it.
     #[serde(default)]
     pub but_for: Vec<ButFor>,
-    /// Pairs of neighbouring events of the minimal run, and whether the violation is there if they
-    /// change places; absent if it was not searched.
+    /// Pairs of neighbouring events of the minimal run, and whether the violation still happens in
+    /// reverse order; absent if there was no search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub necessary_order: Vec<OrderedPair>,
-    /// Each safeguard that fits the run, and what became of the violation with it.
+    /// For each safeguard that applies to the run: its effect on the violation.
     #[serde(default, deserialize_with = "remedies_of_any_version")]
     pub remedies: Vec<Remedy>,
-    /// The one command that shows it again.
+    /// The command that reproduces the violation.
     pub replay: String,
 }
 
-/// The run of the minimal plan: everything else as in the report's config and the run's lengths,
-/// but with fewer processes and cycles.
+/// The run of the minimal plan. It has fewer processes and cycles; everything else is as in the
+/// report's config and the run's lengths.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct MinimalRun {
-    /// How many processes take the lock.
+    /// Number of processes that take the lock.
     pub processes: u16,
-    /// How many cycles each of them has.
+    /// Number of cycles of each process.
     pub cycles: u32,
-    /// SHA-256 of the history of that run, in hex.
+    /// SHA-256 of that run's history, in hex.
     pub history_digest: String,
-    /// How many runs the search took.
+    /// Number of runs in the search.
     pub searched_runs: u32,
-    /// Whether the plan is locally minimal. False if the search ended at its bound of runs: then
-    /// the plan shows the violation all the same, but may not be the smallest.
+    /// `true` if the plan is locally minimal. If the search reached its limit of runs, the plan
+    /// shows the violation but may not be minimal.
     pub complete: bool,
 }
 
-/// How much of a magnitude is just enough to break the rule.
+/// The threshold of a magnitude at which the rule breaks.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Boundary {
-    /// The fault whose magnitude it is.
+    /// The id of the fault with this magnitude.
     pub fault: u32,
-    /// Which of its fields: `duration_us`, `offset_us`, `rate_ppm`, `down_us`; the name says the
-    /// unit.
+    /// The field: `duration_us`, `offset_us`, `rate_ppm` or `down_us`. Its suffix is the unit.
     pub quantity: String,
-    /// With this much the violation is there.
+    /// The violation happens with this value.
     pub enough: i64,
-    /// With this, one step on, it is not: a step less, or, where less is worse (how long a server
-    /// stays away), a step more.
+    /// The violation does not happen with this value, one step away: a step less, or a step more
+    /// where less is worse (a server's downtime).
     pub not_enough: i64,
-    /// What arithmetic demands, whatever else happens: the violation cannot be there with less
-    /// (where less is worse: with more).
+    /// The calculated bound: in no run can the violation happen with less (or with more, where less
+    /// is worse).
     pub analytic: Option<i64>,
 }
 
-/// What happens without one fault.
+/// The result without one fault.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct ButFor {
-    /// The fault that was left out.
+    /// The id of the removed fault.
     pub fault: u32,
-    /// Another fault that was left out with it, if a pair was.
+    /// The id of the other removed fault, if a pair was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub and_fault: Option<u32>,
-    /// Whether the violation is there without it. False makes the fault a cause.
+    /// `true` if the violation still happens. Otherwise the fault is a cause.
     pub violation_without_it: bool,
 }
 
-/// What happened with one safeguard on. A run is broken if it breaks the violation's rule, for
-/// whatever cause.
+/// The effect of one safeguard. A run is broken if it breaks the violation's rule, for any cause.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Remedy {
     /// The safeguard.
     pub name: String,
-    /// What it was set to: `40s`, `client=fencing`.
+    /// Its setting: `40s`, `client=fencing`.
     pub setting: String,
-    /// What became of the violation in the run that shows it.
+    /// Its effect on the violation in this run.
     pub on_this_plan: OnThisPlan,
-    /// How many plans near this one break the rule.
+    /// Number of similar plans that break the rule.
     pub nearby: Nearby,
-    /// How many other seeds break the rule with the safeguard.
+    /// Number of other seeds that break the rule with the safeguard.
     pub broken_with: u64,
-    /// How many of the same seeds break it without.
+    /// Number of the same seeds that break it without the safeguard.
     pub broken_without: u64,
-    /// How many of these runs with the safeguard are `unknown`: they exercised nothing and so say
-    /// nothing for it.
+    /// Number of `unknown` runs with the safeguard: they did not exercise the lock, so they are no
+    /// evidence.
     pub unknown_with: u64,
-    /// The same without the safeguard.
+    /// Number of `unknown` runs without the safeguard.
     pub unknown_without: u64,
-    /// How many other seeds of the same lock, faults and settings were run.
+    /// Number of other seeds run with the same lock, faults and settings.
     pub seeds: u64,
-    /// The first of them; they are consecutive, the run's own left out.
+    /// The first of these seeds. They are consecutive and skip the run's own seed.
     pub seeds_from: Seed,
 }
 
-/// What became of a violation in the run that shows it, with a safeguard on.
+/// The effect of a safeguard on the violation in its own run.
 #[derive(
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum OnThisPlan {
-    /// The rule is kept, by a run that exercised the lock and in which the same faults met the
-    /// processes where they were without the safeguard.
+    /// The run keeps the rule. It exercised the lock, and the same faults hit the processes at the
+    /// same points as without the safeguard.
     Gone,
-    /// The same rule is broken all the same.
+    /// The run still breaks the rule.
     StillThere,
-    /// The rule is kept, but by another run: the faults met other operations, or nobody got the
-    /// lock.
+    /// The run keeps the rule but is a different run: the faults hit other operations, or no
+    /// process got the lock.
     NotComparable,
 }
 
-/// The plans near a plan: all faults up to a second earlier or later, as hard or a tenth harder.
+/// Plans similar to the run's: all faults up to a second earlier or later, of the same or a tenth
+/// greater magnitude.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Nearby {
-    /// How many were run.
+    /// Number of plans run.
     pub plans: u64,
-    /// How many break the rule with the safeguard.
+    /// Number that break the rule with the safeguard.
     pub broken: u64,
-    /// How many break it without.
+    /// Number that break it without the safeguard.
     pub broken_without: u64,
 }
 
@@ -311,35 +308,36 @@ fn remedies_of_any_version<'de, D: Deserializer<'de>>(reader: D) -> Result<Vec<R
     Ok(current.collect())
 }
 
-/// An event as people read it.
+/// An event, described for people.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct TimelineEntry {
     /// Position in the history.
     pub sequence: u64,
     /// True time.
     pub time_us: SimTime,
-    /// Where it happened.
+    /// The node where it happened.
     pub process: Node,
-    /// What happened.
+    /// The event.
     #[serde(flatten)]
     pub what: What,
-    /// The same in words.
+    /// The event in words.
     pub text: String,
-    /// Whether it opens a section inside another of the same thread.
+    /// `true` if it starts a critical section inside another one of the same thread.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub nested: bool,
-    /// Whether it is part of a violation's witness.
+    /// `true` if it is evidence of a violation.
     pub witness: bool,
-    /// How many events of the history were left out between the entry before and this one.
+    /// Number of events omitted between the previous entry and this one.
     #[serde(default)]
     pub left_out: u64,
-    /// Whose sections began among those that were left out, once for each.
+    /// The nodes whose critical sections began among the omitted events, one entry for each
+    /// section.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out_sections: Vec<Node>,
-    /// Who was in a critical section right after the event, by the whole history.
+    /// The nodes in a critical section right after the event, according to the full history.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub holding: Vec<Node>,
-    /// Which of these were on a machine that a fault had stopped.
+    /// Those of them on a machine that a fault had stopped.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stopped: Vec<Node>,
 }

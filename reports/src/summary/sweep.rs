@@ -37,7 +37,7 @@ pub const FORMAT: &str = "fencepost.sweep";
 /// The version of the format that this build reads and writes.
 pub const VERSION: u32 = 1;
 
-/// Many seeds, added up. The same bytes for the same inputs, but for what stands under `measured`.
+/// The totals of many seeds. The same inputs give the same bytes, except in `measured`.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// Always `fencepost.sweep`.
@@ -46,7 +46,7 @@ pub struct Sweep {
     /// Always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// Everything that the runs have in common; neither seeds nor shard nor threads.
     pub config: serde_json::Value,
@@ -59,19 +59,19 @@ pub struct Sweep {
     /// The seeds between them that were not run, ascending; absent if all were.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub gaps: Vec<SeedRange>,
-    /// Which part of a larger sweep this is.
+    /// The part of a larger sweep.
     pub shard: Shard,
     /// The seeds of the larger sweep, all shards together; absent from what older builds wrote.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub whole: Option<SeedRange>,
-    /// Whether every seed of the shard was run: there are no gaps.
+    /// `true` if every seed of the shard was run, without gaps.
     pub complete: bool,
     /// One entry for each client and fault, in the order asked for.
     pub cells: Vec<Cell>,
-    /// How it compares with an earlier sweep, if one was given as a baseline.
+    /// The comparison with an earlier sweep, if a baseline was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub baseline: Option<Box<Comparison>>,
-    /// How fast it went; no two machines agree.
+    /// Speed measurements, which differ between machines.
     #[serde(default)]
     pub measured: Measured,
 }
@@ -90,13 +90,13 @@ pub struct SeedRange {
 /// Slice `index` of `count`, from 1. Slices are contiguous, see [`Shard::slice`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Shard {
-    /// Which slice.
+    /// The number of the slice.
     pub index: u32,
     /// Of how many.
     pub count: u32,
 }
 
-/// How fast it went.
+/// Speed measurements.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
     /// Over all cores.

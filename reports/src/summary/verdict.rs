@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use strum::IntoStaticStr;
 
-/// Whether the promises of the lock were kept.
+/// The verdict on a run.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, IntoStaticStr)]
 #[serde(tag = "verdict", rename_all = "kebab-case")]
 #[strum(serialize_all = "kebab-case")]
@@ -26,7 +26,7 @@ pub enum Verdict {
     Violated,
     /// Nothing found, but nothing exercised either.
     Unknown {
-        /// What is missing.
+        /// The reason.
         reason: String,
     },
 }
@@ -154,8 +154,8 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let own = timeline.acquisitions.iter().filter(|one| one.process.machine() != Node::Probe);
     if timeline.history.header.lock_per_job {
         let asked: BTreeSet<Node> = own.map(|one| one.process).collect();
-        let why = "no two processes asked for the lock of the same job: let each job be offered to \
-                   several processes";
+        let why = "no two processes asked for the lock of the same job: offer each job to several \
+                   processes";
         return (asked.len() < 2).then(|| why.to_owned());
     }
     let (granted, in_vain): (Vec<_>, Vec<_>) = own.partition(|one| one.outcome == Outcome::Granted);
@@ -171,19 +171,18 @@ fn uncontended(timeline: &Timeline<'_>) -> Option<String> {
     let others: Vec<String> = others.into_iter().collect();
     let advice = match (others.is_empty(), only) {
         (true, _) => {
-            "at least two must compete for it: let more processes run (--processes), for more \
-             cycles (--cycles) or for longer (--max-time)"
+            "at least two must compete for it: use more processes (--processes), more cycles \
+             (--cycles) or a longer run (--max-time)"
                 .to_owned()
         }
         (false, Some(_)) => format!(
-            "{} tried {} times in vain: let processes hold it for a shorter time (--hold) or wait \
-             for longer between two cycles (--set think=1s..5s)",
+            "{} tried {} times without success: shorten the critical sections (--hold) or lengthen \
+             the pauses between cycles (--set think=1s..5s)",
             others.join(", "),
             in_vain.len()
         ),
         (false, None) => format!(
-            "{} tried {} times in vain: let them try for more cycles (--cycles) or take another \
-             seed",
+            "{} tried {} times without success: use more cycles (--cycles) or another seed",
             others.join(", "),
             in_vain.len()
         ),
@@ -206,18 +205,17 @@ fn no_fault_met(timeline: &Timeline<'_>) -> Option<String> {
     match timeline.faults.iter().any(busy) {
         true => None,
         false if header.faults_planned == 0 => Some(format!(
-            "the plan holds no fault of '{}': this lock's servers know none, or this seed draws \
-             none: take another family or seed",
+            "the plan has no fault of '{}', because it does not apply to this lock's servers or \
+             this seed draws none: use another family or seed",
             header.fault
         )),
         false if timeline.faults.is_empty() => Some(format!(
-            "no fault of '{}' was fired: let the run go on for longer (--cycles, --max-time) or \
-                 take another seed",
+            "no fault of '{}' began: use a longer run (--cycles, --max-time) or another seed",
             header.fault
         )),
         false => Some(
-            "no fault began while a process was holding or acquiring the lock: hold it for \
-                 longer (--hold), let more processes run (--processes) or take another seed"
+            "no fault began while a process held or acquired the lock: use longer critical \
+             sections (--hold), more processes (--processes) or another seed"
                 .to_owned(),
         ),
     }
@@ -231,8 +229,8 @@ fn unordered(timeline: &Timeline<'_>) -> Option<String> {
         .iter()
         .find(|one| one.outcome == Outcome::Granted && one.grant.is_none())?;
     Some(format!(
-        "no quorum of servers tells of granting acquisition {} of {}, so its place in the order \
-         of grants is not known: record what every server did under the key '{}'",
+        "no quorum of servers reports a grant of acquisition {} of {}, so its place in the order \
+         of grants is unknown: record every server's changes of the key '{}'",
         other.operation, other.process, timeline.history.header.resource
     ))
 }
@@ -246,17 +244,17 @@ fn misjudged(timeline: &Timeline<'_>) -> Option<String> {
             (true, token) => highest = highest.max(token),
             (false, Some(token)) if highest.is_none_or(|highest| highest <= token) => {
                 let known =
-                    highest.map_or("none".to_owned(), |highest| format!("none over {highest}"));
+                    highest.map_or("none".to_owned(), |highest| format!("none above {highest}"));
                 return Some(format!(
-                    "the storage rejected token {token} of {} though it had accepted {known}: it \
-                     does not check tokens as it states, so judge the lock with another storage",
+                    "the storage rejected token {token} of {} although it had accepted {known}: it \
+                     does not check tokens as documented, so judge the lock with another storage",
                     request.process
                 ));
             }
             (false, None) => {
                 return Some(format!(
-                    "the storage rejected a request of {} that carried no token: it does not check \
-                     tokens as it states, so judge the lock with another storage",
+                    "the storage rejected a request of {} without a token: it does not check \
+                     tokens as documented, so judge the lock with another storage",
                     request.process
                 ));
             }
@@ -271,8 +269,8 @@ fn unfinished(timeline: &Timeline<'_>) -> Option<String> {
     let bound = timeline.history.header.progress_bound_us;
     (progress(timeline) == Progress::Unjudged).then(|| {
         format!(
-            "after healing nobody got the lock, but nobody tried for the whole bound of {bound} \
-             either: let processes try for longer (acquire-timeout, --cycles, --max-time)"
+            "after healing no process got the lock, but none tried for the whole bound of {bound}: \
+             let processes try for longer (acquire-timeout, --cycles, --max-time)"
         )
     })
 }
@@ -324,8 +322,8 @@ mod tests {
             .probe_releases(8);
         assert_eq!(
             reason(story),
-            "only client-1 acquired the lock; at least two must compete for it: let more processes \
-             run (--processes), for more cycles (--cycles) or for longer (--max-time)"
+            "only client-1 acquired the lock; at least two must compete for it: use more processes \
+             (--processes), more cycles (--cycles) or a longer run (--max-time)"
         );
         assert!(reason(Story::new()).starts_with("no process acquired"));
     }
@@ -335,8 +333,8 @@ mod tests {
         let alone = || Story::new().takes(1, 1, "a").acquires(2, 2).acquires(2, 3);
         let in_vain = alone().fails(3, 2).fails(3, 3).acquires(4, 2).fails(5, 2).releases(9, 1);
         let said = reason(in_vain);
-        let tried = "only client-1 acquired the lock; client-2, client-3 tried 3 times in vain: \
-                     let processes hold it for a shorter time (--hold) ";
+        let tried = "only client-1 acquired the lock; client-2, client-3 tried 3 times \
+                     without success: shorten the critical sections (--hold) ";
         assert!(said.starts_with(tried), "{said}");
         let nobody = reason(Story::new().acquires(1, 1).fails(2, 1).acquires(1, 2).fails(2, 2));
         assert!(
@@ -347,11 +345,11 @@ mod tests {
 
     #[test]
     fn a_family_of_faults_proves_something_only_if_one_met_a_holder_or_an_acquire() {
-        assert!(reason(quiet().under("pause")).starts_with("no fault of 'pause' was fired: "));
+        assert!(reason(quiet().under("pause")).starts_with("no fault of 'pause' began: "));
         let mut unplanned = quiet().under("pause").build();
         unplanned.header.faults_planned = 0;
         let Verdict::Unknown { reason: unplanned } = judge(&unplanned).verdict else { panic!() };
-        assert!(unplanned.starts_with("the plan holds no fault of 'pause': "), "{unplanned}");
+        assert!(unplanned.starts_with("the plan has no fault of 'pause', "), "{unplanned}");
         let between = quiet().under("pause").fault_began(20, 1, "pause", &[Node::Client(1)]);
         assert!(reason(between).starts_with("no fault began while"));
         let met = quiet().under("pause").fault_began(3, 1, "pause", &[Node::Client(1)]);
@@ -377,14 +375,14 @@ mod tests {
     #[test]
     fn storage_requests_under_a_grant_that_no_server_tells_of_prove_nothing() {
         let story = ghosts().reads(6, 2, 0).releases(7, 2);
-        assert!(reason(story).starts_with("no quorum of servers tells of granting acquisition"));
+        assert!(reason(story).starts_with("no quorum of servers reports a grant of acquisition"));
     }
 
     #[test]
     fn a_lock_that_no_server_granted_proves_nothing_even_if_the_storage_is_not_asked() {
         let ghosts = ghosts().releases(7, 2);
         assert!(
-            reason(ghosts).starts_with("no quorum of servers tells of granting acquisition 1 ")
+            reason(ghosts).starts_with("no quorum of servers reports a grant of acquisition 1 ")
         );
         let ghost = quiet().acquires(10, 3).hears(11, 3, "ghost").releases(13, 3);
         assert_eq!(judge(&ghost.build()).violations[0].kind, Kind::WrongAnswer);
@@ -428,7 +426,7 @@ mod tests {
     fn a_history_that_ends_before_the_bound_after_healing_proves_nothing() {
         assert!(
             reason(quiet().healed(20).probe_acquires(21))
-                .starts_with("after healing nobody got the lock")
+                .starts_with("after healing no process got the lock")
         );
     }
 

@@ -18,27 +18,27 @@ pub struct Violation {
     pub id: String,
     /// The rule that was broken.
     pub kind: Kind,
-    /// How bad that is.
+    /// Its severity.
     pub severity: Severity,
-    /// What was locked.
+    /// The locked resource.
     pub resource: String,
-    /// When it began, in true time.
+    /// Its start, in true time.
     pub at_us: SimTime,
-    /// How long it lasted; zero if it happened at once.
+    /// Its duration; zero if it was instantaneous.
     pub duration_us: Micros,
-    /// How often it happened in this run.
+    /// Number of occurrences in this run.
     pub occurrences: u64,
-    /// How long it lasted over all occurrences.
+    /// Total duration of all occurrences.
     pub total_duration_us: Micros,
-    /// Who took part, the earlier holder first.
+    /// The processes involved, the earlier holder first.
     pub processes: Vec<Node>,
-    /// Why it happened.
+    /// Its cause.
     pub cause: Cause,
     /// Two or three sentences for people.
     pub summary: String,
     /// The few events that convict, in their order.
     pub witness: Vec<Event>,
-    /// What happened, step by step, each step with the event that it rests on.
+    /// The story, step by step, each step with its event.
     #[serde(default)]
     pub narrative: Vec<Line>,
 }

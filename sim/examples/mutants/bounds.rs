@@ -50,14 +50,14 @@ pub(crate) const BOUNDS: &[Bound] = &[
     Bound {
         name: "long-holds",
         fault: "none",
-        about: "holds of 12 s, longer than a lease",
+        about: "critical sections of 12 s, longer than a lease",
         delays: 0,
         change: |scenario| scenario.hold = Hold::Drawn(fixed(Span::secs(12))),
     },
     Bound {
         name: "cycles",
         fault: "none",
-        about: "three processes of three cycles",
+        about: "three processes with three cycles each",
         delays: 0,
         change: |scenario| {
             scenario.processes = 3;

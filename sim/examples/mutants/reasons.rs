@@ -27,84 +27,83 @@ const REASONS: &[Reason] = &[
             "none-deleted-read-as-one",
         ],
         locks: &[],
-        why: "nothing of the lock stands after such a release, so that the answer does no harm; \
-              the rule is about locks that stand on",
+        why: "such a release leaves no lock behind, so the wrong answer does no harm; the rule is \
+              about locks that stay",
     },
     Reason {
         operators: &["switch-unheard", "switch-not-told"],
         locks: &[],
-        why: "the old primary closes its connections when it is demoted, and the client asks the \
-              Sentinels then",
+        why: "the old primary closes its connections when it is demoted, and the client then asks \
+              the Sentinels",
     },
     Reason {
         operators: &["watches-not-set-again"],
         locks: &[],
-        why: "the client tells every watcher that the connection is gone, and who waits looks \
-              again (`zookeeper-lost-watch` does not, and is stuck)",
+        why: "the client notifies every watcher of a lost connection, and waiters check again \
+              (`zookeeper-lost-watch` does not, and is stuck)",
     },
     Reason {
         operators: &["waits-for-the-first"],
         locks: &[],
-        why: "whoever has waited looks again who is in front (`waitDeletes` in etcd's \
-              `concurrency/key.go`), so that it only waits more often",
+        why: "after waiting, the client checks again which key is in front (`waitDeletes` in \
+              etcd's `concurrency/key.go`), so it only waits more often",
     },
     Reason {
         operators: &["fsync-lies", "starts-empty"],
         locks: SESSIONS,
-        why: "the lock is in the memory of the server and goes with the session, which a restart \
-              ends, whatever the disk holds",
+        why: "the server keeps the lock in memory and drops it with the session, which a restart \
+              ends; the disk has no influence",
     },
     Reason {
         operators: &["clock-doubled", "clock-quick", "clock-halved", "clock-stuck"],
         locks: SESSIONS,
-        why: "the lock has no end of its own: the server's clocks bound how long somebody waits, \
-              and no more",
+        why: "the lock never expires: the server's clocks only limit how long a client waits",
     },
     Reason {
         operators: &["isolation-dropped", "isolation-ignored"],
         locks: &["jdbc-4", "jdbc-5", "jdbc-5-app-id"],
         why: "the primary key decides between two INSERTs, and an UPDATE or DELETE that waited for \
-              a row looks at its condition again (PostgreSQL, READ COMMITTED)",
+              a row evaluates its condition again (PostgreSQL, READ COMMITTED)",
     },
     Reason {
         operators: &["idle-bound-dropped"],
         locks: &[],
-        why: "without the bound it is `select-for-update`: a paused holder keeps the lock",
+        why: "without the timeout it is `select-for-update`: a paused holder keeps the lock",
     },
     Reason {
         operators: &["grant-read-as-refusal"],
         locks: &["reentrant-by-value"],
-        why: "what it reads next is the value that it has just set, so that it has reentered",
+        why: "it next reads the value that it has just set, so it re-enters",
     },
     Reason {
         operators: &["carried-out-twice"],
         locks: &["reentrant-by-value", "redlock-fencing"],
-        why: "each of its commands does nothing the second time: SET NX finds the key, and the \
+        why: "each of its commands has no effect the second time: SET NX finds the key, and the \
               release finds none",
     },
     Reason {
         operators: &["token-backwards", "token-coarse"],
         locks: &["redlock-fencing"],
-        why: "its tokens are random values: backwards they are in no other order than before, and \
-              a fourth of each is in the same order",
+        why: "its tokens are random values: reversed, they have as little order as before, and a \
+              quarter of each has the same order",
     },
     Reason {
         operators: &["renewal-refused-unheard"],
         locks: &["redisson", "redisson-wait", "redisson-fair"],
-        why: "the watchdog tells nobody that a renewal was refused, it ends; one that goes on \
-              renews what its own thread holds, and nothing else",
+        why: "the watchdog does not report a refused renewal, it just ends; one that continues \
+              renews only its own thread's lock",
     },
     Reason {
         operators: &["none-read-as-one", "fsync-lies", "starts-empty"],
         locks: &["jdbc-5-app-id"],
-        why: "every process has the same client id, so that the lock excludes nobody: one that is \
-              granted once more, or lost, changes nothing",
+        why: "all processes have the same client id, so the lock excludes none of them: another \
+              grant, or a loss, changes nothing",
     },
     Reason {
         operators: &["exists-wrong-node"],
         locks: &["zookeeper-semaphore"],
-        why: "there is no such node, so that whoever waits looks again at once who is in front: it \
-              asks more often, and for longer",
+        why: "there is no such node, so a waiter immediately checks again which node is in front: \
+              it asks more often, and for longer",
     },
 ];
 

@@ -62,7 +62,7 @@ fn search_of(arguments: &BoundaryArguments) -> Result<Search, Failure> {
             let names: Vec<&str> = all.iter().map(|own| own.name).collect();
             let kind = if scenario.programs.is_empty() { "lock" } else { "program" };
             return Err(Failure::wrong(format!(
-                "--{kind} {}: expected one {kind}, because one boundary is searched",
+                "--{kind} {}: expected one {kind}, because the search is for one threshold",
                 names.join(", ")
             )));
         }
@@ -106,7 +106,7 @@ fn one_fault(arguments: &BoundaryArguments, quantity: &Varied) -> Result<Familie
     }
     let expected: Vec<&str> = quantity.families.iter().map(|family| family.name()).collect();
     Err(Failure::wrong(format!(
-        "--fault '{families}': {} matters under {} only",
+        "--fault '{families}': {} only matters under {}",
         quantity.name,
         expected.join(", ")
     )))

@@ -40,8 +40,8 @@ fn of_report(path: &Path, report: &Report) -> Result<Judged, Failure> {
         let name = format!("client {}, fault {}", run.client, run.fault);
         let Some(history) = &run.history else {
             let problem = format!(
-                "{name}: the report holds no history: record it with --with-history, or let \
-                 `fencepost replay` run it again"
+                "{name}: the report has no history: record one with --with-history, or run it \
+                 again with `fencepost replay`"
             );
             return Err(Failure::content(path, problem));
         };

@@ -37,7 +37,7 @@ pub(crate) fn place(
         arguments.checkpoint.clone().or_else(|| Some(arguments.common.out.as_ref()?.join(name)));
     match path {
         None if arguments.resume => Err(Failure::wrong(
-            "--resume: expected --checkpoint FILE or --out DIR, where the checkpoint lies",
+            "--resume: expected --checkpoint FILE, or the --out DIR with the checkpoint",
         )),
         path => Ok(path),
     }
@@ -52,7 +52,7 @@ pub(crate) fn resume(path: &Path, spec: &SweepSpec) -> Result<Option<Sweep>, Fai
     let (sum, protection) =
         Checkpoint::read(&text, spec).map_err(|error| Failure::content(path, error))?;
     if protection == Protection::Absent {
-        unprotected(path, "carries no checksum");
+        unprotected(path, "has no checksum");
     }
     Ok(Some(sum))
 }

@@ -43,7 +43,7 @@ fn is_file(side: &str) -> bool {
         && (side == "-" || path.extension().is_some() || path.exists())
 }
 
-/// Whether it is meant as a lock that is written in Lua.
+/// Returns whether it names a Lua script.
 fn is_script(side: &str) -> bool {
     find(side).is_none() && Path::new(side).extension().is_some_and(|end| end == "lua")
 }

@@ -51,7 +51,7 @@ impl Expectations {
                 if all.insert((lock.clone(), families.to_string()), wanted).is_some() {
                     return Err(Failure::content(
                         path,
-                        format!("[{lock}] {families}: is there twice"),
+                        format!("[{lock}] {families}: listed twice"),
                     ));
                 }
             }

@@ -27,7 +27,7 @@ pub(crate) fn explain(arguments: &ExplainArguments) -> Result<Outcome, Failure> 
 fn kind(name: &str) -> Option<String> {
     let kind = *Kind::ALL.iter().find(|kind| kind.name() == name)?;
     let shown = |exhibit: &Exhibit| exhibit.kind == kind;
-    let title = format!("{name}: a rule that can be broken ({})", kind.severity().name());
+    let title = format!("{name}: a rule ({})", kind.severity().name());
     Some(told(&title, checker::meaning(kind), &pages(shown)))
 }
 
@@ -45,7 +45,7 @@ fn cause(name: &str) -> Option<String> {
 fn family(name: &str) -> Option<String> {
     let named = |family: &&Family| family.name() == name || family.aliases().contains(&name);
     let family = FAMILIES.iter().find(named)?;
-    let mut text = format!("{}: a family of faults (--fault)\n\n", family.name());
+    let mut text = format!("{}: a fault family (--fault)\n\n", family.name());
     text += &wrapped("  what   ", &format!("{}.", family.about()));
     text += &family.limits().map_or(String::new(), |limits| wrapped("  limits ", limits));
     text += &pages(|exhibit| exhibit.fault == family.name());
@@ -92,7 +92,7 @@ fn unknown(name: &str) -> Failure {
     let names = names();
     let meant = did_you_mean(name, names.iter().copied());
     Failure::wrong(format!(
-        "unknown name '{name}'{meant}: expected a rule, a cause or a family of faults: one of {}",
+        "unknown name '{name}'{meant}: expected a rule, a cause or a fault family: one of {}",
         names.join(", ")
     ))
 }

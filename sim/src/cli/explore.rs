@@ -69,7 +69,9 @@ pub(crate) fn explore(arguments: &ExploreArguments) -> Result<Outcome, Failure> 
     let start = start.filter(|ledger| ledger.sum().all_runs() > 0);
     let start = start.unwrap_or_else(|| Ledger::new(work.units()));
     if *start.units() != work.units() {
-        return Err(Failure::wrong("--resume: the checkpoint is of other units than there are"));
+        return Err(Failure::wrong(
+            "--resume: the checkpoint's units do not match this exploration",
+        ));
     }
     let runs = work.counted(&survey, shard).all_runs();
     run_all(arguments, &order, &work, start, u64::try_from(runs).unwrap_or(u64::MAX))

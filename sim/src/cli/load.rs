@@ -19,7 +19,7 @@ pub(crate) fn load(arguments: &LoadArguments) -> Result<Outcome, Failure> {
     let lock = client(&arguments.client)?;
     if !takes(lock) {
         return Err(Failure::wrong(format!(
-            "--client '{}': expected a lock that can do with one server",
+            "--client '{}': expected a lock that runs on one server",
             lock.name
         )));
     }

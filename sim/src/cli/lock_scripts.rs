@@ -34,8 +34,8 @@ pub(crate) fn add_script(text: &str, scenario: &mut Scenario) -> Result<(), Fail
     if is_known {
         let (name, file) = (&lock.name, lock.script.file());
         return Err(Failure::wrong(format!(
-            "--lock '{text}': there is another lock of the name {name}: expected NAME=FILE with \
-             another name, like my-{name}={file}"
+            "--lock '{text}': another lock is called {name}: expected NAME=FILE with another name, \
+             like my-{name}={file}"
         )));
     }
     take_numbers(&lock, scenario)?;
@@ -66,7 +66,7 @@ fn read(text: &str) -> Result<LockScript, Failure> {
     Ok(LockScript { name, script })
 }
 
-/// The ttl and the retry that a script asks for count unless they are asked for otherwise.
+/// Takes the script's ttl and retry unless the user set others.
 fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failure> {
     let built_in = Scenario::default();
     let stated = |key: &str| scenario.keeps.iter().any(|length| length.key() == key);
@@ -83,7 +83,7 @@ fn take_numbers(lock: &LockScript, scenario: &mut Scenario) -> Result<(), Failur
     scenario.validate().map_err(|wrong| Failure::wrong(format!("{}: {wrong}", lock.script.file())))
 }
 
-/// Runs it once without faults, so that what it does wrong is told before anything else is run.
+/// Runs it once without faults, to report its errors before any other run.
 fn try_out(lock: &LockScript, scenario: &Scenario) -> Result<(), Failure> {
     let mut alone = Scenario { processes: 2, cycles: 2, ..Scenario::default() };
     (alone.ttl, alone.calls.retry, alone.workload) =

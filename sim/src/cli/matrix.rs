@@ -81,7 +81,7 @@ fn is_judged(kind: Kind, scenario: &Scenario) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "kind '{kind}': no run was judged by it, expected --set {key}=DURATION as well"
+        "kind '{kind}': no run was judged by it: also expected --set {key}=DURATION"
     )))
 }
 
@@ -130,11 +130,11 @@ fn held(path: &Path, published: &Matrix, matrix: &Matrix) -> Result<Outcome, Fai
     }
     let (path, cells) = (path.display(), matrix.cells.len());
     if told.is_empty() {
-        print(&format!("{path} holds: {cells} cells over seeds {}\n", matrix.seeds))?;
+        print(&format!("{path} is up to date: {cells} cells over seeds {}\n", matrix.seeds))?;
         return Ok(Outcome::AsExpected);
     }
     print(&format!(
-        "{path} is stale in {} of {cells} cells: fencepost matrix --out DIR writes it anew\n",
+        "{path} is stale in {} of {cells} cells: renew it with fencepost matrix --out DIR\n",
         told.len()
     ))?;
     Ok(Outcome::Violated)
@@ -144,7 +144,7 @@ fn own_programs(arguments: &MatrixArguments) -> Result<Vec<Program>, Failure> {
     programs(&arguments.programs, coordinator(arguments.coordinator.as_deref())?)
 }
 
-/// The locks that are asked for, and the user's own.
+/// The selected locks, and the user's own.
 fn locks(
     arguments: &MatrixArguments,
     scenario: &Scenario,

@@ -43,7 +43,7 @@ impl MemoryBound {
     /// with the content of its checkpoint.
     pub(crate) fn watch(&'static self, max: u64, stop: &'static Stop) -> Result<(), Failure> {
         held().ok_or_else(|| {
-            Failure::wrong("--max-memory: this system does not tell how much memory is held")
+            Failure::wrong("--max-memory: this system does not report memory use")
         })?;
         let watch = move || {
             let mut asked = None;
@@ -77,8 +77,8 @@ impl MemoryBound {
 fn told(held: u64, max: u64) -> String {
     let mebibytes = |bytes: u64| bytes.div_ceil(1 << 20);
     format!(
-        "--max-memory: {} MiB are held and {} allowed, so the sweep was stopped; --resume goes on \
-         where it was",
+        "--max-memory: the sweep was stopped because it uses {} MiB, more than {}; continue it \
+         with --resume",
         mebibytes(held),
         mebibytes(max)
     )

@@ -17,7 +17,7 @@ use fencepost_reports::show::view::View;
 use std::path::Path;
 use std::rc::Rc;
 
-/// Every lock under every combination of faults that was asked for. `F` is a format of runs or of
+/// Every selected lock under every selected combination of faults. `F` is a format of runs or of
 /// sweeps.
 pub(crate) struct Options<F> {
     pub(crate) cells: Vec<(&'static Definition, Families)>,
@@ -107,8 +107,8 @@ pub(crate) fn programs(
         if all.iter().any(|known| known.name == program.name) || find(&program.name).is_some() {
             let name = &program.name;
             return Err(Failure::wrong(format!(
-                "--program '{text}': there is another lock of the name {name}: expected NAME=CMD \
-                 with another name, like my-{name}=CMD"
+                "--program '{text}': another lock is called {name}: expected NAME=CMD with another \
+                 name, like my-{name}=CMD"
             )));
         }
         all.push(program);
@@ -224,7 +224,7 @@ pub(crate) fn coordinator(name: Option<&str>) -> Result<Option<Coordinator>, Fai
 pub(crate) fn client(name: &str) -> Result<&'static Definition, Failure> {
     find(name).ok_or_else(|| {
         let hint = did_you_mean(name, CLIENTS.iter().map(|one| one.name));
-        let valid = "expected all, or a name that `fencepost list clients` shows";
+        let valid = "expected all, or a name from `fencepost list clients`";
         Failure::wrong(format!("unknown client '{name}'{hint}: {valid}"))
     })
 }

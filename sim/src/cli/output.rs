@@ -69,7 +69,7 @@ fn read_at_most(source: impl Read, max: u64) -> io::Result<String> {
     let mut text = Vec::new();
     source.take(max + 1).read_to_end(&mut text)?;
     if text.len() as u64 > max {
-        let found = format!("no end after {max} bytes: expected a file that ends");
+        let found = format!("no end after {max} bytes: expected a finite file");
         return Err(io::Error::other(found));
     }
     String::from_utf8(text).map_err(|_| {

@@ -181,7 +181,7 @@ impl Minimising {
         let (client, fault, count) = (&run.client, &run.fault, run.violations.len());
         let violations = if count == 1 { "violation" } else { "violations" };
         let says = format!(
-            "{client} under {fault}: looking for the smallest plan of {count} {violations}, and \
+            "{client} under {fault}: searching for the smallest plan of {count} {violations} and \
              trying remedies on {} other seeds",
             Extent::REPORTS.seeds
         );

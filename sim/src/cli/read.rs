@@ -13,7 +13,7 @@ pub(super) fn sweep_in(path: &Path) -> Result<Sweep, Failure> {
 pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
     let sweep = read_sweep(text).map_err(|error| Failure::content(path, error))?;
     if sweep.checksum.is_none() {
-        unprotected(path, "carries no checksum");
+        unprotected(path, "has no checksum");
     }
     Ok(sweep)
 }
@@ -21,12 +21,12 @@ pub(super) fn sweep_of(path: &Path, text: &str) -> Result<Sweep, Failure> {
 pub(super) fn report_in(path: &Path) -> Result<Report, Failure> {
     let report = read_report(&read_file(path)?).map_err(|error| Failure::content(path, error))?;
     if report.runs.iter().any(|run| run.history.is_some() && run.history_checksum.is_none()) {
-        unprotected(path, "carries a history without a checksum");
+        unprotected(path, "has a history without a checksum");
     }
     Ok(report)
 }
 
 /// Warns that damage to a file would go unnoticed.
 pub(super) fn unprotected(path: &Path, why: &str) {
-    log(format_args!("warning: {}: {why}: damage to it would not be noticed", path.display()));
+    log(format_args!("warning: {}: {why}: damage would not be noticed", path.display()));
 }

@@ -65,8 +65,8 @@ fn compared(
         match unchanged {
             Err(changed) if !allow_changed => return Err(Failure::wrong(changed)),
             Err(Changed::Program(InvalidProgram::Changed { name, file })) => log(format_args!(
-                "note: program '{name}': {file} changed since the report: the histories are not \
-                 compared"
+                "note: program '{name}': {file} has changed since the report, so the histories are \
+                 not compared"
             )),
             Err(Changed::Server(InvalidServers::Changed { path, .. })) => log(format_args!(
                 "note: server: {path} changed since the report: the histories are not compared"
@@ -86,8 +86,7 @@ pub(super) enum Changed {
     Server(#[from] InvalidServers),
 }
 
-/// Whether the real servers of a run, and the program if its lock is in one, are what the report
-/// says.
+/// Checks that the run's real servers, and the program if there is one, are those of the report.
 pub(super) fn unchanged(run: &RunReport, scenario: &Scenario) -> Result<(), Changed> {
     scenario.binaries.values().try_for_each(ServerBinary::unchanged)?;
     let program = scenario.programs.iter().find(|program| program.name == run.client);

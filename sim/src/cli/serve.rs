@@ -81,9 +81,9 @@ fn protect(arguments: &ServeArguments, coordinator: Coordinator) -> Result<(), F
         | Coordinator::GemFire => "",
     };
     Err(Failure::wrong(format!(
-        "--bind '{}': expected a loopback address{or_password}: these servers are for tests, and \
-         whoever reaches them may do everything (--no-protected-mode to serve without a password \
-         all the same)",
+        "--bind '{}': expected a loopback address{or_password}: these servers are for tests and \
+         give full access to everyone who can reach them (use --no-protected-mode to serve without \
+         a password anyway)",
         arguments.bind
     )))
 }

@@ -99,7 +99,7 @@ fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
         let tell = all.filter(Sweeps::tells_of_baselines);
         let names: Vec<&str> = tell.map(|format| format.name()).collect();
         return Err(Failure::wrong(format!(
-            "format '{}' has no place for --baseline: expected one of {}",
+            "format '{}' does not support --baseline: expected one of {}",
             format.name(),
             names.join(", ")
         )));
@@ -107,7 +107,7 @@ fn baseline(path: &Path, format: Sweeps) -> Result<(String, Sweep), Failure> {
     Ok((path.display().to_string(), sweep_in(path)?))
 }
 
-/// What the arguments ask for.
+/// The sweep that the arguments describe.
 fn spec(
     arguments: &SweepArguments,
     options: &Options<Sweeps>,
@@ -223,7 +223,7 @@ impl Listener for Watch<'_> {
     fn looked_closer(&self, stage: Stage, done: usize, of: usize) {
         let what = match stage {
             Stage::Confirming => "confirmed under turmoil",
-            Stage::Explaining => "made minimal and explained",
+            Stage::Explaining => "minimized and explained",
         };
         self.progress.looked_closer(what, done, of);
     }

@@ -17,7 +17,7 @@ pub const SEARCH_RUNS_MAX: u32 = 1_500;
 /// The same where the lock is a program of the user's own or a server is a real one: such runs take
 /// longer.
 const TRACED_RUNS_MAX: u32 = 100;
-/// How many of these are kept for what comes after moving faults.
+/// Number of these kept for the steps after moving faults.
 const RESERVED: u32 = 700;
 
 /// The smallest run found.

@@ -56,14 +56,14 @@ macro_rules! other_lock {
 pub const SAFEGUARDS: &[Safeguard] = &[
     Safeguard {
         name: "fencing",
-        about: "the storage checks the fencing token of every read and write",
+        about: "a storage that checks the fencing token of every read and write",
         fits: |spec| spec.client.has_tokens && spec.scenario.storage != StorageRule::Fenced,
         with: fenced_storage,
         setting: |_| "storage=fenced".to_owned(),
     },
     Safeguard {
         name: "fencing",
-        about: "a lock that gives fencing tokens, and a storage that checks them",
+        about: "a lock with fencing tokens, and a storage that checks them",
         // A quorum lock has no counter for tokens.
         fits: |spec| !spec.client.has_tokens && spec.client.deployment == Deployment::Primary,
         with: |spec| another_lock(&fenced_storage(spec), "fencing"),
@@ -111,58 +111,58 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     other_lock!(
         "lock-delay",
         "chubby-no-delay" => "chubby",
-        "a lock-delay of a minute, for which a lock is kept from all whose holder has failed"
+        "a lock-delay of a minute before a failed holder's lock is granted again"
     ),
     other_lock!(
         "leave-in-jeopardy",
         "chubby-no-delay" => "chubby-checked",
-        "a holder that leaves its section when its session is in jeopardy, and checks its \
-         sequencer before it writes"
+        "a holder that leaves its critical section when its session is in jeopardy and checks its \
+         sequencer before writing"
     ),
     other_lock!(
         "leave-when-done",
         "etcd-mutex" => "etcd-mutex-done",
-        "a holder that leaves its section when its session is done"
+        "a holder that leaves its critical section when its session ends"
     ),
     other_lock!(
         "etcd-3.5",
         "etcd-lock-api" => "etcd-lock-api-fixed",
-        "servers that look for the caller's key before they grant the lock (etcd 3.5.0)"
+        "servers that check the caller's key before they grant the lock (etcd 3.5.0)"
     ),
     other_lock!(
         "look-for-the-key",
         "etcd-mutex-unchecked" => "etcd-mutex",
-        "a mutex that looks for its own key after it has waited (etcd 3.5.0)"
+        "a mutex that checks its own key after waiting (etcd 3.5.0)"
     ),
     other_lock!(
         "leave-when-suspended",
         "curator-mutex" => "curator-suspended",
-        "a holder that leaves its section when its connection is suspended or lost"
+        "a holder that leaves its critical section when its connection is suspended or lost"
     ),
     other_lock!(
         "protection",
         "curator-unprotected" => "curator-mutex",
-        "a create whose node is found again by the GUID in its name, if the reply is lost"
+        "a client that finds its node by the GUID in its name if the reply to the create is lost"
     ),
     other_lock!(
         "same-session",
         "curator-any-session" => "curator-mutex",
-        "a look-up that passes over a node of an earlier session (Curator 4.3.0)"
+        "a lookup that ignores nodes of earlier sessions (Curator 4.3.0)"
     ),
     other_lock!(
         "guaranteed-delete",
         "curator-unguaranteed" => "curator-mutex",
-        "a release that goes on in the background until some server has confirmed it"
+        "a release that is retried in the background until a server has confirmed it"
     ),
     other_lock!(
         "protection-and-guaranteed-delete",
         "zookeeper-naive" => "curator-mutex",
-        "a create that is found again by its GUID, and a release that goes on until confirmed"
+        "a client that finds its node by its GUID, and a release that is retried until confirmed"
     ),
     other_lock!(
         "protection-and-guaranteed-delete",
         "zookeeper-herd" => "curator-mutex",
-        "a create that is found again by its GUID, and a release that goes on until confirmed"
+        "a client that finds its node by its GUID, and a release that is retried until confirmed"
     ),
     other_lock!(
         "watches-set-again",
@@ -172,26 +172,27 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     other_lock!(
         "database-time",
         "shedlock-jdbc" => "shedlock-db-time",
-        "a row that is judged by the clock of the database"
+        "a row whose expiry is compared with the database's clock"
     ),
     other_lock!("client-id", "jdbc-5-app-id" => "jdbc-5", "a client id that no other process has"),
     Safeguard {
         name: "delayed-restart",
-        about: "a server that died stays away for longer than the ttl",
+        about: "a crashed server that stays down for longer than the ttl",
         fits: |spec| spec.plan.faults.iter().any(|timed| returns_within(spec, &timed.fault)),
         with: delayed_restart,
         setting: |spec| beyond_the_lease(spec).to_string(),
     },
     Safeguard {
         name: "min-replicas-to-write",
-        about: "the primary refuses writes unless a replica has lately acknowledged",
+        about: "a primary that refuses writes unless a replica has recently acknowledged",
         fits: |spec| has_replicas(spec) && spec.scenario.servers.min_replicas == 0,
         with: |spec| with_scenario(spec, |scenario| scenario.servers.min_replicas = 1),
         setting: |_| "1".to_owned(),
     },
     Safeguard {
         name: "WAIT",
-        about: "after a grant the client waits until a replica has it, and else gives the lock up",
+        about: "a client that waits after a grant until a replica has it, and otherwise releases \
+                the lock",
         fits: can_wait,
         with: |spec| with_scenario(spec, |scenario| scenario.servers.wait_replicas = 1),
         setting: |_| "1".to_owned(),
@@ -226,8 +227,8 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     },
     Safeguard {
         name: "monotonic-clock",
-        about: "expiry by a clock that is never stepped, and one that goes on while the machine \
-         is suspended",
+        about: "expiry by a clock that is never stepped and that continues while the machine is \
+                suspended",
         fits: |spec| spec.plan.faults.iter().any(|timed| by_monotonic(&timed.fault).is_some()),
         with: |spec| changed(spec, by_monotonic),
         setting: |_| "CLOCK_BOOTTIME".to_owned(),
@@ -239,7 +240,7 @@ pub const SAFEGUARDS: &[Safeguard] = &[
     ),
     Safeguard {
         name: "random-retry-delay",
-        about: "a random delay between two attempts, where it was always the same",
+        about: "a random instead of a constant delay between two attempts",
         fits: |spec| spec.scenario.calls.retry.min == spec.scenario.calls.retry.max,
         with: random_retry,
         setting: |spec| spec.scenario.calls.retry.to_string(),

@@ -64,7 +64,7 @@ struct Inner {
 enum Cargo {
     Connect(u32),
     Message(u64),
-    /// Irrelevant to the world: it stays on the link for ever.
+    /// Irrelevant to the world: it stays on the link forever.
     Ballast,
 }
 

@@ -50,8 +50,8 @@ pub enum Unfit {
     },
     /// Calls to give up, with a lock in a program of the user.
     #[error(
-        "{key} '{value}': expected none for {program}, a program, which decides by itself how long \
-         it waits"
+        "{key} '{value}': expected none for {program}, a program, which decides itself how long it \
+         waits"
     )]
     GivesUp {
         /// The key of the scenario.
@@ -76,8 +76,8 @@ pub enum Unfit {
     },
     /// The processes are to have threads, and the lock knows none.
     #[error(
-        "threads '{threads}': expected 1 for {client}, which knows no threads of one process; \
-         {others} do"
+        "threads '{threads}': expected 1 for {client}, which does not distinguish the threads of a \
+         process; {others} do"
     )]
     Threads {
         /// The requested number.

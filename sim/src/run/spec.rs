@@ -29,7 +29,7 @@ impl RunSpec {
         self.scenario.topology(self.client, &self.families)
     }
 
-    /// Whether unmodified binaries are part of the run: it takes long, and two runs may differ.
+    /// Returns whether the run has unmodified binaries: it is slow, and two runs may differ.
     pub(crate) fn is_traced(&self) -> bool {
         !self.scenario.binaries.is_empty() || self.scenario.program(self.client).is_some()
     }

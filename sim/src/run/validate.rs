@@ -24,15 +24,15 @@ pub enum InvalidRun {
         valid: String,
     },
     /// A fault of the plan ends too late.
-    #[error("fault {fault} of the plan is not over after 100 days: expected less")]
+    #[error("fault {fault} of the plan lasts longer than 100 days: expected less")]
     Beyond {
         /// The id of the fault.
         fault: u32,
     },
     /// Two faults of the plan collide.
     #[error(
-        "faults {earlier} and {later} of the plan do the same to the same node at once: expected \
-         one after the other"
+        "faults {earlier} and {later} of the plan have the same effect on the same node at the \
+         same time: expected one after the other"
     )]
     Collision {
         /// The id of the earlier one.

@@ -57,7 +57,7 @@ impl Findings<'_> {
         failed.or_else(|| unwatched.and_then(Watched::note))
     }
 
-    /// What programs and real servers were made of.
+    /// The code of the programs and real servers.
     fn ran(&self) -> Ran {
         let mut ran = ran(&self.outcome.programs);
         for (_, binary) in self.real_servers() {
@@ -73,7 +73,7 @@ impl Findings<'_> {
         self.spec.scenario.binaries.iter().filter(move |(coordinator, _)| *coordinator == own)
     }
 
-    /// Which key the run was judged by, and which real servers it was made with.
+    /// The key by which the run was judged, and its real servers.
     fn note(&self) -> Option<String> {
         let watched = self.outcome.watched.as_ref().and_then(Watched::note);
         let servers = self.real_servers().map(|(coordinator, binary)| {

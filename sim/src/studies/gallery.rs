@@ -48,7 +48,10 @@ pub fn pages(jobs: usize) -> Result<Vec<(String, String)>, GalleryError> {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum GalleryError {
     /// The seed no longer shows what it was pinned for.
-    #[error("exhibit {0}: the seed no longer shows it: pin another one in sim/src/studies/gallery")]
+    #[error(
+        "exhibit {0}: its seed no longer shows the anomaly: pin another seed in \
+             sim/src/studies/gallery"
+    )]
     NotShown(&'static str),
     /// The table contains an unknown name.
     #[error("exhibit {exhibit}: {what}")]
@@ -65,13 +68,14 @@ pub enum GalleryError {
 }
 
 fn index() -> String {
-    let mut text = "# Gallery\n\nWhat can go wrong with a lock: one page for each anomaly, with \
-     the question, the protocol, the timeline of the smallest run that shows it, and what \
-         helps. Every page is made from a pinned seed by `fencepost gallery --out docs/gallery`; \
-         the commands at its end show that \
-         smallest run again, among those of the other violations of the seed.\n\n\
-         | anomaly | question | lock | fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
-        .to_owned();
+    let mut text =
+        "# Gallery\n\nOne page for each way in which a lock can fail: the question, the \
+                    protocol, the timeline of the smallest run that shows the failure, and the \
+                    remedy. `fencepost gallery --out docs/gallery` makes each page from a pinned \
+                    seed. The commands at the end of a page print its smallest run again, together \
+                    with those of the seed's other violations.\n\n| anomaly | question | lock | \
+                    fault | what breaks |\n| --- | --- | --- | --- | --- |\n"
+            .to_owned();
     for exhibit in all() {
         text.push_str(&format!(
             "| [{}]({}.md) | {} | {} | {} | {} by {} |\n",
@@ -149,7 +153,7 @@ fn workload(minimal: &Minimal) -> String {
         |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
     let processes = counted(u64::from(scenario.processes), "process");
     let processes = processes.replace("processs", "processes");
-    format!("{processes}, {} of each.", counted(u64::from(scenario.cycles), "cycle"))
+    format!("{processes}, {} each.", counted(u64::from(scenario.cycles), "cycle"))
 }
 
 /// The threshold of each magnitude, if a step less was tried and does not suffice.
@@ -187,12 +191,12 @@ fn tried(exhibit: &'static Exhibit, fixed: &Fixed) -> Result<String, GalleryErro
     let settings: String =
         fixed.settings.iter().map(|(key, value)| format!(" --set {key}={value}")).collect();
     let shows = match broken(&before) + broken(&after) {
-        0 => " That shows nothing either way.",
+        0 => " These runs show no difference.",
         _ => "",
     };
     Ok(format!(
-        "Tried over seeds {}..{} under `{}`: {} in {} of {} runs without it, in {} of {} with it \
-         (`--client {}{settings}`).{shows}",
+        "Over seeds {}..{} under `{}`, {} occurs in {} of {} runs without the remedy and in {} of \
+         {} with it (`--client {}{settings}`).{shows}",
         exhibit.seed + 1,
         exhibit.seed + 1 + seeds,
         exhibit.fault,

@@ -113,7 +113,7 @@ fn locks_and_flags_of_another_coordinator_are_refused() {
     );
     refuses(
         &["serve", "--coordinator", "gemfire", "--servers", "4"],
-        &["servers '4'", "1, 3 or 5"],
+        &["value '4' for '--servers", "1, 3 or 5"],
     );
     refuses(&["--client", "curator-mutex", "--set", "ensemble=0"], &["ensemble '0'", "1 to 31"]);
     refuses(
@@ -270,11 +270,11 @@ fn reports_that_are_none_are_refused() {
     threaded["config"]["scenario"]["threads"] = 2.into();
     let cases = [
         ("lock, stock and barrel".to_owned(), "JSON"),
-        (text[..text.len() / 2].to_owned(), "cut short"),
+        (text[..text.len() / 2].to_owned(), "truncated"),
         (newer.to_string(), "version 3"),
         (other.to_string(), "fencepost.recipe"),
         (stranger.to_string(), "client-99"),
-        (late.to_string(), "is not over after 100 days"),
+        (late.to_string(), "lasts longer than 100 days"),
         (threaded.to_string(), "threads '2'"),
     ];
     for (content, says) in cases {
@@ -336,7 +336,7 @@ fn an_error_is_one_bounded_line_whatever_it_quotes() {
     let long = "x".repeat(70_000);
     let line = refusal(&["--client", &long]);
     assert!(line.len() < 2_200 && line.contains("characters left out"), "{}", line.len());
-    assert!(line.ends_with("a name that `fencepost list clients` shows"), "{line}");
+    assert!(line.ends_with("a name from `fencepost list clients`"), "{line}");
     for name in ["a\nb\nc", "a\x1b[2J\x1b]0;title\x07", "a\u{202e}b\r"] {
         let line = refusal(&["--fault", name]);
         assert!(line.chars().all(|letter| !letter.is_control()), "{line:?}");

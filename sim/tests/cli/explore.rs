@@ -40,7 +40,7 @@ fn a_certificate_is_the_same_for_any_number_of_threads_and_comes_out_again() {
     assert_eq!(check(&one.stdout, &[]).status, 0);
     for (text, says) in [
         (one.stdout.replace("\"violated\": 0", "\"violated\": 1"), "was edited or damaged"),
-        (one.stdout[..one.stdout.len() / 2].to_owned(), "cut short"),
+        (one.stdout[..one.stdout.len() / 2].to_owned(), "truncated"),
         (one.stdout.replace("fencepost.certificate", "fencepost.sweep"), "fencepost.sweep"),
         (one.stdout.replace("\"version\": 1,", "\"version\": 3,"), "version 3"),
     ] {
@@ -106,7 +106,7 @@ fn two_certificates_are_compared_line_by_line() {
             assert!(has, "{part}: {}", told.stdout);
         }
     }
-    for (bad, says) in [("cut.json", "cut short"), ("no-such.json", "no-such.json")] {
+    for (bad, says) in [("cut.json", "truncated"), ("no-such.json", "no-such.json")] {
         for refused in [diff("none.json", bad), diff(bad, "none.json")] {
             assert_eq!((refused.status, refused.stdout.as_str()), (2, ""), "{bad}");
             assert!(refused.stderr.contains(says), "{}", refused.stderr);
@@ -238,9 +238,9 @@ fn shards_merge_to_the_bytes_of_the_whole_and_nothing_less_is_a_certificate() {
     let check = |more: &[&str]| fencepost_in(folder.path(), &[&["explore"], more].concat());
     for (refused, says) in [
         (merge(&["1", "3"]), "are missing"),
-        (merge(&["1", "2", "3", "2"]), "in a file before this one too"),
+        (merge(&["1", "2", "3", "2"]), "is also in an earlier file"),
         (merge(&["1", "edited", "3"]), "edited or damaged"),
-        (merge(&["1", "cut", "3"]), "cut short"),
+        (merge(&["1", "cut", "3"]), "truncated"),
         (merge(&["1", "sweep", "3"]), "expected fencepost.exploration"),
         (merge(&["1", "2", "3", "--format", "svg"]), "svg"),
         (merge(&["1", "2", "3", "--expect", "x"]), "--expect"),

@@ -102,7 +102,7 @@ fn a_wrong_script_is_refused_in_one_line_before_anything_runs() {
     assert!(at("function acquire(").starts_with("error: lock.lua:1:18: "));
     assert!(at("function acquire() redis.cal() end").starts_with("error: lock.lua:1:26: unknown"));
     let release = "function release() return true end\n";
-    // What only a run shows.
+    // Errors that appear only in a run.
     assert_eq!(
         at(&format!("{release}function acquire() return 5 > 4 end")),
         "error: lock.lua: acquire returned a boolean: expected the owner as a string, a table \
@@ -127,7 +127,7 @@ fn files_that_are_no_scripts_are_refused() {
     assert!(line(&["--lock", "big.lua"]).contains("expected a script of at most 256 KB"));
     std::fs::write(folder.path().join("ok.lua"), FIFTEEN_LINES).unwrap();
     let twice = line(&["--lock", "ok.lua", "--lock", "ok.lua"]);
-    assert!(twice.contains("there is another lock of the name ok.lua"), "{twice}");
+    assert!(twice.contains("another lock is called ok.lua"), "{twice}");
     let taken = line(&["--lock", "redlock=ok.lua"]);
     assert!(taken.contains("expected NAME=FILE with another name"), "{taken}");
     let elsewhere = line(&["--lock", "ok.lua", "--coordinator", "etcd"]);

@@ -1,6 +1,7 @@
-//! Names in reports: `list`, `explain`, and the completion scripts.
+//! Names in reports: `list`, `explain`, the glossary, and the completion scripts.
 
 use crate::answer::fencepost;
+use fencepost::diagnosis::SAFEGUARDS;
 use fencepost_faults::FAMILIES;
 use fencepost_reports::{Cause, Kind};
 
@@ -19,9 +20,35 @@ fn every_rule_cause_and_family_is_explained() {
 }
 
 #[test]
+fn the_glossary_has_every_rule_cause_remedy_and_family_once_in_its_section() {
+    let glossary = include_str!("../../../docs/glossary.md");
+    let section = |title: &str| -> Vec<&str> {
+        let (_, rest) = glossary.split_once(&format!("\n## {title}\n")).expect("its section");
+        let part = rest.split("\n## ").next().unwrap_or_default();
+        let name = |line: &'static str| line.strip_prefix("| `")?.split('`').next();
+        let mut names: Vec<&str> = part.lines().filter_map(name).collect();
+        names.sort_unstable();
+        names
+    };
+    let listed = |mut names: Vec<&'static str>| -> Vec<&'static str> {
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let rules = listed(Kind::ALL.iter().map(|kind| kind.name()).collect());
+    assert_eq!(section("Rules"), rules);
+    let causes = listed(Cause::ALL.iter().map(|cause| cause.name()).collect());
+    assert_eq!(section("Causes"), causes);
+    let remedies = listed(SAFEGUARDS.iter().map(|safeguard| safeguard.name).collect());
+    assert_eq!(section("Remedies"), remedies);
+    let families = listed(FAMILIES.iter().map(|family| family.name()).collect());
+    assert_eq!(section("Fault families"), families);
+}
+
+#[test]
 fn a_name_that_is_a_rule_and_a_cause_is_explained_as_both() {
     let answer = fencepost(&["explain", "foreign-release"]);
-    assert!(answer.stdout.contains("foreign-release: a rule that can be broken (hazard)"));
+    assert!(answer.stdout.contains("foreign-release: a rule (hazard)"));
     assert!(answer.stdout.contains("foreign-release: a cause"));
     assert!(answer.stdout.contains("docs/gallery/foreign-release.md"));
 }

@@ -118,7 +118,7 @@ fn a_report_names_the_server_and_is_replayed_with_no_other() {
     fs::write(&own, bytes).unwrap();
     let other = replay(&[]);
     assert_eq!((other.status, other.stderr.lines().count()), (2, 1), "{}", other.stderr);
-    assert!(other.stderr.contains("is not the file that the report was made with"));
+    assert!(other.stderr.contains("is not the file in the report"));
     let allowed = replay(&["--allow-changed"]);
     assert_eq!(allowed.status, 1, "{}", allowed.stderr);
     assert!(allowed.stderr.contains("the histories are not compared"), "{}", allowed.stderr);

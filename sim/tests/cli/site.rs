@@ -85,6 +85,6 @@ fn a_folder_that_is_no_repository_is_refused_and_nothing_is_written() {
     let answer = fencepost_in(folder.path(), &["docs"]);
     assert_eq!(answer.status, 2);
     assert_eq!(answer.stderr.lines().count(), 1, "{}", answer.stderr);
-    assert!(answer.stderr.contains("there is no 'README.md' here"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("'README.md' not found"), "{}", answer.stderr);
     assert!(!folder.path().join("site").exists());
 }

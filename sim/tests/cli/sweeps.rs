@@ -83,7 +83,7 @@ fn a_checkpoint_of_another_sweep_is_refused() {
     assert!(with("0..4", &[]).stderr.contains("not a checkpoint"));
     let nowhere = sweep(folder.path(), &["--seeds", "0..4", "--resume"]);
     assert!(
-        nowhere.stderr.contains("expected --checkpoint FILE or --out DIR"),
+        nowhere.stderr.contains("expected --checkpoint FILE, or the --out DIR"),
         "{}",
         nowhere.stderr
     );
@@ -300,7 +300,7 @@ fn a_slice_that_was_damaged_or_cannot_be_is_refused() {
     let damaged = merged(&slice.stdout.replacen("\"violated\": ", "\"violated\": 1", 1));
     assert_eq!(damaged.status, 2);
     assert!(
-        damaged.stderr.contains("the checksum of this sweep does not fit"),
+        damaged.stderr.contains("the checksum of this sweep does not match"),
         "{:?}",
         damaged.stderr
     );
@@ -308,7 +308,7 @@ fn a_slice_that_was_damaged_or_cannot_be_is_refused() {
     value.as_object_mut().unwrap().remove("checksum");
     let bare = merged(&value.to_string());
     assert_eq!(bare.status, 1);
-    assert!(bare.stderr.starts_with("warning: slice: carries no checksum"), "{}", bare.stderr);
+    assert!(bare.stderr.starts_with("warning: slice: has no checksum"), "{}", bare.stderr);
     value["cells"][0]["violated"] = 1_000.into();
     let impossible = merged(&value.to_string());
     assert_eq!(impossible.status, 2);
@@ -345,7 +345,7 @@ fn a_damaged_checkpoint_is_refused_and_one_without_a_checksum_warned_of() {
     let warned = sweep(folder.path(), &begin);
     assert_eq!(warned.status, whole.status);
     assert_eq!(without_measured(&warned.stdout), without_measured(&whole.stdout));
-    assert!(warned.stderr.starts_with("warning: at: carries no checksum"), "{}", warned.stderr);
+    assert!(warned.stderr.starts_with("warning: at: has no checksum"), "{}", warned.stderr);
 }
 
 #[test]
@@ -432,7 +432,7 @@ fn a_full_disk_loses_neither_the_sum_nor_a_whole_file() {
     assert_eq!((after.status, after.stderr.as_str()), (1, ""));
 }
 
-/// A file in place of the folder simulates a read-only folder: CI runs the tests as root, which may
+/// A file instead of the folder simulates a read-only folder: CI runs the tests as root, which may
 /// write to those.
 #[test]
 fn a_folder_that_cannot_be_written_to_is_named_once() {

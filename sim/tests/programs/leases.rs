@@ -1,5 +1,5 @@
-//! Small workers whose leases end in ways of their own: renewed by a release and an acquire, of a
-//! length of their own, kept in a value, or given back by a release that is sent twice.
+//! Small workers whose leases end in unusual ways: renewed by a release and an acquire, with their
+//! own length, kept in a value, or released twice.
 
 use crate::cases::{Case, case, found, kinds};
 use fencepost::setup::scenario::Hold;
@@ -62,7 +62,7 @@ fn the_removal_that_let_another_in_is_told_and_not_an_earlier_one() {
     }
 }
 
-/// Has a lease of 3 s, whatever is asked for; renewed each second with RENEW.
+/// Has a lease of 3 s regardless of the requested one; renewed each second with RENEW.
 const OWN_LEASE: &str = r#"
 LEASE = 3000
 redis.timeout = None
@@ -208,7 +208,7 @@ fn a_count_that_is_lowered_is_no_grant() {
     let mut releasing = false;
     for entry in &facts.timeline {
         let text = format!("{} {}", entry.process, entry.text);
-        releasing = match text.contains("leaves its section") {
+        releasing = match text.contains("leaves its critical section") {
             true => true,
             false => releasing && !text.contains("removes the lock"),
         };

@@ -1,5 +1,5 @@
-//! Locks in Lua give the histories of their Rust twins, in both engines, and each process has
-//! globals of its own.
+//! Locks in Lua give the same histories as their Rust twins, in both engines, and each process has
+//! its own globals.
 
 use fencepost::clients::lua::Script;
 use fencepost::setup::scenario::LockScript;

@@ -238,7 +238,8 @@ fn a_paused_holder_must_leave_after_the_next_one_was_let_in() {
         .map(|pair| format!("{} < {}", pair.first, pair.then))
         .collect();
     let expected =
-        "client-1 is granted the lock < client-3 leaves its section and releases".to_owned();
+        "client-1 is granted the lock < client-3 leaves its critical section and releases"
+            .to_owned();
     assert!(order.contains(&expected), "{order:#?}");
 }
 

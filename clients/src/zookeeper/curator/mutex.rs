@@ -38,8 +38,8 @@ use std::time::Duration;
 /// The entry in the table of locks.
 pub const DEFINITION: Definition = Definition {
     name: "curator-mutex",
-    about: "Curator's InterProcessMutex: ephemeral sequential nodes with a GUID, each waiter \
-     watches its predecessor",
+    about: "Curator's InterProcessMutex: ephemeral sequential nodes with a GUID; each waiter \
+            watches its predecessor",
     deployment: Deployment::ZooKeeper,
     has_tokens: false,
     is_fair: true,
@@ -71,7 +71,7 @@ pub const FENCING: Definition = Definition {
 /// The lock whose nodes have no GUID.
 pub const UNPROTECTED: Definition = Definition {
     name: "curator-unprotected",
-    about: "curator-mutex without protection: a create whose reply is lost is made once more",
+    about: "curator-mutex without protection: after a lost reply it creates a second node",
     build: |env, servers, settings| {
         build(env, servers, settings, Traits { protection: Protection::None, ..Traits::CURATOR })
     },
@@ -81,8 +81,8 @@ pub const UNPROTECTED: Definition = Definition {
 /// The lock that takes any node with its GUID.
 pub const ANY_SESSION: Definition = Definition {
     name: "curator-any-session",
-    about: "curator-mutex that takes a node which an earlier session created for its own",
-    models: Some("Curator 4.2.0 in how it finds a protected node, else Curator 5.4.0"),
+    about: "curator-mutex that uses a node created by an earlier session",
+    models: Some("Curator 5.4.0, except that it finds a protected node as Curator 4.2.0 does"),
     build: |env, servers, settings| {
         let traits = Traits { protection: Protection::AnySession, ..Traits::CURATOR };
         build(env, servers, settings, traits)
@@ -93,7 +93,7 @@ pub const ANY_SESSION: Definition = Definition {
 /// The lock that deletes its node once.
 pub const UNGUARANTEED: Definition = Definition {
     name: "curator-unguaranteed",
-    about: "curator-mutex whose release gives up when the connection is lost; the node stays",
+    about: "curator-mutex whose release gives up when the connection is lost; its node stays",
     build: |env, servers, settings| {
         build(env, servers, settings, Traits { deletion: Deletion::Once, ..Traits::CURATOR })
     },

@@ -1,4 +1,4 @@
-//! What happened to keys and servers, and who was in a critical section when.
+//! Records changes of keys and servers, and critical sections.
 
 use fencepost_machine::{KeyChange, TapEvent};
 use std::collections::BTreeMap;
@@ -6,11 +6,11 @@ use std::collections::BTreeMap;
 /// The most entries that are kept; the oldest go first.
 const ENTRIES_MAX: usize = 100_000;
 
-/// What has happened so far.
+/// The events so far.
 #[derive(Default)]
 pub(super) struct History {
     entries: Vec<String>,
-    /// Who is inside the critical section of a lock, and since when.
+    /// The processes in the critical section of each lock, with their entry times.
     inside: BTreeMap<String, BTreeMap<String, u64>>,
     overlaps: Vec<String>,
 }

@@ -6,7 +6,7 @@ use super::wire::Answer;
 /// The most that a clock moves at a time: a day.
 const SPAN_MAX_US: u64 = 86_400_000_000;
 
-/// What can be said, for errors and HELP.
+/// The commands, for errors and HELP.
 const ORDERS: &[&str] = &[
     "CLOCK (milliseconds since the epoch)",
     "CLOCK ADVANCE 10s",
@@ -73,14 +73,14 @@ pub(super) fn obey(stage: &mut Stage, words: &[String]) -> Answer {
     outcome.map_or_else(Answer::Wrong, |()| Answer::Ok)
 }
 
-/// What only tells something.
+/// Commands that only report.
 fn told(stage: &Stage, upper: &[&str]) -> Answer {
     match upper {
         ["HISTORY"] => Answer::Lines(stage.history.entries().to_vec()),
         ["JUDGE"] => Answer::Lines(stage.history.overlaps().to_vec()),
         ["SERVERS"] => Answer::Lines(servers(stage)),
         ["HELP"] => Answer::Lines(ORDERS.iter().map(|order| (*order).to_owned()).collect()),
-        // What clients say when they connect.
+        // Commands that clients send when they connect.
         ["PING", ..] => Answer::Text("PONG"),
         ["HELLO"] | ["HELLO", "2", ..] => Answer::Hello(2),
         ["HELLO", "3", ..] => Answer::Hello(3),

@@ -49,7 +49,7 @@ enum Peer {
     /// A socket of somebody outside.
     Outside(u64),
     Inside(End),
-    /// Whoever commands this world; replies are not read.
+    /// The operator of this world; replies are not read.
     Operator,
 }
 
@@ -70,11 +70,11 @@ pub(super) struct Stage {
     pub(super) servers: Vec<Server>,
     queue: BTreeMap<(u64, u64), Event>,
     happened: u64,
-    /// Which connection of which server a socket outside is.
+    /// The server and connection of each external socket.
     outside: BTreeMap<u64, End>,
     sent: Vec<(u64, Sent)>,
     pub(super) lag_us: u64,
-    /// Which server FAILOVER made the primary last.
+    /// The last server promoted by FAILOVER.
     pub(super) primary: usize,
     pub(super) traps: Vec<Trap>,
     pub(super) history: History,
@@ -106,7 +106,7 @@ impl Stage {
         WallTime(BEGINNING_US + self.now_us as i64)
     }
 
-    /// What goes to sockets outside, in order.
+    /// Output for external sockets, in order.
     pub(super) fn take_sent(&mut self) -> Vec<(u64, Sent)> {
         std::mem::take(&mut self.sent)
     }
@@ -246,7 +246,7 @@ impl Stage {
             return self.input(server, Input::Received { connection, bytes });
         };
         let trap = self.traps.remove(place);
-        // Whoever is not there any more gets no reply.
+        // A peer that is gone gets no reply.
         self.servers[server].peers.insert(connection, Peer::Operator);
         self.input(server, Input::Received { connection, bytes });
         let told = format!("the reply to {} is lost", trap.command);
@@ -357,7 +357,7 @@ impl Stage {
     }
 
     fn send_to(&mut self, server: usize, to: usize, event: Event) {
-        // What a server sends to one that is no Sentinel is replication.
+        // A server's messages to a server that is not a Sentinel are replication.
         let is_late = !self.servers[server].is_sentinel && !self.servers[to].is_sentinel;
         let after = if is_late { self.lag_us } else { 0 };
         let host = &mut self.servers[server];
@@ -395,7 +395,7 @@ impl Stage {
         for connection in connections {
             self.hang_up(server, connection);
         }
-        // Who knocks or comes in vain hears of it.
+        // A connection that fails is reported.
         for event in waiting {
             self.schedule(0, event);
         }

@@ -1,4 +1,4 @@
-//! A test commands servers: their clock, their faults, and what it is told.
+//! A test commands servers: their clock, their faults, and the answers.
 
 use super::*;
 use crate::serve::ServeOptions;
@@ -52,7 +52,7 @@ impl Desk {
         }
     }
 
-    /// What has arrived at a socket.
+    /// The bytes received at a socket.
     fn heard(&mut self, socket: u64) -> String {
         let bytes = self.received.remove(&socket).unwrap_or_default();
         String::from_utf8(bytes).unwrap().replace("\r\n", " ").trim_end().to_owned()

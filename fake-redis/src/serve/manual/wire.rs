@@ -7,7 +7,7 @@ use redis_protocol::resp2::types::BytesFrame;
 /// The longest request.
 const REQUEST_MAX: usize = 64 * 1024;
 
-/// What is answered on the admin connection.
+/// An answer on the admin connection.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Answer {
     Ok,
@@ -16,7 +16,7 @@ pub(super) enum Answer {
     Lines(Vec<String>),
     /// The reply to HELLO with this version of the protocol.
     Hello(u8),
-    /// What was wrong, and what would be valid.
+    /// The mistake, and the valid input.
     Wrong(String),
 }
 

@@ -126,8 +126,8 @@ impl Replication {
     }
 
     /// Prepares a snapshot for a new replica, which does not know the database selected in the
-    /// stream. A replica's own replicas get its primary's stream unchanged, so they must be told
-    /// the database selected there.
+    /// stream. A replica's own replicas get its primary's stream unchanged, so they need the
+    /// database selected there.
     pub(crate) fn begin_snapshot(&mut self) {
         if !self.is_replica() {
             self.stream_db = None;

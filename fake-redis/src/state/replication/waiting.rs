@@ -34,7 +34,7 @@ impl Replication {
         &self.waiting
     }
 
-    /// Adds a waiting client. Replicas are asked for an acknowledgement immediately.
+    /// Adds a waiting client, and immediately requests an acknowledgement from the replicas.
     pub(crate) fn wait(&mut self, waiting: Waiting) {
         self.waiting.push(waiting);
         self.wants_acknowledgements = true;

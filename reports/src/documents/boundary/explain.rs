@@ -10,7 +10,7 @@ pub fn explanation(report: &BoundaryReport) -> String {
     }];
     if !report.monotone {
         said.push(
-            "The assumption does not hold: some probe that is worse than a violated one is quiet."
+            "The assumption does not hold: some value worse than a violated one shows no violation."
                 .to_owned(),
         );
     }
@@ -25,28 +25,28 @@ fn with_boundary(report: &BoundaryReport, found: Found) -> String {
         Worse::Less => format!("Violations end between {violated} and {quiet}."),
     };
     let Some(bound) = report.bounds.first() else {
-        return format!("{so_far} No bound is known to hold it against.");
+        return format!("{so_far} There is no known bound to compare it with.");
     };
     let at = quantity.show(bound.value);
     let apart = quantity.show(bound.value.abs_diff(found.violated));
     let beside = match report.bounds.get(1) {
         Some(wider) => {
-            format!(" The wider bound {} says: {}.", quantity.show(wider.value), wider.rule)
+            format!(" The wider bound {} holds because {}.", quantity.show(wider.value), wider.rule)
         }
         None => String::new(),
     };
     let compared = if is_beyond(report, bound, found) {
         format!(
-            "The seeds contradict the bound {at} ({}) by {apart}: the bound leaves something out, \
-             or the lock does.",
+            "The seeds contradict the bound {at} ({}) by {apart}: either the bound or the lock \
+             misses a case.",
             bound.rule
         )
     } else if bound.value.abs_diff(found.violated) <= report.step {
-        format!("That is the bound {at} within the step of the search: {}.", bound.rule)
+        format!("This matches the bound {at} within the step of the search: {}.", bound.rule)
     } else {
         format!(
-            "By the bound, milder values than {at} do not break the rule: {}. The seeds stay \
-             {apart} short of that: {}.",
+            "According to the bound, values milder than {at} do not break the rule: {}. The seeds \
+             stay {apart} short of it: {}.",
             bound.rule, bound.slack
         )
     };
@@ -63,22 +63,22 @@ fn is_beyond(report: &BoundaryReport, bound: &Bound, found: Found) -> bool {
 fn without_boundary(report: &BoundaryReport) -> String {
     let exercised = report.probes.iter().map(|probe| probe.exercised).min().unwrap_or(0);
     if exercised == 0 {
-        return "At some value nothing was exercised, so nothing is known there.".to_owned();
+        return "At some value no run exercised the lock, so its result is unknown.".to_owned();
     }
     let violated = report.probes.iter().any(|probe| probe.violated > 0);
     let bound = report.bounds.first().map(|bound| {
         format!(
-            " Arithmetic says {}: {}; {}.",
+            " Calculated bound {}: {}; {}.",
             report.quantity.show(bound.value),
             bound.rule,
             bound.slack
         )
     });
     let said = if violated {
-        "Even the mildest value that was tried is violated: the boundary, if there is one, lies \
-         outside of the range."
+        "Even the mildest value tried is violated: the threshold, if there is one, is outside the \
+         range."
     } else {
-        "No value that was tried shows a violation."
+        "No value tried shows a violation."
     };
     format!("{said}{}", bound.unwrap_or_default())
 }
@@ -122,8 +122,8 @@ mod tests {
             explanation(&report(Worse::Less, &[(1_000, 9), (5_000, 1), (6_000, 0)], Some(9_000)));
         assert_eq!(
             said,
-            "Violations end between 5ms and 6ms. By the bound, milder values than 9ms do not \
-             break the rule: RULE. The seeds stay 4ms short of that: SLACK."
+            "Violations end between 5ms and 6ms. According to the bound, values \
+             milder than 9ms do not break the rule: RULE. The seeds stay 4ms short of it: SLACK."
         );
     }
 
@@ -143,6 +143,6 @@ mod tests {
                 .starts_with("Even the mildest")
         );
         let gap = explanation(&report(Worse::More, &[(1, 0), (2, 2), (3, 0)], None));
-        assert!(gap.ends_with("is quiet."), "{gap}");
+        assert!(gap.ends_with("shows no violation."), "{gap}");
     }
 }

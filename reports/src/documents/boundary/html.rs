@@ -46,18 +46,17 @@ fn assumed(report: &BoundaryReport) -> String {
         Worse::Less => ("less", "end"),
     };
     let kept = if report.monotone {
-        "The values that were tried bear it out."
+        "The values tried confirm it."
     } else {
-        "The values that were tried do not bear it out: one that is worse than a violated one is \
-         quiet."
+        "The values tried contradict it: one that is worse than a violated one shows no violation."
     };
-    format!("Assumed: {worse} {name} is worse, so that violations {from_on} at one value. {kept}")
+    format!("Assumption: {worse} {name} is worse, so violations {from_on} at one value. {kept}")
 }
 
 fn probes(report: &BoundaryReport) -> Markup {
     let name = report.quantity.name.as_str();
     html! {
-        div.scroll tabindex="0" role="group" aria-label="Values that were tried" {
+        div.scroll tabindex="0" role="group" aria-label="Values tried" {
             table {
                 (heads(&[name, "violated", "runs", "95 %", "kinds", "first seed"]))
                 tbody { @for probe in &report.probes { (row(report, probe)) } }

@@ -16,7 +16,7 @@ pub(super) fn text(report: &BoundaryReport) -> String {
         report.tool.name, report.tool.version, report.client, report.fault, report.seeds
     );
     text.push_str(&format!(
-        "assumed: {worse} {name} is worse, so that violations {from_on} at one value\n\n"
+        "assumption: {worse} {name} is worse, so violations {from_on} at one value\n\n"
     ));
     let width = name.len().max(10);
     text.push_str(&format!(

@@ -11,7 +11,7 @@ use serde_json::Value;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum InvalidCertificate {
     /// Invalid or truncated JSON.
-    #[error("no JSON document, or cut short ({0}): expected a {1}")]
+    #[error("not a JSON document, or truncated ({0}): expected a {1}")]
     Json(String, &'static str),
     /// A different document.
     #[error("format '{0}': expected {1}")]
@@ -22,7 +22,7 @@ pub enum InvalidCertificate {
     )]
     Version(String, &'static str),
     /// Its content was changed.
-    #[error("the document was edited or damaged: its checksum does not fit")]
+    #[error("the document was edited or damaged: its checksum does not match")]
     Damaged,
     /// It has no checksum.
     #[error("the document has no checksum: expected it as fencepost explore wrote it")]

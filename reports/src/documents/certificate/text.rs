@@ -59,7 +59,7 @@ pub(super) fn text(certificate: &Certificate) -> String {
     text
 }
 
-/// What no partition of these plans does.
+/// The nodes that no partition of these plans separates.
 fn never_cut_off(bounds: &StatedBounds) -> Option<&'static str> {
     let families: Families = bounds.fault.parse().ok()?;
     let has_cuts = families.chosen().any(|family| family == Family::Partition);

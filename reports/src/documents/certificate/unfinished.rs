@@ -19,7 +19,8 @@ pub const FORMAT: &str = "fencepost.exploration";
 pub static VIEWS: &[View<Unfinished>] =
     &[View::new("text", text), View::JSON, View::new("html", page)];
 
-/// What was run: a shard of the plans, or those before a stop, or all, without exercising anything.
+/// An exploration without a certificate: a shard, one that was stopped, or one whose runs did not
+/// exercise the lock.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Unfinished {
     /// Always `fencepost.exploration`.
@@ -28,25 +29,25 @@ pub struct Unfinished {
     /// 1, or 2 if plans delay messages.
     #[schemars(extend("enum" = [VERSION, VERSION_WITH_DELAYS]))]
     pub version: u32,
-    /// What wrote it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// SHA-256 over the rest of the document, in hex.
     pub checksum: Option<String>,
     /// Always false.
     #[schemars(extend("const" = false))]
     pub is_certificate: bool,
-    /// Why no certificate can be given.
+    /// The reason why there is no certificate.
     pub reason: String,
-    /// What was to be enumerated, in numbers.
+    /// The requested bounds, in numbers.
     pub bounds: StatedBounds,
-    /// Which part of the plans was asked for; 1 of 1 is all of them.
+    /// The requested part of the plans; 1 of 1 is all of them.
     pub shard: Shard,
     /// How many units the plans make in all: those with no fault, one and two, and of those with as
     /// many faults first those that delay no message, if any does.
     pub units: Vec<u64>,
-    /// What the runs came to.
+    /// The numbers of runs by verdict.
     pub runs: Runs,
-    /// What was not run by a rule.
+    /// The plans that a rule excluded.
     pub left_out: LeftOut,
     /// The slices of a certificate that were run as a whole, in order.
     pub slices: Vec<Slice>,
@@ -54,18 +55,17 @@ pub struct Unfinished {
     pub loose: Vec<LooseUnit>,
 }
 
-/// What came of a unit.
+/// The result of a unit.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct LooseUnit {
-    /// How many faults its plans hold.
+    /// Number of faults in each of its plans.
     pub faults: u8,
-    /// How many messages they delay; absent if none.
+    /// Number of delayed messages in each of its plans; absent if none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub delays: u8,
-    /// Which, counted from 0: a base run, a kind and target in a base run, or a first fault or
-    /// delay.
+    /// Its number, from 0: a base run, a kind and target in a base run, or a first fault or delay.
     pub unit: u64,
-    /// How many runs it took.
+    /// Number of runs.
     pub runs: u64,
     /// SHA-256 over the digests of its histories and their verdicts, in order.
     pub digest: String,

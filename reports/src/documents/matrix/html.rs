@@ -25,11 +25,10 @@ fn body(matrix: &Matrix) -> Markup {
             p.lead {
                 "The share of runs that broke "
                 @if let Some(kind) = matrix.kind { code { (kind.name()) } } @else { "a rule" }
-                ", among those that exercised the lock. \
-                 Hatched: no run did, but there were too few to rule out one in twenty. Choose a \
-                 cell for its figures"
-                @if matrix.kind.is_none() { " and what the literature says" }
-                "; arrow keys go from one to the next."
+                ", among those that exercised the lock. Hatched: no run did, but too few ran to \
+                 rule out one in twenty. Select a cell to see its figures"
+                @if matrix.kind.is_none() { " and the literature's prediction" }
+                "; move between cells with the arrow keys."
             }
             fieldset.tools {
                 legend { "Show only" }

@@ -14,8 +14,8 @@ pub(super) fn markdown(matrix: &Matrix) -> String {
     let broke = matrix.kind.map_or("a rule".to_owned(), |kind| format!("`{kind}`"));
     let mut page = format!(
         "# Every lock under every fault{title}\n\n{} {}, seeds {} in each cell. A number is the \
-         share of runs that broke {broke}, among those that exercised the lock; a point \
-         means that none did, a question mark that nothing was exercised. ",
+         share of runs that broke {broke}, among those that exercised the lock. A point means that \
+         none did, a question mark that no run exercised the lock. ",
         escaped(&matrix.tool.name),
         escaped(&matrix.tool.version),
         matrix.seeds
@@ -39,10 +39,10 @@ fn every_rule(matrix: &Matrix, page: &mut String) {
         let _ = writeln!(page, "| {} | {} |", agreement.words(), matrix.count(agreement));
     }
     page.push_str(
-        "\n*not seen*: it says that something can go wrong, and none of these seeds shows it. \
-         *silent*: it says nothing about this lock under this fault. *certified*: every plan \
-         of that size was run, in small runs ([what that means](explore.md)); every other quiet \
-         cell is sampled only.\n",
+        "\n*not seen*: the literature predicts a violation, but none of these seeds shows it. \
+         *silent*: the literature does not cover this lock under this fault. *certified*: every \
+         plan of that size was run, in small runs ([what that means](explore.md)); every other \
+         quiet cell is only sampled.\n",
     );
     for client in matrix.clients() {
         one(matrix, client, page);
@@ -151,13 +151,14 @@ fn rate(cell: &MatrixCell) -> String {
     }
 }
 
-/// What `explore` says of a quiet cell. The page stands beside the folder of the certificates.
+/// The result of `explore` for a quiet cell. Links are relative to the folder above that of the
+/// certificates.
 fn explored(cell: &MatrixCell, scenario: &Value) -> String {
     if cell.verdict != CellVerdict::Quiet {
         return String::new();
     }
     if let Some(one) = counterexample(&cell.client, &cell.fault) {
-        return format!("; **one fault breaks it all the same**: `{}`", one.command());
+        return format!("; **one fault still breaks it**: `{}`", one.command());
     }
     let links = published(&cell.client, &cell.fault, scenario)
         .map(|one| format!("[{}]({})", one.bounds, one.file()))

@@ -19,7 +19,7 @@ pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let mut told = Vec::new();
     for cell in &published.cells {
         if now.cell(&cell.client, &cell.fault).is_none() {
-            told.push(format!("{}: it is published, and is no longer there", name(cell)));
+            told.push(format!("{}: published, but no longer present", name(cell)));
         }
     }
     let same_meaning =
@@ -28,7 +28,7 @@ pub fn stale(published: &Matrix, now: &Matrix) -> Vec<String> {
     let limit = FALSE_ALARMS / comparisons as f64;
     for cell in &now.cells {
         match published.cell(&cell.client, &cell.fault) {
-            None => told.push(format!("{}: it is not published", name(cell))),
+            None => told.push(format!("{}: not published", name(cell))),
             Some(known) if same_meaning && published.seeds == now.seeds => {
                 told.extend(not_the_same(known, cell))
             }
@@ -56,7 +56,7 @@ fn not_the_same(known: &MatrixCell, now: &MatrixCell) -> Option<String> {
         == (now.violated, now.exercised, &now.kinds, &now.first_seed);
     (!same).then(|| {
         format!(
-            "{}: the same seeds give {} now, {} is published",
+            "{}: the same seeds now give {}, but {} is published",
             name(now),
             counts(now),
             counts(known)
@@ -73,7 +73,7 @@ fn another_first_seed(known: &MatrixCell, now: &MatrixCell, end: Seed) -> Option
     let told = |seed: Option<Seed>| seed.map_or("none".to_owned(), |seed| seed.to_string());
     let (before, after) = (told(first(known, kind)), told(first(now, kind)));
     Some(format!(
-        "{}: below seed {end} the first {kind} is {after} now, {before} is published",
+        "{}: below seed {end} the first {kind} is now {after}, but {before} is published",
         name(now)
     ))
 }
@@ -82,14 +82,14 @@ fn beyond_chance(known: &MatrixCell, now: &MatrixCell, limit: f64) -> Option<Str
     if known.verdict == CellVerdict::Quiet && now.verdict == CellVerdict::Violated {
         let (violated, exercised) = (now.violated, now.exercised);
         return Some(format!(
-            "{}: published as quiet, and {violated} of {exercised} runs are violated now",
+            "{}: published as quiet, but {violated} of {exercised} runs are now violated",
             name(now)
         ));
     }
     let differs = |what: &str, before: (u64, u64), after: (u64, u64)| {
         (fisher(before, after) < limit).then(|| {
             format!(
-                "{}: {what} in {} of {} runs now, {} of {} are published",
+                "{}: {what} now in {} of {} runs, but {} of {} are published",
                 name(now),
                 after.0,
                 after.1,
@@ -188,7 +188,8 @@ mod tests {
         assert_eq!(stale(&published, &few), Vec::<String>::new(), "below 10 there is none in both");
         few.cells[0].first_seed.insert(Kind::Overlap, Seed(3));
         assert!(
-            stale(&published, &few)[0].contains("the first overlap is 3 now, none is published")
+            stale(&published, &few)[0]
+                .contains("the first overlap is now 3, but none is published")
         );
     }
 

@@ -33,11 +33,10 @@ pub(super) fn text(matrix: &Matrix) -> String {
         let _ = writeln!(text, "{:>3} {fault}", number + 1);
     }
     if matrix.kind.is_some() {
-        let _ = writeln!(text, "  . none broke it   ? nothing exercised");
+        let _ = writeln!(text, "  . none broke it   ? not exercised");
         return text;
     }
-    let _ =
-        writeln!(text, "  . none violated   ? nothing exercised   ! contradicts the literature\n");
+    let _ = writeln!(text, "  . none violated   ? not exercised   ! contradicts the literature\n");
     for agreement in [Agreement::Contradicts, Agreement::More, Agreement::NotSeen] {
         for cell in matrix.cells.iter().filter(|cell| cell.agreement == agreement) {
             let _ = writeln!(text, "{}", told(cell));
@@ -64,7 +63,7 @@ fn told(cell: &MatrixCell) -> String {
     let found = match cell.verdict {
         CellVerdict::Violated => kinds(cell),
         CellVerdict::Quiet => format!("none of {}", cell.exercised),
-        CellVerdict::Unknown => "nothing exercised".to_owned(),
+        CellVerdict::Unknown => "not exercised".to_owned(),
     };
     let known = cell
         .expected

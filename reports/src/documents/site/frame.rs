@@ -13,6 +13,7 @@ const NAVIGATION: &[(&str, &[(&str, &str)])] = &[
         &[
             ("Start here", "index.html"),
             ("Reading a report", "docs/reading-a-report.html"),
+            ("Glossary", "docs/glossary.html"),
             ("How it works", "docs/how-it-works.html"),
             ("Sweeps in CI", "docs/sweeps.html"),
             ("Options of a project", "docs/project-file.html"),

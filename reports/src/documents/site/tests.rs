@@ -45,7 +45,7 @@ fn a_link_to_no_file_or_to_no_heading_is_named_with_its_page() {
     let error = built(&[README, LOAD, wrong]).unwrap_err();
     assert_eq!(
         error.to_string(),
-        "links that lead nowhere: docs/wrong.md links to 'none.md', docs/wrong.md links to \
+        "broken links: docs/wrong.md links to 'none.md', docs/wrong.md links to \
          'load.md#nothing', docs/wrong.md links to '../../x', docs/wrong.md links to 'no.png', \
          docs/wrong.md links to '.'"
     );

@@ -8,7 +8,7 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
     alone: Some(|_| {
-        "The lock had been given back, but the server that was promoted never received that: \
+        "The lock had been released, but the promoted server never received the release: \
          replication is asynchronous."
             .to_owned()
     }),
@@ -17,27 +17,27 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The server that granted the lock again had never received it, or had discarded it in \
-           a resynchronisation.",
+    what: "The server that granted the lock a second time had never received the first grant, or \
+           had discarded it in a resynchronisation.",
     how: "Replication is asynchronous: the primary answers before its replicas have the write, \
           and a failover promotes one of them.",
-    helps: "WAIT after the grant makes it rarer, and no more. Use independent masters with a \
-            majority, or fencing tokens from a store that does not lose them.",
+    helps: "WAIT after the grant only makes it rarer. Use a majority of independent masters, or \
+            fencing tokens from a store that does not lose them.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let ([holder, taker], held_at, taken_at) = (scene.both(), scene.held_at(), scene.taken_at());
     if held_at != taken_at {
         return format!(
-            "{held_at} had granted {holder}, but {taken_at}, which granted {taker}, never had that \
-             write: replication is asynchronous."
+            "{held_at} had granted the lock to {holder}, but {taken_at}, which granted it to \
+             {taker}, never received that write: replication is asynchronous."
         );
     }
     if scene.kind == Kind::ForeignRelease {
         return format!(
-            "{holder} had been granted its lock by {held_at}, which a failover had replaced, and \
-             released what stood at another server."
+            "{holder} had been granted the lock by {held_at}, which a failover had replaced; its \
+             release removed the lock at another server."
         );
     }
-    format!("{held_at} discarded what it had granted when it resynchronised with another primary.")
+    format!("{held_at} discarded its grant when it resynchronised with another primary.")
 }

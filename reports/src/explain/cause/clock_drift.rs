@@ -14,14 +14,14 @@ pub(super) static ENTRY: Entry = Entry {
 
 const MEANING: Meaning = Meaning {
     what: "A clock ran at the wrong rate.",
-    how: "The server's clock ran fast, so that the lease ended before its holder expected.",
-    helps: "Leave a margin for drift in the validity, as Redlock does, above the worst drift of \
-            your clocks.",
+    how: "The server's clock ran fast, so the lease expired earlier than its holder expected.",
+    helps: "Subtract a drift margin from the validity time, as Redlock does. Make it larger than \
+            the worst drift of your clocks.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{}, so the lease of {} was over sooner at the server than by its own clock.",
+        "{}, so the lease of {} expired earlier at the server than by the holder's own clock.",
         scene.fault(FaultKind::ClockDrift, "The clock", "ran at the wrong rate"),
         scene.holder.process
     )

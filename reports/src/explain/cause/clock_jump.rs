@@ -14,16 +14,16 @@ pub(super) static ENTRY: Entry = Entry {
 
 const MEANING: Meaning = Meaning {
     what: "A clock was stepped.",
-    how: "A step forward, by an operator or by a time server that corrects a large error, ends \
-          leases early. On Redis: keys expire by the wall clock; memcached goes by a clock that is \
-          not stepped.",
-    helps: "Let time servers slew clocks in place of stepping them. Fencing tokens keep the \
-            rest from doing damage.",
+    how: "A forward step, by an operator or by a time server that corrects a large error, ends \
+          leases early. Redis expires keys by the wall clock; memcached uses a clock that is not \
+          stepped.",
+    helps: "Let time servers slew clocks instead of stepping them. Fencing tokens prevent the \
+            remaining damage.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{}, so the lock of {} ran out too early.",
+        "{}, so the lock of {} expired too early.",
         scene.fault(FaultKind::ClockJump, "The clock", "was stepped"),
         scene.holder.process
     )

@@ -16,14 +16,14 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The clocks of two processes differed: one took a lock that was not expired, or waited \
-           for one that was free.",
-    how: "The lock is a row with a time in it that its holder wrote by its own clock, and that \
-          every other process compares with its own: a fast clock finds it expired too early, and \
-          the row of a slow one is. What a fast clock gave back looks locked to the others until \
-          their clocks get there.",
-    helps: "Let the database write and compare the time. On ShedLock: usingDbTime(). A ttl that is \
-            long against the error of the clocks makes it rarer.",
+    what: "The clocks of two processes differed: one took a lock that had not expired, or waited \
+           for a lock that was free.",
+    how: "The lock is a row that contains a time. The holder writes that time by its own clock, \
+          and every other process compares it with its own. A process with a fast clock finds the \
+          row expired too early; a row written by a slow clock expires too early. A row released \
+          by a fast clock looks locked to the others until their clocks reach its time.",
+    helps: "Let the database write and compare the time. In ShedLock: usingDbTime(). A ttl that is \
+            long compared with the clock error makes it rarer.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -31,8 +31,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let replacer = gone.and_then(|gone| scene.timeline.replacer(gone));
     let replacer = replacer.unwrap_or(scene.taker.process);
     format!(
-        "{}Processes compare the time in the row with their own clocks, so that {replacer} took \
-         the lock of {} before its {} were over.",
+        "{}Processes compare the time in the row with their own clocks, so {replacer} took the \
+         lock of {} before its {} had passed.",
         last_skew(scene, [scene.holder.process, replacer].map(Node::machine)),
         scene.holder.process,
         scene.ttl()
@@ -44,7 +44,7 @@ fn alone(case: &Case<'_, '_>) -> String {
         return MEANING.what.to_owned();
     };
     format!(
-        "The clock of {} was wrong from {} on (fault {}), and the processes compare the time in the \
+        "The clock of {} was wrong from {} on (fault {}), and processes compare the time in the \
          row with their own clocks.",
         names(fault.nodes),
         fault.from.time,

@@ -7,16 +7,16 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The server counts leases in whole seconds, and this one ended up to a second early.",
-    how: "memcached reads its clock once a second, and a lease of ten seconds ends at the tenth \
-          reading: after nine to ten seconds.",
-    helps: "Ask for one second more than the lease shall last.",
+    what: "The server counts leases in whole seconds, and this lease expired up to a second early.",
+    how: "memcached reads its clock once a second. A lease of ten seconds ends at the tenth \
+          reading, after nine to ten seconds.",
+    helps: "Ask for one second more than the lease must last.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "{} counts leases in whole seconds, so the lock of {} ran out up to a second before its {} \
-         were over.",
+        "{} counts leases in whole seconds, so the lock of {} expired up to a second before its {} \
+         had passed.",
         scene.held_at(),
         scene.holder.process,
         scene.ttl()

@@ -9,28 +9,28 @@ use crate::record::history::Change;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The connection on which a process had the lock, or waited for it, ended without a word \
-           to the process.",
-    how: "A lock of a session or of a transaction lasts as long as its connection. That ends when \
-          the server restarts, when the server ends an idle transaction, or when the network or a \
-          proxy drops it. Nobody tells the process: one that works sends nothing, and one that \
-          waits in the queue of a server that lost power waits for an answer until its own \
-          timeout.",
-    helps: "Write to what the lock guards on the same connection, in the transaction that has the \
-            lock: then the write fails with it. Otherwise fencing tokens that the storage checks. \
-            For those who wait, keepalives, or short waits that begin again.",
+    what: "The connection on which a process held the lock, or waited for it, ended without the \
+           process noticing.",
+    how: "A session-level or transaction-level lock lasts as long as its connection. The \
+          connection ends when the server restarts, when the server ends an idle transaction, or \
+          when the network or a proxy drops it. The process does not notice: a working process \
+          sends nothing, and a process queued at a server that lost power waits for an answer \
+          until its own timeout.",
+    helps: "Write the guarded data on the same connection, in the transaction that holds the lock, \
+            so that the write fails together with the lock. Otherwise use fencing tokens that the \
+            storage checks. For waiters, use keepalives or short waits that start again.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let (holder, held_at) = (scene.holder.process, scene.held_at());
     match scene.gone() {
         Some((_, KeyEnd::Changed { change: Change::Forgotten, .. })) => format!(
-            "{held_at} restarted: the connection of {holder} ended, and the lock that it had on \
-             it, while {holder} was in its section."
+            "{held_at} restarted, which ended the connection of {holder} and with it the lock, \
+             while {holder} was in its critical section."
         ),
         _ => format!(
-            "{held_at} ended the connection of {holder}, and the lock that it had on it, while \
-             {holder} was in its section."
+            "{held_at} ended the connection of {holder} and with it the lock, while {holder} was \
+             in its critical section."
         ),
     }
 }

@@ -80,57 +80,57 @@ macro_rules! table {
 table! {
     // `evidence/standstill.rs` finds one obstacle, in the order given there.
     Standstill {
-        OrphanRenewal: "the owner of what stands is in no section and extends it",
+        OrphanRenewal: "the lock's owner is outside its critical section and extends the lock",
             When(|case| case.is_at(Standstill::OwnerRenews));
-            "an owner that sends renewals has not died, whatever it has heard"
+            "an owner that sends renewals has not crashed"
         AsyncReplicationLoss: "a removal at the old primary never reached the new one",
             When(|case| case.is_at(Standstill::ReleaseNotCopied));
-            "the owner did give the lock back"
-        LostReply: "its owner never heard of its grant: a message was lost",
+            "the owner did release the lock"
+        LostReply: "its owner never received its grant: a message was lost",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Loss)));
             "a loss explains it without any pause or delay"
-        HolderPause: "its owner never heard of its grant: it was paused",
+        HolderPause: "its owner never received its grant: it was paused",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Pause)));
-            "the answer was there when the owner ran again"
-        Latency: "its owner never heard of its grant: the answer was late",
+            "the answer had arrived when the owner resumed"
+        Latency: "its owner never received its grant: the answer was late",
             When(|case| case.is_at(Standstill::OwnerUnaware(Obstacle::Delay)));
             "the weakest of the three obstacles"
-        UnfoundedAnswer: "its owner was refused though nothing came between",
+        UnfoundedAnswer: "its owner was refused although no fault interfered",
             When(|case| case.is_at(Standstill::OwnerMisled));
-        UnfoundedAnswer: "its owner was told that it had given it back",
+        UnfoundedAnswer: "its owner was told that it had released the lock",
             When(|case| case.is_at(Standstill::OwnerReleased));
-        GivenUpCall: "what stands is left of a call that the application gave up",
+        GivenUpCall: "the lock remained from a call that the application gave up",
             When(|case| case.is_at(Standstill::CallGivenUp));
-        LostRelease: "its owner gave it back and never heard of an answer",
+        LostRelease: "its owner released it and never received an answer",
             When(|case| case.is_at(Standstill::ReleaseUnheard));
-        HolderCrash: "its owner died",
+        HolderCrash: "its owner crashed",
             When(|case| case.is_at(Standstill::OwnerDied));
-        WaiterCrash: "nothing stands, and a process died while it waited",
+        WaiterCrash: "no lock is set, and a process crashed while it waited",
             When(|case| case.is_at(Standstill::WaiterDied));
-        WaiterPause: "the first in the queue stood still",
+        WaiterPause: "the first process in the queue was paused",
             When(|case| case.is_at(Standstill::WaiterStoodStill));
-        LostWatch: "the node of one that waits is the first of the queue",
+        LostWatch: "a waiting process's node is first in the queue",
             When(|case| case.is_at(Standstill::NotTold) && case.lives_with_session());
-            "a queue of nodes has watches, other locks have none"
-        MissedWakeup: "the lock became free, and all who wait sent nothing",
+            "only a queue of nodes has watches"
+        MissedWakeup: "the lock became free, and no waiting process sent anything",
             When(|case| case.is_at(Standstill::NotTold));
-        Interleaving: "several processes divided the servers among them",
+        Interleaving: "several processes split the servers among them",
             When(|case| case.is_at(Standstill::VotesSplit));
-        OrphanNode: "no process knows of the first node of the queue",
+        OrphanNode: "no process knows of the first node in the queue",
             When(|case| case.is_at(Standstill::UnknownNode));
-        ClockSkew: "the clocks by which a row is read differ",
+        ClockSkew: "the clocks that are compared with a row differ",
             When(|case| case.is_at(Standstill::ClocksDiffer));
-        ConnectionLost: "all who wait do so on connections that ended",
+        ConnectionLost: "all waiting processes wait on connections that have ended",
             When(|case| case.is_at(Standstill::OnDeadConnections));
-        ServerOutage: "a server was away for most of the time",
+        ServerOutage: "a server was down or paused for most of the time",
             When(|case| case.is_at(Standstill::ServersAway));
             "a primary that is down cannot be reached either"
-        NoPrimary: "no server that clients were sent to was a primary for most of the time",
+        NoPrimary: "for most of the time clients were sent to servers that were not primaries",
             When(|case| case.is_at(Standstill::NoPrimary));
-            "replicas grant nothing, whoever can reach them"
-        Partition: "the network was cut at a server",
+            "replicas grant no locks, even to clients that can reach them"
+        Partition: "a server was partitioned from the network",
             When(|case| case.is_at(Standstill::NetworkCut));
-            "a cut stops what a delay only slows down"
+            "a partition stops messages that a delay only slows down"
         Latency: "messages to or from a server were delayed",
             When(|case| case.is_at(Standstill::MessagesLate));
     }
@@ -138,40 +138,41 @@ table! {
         LostPlace: "a lock that promises an order did not keep it", When(|_| true);
     }
     Held {
-        HolderPause: "without its pauses the holder would have kept to the bound",
+        HolderPause: "without its pauses the holder would have met the bound",
             When(|case| case.held().is_some_and(|held| held.stood_still()));
-            "else every section beyond the bound was too long"
+            "otherwise every critical section beyond the bound was too long"
         HoldTooLong: "the holder worked beyond the bound",
             When(|case| case.held().is_some());
     }
     Misheard {
         OrphanNode: "the process waited with a second node",
             When(|case| case.is_misheard(Misheard::OfAnotherNode));
-            "it was told the truth about that one"
+            "the answer about that node was true"
         LostReply: "it was refused, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Refused(Obstacle::Loss)));
-        LostRelease: "its release succeeded, it says, and a message had been lost",
+        LostRelease: "it reported a successful release, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Succeeded(Obstacle::Loss)));
-        Partition: "it heard of its grant after the lease: a cut held the answer up",
+        Partition: "it received its grant after the lease: a partition delayed the answer",
             When(|case| case.is_misheard(Misheard::CutOff));
-        LostReply: "it heard of its grant after the lease, and a message had been lost",
+        LostReply: "it received its grant after the lease, and a message had been lost",
             When(|case| case.is_misheard(Misheard::Late(Obstacle::Loss)));
-        HolderPause: "it stood still while its call was open", When(misheard_by_pause);
-        Latency: "messages or the server were slow while its call was open",
+        HolderPause: "it was paused during its call", When(misheard_by_pause);
+        Latency: "messages or the server were slow during its call",
             When(misheard_by_delay);
-        UnfoundedAnswer: "nothing came between it and the servers, or none had granted the lock",
+        UnfoundedAnswer: "no fault interfered between it and the servers, or no server had granted \
+                          the lock",
             When(|case| case.is_misheard(Misheard::Unfounded));
     }
     Owners {
-        SharedOwner: "two threads have one owner value, and the server let the second in",
+        SharedOwner: "two threads share an owner value, and the server admitted the second",
             When(|case| case.shares_owner());
-            "threads of one process have one client id, too"
-        SharedClientId: "two processes have one client id in a row",
+            "threads of one process also share a client id"
+        SharedClientId: "two processes share a client id in a row",
             When(|case| case.shares_client_id());
-            "who cannot be told apart needs no fault"
+            "processes with the same id need no fault"
     }
     Takeover {
-        StaleTakeover: "the remover was acquiring, and no release of its own was under way",
+        StaleTakeover: "the remover was acquiring, and it had no release in transit",
             When(|case| case.is_takeover());
     }
     OldValue {
@@ -179,136 +180,140 @@ table! {
             When(|case| case.is_overwritten());
     }
     Unrecorded {
-        UnrecordedJob: "the first had left its section before the second was granted the lock",
+        UnrecordedJob: "the first had left its critical section before the second was granted the \
+                        lock",
             When(|case| case.is_repeated_later());
     }
     Counter {
-        UnorderedTokens: "several servers count by themselves",
+        UnorderedTokens: "several servers count independently",
             When(|case| case.counter().is_some_and(|counter| counter.is_one_of_many()));
-            "their order never meant anything"
+            "their order never had a meaning"
         Flush: "a server was flushed between the grants",
             When(|case| case.counter().is_some_and(|counter| counter.was_flushed()));
-            "a flush reaches replicas and disks, too"
-        Eviction: "a key beside the lock was evicted",
+            "a flush also reaches replicas and disks"
+        Eviction: "a key other than the lock was evicted",
             When(|case| case.counter().is_some_and(|counter| counter.was_evicted()));
-            "an eviction reaches replicas, too"
+            "an eviction also reaches replicas"
         SplitBrain: "both servers were primaries when they granted",
             When(|case| case.counter().is_some_and(|counter| counter.has_two_primaries()));
-            "two primaries are also two servers without each other's writes"
-        AsyncReplicationLoss: "the later token is of another server, or of replaced data",
+            "two primaries also lack each other's writes"
+        AsyncReplicationLoss: "the later token is from another server, or from replaced data",
             When(|case| case.counter().is_some_and(|counter| counter.is_a_copy()));
-            "an old primary that died as well decided nothing"
-        RestartDataLoss: "the server died between the grants",
+            "an old primary that also crashed did not decide anything"
+        RestartDataLoss: "the server crashed between the grants",
             When(|case| case.counter().is_some_and(|counter| counter.was_forgotten()));
     }
     InFlight {
-        StorageDelay: "a fault held up the write or the storage",
+        StorageDelay: "a fault delayed the write or the storage",
             When(|case| case.is_on_its_way(OnItsWay::HeldUp));
-            "a process that is paused after it sent is no reason for the delay"
-        HolderPause: "the writer stood still after it had sent the write",
+            "a pause after sending does not delay the write"
+        HolderPause: "the writer was paused after it had sent the write",
             When(|case| case.is_on_its_way(OnItsWay::OfOneWhoStoodStill));
-            "a pause is recorded, and ordinary latency is not"
+            "a pause is recorded, but ordinary latency is not"
         StorageDelay: "the writer had left before the lock changed hands",
             When(|case| case.is_on_its_way(OnItsWay::OfOneWhoHadLeft));
     }
     Session {
-        ExpiredWaiter: "no server ever had the key of one of both as the first",
+        ExpiredWaiter: "no server ever had the key of one of them first in the queue",
             When(|case| case.is_gone(Gone::WasNeverFirst));
-        FailoverForgets: "another server granted the lock of a connection",
+        FailoverForgets: "another server granted a connection's lock",
             When(|case| case.is_gone(Gone::GrantedElsewhere));
         ConnectionLost: "the connection or its server ended",
             When(|case| case.is_gone(Gone::WithConnection));
-        StaleRead: "its node was gone before it heard that it was first",
+        StaleRead: "its node was deleted before it learned that it was first",
             When(|case| case.is_gone(Gone::ToldByOneBehind));
         SessionExpired: "its session ended",
             When(|case| case.is_gone(Gone::WithSession));
     }
     // Actions on the lock precede losses of a server, and those precede faults of a clock.
     EarlyLoss {
-        StaleTakeover: "another process removed it while it was acquiring itself",
+        StaleTakeover: "another process removed it while acquiring the lock itself",
             Lost(is_taken_over);
-            "a removal by a process that has not released"
+            "this is a removal by a process that has not released"
         SharedOwner: "another thread of the process removed it, not by a late release",
             LostThere(is_of_a_thread);
             "threads are not other processes"
         ForeignRelease: "another process removed it",
             Lost(|_, loss| matches!(loss.remover(), Some(Remover::Process(_))));
-            "whatever else happened, this removed it"
+            "this removed it, regardless of other events"
         LostReply: "its own process removed it after a lost reply",
             Lost(|_, loss| loss.remover() == Some(Remover::Itself) && loss.lost_a_reply());
-            "a release that is sent again follows from the loss"
+            "a repeated release follows from the loss"
         LostRelease: "its own process removed it by a release of an earlier lock", Lost(is_late);
-            "a late release arrives inside a section, too"
+            "a late release can also arrive inside a critical section"
         EarlyRelease: "its own process removed it while the lock was in use",
             Lost(|_, loss| loss.remover() == Some(Remover::Itself) && loss.is_in_use());
-            "who removed it is recorded"
+            "the remover is recorded"
         SessionExpired: "its session ended", LostThere(|_, loss| loss.ended_with_session());
             "a session is not replicated by itself"
         Flush: "its server was flushed", Lost(|_, loss| loss.ended_by(Change::Flushed));
-            "one change ends a key"
+            "a key ends by one change only"
         Eviction: "its server evicted it", Lost(|_, loss| loss.ended_by(Change::Evicted));
-            "one change ends a key"
-        RestartWithoutDelay: "its server came back without it",
+            "a key ends by one change only"
+        RestartWithoutDelay: "its server restarted without it",
             LostThere(|_, loss| loss.was_forgotten());
-            "one change ends a key"
+            "a key ends by one change only"
         SplitBrain: "the other server was a primary when this one granted",
             LostThere(|_, loss| loss.has_two_primaries());
             "two primaries also never receive each other's writes"
         AsyncReplicationLoss: "the server never had it, or replaced its data",
             LostThere(|_, loss| loss.is_not_replicated());
-            "a key that is not there has no expiry"
+            "a missing key has no expiry"
         OrphanRenewal: "another process had set a shorter lease",
             Lost(|_, loss| loss.ran_out() == Some(RanOut::AsAnotherSet));
-            "the lease that was recorded was over, by any clock"
-        ClockJump: "it ran out after a clock was stepped",
+            "the recorded lease had expired by every clock"
+        ClockJump: "it expired after a clock was stepped",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockJump));
-            "a step counts at once, a rate in time"
-        ClockDrift: "it ran out while a clock ran at a wrong rate",
+            "a step acts immediately, a rate over time"
+        ClockDrift: "it expired while a clock ran at a wrong rate",
             Lost(|_, loss| loss.is_by_clock(FaultKind::ClockDrift));
-            "the clock of the server decides, where it does"
-        ClockSkew: "a process took it that reads a row by a wrong clock",
+            "the server's clock decides if the server compares the time"
+        ClockSkew: "a process with a wrong clock took it",
             LostThere(|_, loss| loss.is_by_clocks_of_processes());
-            "a wrong clock is recorded, rounding is not"
+            "a wrong clock is recorded, but rounding is not"
         CoarseExpiry: "its server gave it up to a second less", LostThere(is_rounded);
             "the server recorded a shorter lease"
-        Interleaving: "another value took its place while it stood",
+        Interleaving: "another value replaced it while it was set",
             LostThere(|_, loss| loss.was_replaced());
     }
     Overrun {
         HolderPause: "without its pauses the holder would have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.stood_still()));
-            "a process that does not run cannot look at any clock"
+            "a paused process cannot check any clock"
         ClockDrift: "its lease states a validity, and a clock ran at a wrong rate",
             When(|case| case.overrun().is_some_and(|overrun| overrun.clock_ran_wrong()));
-            "a lease with a validity is left in time by a right clock"
-        Partition: "a cut held the answer up for a tenth of the lease, or it had left in time",
+            "with a right clock the holder leaves before its validity ends"
+        Partition: "without the partition, which delayed the answer by a tenth of the lease or \
+                    more, the holder would have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.answer_was_cut_off()));
-            "a cut stops what a delay only slows down"
-        Latency: "the answer took a tenth of the lease, without which it had left in time",
+            "a partition stops messages that a delay only slows down"
+        Latency: "without the delay of the answer, a tenth of the lease or more, the holder would \
+                  have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.was_answered_late()));
-            "the answer comes before what the holder did with it"
-        StorageDelay: "without waiting for the storage it would have left in time",
+            "the answer comes before the work"
+        StorageDelay: "without waiting for the storage the holder would have left in time",
             When(|case| case.overrun().is_some_and(|overrun| overrun.waited_for_storage()));
-            "the wait was not its own work"
-        MissedRenewal: "it was in its section for too long, and the lock renews its lease",
+            "the wait was not the holder's own work"
+        MissedRenewal: "the holder was in its critical section for too long, and the lock renews \
+                        its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.missed_renewals()));
-            "a lease that is renewed need not be long enough"
-        HoldTooLong: "it was in its section for longer than its lease",
+            "a renewed lease need not be long enough for the work"
+        HoldTooLong: "the holder was in its critical section for longer than its lease",
             When(|case| case.overrun().is_some_and(|overrun| overrun.is_too_long()));
-            "the lease was over, whatever the servers granted"
-        UnfoundedAnswer: "one of both entered though no server had granted it the lock",
+            "the lease had expired, regardless of other grants"
+        UnfoundedAnswer: "one of them entered although no server had granted it the lock",
             When(|case| case.is_entered_ungranted());
     }
     Astray {
-        HolderPause: "the remover stood still in the middle of its release",
+        HolderPause: "the remover was paused in the middle of its release",
             When(|case| case.held_up() == Some(HeldUp::AtItsProcess));
-            "what a paused process has not sent yet, no network holds up"
+            "the network cannot delay a message that a paused process has not sent yet"
         ForeignRelease: "the remover sent its release again after the server had been down",
             When(|case| case.held_up() == Some(HeldUp::SentAgain));
-            "a connection that died delivers nothing"
-        LostRelease: "the network held the release up",
+            "a broken connection delivers nothing"
+        LostRelease: "the network delayed the release",
             When(|case| case.held_up() == Some(HeldUp::OnItsWay));
-            "a release that is under way was sent before the lock changed hands"
+            "a release in transit was sent before the lock changed hands"
         AsyncReplicationLoss: "the remover's own lock was never at that server",
             When(|case| case.was_never_there());
     }

@@ -12,7 +12,7 @@ pub(super) static ENTRY: Entry = Entry {
 
 const MEANING: Meaning = Meaning {
     what: "A server evicted the lock to free memory.",
-    how: "Its memory was full, and it makes room by dropping keys.",
-    helps: "No cache on the server that holds locks. On Redis: maxmemory-policy noeviction; on \
-            memcached: -M, with which it answers an error in place of evicting.",
+    how: "Its memory was full, and it frees memory by evicting keys.",
+    helps: "Do not use a server that holds locks as a cache. On Redis: maxmemory-policy \
+            noeviction; on memcached: -M, which returns an error instead of evicting.",
 };

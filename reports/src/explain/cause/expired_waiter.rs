@@ -7,21 +7,21 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that waited for the lock was granted it though its lease had ended, and its \
-           key had gone from the queue.",
-    how: "Whoever grants the lock waits until nobody is in front, and does not look whether the \
-          key that waited is still there: etcd's server-side lock and the mutex of its Go client \
-          up to 3.4 (etcd issue 11456, found by Jepsen in 3.4.3).",
-    helps: "etcd 3.5, which looks for the key. A lease can end right after that look: against \
-            this, and against a holder that stands still, show the storage the create revision of \
-            the key as a fencing token.",
+    what: "A waiting process was granted the lock after its lease had ended and its key had been \
+           deleted from the queue.",
+    how: "The lock is granted as soon as no older key is left, without checking that the waiter's \
+          own key still exists: etcd's server-side lock and its Go client's mutex do so up to 3.4 \
+          (etcd issue 11456, found by Jepsen in 3.4.3).",
+    helps: "Use etcd 3.5, which checks the key. A lease can still end right after that check: \
+            against this, and against a paused holder, send the create revision of the key to the \
+            storage as a fencing token.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let waiter = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
     let waiter = waiter.process;
     format!(
-        "The lease of {waiter} ended while it waited, and its key went with it; when everybody in \
-         front was gone {waiter} was told all the same that it has the lock."
+        "The lease of {waiter} ended while it waited, and its key was deleted; {waiter} was \
+         granted the lock nevertheless, when no older key was left."
     )
 }

@@ -9,10 +9,10 @@ pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(ME
 
 const MEANING: Meaning = Meaning {
     what: "Another process removed the lock.",
-    how: "A release deletes the key without comparing its value, or compares and deletes in two \
+    how: "The release deletes the key without comparing its value, or compares and deletes in two \
           commands.",
-    helps: "A random value for each acquisition, and a release by a script that compares and \
-            deletes at once.",
+    helps: "Use a random value for each acquisition, and release with a script that compares and \
+            deletes in one step.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -23,8 +23,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
             format!("{by} had removed the lock of {holder} at {at}.")
         }
         _ if scene.kind == Kind::ForeignRelease => format!(
-            "{holder} had begun that release before {taker} was granted the lock; the server was \
-             down before it answered, and {holder} sent the release again without comparing the owner."
+            "{holder} had started that release before {taker} was granted the lock; the server \
+             went down before it answered, and {holder} sent the release again without comparing \
+             the owner."
         ),
         _ => format!("Another process had removed the lock of {holder}."),
     }

@@ -8,13 +8,13 @@ pub(super) static ENTRY: Entry =
     Entry { needs: &[Need::GivenUp], alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The application cancelled or interrupted a call of the lock, and what that had left \
-           behind stood on.",
-    how: "The call was over before it had set the expiry, before it had taken back its place in \
-          the queue, or before it had sent the release; or the library still counts it.",
+    what: "The application cancelled or interrupted a lock call, and the lock kept what the call \
+           had left behind.",
+    how: "The call ended before it had set the expiry, before it had left the queue, or before it \
+          had sent the release; or the library still counts it.",
     helps: "Set the expiry in the command that takes the lock. Clean up in the library when a call \
-            is dropped or interrupted. Or let acquires and releases run in a task of their own \
-            that nobody cancels (asyncio.shield, tokio::spawn).",
+            is dropped or interrupted. Or run acquires and releases in a separate task that is \
+            never cancelled (asyncio.shield, tokio::spawn).",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
@@ -22,11 +22,11 @@ fn alone(case: &Case<'_, '_>) -> String {
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(
-            "The application had cancelled or interrupted a call of the lock, and the {node} of \
-             that call stood on: it lives as long as its {session}."
+            "The application had cancelled or interrupted a lock call, and the {node} of that call \
+             remained: it lives as long as its {session}."
         );
     }
-    "The application had cancelled or interrupted a call of the lock, and what that had left \
-     behind kept everybody out."
+    "The application had cancelled or interrupted a lock call, and what that call left behind \
+     blocked every process."
         .to_owned()
 }

@@ -16,8 +16,8 @@ pub(super) static ENTRY: Entry = Entry {
 const MEANING: Meaning = Meaning {
     what: "The holder worked longer than its lease, without any fault.",
     how: "The lease was chosen for the usual case, and the lock does not renew it.",
-    helps: "Renew the lease while working, bound the work, or choose a lease above the longest \
-            work. Fencing tokens keep the rest from doing damage.",
+    helps: "Renew the lease during the work, limit the work, or choose a lease longer than the \
+            longest work. Fencing tokens prevent the remaining damage.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -32,7 +32,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
-        Kind::HeldForever => "It was at work all the time, and its lock did not run out.",
+        Kind::HeldForever => "It worked all the time, and its lock did not expire.",
         _ => MEANING.what,
     };
     said.to_owned()

@@ -18,13 +18,13 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's process was paused while its lease expired, or while an answer was on its \
-           way.",
-    how: "Garbage collection, a suspended virtual machine, a stopped container, or a stall of \
-          the disk: the process cannot tell, and goes on as if it still held the lock.",
-    helps: "Fencing tokens that the storage checks. A longer lease only makes it rarer; looking \
-            at the clock before a write does not help, because the pause can come after the \
-            look.",
+    what: "The holder's process was paused while its lease expired, or while an answer was in \
+           transit.",
+    how: "Garbage collection, a suspended virtual machine, a stopped container or a disk stall: \
+          the process does not notice and continues as if it still held the lock.",
+    helps: "Use fencing tokens that the storage checks. A longer lease only makes it rarer. \
+            Checking the clock before a write does not help, because the pause can come after the \
+            check.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -36,7 +36,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let holder = holder.process;
     let Some(fault) = longest else { return format!("{holder} was paused.") };
     let was = match fault.kind {
-        FaultKind::Suspend => "was suspended, with its monotonic clock,",
+        FaultKind::Suspend => "and its monotonic clock were suspended",
         _ => "was paused",
     };
     let from = fault.from.time;
@@ -64,8 +64,8 @@ fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
         Kind::HeldForever => "It was paused for most of the time, and its lock did not expire.",
         _ => {
-            "A process was paused while the answer to its command was on its way, and gave the \
-             command up when it ran again; the server had carried it out."
+            "A process was paused while the answer to its command was in transit, and gave up on \
+             the command when it resumed; the server had executed it."
         }
     };
     said.to_owned()

@@ -11,11 +11,10 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The steps of two processes interleaved in an order that the protocol does not \
-           survive.",
-    how: "The protocol needs several commands where it needs one: a check and an act, a read \
-          and a write.",
-    helps: "One command, one script, or a transaction that watches what it read.",
+    what: "The steps of two processes interleaved in an order that breaks the protocol.",
+    how: "The protocol uses several commands where it needs one: it checks and then acts, or reads \
+          and then writes.",
+    helps: "Use one command, one script, or a transaction that watches the keys it read.",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
@@ -32,12 +31,12 @@ fn alone(case: &Case<'_, '_>) -> String {
         .collect();
     let meanwhile = match away.len() {
         0 => String::new(),
-        1 => format!(" Meanwhile {} could not be reached for a time.", words(&away)),
-        _ => format!(" Meanwhile {} could not all be reached for a time.", words(&away)),
+        1 => format!(" Meanwhile {} was unreachable for some time.", words(&away)),
+        _ => format!(" Meanwhile {} were not all reachable for some time.", words(&away)),
     };
     format!(
-        "Several processes divided the servers among them, gave them back and tried again in step, \
-         so that none had a majority.{meanwhile}"
+        "Several processes split the servers among them, released them and retried in step, so \
+         none got a majority.{meanwhile}"
     )
 }
 

@@ -14,16 +14,16 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The answer of a server was late: most of the lease was over, or its client had given up.",
-    how: "The client counts its lease from the answer instead of the request, or takes a command \
-          whose answer is late for one that failed.",
+    what: "A server's answer was late: most of the lease had passed, or its client had given up.",
+    how: "The client counts its lease from the answer instead of the request, or treats a command \
+          with a late answer as failed.",
     helps: "Count the validity from the moment before the request was sent, as Redlock does. Wait \
-            for an answer for longer than the network takes, and make commands safe to repeat.",
+            longer for an answer than the network can take, and make commands safe to repeat.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "The answer that {} was granted the lock came so late that {} was over.",
+        "{} received the answer to its acquire so late that {} had passed.",
         scene.holder.process,
         scene.spent()
     )
@@ -32,14 +32,17 @@ fn between(scene: &Scene<'_, '_>) -> String {
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
         Kind::WrongAnswer if case.is_misheard(Misheard::Late(Obstacle::Delay)) => {
-            "Messages to or from a server were late while the call was open, and the lock did not \
-             look at how long it had waited."
+            "Messages to or from a server were late during the call, and the lock did not check \
+             how long it had waited."
         }
         Kind::WrongAnswer => {
-            "Messages to or from a server were late while the call was open, and its client did not \
-             wait for the answer."
+            "Messages to or from a server were late during the call, and the client did not wait \
+             for the answer."
         }
-        _ => "Messages to or from a server were late, or answered a client that had given up.",
+        _ => {
+            "Messages to or from a server were late, or an answer reached a client that had given \
+              up."
+        }
     };
     said.to_owned()
 }

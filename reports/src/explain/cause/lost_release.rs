@@ -11,10 +11,10 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "A release never arrived, or arrived when the lock had changed hands.",
-    how: "The network was cut or slow, or the process died before it sent the release.",
-    helps: "An expiry frees the lock in the end. A release must compare the owner's value, so \
-            that a late one does nothing.",
+    what: "A release never arrived, or arrived after the lock had changed hands.",
+    how: "The network was partitioned or slow, or the process crashed before it sent the release.",
+    helps: "Set an expiry, which eventually frees the lock. Compare the owner's value in the \
+            release, so that a late release has no effect.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -26,8 +26,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
     if scene.kind == Kind::ForeignRelease {
         let at = sent(scene.removed).unwrap_or_default();
         return format!(
-            "{holder} had sent that release{at}, before {taker} was granted the lock, and the \
-             network delivered it after that."
+            "{holder} had sent that release{at}, before {taker} was granted the lock, but the \
+             network delivered it afterwards."
         );
     }
     let at = sent(scene.gone().map(|(gone, _)| gone)).unwrap_or_default();
@@ -42,17 +42,17 @@ fn alone(case: &Case<'_, '_>) -> String {
     if header.lives_with_session {
         let (node, session) = header.place();
         return format!(
-            "A process gave the lock back and never heard whether that arrived, and its {node} \
-             stood on: it lives as long as its {session}."
+            "A process released the lock but never learned whether the release arrived, and its \
+             {node} remained: it lives as long as its {session}."
         );
     }
     let said = match case.finding.kind {
         Kind::WrongAnswer => {
-            "No server had applied its release by then: a fault was at work meanwhile."
+            "No server had applied its release by then: a fault was active meanwhile."
         }
         _ => {
-            "A process gave the lock back and never heard whether that arrived, and its lock stood \
-             on."
+            "A process released the lock but never learned whether the release arrived, and its \
+             lock remained."
         }
     };
     said.to_owned()

@@ -17,31 +17,33 @@ pub(super) static ENTRY: Entry = Entry {
         Need::Impact(Impact::Freezes),
         Need::Impact(Impact::IsOperated),
     ],
-    between: Some(|_| "A server applied a command whose sender never heard of it.".to_owned()),
+    between: Some(|_| {
+        "A server executed a command, but its reply never reached the sender.".to_owned()
+    }),
     alone: Some(alone),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A command was applied, and its sender never heard of it.",
-    how: "The connection broke between the command and its answer; the client sent it again, or \
-          gave up.",
+    what: "A server executed a command, but its reply never reached the sender.",
+    how: "The connection broke between the command and its answer; the client sent the command \
+          again or gave up.",
     helps: "Make commands safe to repeat: a process that finds its own value holds the lock.",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
         Kind::WrongAnswer if case.is_of_a_grant() => {
-            "A message was lost while that answer was on its way, and the lock did not look at how \
+            "A message was lost while that answer was in transit, and the lock did not check how \
              long it had waited."
         }
         Kind::WrongAnswer => {
-            "A server had applied its command, and what it was told is not the answer to that: a \
-             fault was at work meanwhile."
+            "A server had executed its command, but the result it was given is not the answer to \
+             that command: a fault was active meanwhile."
         }
         _ => {
-            "A server had applied a command whose sender never heard of it, and the lock stood on \
-             there."
+            "A server had executed a command, but its reply never reached the sender, and the lock \
+             remained there."
         }
     };
     said.to_owned()

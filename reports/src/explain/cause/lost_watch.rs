@@ -5,18 +5,17 @@ use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     alone: Some(|_| {
-        "A process waited on when its turn had come: no server kept the watch that would have told \
-         it."
-        .to_owned()
+        "A process kept waiting although it was its turn: no server kept the watch that would have \
+         told it."
+            .to_owned()
     }),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The node of a process that waits is the first of the queue, and nothing tells the \
-           process.",
-    how: "A watch fires once, at the server where it was set. A client that changes its server \
-          and does not set its watches again misses what happens meanwhile.",
-    helps: "Set watches again after each reconnect, as the Java client does unless told not to; \
-            look at the queue again when the connection comes back; wait with a timeout.",
+    what: "The node of a waiting process is first in the queue, but no watch tells the process.",
+    how: "A watch fires once, on the server where it was set. A client that switches servers \
+          without setting its watches again misses changes.",
+    helps: "Set watches again after each reconnect, as the Java client does by default; check the \
+            queue again when the connection is back; wait with a timeout.",
 };

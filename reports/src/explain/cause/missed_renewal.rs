@@ -9,16 +9,16 @@ pub(super) static ENTRY: Entry =
     Entry { is_beyond_leases: true, between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock renews its lease by itself, and no renewal reached the server in time.",
-    how: "The renewing thread stood still with its process, the network was cut, or the server \
-          was away.",
-    helps: "Stop working when a renewal fails, and use fencing tokens: the process may learn of \
-            it too late.",
+    what: "The lock renews its lease, but no renewal reached the server in time.",
+    how: "The renewing thread was paused with its process, the network was partitioned, or the \
+          server was down.",
+    helps: "Stop working when a renewal fails, and use fencing tokens: the process may notice the \
+            failure too late.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "The lock renews its lease by itself, but for the {} before it was over no renewal of {} \
+        "The lock renews its lease, but in the {} before the lease expired no renewal from {} \
          reached the server.{}",
         scene.lease(),
         scene.holder.process,
@@ -37,5 +37,5 @@ fn cut(scene: &Scene<'_, '_>) -> Option<String> {
     });
     let cut = cuts.find(|cut| cut.touches(ends, ends))?;
     let until = cut.to.map_or("the end of the run".to_owned(), |to| to.time.to_string());
-    Some(format!(" The network between them was cut from {} to {until}.", cut.from.time))
+    Some(format!(" A partition separated them from {} to {until}.", cut.from.time))
 }

@@ -10,11 +10,12 @@ use std::collections::BTreeSet;
 pub(super) static ENTRY: Entry = Entry { alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock became free, and nothing woke a process that waited for it.",
-    how: "The message came before the process listened, went to another, or was never sent: Redis \
-          delivers what is published at most once, and an expiry is told to nobody who has not \
-          asked for that. Or a waiter waits for another thread of its own process, not for a server.",
-    helps: "Ask again after subscribing, and wait for no longer than a lease.",
+    what: "The lock became free, but a waiting process was not woken.",
+    how: "The message arrived before the process listened, went to another process, or was never \
+          sent: Redis delivers published messages at most once, and announces an expiry only to \
+          clients that asked for it. Or the process waits for another thread of its own, not for a \
+          server.",
+    helps: "Ask again after subscribing, and never wait for longer than a lease.",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
@@ -33,11 +34,9 @@ fn alone(case: &Case<'_, '_>) -> String {
         .collect();
     match (silent.len(), silent.first()) {
         (1, Some(next)) if case.finding.processes.len() > 1 => format!(
-            "The lock became free, and {next}, which was next, sent nothing to a server after that."
+            "The lock became free, but {next}, which was next, sent nothing to a server after that."
         ),
-        _ => {
-            "The lock became free, and those who waited for it sent nothing to a server after that."
-                .to_owned()
-        }
+        _ => "The lock became free, but the waiting processes sent nothing to a server after that."
+            .to_owned(),
     }
 }

@@ -6,16 +6,16 @@ use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(between),
-    alone: Some(|_| "A process that is not in its section goes on renewing the lock.".to_owned()),
+    alone: Some(|_| "A process outside its critical section keeps renewing the lock.".to_owned()),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that does not hold the lock goes on renewing it.",
-    how: "An acquire that failed or was abandoned left its renewal running, or the lock was lost and \
-          its former holder renews the next holder's lease.",
-    helps: "Compare the owner in the command that renews, in one script with the expiry. Start the \
-            renewal only after the lock was granted, and stop it on every path out.",
+    what: "A process that does not hold the lock keeps renewing it.",
+    how: "An acquire that failed or was abandoned left its renewal running, or a holder that lost \
+          the lock renews the next holder's lease.",
+    helps: "Compare the owner and set the expiry in one script. Start the renewal only after the \
+            lock was granted, and stop it on every path out.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -23,7 +23,7 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let Some((by, set)) = scene.last_set_by_another() else { return MEANING.what.to_owned() };
     let lease = scene.timeline.lease_asked(set).unwrap_or(scene.ttl());
     format!(
-        "At {} {by}, which did not hold the lock, set the lease of {holder} to {lease}; so it \
+        "At {} {by}, which did not hold the lock, set the lease of {holder} to {lease}, so it \
          expired early.",
         set.time
     )

@@ -15,30 +15,31 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The network was cut at a server: meanwhile no process was granted the lock, or a \
-           process heard of its grant when most of the lease was over.",
-    how: "A process on the side of the minority cannot have the lock without risking that another \
-          has it too. One that waits for its answer for as long as the cut lasts counts its lease \
-          from too late.",
+    what: "A server was partitioned from the network: meanwhile no process was granted the lock, \
+           or a process learned of its grant only after most of the lease had passed.",
+    how: "A process on the minority side cannot get the lock without the risk that another process \
+          gets it too. A process that waits for its answer until the partition heals starts \
+          counting its lease too late.",
     helps: "Count the validity from the moment before the request was sent, as Redlock does. Let \
-            callers give up in time, and do without the lock what can be done without it.",
+            callers give up in time, and do without the lock where possible.",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
     let said = match case.finding.kind {
         Kind::WrongAnswer => {
-            "The network was cut while that answer was on its way, and the lock did not look at how \
-             long it had waited."
+            "A partition held up that answer, and the lock did not check how long it had waited."
         }
-        _ => "The network was cut at a server, and meanwhile nobody was granted the lock.",
+        _ => {
+            "A server was partitioned from the network, and meanwhile no process was granted the \
+              lock."
+        }
     };
     said.to_owned()
 }
 
 fn between(scene: &Scene<'_, '_>) -> String {
     format!(
-        "The network was cut while the answer that {} was granted the lock was on its way; when it \
-         came, {} was over.",
+        "A partition held up the answer to the acquire of {}; when it arrived, {} had passed.",
         scene.holder.process,
         scene.spent()
     )

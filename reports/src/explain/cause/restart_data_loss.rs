@@ -6,14 +6,14 @@ use crate::record::history::Change;
 
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::DeadServer, Need::Change(Change::Forgotten)],
-    between: Some(|scene| format!("{} restarted without its counter of tokens.", scene.held_at())),
+    between: Some(|scene| format!("{} restarted without its token counter.", scene.held_at())),
     measure: Some(Measure::Absence),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server came back without the counter that gives out fencing tokens.",
-    how: "It keeps nothing on a disk, or writes its file only every second.",
-    helps: "Take tokens from a store that does not lose them. On Redis: appendfsync always for the \
-            server that holds the counter; on memcached: there is nothing that would keep it.",
+    what: "A server restarted without the counter that issues fencing tokens.",
+    how: "It has no persistence, or syncs its file only every second.",
+    helps: "Take tokens from a durable store. On Redis: appendfsync always on the server that \
+            holds the counter; memcached cannot keep a counter.",
 };

@@ -13,11 +13,10 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server came back without what it had granted, and granted it again within the \
-           lease.",
-    how: "It keeps nothing on a disk, or writes its file only every second.",
-    helps: "Keep a restarted server away for longer than the longest lease. On Redis: appendfsync \
-            always; on memcached: there is nothing that would keep them.",
+    what: "A server restarted without its grants, and granted the lock again within the lease.",
+    how: "It has no persistence, or syncs its file only every second.",
+    helps: "Keep a restarted server down for longer than the longest lease. On Redis: appendfsync \
+            always; memcached cannot keep grants.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

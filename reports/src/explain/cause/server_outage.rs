@@ -10,9 +10,9 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A server was down or stood still, and meanwhile nobody was granted the lock.",
-    how: "Another server has to take its place, or its clients have to notice and go elsewhere: \
-          Sentinels and followers wait for a timeout first.",
-    helps: "A shorter timeout, at the price of needless failovers; independent masters, of which \
-            a minority may fail; clients that ask again soon.",
+    what: "A server was down or paused, and meanwhile no process was granted the lock.",
+    how: "Another server must take over, or clients must notice and switch servers: Sentinels and \
+          followers first wait for a timeout.",
+    helps: "Use a shorter timeout, at the cost of needless failovers; use independent masters, of \
+            which a minority may fail; let clients retry soon.",
 };

@@ -7,16 +7,17 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The session of the holder ended (in etcd, the lease that it kept alive; in GemFire, its \
-           membership), and its node, key or lock went, while the holder was in its section.",
-    how: "The servers had not heard of the holder for the timeout of its session: its process \
-          stood still, or the network was cut. The client learns of it only from a server. Or the \
-          client had given the session up by itself and begun another one, as Curator does when it \
-          was without a server for as long, and went on with the node of the first.",
-    helps: "Show the storage the czxid of the node, the create revision of the key, the \
-            sequencer, or a counter in the region, as a fencing token. Leaving the section when the connection is suspended, \
-            or the session done or in jeopardy, helps against a cut network, not against a process \
-            that stands still.",
+    what: "The holder's session ended (in etcd, the lease that it kept alive), and its node, key \
+           or lock was deleted, while the holder was in its critical section.",
+    how: "The servers had not heard from the holder for its session timeout: its process was \
+          paused, or the network was partitioned. The client learns about it only from a server. \
+          Or the client had abandoned the session itself and started another one, as Curator does \
+          after the session timeout without a server, and continued with the node of the first \
+          session.",
+    helps: "Send the czxid of the node, the create revision of the key, the sequencer, or a \
+            counter in the region to the storage as a fencing token. Leaving the critical section when the connection is \
+            suspended, or the session has ended or is in jeopardy, helps against a partition but \
+            not against a paused process.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -24,16 +25,16 @@ fn between(scene: &Scene<'_, '_>) -> String {
     let (told, gone) = (scene.holder.completed, scene.gone());
     let header = &scene.timeline.history.header;
     let (heard, taken) = match header.has_queue() {
-        true => ("that it was the first of the queue", "became the first of the queue"),
+        true => ("that it was first in the queue", "became first in the queue"),
         false => ("that it had the lock", "got the lock"),
     };
     let when = match told.zip(gone).is_some_and(|(told, (gone, _))| gone < told) {
-        true => format!("before {holder} had heard {heard}"),
-        false => format!("while {holder} was in its section"),
+        true => format!("before {holder} learned {heard}"),
+        false => format!("while {holder} was in its critical section"),
     };
     let (node, session) = header.place();
     format!(
-        "The servers ended the {session} of {holder}, and its {node} with it, {when}; so {taker} \
+        "The servers ended the {session} of {holder} and deleted its {node} {when}, so {taker} \
          {taken}."
     )
 }

@@ -7,16 +7,14 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Processes have one client id, and one found the lock of another its own.",
-    how: "The client id was set to the name of the application, or of the host, and not left to be \
-          drawn; the statement that takes the lock lets in whoever has the id in the row.",
-    helps: "An id that no other process has: a random one for each start, as is the library's \
+    what: "Processes share a client id, and one took another's lock for its own.",
+    how: "The client id was set to the name of the application or of the host instead of a random \
+          one. The statement that takes the lock admits every process with the id in the row.",
+    helps: "Use an id that no other process has, such as a random id for each start, the library's \
             default.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
-    format!(
-        "{holder} and {taker} have one client id, so that each finds the row of the other its own."
-    )
+    format!("{holder} and {taker} share a client id, so each takes the other's row for its own.")
 }

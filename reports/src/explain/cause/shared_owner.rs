@@ -7,10 +7,9 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Threads of one process have the same owner value, and a server took one for the \
-           other.",
-    how: "The value names the process or the host and not the acquisition.",
-    helps: "A random value for each acquisition, or one for each thread.",
+    what: "Threads of one process share an owner value, and a server mistook one for the other.",
+    how: "The value identifies the process or the host, not the acquisition.",
+    helps: "Use a random value for each acquisition, or one for each thread.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -19,9 +18,9 @@ fn between(scene: &Scene<'_, '_>) -> String {
     if let Some((gone, _)) = gone.filter(|_| machine != taker.machine()) {
         return format!(
             "The release of another thread of {machine} removed the lock of {holder} at {}: both \
-             threads have one owner value.",
+             threads share an owner value.",
             gone.time
         );
     }
-    format!("{holder} and {taker} have one owner value, and the server took the one for the other.")
+    format!("{holder} and {taker} share an owner value, and the server mistook one for the other.")
 }

@@ -7,11 +7,11 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "Two servers acted as primary at once, and each of them granted the lock.",
-    how: "A primary that was cut off keeps taking writes until it learns that a replica was \
+    what: "Two servers acted as primary at the same time, and each granted the lock.",
+    how: "A partitioned primary keeps accepting writes until it learns that a replica was \
           promoted.",
-    helps: "min-replicas-to-write with a small min-replicas-max-lag bounds for how long. \
-            Fencing tokens must come from a store that cannot split.",
+    helps: "min-replicas-to-write with a small min-replicas-max-lag limits the duration. Fencing \
+            tokens must come from a store that cannot split.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
@@ -29,5 +29,8 @@ fn between(scene: &Scene<'_, '_>) -> String {
         }
         _ => format!("{held_at} and {taken_at} both acted as primary"),
     };
-    format!("{primaries}: {held_at} granted {holder}, and {taken_at} granted {taker}.")
+    format!(
+        "{primaries}: {held_at} granted the lock to {holder}, and {taken_at} granted it to \
+             {taker}."
+    )
 }

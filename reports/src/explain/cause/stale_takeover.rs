@@ -5,16 +5,16 @@ use crate::judge::meaning::Meaning;
 
 pub(super) static ENTRY: Entry = Entry {
     between: Some(|_| {
-        "A process that was asking for the lock removed the one that stood, whoever had it by then."
+        "An acquiring process removed the existing lock without checking its present owner."
             .to_owned()
     }),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that was asking for the lock removed the one that stood.",
-    how: "It took it for stale: it compared a time in the value with its own clock, or two waiters \
-          took over the same stale lock. Or it cleans up after an attempt that was refused, and \
-          removes what is not its own.",
+    what: "An acquiring process removed the existing lock.",
+    how: "It considered the lock stale: it compared a time in the value with its own clock, or two \
+          waiters took over the same stale lock. Or it cleaned up after a refused attempt and \
+          removed a lock that was not its own.",
     helps: "Let the server expire the key. A takeover must compare and replace in one command.",
 };

@@ -13,20 +13,20 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A write was still on its way to the storage when the lock changed hands, or the holder \
-           waited for the storage until its lease was over.",
-    how: "The holder sent it in time; a slow network or a retry delivered it after the lease \
-          had ended.",
-    helps: "Only the storage can refuse a late write: fencing tokens. No check at the client \
-            helps. A storage timeout well below the lease ends the waiting, not the write.",
+    what: "A write was still in transit to the storage when the lock changed hands, or the holder \
+           waited for the storage until its lease had expired.",
+    how: "The holder sent the write in time; a slow network or a retry delivered it after the \
+          lease had expired.",
+    helps: "Use fencing tokens: only the storage can refuse a late write, and no check at the \
+            client helps. A storage timeout well below the lease ends the waiting, not the write.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {
     let [holder, taker] = scene.both();
     if matches!(scene.kind, Kind::Overlap | Kind::TokenRegression) {
-        return format!("{holder} waited for the storage until its lease was over.");
+        return format!("{holder} waited for the storage until its lease had expired.");
     }
-    let on_its_way = "The write was still on its way to the storage when";
+    let on_its_way = "The write was still in transit to the storage when";
     match holder == taker {
         true => format!("{on_its_way} {taker} was granted the lock again."),
         false => format!("{on_its_way} the lock passed from {holder} to {taker}."),

@@ -10,10 +10,10 @@ pub(super) static ENTRY: Entry = Entry {
 };
 
 const MEANING: Meaning = Meaning {
-    what: "The recorded events do not decide why.",
-    how: "fencepost has rules for the causes above and never guesses.",
-    helps: "Look at the evidence with --verbose or in the page, and please report the seed: a \
-            rule is missing.",
+    what: "The recorded events do not show the reason.",
+    how: "fencepost has rules for the other causes and never guesses.",
+    helps: "Check the evidence with --verbose or in the page, and please report the seed: a rule \
+            is missing.",
 };
 
-const SAID: &str = "The recorded events do not say why.";
+const SAID: &str = "The recorded events do not show the reason.";

@@ -10,12 +10,12 @@ pub(super) static ENTRY: Entry =
     Entry { between: Some(between), alone: Some(alone), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The lock's own code told its caller what no server had said: that it has the lock, that \
-           it does not or no longer, or that it has given it back.",
-    how: "It swallowed an error of the server, or it gave up and returned, and the caller did not \
-          look at what it returned.",
-    helps: "Let errors through. Look at what acquire returns, or take a lock whose acquire raises \
-            an error when it gives up.",
+    what: "The lock's own code gave its caller an answer that no server had given: that it got the \
+           lock, did not get it, lost it, or released it.",
+    how: "It swallowed a server error, or it gave up and returned, and the caller did not check \
+          the result.",
+    helps: "Let errors through. Check the result of acquire, or use a lock whose acquire raises an \
+            error when it gives up.",
 };
 
 fn alone(case: &Case<'_, '_>) -> String {
@@ -24,16 +24,16 @@ fn alone(case: &Case<'_, '_>) -> String {
             "No server had said so: the lock's own code gave that answer."
         }
         Kind::WrongAnswer => {
-            "No fault held up or lost what the process and the server sent each other meanwhile: \
-             the lock's own code gave that answer."
+            "No fault delayed or lost messages between the process and the server meanwhile: the \
+             lock's own code gave that answer."
         }
         _ if case.is_at(Standstill::OwnerReleased) => {
-            "A process was told that it had given the lock back, but its key stood on at the \
-             server, without an expiry."
+            "A process was told that it had released the lock, but its key remained at the server \
+             without an expiry."
         }
         _ => {
-            "A server had granted the lock to a process whose acquire came back without it, though \
-             no fault was at work meanwhile, and the lock stood on there."
+            "A server had granted the lock to a process whose acquire reported no lock, although \
+             no fault was active meanwhile, and the lock remained there."
         }
     };
     said.to_owned()
@@ -41,13 +41,13 @@ fn alone(case: &Case<'_, '_>) -> String {
 
 fn between(scene: &Scene<'_, '_>) -> String {
     if scene.holder.grant.is_none() && scene.taker.grant.is_none() {
-        return "Both were told that they have the lock, though no server had granted it to either in \
-                that acquire: the lock's own code gave those answers."
+        return "Both were told that they had the lock, although no server had granted it to either \
+                in that acquire: the lock's own code gave those answers."
             .to_owned();
     }
     let told = if scene.holder.grant.is_none() { scene.holder } else { scene.taker };
     format!(
-        "{} was told that it has the lock, though no server had granted it in that acquire: the \
+        "{} was told that it had the lock, although no server had granted it in that acquire: the \
          lock's own code gave that answer.",
         told.process
     )

@@ -6,15 +6,15 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry {
     needs: &[Need::DeadProcess],
     alone: Some(|_| {
-        "A process that waited for the lock had died; nearly all the time nothing stood under the \
-         lock's key, and still nobody got it."
+        "A process that waited for the lock had crashed; the lock's key was free almost all the \
+         time, but no process got the lock."
             .to_owned()
     }),
     ..Entry::new(MEANING)
 };
 
 const MEANING: Meaning = Meaning {
-    what: "A process that waited for the lock died, and its place in the queue was kept for it.",
-    how: "A fair queue gives the lock to its head, whoever that is.",
+    what: "A waiting process crashed, and the queue kept its place.",
+    how: "A fair queue gives the lock to its head, even if that process has crashed.",
     helps: "Let places in the queue expire.",
 };

@@ -1,4 +1,4 @@
-//! How servers lost a lock before its lease was over.
+//! How servers lost a lock before its lease had expired.
 //!
 //! Considers the servers that granted both acquisitions.
 
@@ -31,7 +31,7 @@ struct Seen<'t, 'h> {
     granted_again: Moment,
 }
 
-/// The loss at each server that granted the later acquisition before the earlier lease was over
+/// The loss at each server that granted the later acquisition before the earlier lease had expired
 /// there.
 pub(super) fn of_clash<'t, 'h>(timeline: &'t Timeline<'h>, clash: Clash) -> Vec<Lost<'t, 'h>> {
     let (holder, taker) =
@@ -74,11 +74,11 @@ impl<'t, 'h> Lost<'t, 'h> {
 }
 
 impl<'t, 'h> Seen<'t, 'h> {
-    /// Whether the lease, as last set at this server, was over when the lock was granted again. A
-    /// lock that renews it by itself would have gone on doing so had the server not lost it before,
-    /// and a holder that then waits to nest would have left in time.
-    /// Where the lease ran out up to a second short because the server counts in whole seconds,
-    /// that second counts as over for a holder that stayed beyond the whole of it.
+    /// Returns whether the lease, as last set at this server, had expired when the lock was granted
+    /// again. A lock that renews its lease would have continued if the server had not lost it
+    /// before, and a holder that then waits to nest would have left in time. If the lease expired
+    /// up to a second early because the server counts in whole seconds, that second counts as
+    /// expired for a holder that stayed beyond the whole lease.
     fn lease_was_over(&self, node: Node) -> bool {
         if self.timeline.history.header.has_no_ttl() {
             return false;
@@ -105,8 +105,8 @@ impl<'t, 'h> Seen<'t, 'h> {
         was_over && !lost_before()
     }
 
-    /// Whether the holder stayed beyond its lease only because, from a moment on, it waited to
-    /// nest.
+    /// Returns whether the holder stayed beyond its lease only because it waited to nest from a
+    /// moment on.
     fn is_late_by_nesting(&self, over: SimTime, from: Moment) -> bool {
         let section = self.timeline.acquisition_of(self.holder.operation);
         let section = section.and_then(|index| self.timeline.section_of(index));
@@ -116,8 +116,8 @@ impl<'t, 'h> Seen<'t, 'h> {
         })
     }
 
-    /// Whether the lock ran out at a server that counts in whole seconds and had given it less than
-    /// the lease.
+    /// Returns whether the lock expired at a server that counts in whole seconds and had given it
+    /// less than the lease.
     fn ran_out_short(&self, node: Node) -> bool {
         let span = self.span_at(node).filter(|_| matches!(node, Node::Server(_)));
         span.is_some_and(|span| {
@@ -142,7 +142,7 @@ impl<'t, 'h> Seen<'t, 'h> {
             .or_else(|| own_spans(timeline, holder, node, before).last().copied())
     }
 
-    /// The loss at the server that granted both; `None` if the lease was over.
+    /// The loss at the server that granted both; `None` if the lease had expired.
     fn at(&self, node: Node) -> Option<Lost<'t, 'h>> {
         let there = self.span_at(node).and_then(|span| self.loss(span));
         (!self.lease_was_over(node)).then_some(Lost { where_it_was_granted: None, there })

@@ -68,8 +68,7 @@ fn expired_before(timeline: &Timeline<'_>, holder: &Acquisition<'_>, at: Moment)
     })
 }
 
-/// Whether a holder that removed its lock in order to take it again had it again, nobody being
-/// quicker.
+/// Returns whether a holder that removed its lock to take it again got it before any other process.
 pub(crate) fn is_taken_again(
     timeline: &Timeline<'_>,
     holder: &Acquisition<'_>,

@@ -18,7 +18,7 @@ pub(crate) struct Loss<'t, 'h> {
 pub(super) enum How<'t, 'h> {
     /// A server's value ended.
     Ended { span: &'t KeySpan<'h>, at: Moment, how: KeyEnd },
-    /// A command of its own process removed it before the process heard of the grant.
+    /// Its process removed it before it received the grant.
     TakenBack { removed: Moment },
     /// Another server acted as primary at the same time.
     TwoPrimaries,

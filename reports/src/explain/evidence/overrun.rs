@@ -1,4 +1,4 @@
-//! Why a holder was still in its critical section when its lease was over.
+//! Why a holder was still in its critical section when its lease had expired.
 
 use super::flight;
 use super::lease::{Lease, last_lease, renews_by_itself};
@@ -88,8 +88,8 @@ impl<'t, 'h> Overrun<'t, 'h> {
             })
     }
 
-    /// Whether a fault held up what it sent to the storage, or the storage itself, and without the
-    /// time for which it waited there the holder would have been done.
+    /// Returns whether a fault delayed the holder's storage requests, or the storage itself, and
+    /// the holder would have finished in time without that wait.
     pub(crate) fn waited_for_storage(&self) -> bool {
         self.is_too_long() && self.would_fit_without(self.waited_at_storage())
     }

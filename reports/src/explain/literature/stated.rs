@@ -76,7 +76,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
         grounds: (
-            "a holder that was held up beyond its lease removes the next one's lock by a plain DEL",
+            "a holder that is delayed beyond its lease deletes the next holder's lock with a plain \
+             DEL",
             REDIS_SINGLE,
         ),
     },
@@ -85,8 +86,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap],
         grounds: (
-            "a holder may stand still beyond its lease, but its unique number is lower than the \
-             next one's",
+            "a holder may be paused beyond its lease, but its unique number is lower than the next \
+             holder's",
             CAS_IDS,
         ),
     },
@@ -95,8 +96,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a process that stands still for longer than its lease lasts goes on as if it held the \
-             lock that another holds by then",
+            "a process that is paused for longer than its lease continues as if it still held the \
+             lock, which another process holds by then",
             ETCD_JEPSEN,
         ),
     },
@@ -105,8 +106,7 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause],
         kinds: &[Kind::Overlap],
         grounds: (
-            "the create revision is a fencing token, so that a holder that stood still does no \
-             harm",
+            "the create revision is a fencing token, so a holder that was paused does no harm",
             ETCD_JEPSEN,
         ),
     },
@@ -114,14 +114,14 @@ const RULES: &[Rule] = &[
         clients: &[ON_ETCD, WITH_CREATE_REVISION],
         families: &[Family::ClientCrash],
         kinds: &[],
-        grounds: ("the keys of a process that died go when its lease ends", ETCD_LEASES),
+        grounds: ("the keys of a crashed process are deleted when its lease ends", ETCD_LEASES),
     },
     Rule {
         clients: &[ON_ETCD, WITH_CREATE_REVISION],
         families: &[Family::Failover, Family::Restart],
         kinds: &[],
         grounds: (
-            "what was acknowledged is durable, and leases outlive their leader",
+            "acknowledged writes are durable, and leases survive a change of leader",
             ETCD_GUARANTEES,
         ),
     },
@@ -130,8 +130,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a holder may fail while its request is under way, another get the lock, and the \
-             request arrive without the protection of the lock",
+            "a holder may fail while its request is in transit; another client then gets the lock, \
+             and the request arrives unprotected",
             CHUBBY_LOCKS,
         ),
     },
@@ -140,8 +140,8 @@ const RULES: &[Rule] = &[
         families: &[Family::StorageDelay],
         kinds: &[Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a request that is delayed acts without the protection of a lock that was released: a \
-             lock-delay keeps only a lock whose holder failed",
+            "a delayed request may arrive after its lock was released: the lock-delay protects \
+             only a lock whose holder failed",
             CHUBBY_LOCKS,
         ),
     },
@@ -149,7 +149,7 @@ const RULES: &[Rule] = &[
         clients: &[&["chubby-sequencer"]],
         families: &[Family::StorageDelay],
         kinds: &[],
-        grounds: ("a recipient rejects requests whose sequencer is not valid", CHUBBY_LOCKS),
+        grounds: ("the recipient rejects requests whose sequencer is invalid", CHUBBY_LOCKS),
     },
     Rule {
         clients: &[WITH_LOCK_DELAY],
@@ -166,7 +166,7 @@ const RULES: &[Rule] = &[
         families: &[Family::Failover, Family::Restart],
         kinds: &[],
         grounds: (
-            "sessions and locks outlive their master, and the new one extends every lease",
+            "sessions and locks survive a change of master, and the new master extends every lease",
             CHUBBY_FAILOVER,
         ),
     },
@@ -202,7 +202,7 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a lock may expire under its holder, and what it protects is then not safe",
+            "a lock may expire while its holder uses it, and the resource is then unprotected",
             JDBC_EXPIRATION,
         ),
     },
@@ -210,31 +210,34 @@ const RULES: &[Rule] = &[
         clients: &[SPRING_ROWS],
         families: &[Family::ClientCrash],
         kinds: &[],
-        grounds: ("the row of a process that died expires after its time to live", JDBC_TTL),
+        grounds: ("the row of a crashed process expires after its time to live", JDBC_TTL),
     },
     Rule {
         clients: &[SHEDLOCK_ROWS],
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("a task that takes longer than lockAtMostFor may run twice at once", SHEDLOCK),
+        grounds: (
+            "a task that takes longer than lockAtMostFor may run twice concurrently",
+            SHEDLOCK,
+        ),
     },
     Rule {
         clients: &[SHEDLOCK_ROWS],
         families: &[Family::ClientCrash],
         kinds: &[],
-        grounds: ("the lock of a node that died is kept for lockAtMostFor", SHEDLOCK),
+        grounds: ("the lock of a crashed node is kept for lockAtMostFor", SHEDLOCK),
     },
     Rule {
         clients: &[&["shedlock-jdbc"]],
         families: &[Family::ClockJump],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("the clocks of the nodes are assumed to be synchronised", SHEDLOCK),
+        grounds: ("the lock assumes that the clocks of all nodes are synchronised", SHEDLOCK),
     },
     Rule {
         clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
         families: &[Family::Restart],
         kinds: &[],
-        grounds: ("a row that was committed is there after a crash", RELIABILITY),
+        grounds: ("a committed row survives a crash", RELIABILITY),
     },
     Rule {
         clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
@@ -250,21 +253,24 @@ const RULES: &[Rule] = &[
         clients: &[&["pg-advisory"]],
         families: &[Family::Failover],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("advisory locks are never WAL logged, so that no standby has them", HOT_STANDBY),
+        grounds: ("advisory locks are not WAL-logged, so no standby has them", HOT_STANDBY),
     },
     Rule {
         clients: &[SPRING_ROWS, SHEDLOCK_ROWS],
         families: &[Family::ReplicationLag],
         kinds: &[],
-        grounds: ("connections to a standby are strictly read-only", HOT_STANDBY),
+        grounds: (
+            "connections to a standby are strictly read-only, so it grants no lock",
+            HOT_STANDBY,
+        ),
     },
     Rule {
         clients: &[&["pg-advisory"]],
         families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
         kinds: &[],
         grounds: (
-            "a lock of a session is held until it is released or the session ends, and then it is \
-             free",
+            "a session-level lock is held until it is released or the session ends, and is free \
+             after that",
             ADVISORY,
         ),
     },
@@ -272,7 +278,7 @@ const RULES: &[Rule] = &[
         clients: &[&["pg-advisory"]],
         families: &[Family::Restart],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("a lock of a session is held until the session ends", ADVISORY),
+        grounds: ("a session-level lock is held only until the session ends", ADVISORY),
     },
     Rule {
         clients: &[ON_MYSQL],
@@ -294,33 +300,36 @@ const RULES: &[Rule] = &[
         clients: &[&["select-for-update"]],
         families: &[Family::Pause, Family::Suspend, Family::ClientCrash],
         kinds: &[],
-        grounds: ("a row lock is held until its transaction ends, and then it is free", ROW_LOCKS),
+        grounds: (
+            "a row lock is held until its transaction ends, and is free after that",
+            ROW_LOCKS,
+        ),
     },
     Rule {
         clients: &[&["select-for-update", "select-for-update-timeout"]],
         families: &[Family::Restart],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("a row lock is held until its transaction ends", ROW_LOCKS),
+        grounds: ("a row lock is held only until its transaction ends", ROW_LOCKS),
     },
     Rule {
         clients: &[ON_MEMCACHED],
         families: &[Family::Eviction],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("a server at the edge of its memory forgets locks", EDGE_OF_MEMORY),
+        grounds: ("a server that runs out of memory evicts locks", EDGE_OF_MEMORY),
     },
     Rule {
         clients: &[ON_MEMCACHED],
         families: &[Family::Restart],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
-        grounds: ("the lock does not resist the failure of its server", NOT_RESISTANT),
+        grounds: ("the lock does not survive a failure of its server", NOT_RESISTANT),
     },
     Rule {
         clients: &[FINDING, NOT_FINDING],
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a holder may stand still at any point until the service has given its lock away, \
-             whatever that service is",
+            "a holder may be paused at any point until the lock service grants its lock to another \
+             process, whichever service it is",
             KLEPPMANN_RESOURCE,
         ),
     },
@@ -329,7 +338,7 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap],
         grounds: (
-            "the zxid is a fencing token, so that a holder that stood still does no harm",
+            "the zxid is a fencing token, so a holder that was paused does no harm",
             KLEPPMANN_FENCING,
         ),
     },
@@ -338,7 +347,7 @@ const RULES: &[Rule] = &[
         families: &[Family::StorageDelay],
         kinds: &[Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a write may reach the storage after the lock of its writer was given away",
+            "a write may reach the storage after another process was granted the writer's lock",
             KLEPPMANN_RESOURCE,
         ),
     },
@@ -346,15 +355,15 @@ const RULES: &[Rule] = &[
         clients: &[WITH_CZXID],
         families: &[Family::StorageDelay],
         kinds: &[],
-        grounds: ("the storage rejects a write with an old zxid", KLEPPMANN_FENCING),
+        grounds: ("the storage rejects writes with an old zxid", KLEPPMANN_FENCING),
     },
     Rule {
         clients: &[NOT_FINDING],
         families: &[Family::LostReply],
         kinds: &[Kind::Stuck],
         grounds: (
-            "a node whose create was not answered stays as long as the session, and all wait for \
-             it",
+            "a node whose create reply was lost stays as long as the session, and every waiter \
+             queues behind it",
             ZOOKEEPER_BINDINGS,
         ),
     },
@@ -363,7 +372,7 @@ const RULES: &[Rule] = &[
         families: &[Family::LostReply],
         kinds: &[],
         grounds: (
-            "a node whose create was not answered is found again by the GUID in its name",
+            "the client finds a node whose create reply was lost by the GUID in its name",
             ZOOKEEPER_PROTECTION,
         ),
     },
@@ -372,7 +381,7 @@ const RULES: &[Rule] = &[
         families: &[Family::ClientCrash],
         kinds: &[],
         grounds: (
-            "the node of a process that died goes when its session ends",
+            "the node of a crashed process is deleted when its session ends",
             ZOOKEEPER_EPHEMERAL,
         ),
     },
@@ -381,7 +390,7 @@ const RULES: &[Rule] = &[
         families: &[Family::Failover, Family::Restart],
         kinds: &[],
         grounds: (
-            "an update that was applied persists, and every server shows the same service",
+            "an applied update persists, and every server presents the same view of the service",
             ZOOKEEPER_GUARANTEES,
         ),
     },
@@ -390,8 +399,8 @@ const RULES: &[Rule] = &[
         families: &[Family::Pause, Family::Suspend],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a holder may stand still beyond its lease at any point, after a last check too, \
-             whatever the lock service",
+            "a holder may be paused beyond its lease at any point, even after a last check, \
+             whichever lock service it uses",
             KLEPPMANN_RESOURCE,
         ),
     },
@@ -400,8 +409,8 @@ const RULES: &[Rule] = &[
         families: &[Family::StorageDelay],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a process may wait for the storage beyond its lease, and a write may reach it later \
-             still",
+            "a process may wait for the storage beyond its lease, and its write may reach the \
+             storage even later",
             KLEPPMANN_RESOURCE,
         ),
     },
@@ -410,7 +419,7 @@ const RULES: &[Rule] = &[
         families: &[Family::Failover],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate],
         grounds: (
-            "a lock that is returned before it was replicated is lost in a failover",
+            "a lock that is returned before it is replicated is lost in a failover",
             REDISSON_FAILOVER,
         ),
     },
@@ -428,7 +437,7 @@ const RULES: &[Rule] = &[
         families: &[Family::ClientCrash],
         kinds: &[Kind::Stuck],
         grounds: (
-            "a client that fails or crashes does not release the lock, and nothing else does",
+            "a client that fails or crashes never releases the lock, and the lock has no expiry",
             SETNX,
         ),
     },
@@ -437,8 +446,8 @@ const RULES: &[Rule] = &[
         families: &[Family::ClientCrash],
         kinds: &[Kind::Overlap, Kind::StaleWrite, Kind::LostUpdate, Kind::ForeignRelease],
         grounds: (
-            "two clients that find the lock stale both delete it, and the later DEL removes a \
-             fresh lock",
+            "two clients that find the lock stale both delete it, and the second DEL removes a new \
+             lock",
             SETNX,
         ),
     },
@@ -447,7 +456,7 @@ const RULES: &[Rule] = &[
         families: &[Family::ClientCrash],
         kinds: &[],
         grounds: (
-            "of those that find the lock stale, GETSET tells all but one that they came too late",
+            "GETSET lets only one of the clients that find the lock stale take it over",
             SETNX,
         ),
     },
@@ -455,10 +464,7 @@ const RULES: &[Rule] = &[
         clients: &[&["redisson", "redisson-lease"]],
         families: &[Family::ClientCrash],
         kinds: &[],
-        grounds: (
-            "nobody prolongs the lock of an instance that crashed, so that it runs out",
-            REDISSON,
-        ),
+        grounds: ("the lock of a crashed instance is no longer renewed, so it expires", REDISSON),
     },
     Rule {
         clients: &[&["redlock-fencing"]],
@@ -473,7 +479,7 @@ const RULES: &[Rule] = &[
         ],
         kinds: &[Kind::TokenRegression, Kind::FencedOut],
         grounds: (
-            "the random value of Redlock does not grow from grant to grant",
+            "Redlock's random value does not increase from grant to grant",
             KLEPPMANN_FENCING,
         ),
     },
@@ -495,7 +501,7 @@ const RULES: &[Rule] = &[
             Kind::FencedOut,
         ],
         grounds: (
-            "the random value of Redlock does not grow from grant to grant",
+            "Redlock's random value does not increase from grant to grant",
             KLEPPMANN_FENCING,
         ),
     },

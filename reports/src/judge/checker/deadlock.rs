@@ -1,4 +1,4 @@
-//! No process waits for ever. If a run ends with a waiter and no holder, some future event must be
+//! No process waits forever. If a run ends with a waiter and no holder, some future event must be
 //! able to wake a process. The world knew whether there was one when the run ended, and recorded it
 //! ([`What::Silent`]).
 
@@ -11,17 +11,17 @@ use fencepost_faults::{Node, SimTime};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "deadlock",
-    about: "while somebody waits and nobody holds the lock, something lies ahead that can wake one",
+    about: "while processes wait for a free lock, some pending event can still wake one of them",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Processes wait for the lock, nobody holds it, and nothing lies ahead that could wake \
-           one of them.",
-    how: "A message that says that the lock is free was missed, or was sent to somebody who is \
-          gone, and whoever waits has set no timer.",
-    helps: "Wait for no longer than a lease and ask again. Ask once more after subscribing and \
-            before sleeping.",
+    what: "Processes wait for the lock, no process holds it, and no pending event can wake any of \
+           them.",
+    how: "The message that the lock is free was missed, or was sent to a process that is gone, and \
+          the waiting processes have set no timer.",
+    helps: "Wait for at most one lease, then ask again. Ask once more after subscribing and before \
+            sleeping.",
 };
 
 /// At most one, which lasts to the end.
@@ -38,9 +38,9 @@ pub(super) fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     processes.sort();
     let names: Vec<String> = processes.iter().map(Node::to_string).collect();
     let what = format!(
-        "From {from} to the end of the run at {} nobody held the lock and {} waited for it, and \
-         then nothing lay ahead that could have woken anybody: no timer of a process, no message \
-         from or to one, no answer of a server.",
+        "No process held the lock from {from} to the end of the run at {}, while {} waited for it. \
+         At the end no pending event could wake a process: no timer, no message from or to a \
+         process, no answer of a server.",
         timeline.end,
         names.join(" and ")
     );

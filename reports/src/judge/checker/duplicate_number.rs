@@ -12,21 +12,21 @@ use std::collections::BTreeMap;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "duplicate-number",
-    about: "in the sequence workload, no number is issued twice and none goes back",
+    about: "in the sequence workload, every number is issued once and numbers never go back",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "One number, such as an order number, was issued twice.",
+    what: "A number, such as an order number, was issued twice.",
     how: "Two holders read the same last number. This is a lost update in the sequence \
           workload.",
-    helps: "A unique constraint or a sequence in the database.",
+    helps: "Use a unique constraint or a sequence in the database.",
 };
 
 pub(super) const NUMBER_REGRESSION: Meaning = Meaning {
-    what: "A number was issued that is lower than one issued before.",
+    what: "A number was issued that is lower than an earlier one.",
     how: "A late holder wrote back an older last number.",
-    helps: "Fencing tokens, or a sequence in the database.",
+    helps: "Use fencing tokens, or a sequence in the database.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -8,13 +8,14 @@ use crate::judge::timeline::{Moment, StorageRequest, Timeline};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "fenced-out",
-    about: "beyond the bound after healing, the storage does not reject the rightful holder",
+    about: "once the bound after healing has passed, the storage does not reject the rightful \
+            holder",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "Long after all faults had healed, the storage still rejected the rightful holder.",
-    how: "The counter went back, so every new token is lower than the one the storage \
+    how: "The counter went back, so every new token is lower than the one that the storage \
           remembers.",
     helps: "Keep the counter where a failover or a restart does not lose it.",
 };
@@ -57,7 +58,7 @@ fn finding(timeline: &Timeline<'_>, healed: Moment, rejected: &StorageRequest) -
     let duration = rejected.moment.time.since(healed.time);
     let token = rejected.token.map_or("no token".to_owned(), |token| format!("token {token}"));
     let what = format!(
-        "{duration} after healing the storage still rejected {}, the rightful holder, with \
+        "{duration} after healing, the storage still rejected {}, the rightful holder, with \
          {token}.",
         rejected.process
     );

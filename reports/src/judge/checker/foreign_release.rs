@@ -12,18 +12,15 @@ use crate::judge::timeline::{Moment, Outcome, Timeline};
 use crate::record::history::{Change, What};
 use fencepost_faults::{Micros, Node};
 
-pub(super) const CHECKER: Checker = Checker {
-    name: "foreign-release",
-    about: "no process removes a lock that a different process was granted",
-    check,
-};
+pub(super) const CHECKER: Checker =
+    Checker { name: "foreign-release", about: "no process removes another process's lock", check };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A process removed a lock that another process had been granted.",
-    how: "A release deletes the key without comparing its value, or compares and deletes in two \
+    how: "The release deletes the key without comparing its value, or compares and deletes in two \
           commands.",
-    helps: "A random value for each acquisition, and a release by a script that compares and \
-            deletes at once.",
+    helps: "Use a random value for each acquisition, and release with a script that compares and \
+            deletes in one step.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -91,7 +88,7 @@ fn finding(timeline: &Timeline<'_>, removal: Removal) -> Finding {
     let Removal { remover, owner, granted, removed } = removal;
     let server = timeline.history.events[removed.index].node;
     let what = format!(
-        "{remover} removed the lock at {server} that {owner} had been granted {} before.",
+        "{remover} removed the lock at {server}, which {owner} had been granted {} earlier.",
         removed.time.since(granted.time)
     );
     // The remover acts on its own last acquisition; the owner on the one of this grant.

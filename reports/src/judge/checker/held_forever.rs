@@ -11,14 +11,14 @@ use fencepost_faults::{Micros, SimTime};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "held-forever",
-    about: "no live holder keeps the lock beyond the stated bound",
+    about: "no live holder keeps the lock for longer than the given bound",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A live holder kept the lock beyond the stated bound.",
+    what: "A live holder kept the lock for longer than the given bound.",
     how: "The lock has no expiry, or its renewal never stops.",
-    helps: "Bound how long one acquisition may be renewed.",
+    helps: "Limit how long one acquisition may be renewed.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -8,15 +8,15 @@ use fencepost_faults::Micros;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "lost-update",
-    about: "a read-modify-write lands on the value that it had read",
+    about: "a read-modify-write overwrites only the value that it read",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A holder read a value, worked on it, and wrote its result over a value that somebody \
-           else had written in between.",
+    what: "A holder read a value, worked on it, and overwrote a value that another process had \
+           written in between.",
     how: "Two holders, as in an overlap or a stale write; here the data is damaged.",
-    helps: "Fencing tokens, or a compare-and-set at the storage in place of a plain write.",
+    helps: "Use fencing tokens, or a compare-and-set at the storage instead of a plain write.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

@@ -12,16 +12,16 @@ use fencepost_faults::{Micros, Node};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "overlap",
-    about: "no two processes are in their critical sections at one true instant",
+    about: "no two processes are in their critical sections at the same time",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Two processes were in their critical sections at the same true instant.",
-    how: "Each believed that it held the lock. Usually a lease ended, or a server forgot it, \
-          while its holder went on.",
-    helps: "No lease rules it out: a process cannot know that it stands still. Fencing tokens \
-            that the storage checks keep it from doing damage.",
+    what: "Two processes were in their critical sections at the same time.",
+    how: "Each believed that it held the lock. Usually a lease expired, or a server lost the lock, \
+          while its holder kept working.",
+    helps: "No lease prevents it: a process cannot know that it is paused. Fencing tokens that the \
+            storage checks prevent the damage.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {

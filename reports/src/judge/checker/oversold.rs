@@ -13,12 +13,12 @@ use fencepost_faults::{Micros, SimTime};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "oversold",
-    about: "in the seckill workload, no more is sold than there was",
+    about: "in the seckill workload, no more is sold than was in stock",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "More was sold than there was in stock.",
+    what: "More was sold than was in stock.",
     how: "Two holders both saw the last item. This is a lost update in the seckill workload.",
     helps: "Let the storage check and decrement in one statement; the lock then only saves \
             work.",
@@ -43,7 +43,7 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
 }
 
 fn finding(timeline: &Timeline<'_>, write: &StorageRequest, sold: i128, stock: i128) -> Finding {
-    let what = format!("With {}'s sale, {sold} of {stock} pieces were sold.", write.process);
+    let what = format!("With {}'s sale, {sold} of {stock} items were sold.", write.process);
     // Excess pieces come from earlier lost updates, or from this write itself.
     let lost = super::lost_update::CHECKER;
     let cause = (lost.check)(timeline).into_iter().rev().find(|lost| lost.at <= write.moment.time);

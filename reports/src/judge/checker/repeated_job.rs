@@ -1,8 +1,8 @@
 //! Jobs: each is done once, whether two processes do it at once or one after the other.
 //!
-//! Where each lock is a job's, a process that leaves its critical section has done the job of that
-//! lock. Under one lock, a process that sends the write of a number to the storage has done the job
-//! of that number, whatever the storage does with it.
+//! If each lock belongs to a job, a process that leaves its critical section has done that job. If
+//! there is one lock, a process that sends the write of a number to the storage has done the job of
+//! that number, even if the storage rejects the write.
 
 use super::{Checker, grants_of};
 use crate::judge::finding::{Clash, Finding, Kind};
@@ -17,10 +17,10 @@ pub(super) const CHECKER: Checker =
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A job was done twice.",
-    how: "Two processes had its lock at once, or one after the other: a lock alone does not say \
-          that the job is done.",
-    helps: "Record that the job is done where its effects are, in one transaction with them. Keep \
-            the lock of a scheduled job until no other clock can start it.",
+    how: "Two processes held its lock at the same time, or one after the other: the lock alone \
+          does not record that the job is done.",
+    helps: "Record that the job is done together with its effects, in one transaction. Keep the \
+            lock of a scheduled job until no other clock can start the job.",
 };
 
 /// A job that an acquisition has done.

@@ -11,16 +11,15 @@ use fencepost_faults::Micros;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "stale-write",
-    about: "the storage accepts no write of an earlier acquisition after any request of a later \
-     one",
+    about: "the storage accepts no write of an earlier holder after a request of a later one",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "The storage accepted a write of an earlier holder after a request of a later one.",
-    how: "The earlier holder had lost its lock and did not know it, or its write was still on \
-          its way.",
-    helps: "Fencing tokens that the storage checks on every request.",
+    how: "The earlier holder had lost its lock without noticing, or its write was still in \
+          transit.",
+    helps: "Use fencing tokens that the storage checks on every request.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -50,8 +49,8 @@ fn finding(timeline: &Timeline<'_>, stale: &StorageRequest, served: &StorageRequ
     let span = stale.moment.time.since(served.moment.time);
     let what = match late == served_by {
         true => format!(
-            "The storage accepted {late}'s write of {} under an earlier lock of its own, {span} \
-             after it had served {late} under its later one.",
+            "The storage accepted {late}'s write of {} under its earlier lock, {span} after it had \
+             served {late} under its later lock.",
             stale.after
         ),
         false => format!(
@@ -121,7 +120,7 @@ mod tests {
     fn a_late_write_of_ones_own_is_told_as_such() {
         let own = Story::new().takes(1, 1, "a").releases(4, 1).takes(5, 1, "b").reads(6, 1, 0);
         let stale = stale_writes(own.late_write(7, 1, 3, 0, 3));
-        assert!(stale[0].what.contains("an earlier lock of its own"), "{}", stale[0].what);
+        assert!(stale[0].what.contains("under its earlier lock"), "{}", stale[0].what);
         let other = stale_writes(handover().reads(6, 2, 0).writes(7, 1, 0, 3));
         assert!(other[0].what.contains("client-2, which was granted"), "{}", other[0].what);
     }

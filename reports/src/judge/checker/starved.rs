@@ -14,17 +14,17 @@ use fencepost_faults::{Micros, SimTime};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "starved",
-    about: "a process that waits asks again while the lock is free; a fair lock keeps its order",
+    about: "a waiting process asks again while the lock is free; a fair lock keeps its order",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A process that waits is not served: it sleeps on a free lock, or one that asked later \
-           gets a lock before it that promises an order.",
-    how: "It was not told that the lock is free and asks too seldom, or its place in the queue \
-          was not kept.",
-    helps: "Wait for no longer than a lease and ask again. Keep a place in the queue for as long \
-            as its process asks.",
+    what: "A waiting process is not served: it sleeps while the lock is free, or a process that \
+           asked later gets a fair lock first.",
+    how: "It was not notified that the lock is free and asks too rarely, or its place in the queue \
+          was lost.",
+    helps: "Wait for at most one lease, then ask again. Keep a place in the queue for as long as \
+            its process asks.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -59,8 +59,8 @@ fn asleep(timeline: &Timeline<'_>, healed: Moment) -> Vec<Finding> {
             false => String::new(),
         };
         let what = format!(
-            "{process} waited for the lock and sent nothing from {since} to {}, though for \
-             {duration} of that{counted} it was free; the bound is {bound}.",
+            "{process} waited for the lock and sent nothing from {since} to {}, although the lock \
+             was free for {duration} of that time{counted} (bound {bound}).",
             told.time
         );
         findings.push(Finding {
@@ -122,16 +122,16 @@ fn overtaken(timeline: &Timeline<'_>, first: &Acquisition<'_>, bound: Micros) ->
     let other = &timeline.acquisitions[section.acquisition];
     let until = first.completed.map_or(timeline.end, |completed| completed.time);
     let what = format!(
-        "{} asked for the lock at {} and {} at {}, but {} got it first, though the lock serves \
-         those who wait in the order in which they came; {} passed it over.",
+        "{} asked for the lock at {} and {} at {}, but {} got it first, although the lock promises \
+         to serve waiters in order of arrival; {} overtook it.",
         first.process,
         first.invoked.time,
         other.process,
         other.invoked.time,
         other.process,
         match overtakers.len() {
-            1 => "1 such acquire".to_owned(),
-            many => format!("{many} such acquires"),
+            1 => "1 acquire".to_owned(),
+            many => format!("{many} acquires"),
         }
     );
     let mut witness = vec![first.invoked.index, other.invoked.index, section.from.index];
@@ -193,11 +193,11 @@ mod tests {
             check(&Timeline::new(&history)).remove(0).what
         };
         assert!(
-            told(20).contains("40ms of that after healing at 20ms it was free"),
+            told(20).contains("free for 40ms of that time after healing at 20ms"),
             "{}",
             told(20)
         );
-        assert!(told(0).contains("55ms of that it was free"), "{}", told(0));
+        assert!(told(0).contains("free for 55ms of that time (bound"), "{}", told(0));
     }
 
     #[test]
@@ -241,7 +241,7 @@ mod tests {
         assert_eq!(found(overtaken(13)), [2], "it waits to the end");
         let history = overtaken(13).build();
         let what = &check(&Timeline::new(&history))[0].what;
-        assert!(what.ends_with("; 1 such acquire passed it over."), "{what}");
+        assert!(what.ends_with("; 1 acquire overtook it."), "{what}");
     }
 
     #[test]

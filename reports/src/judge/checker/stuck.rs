@@ -14,15 +14,15 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "stuck",
-    about: "after healing, somebody acquires the lock within the bound",
+    about: "after healing, some process acquires the lock within the bound",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Nobody holds the lock and nobody gets it.",
-    how: "The key has no expiry and its owner is gone, or processes wait for a message that \
-          does not come.",
-    helps: "Set the expiry in the command that takes the lock, and let waiters poll as well.",
+    what: "No process holds the lock and no process can acquire it.",
+    how: "The key has no expiry and its owner is gone, or processes wait for a message that never \
+          arrives.",
+    helps: "Set the expiry in the command that takes the lock, and let waiters also poll.",
 };
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -188,12 +188,12 @@ impl Waiting<'_, '_> {
         };
         let what = match duration >= bound {
             true => format!(
-                "From {from} to {until}, {duration} and after everything was healed, nobody held \
-                 the lock and nobody got it; the bound is {bound}."
+                "No process held or acquired the lock from {from} to {until} ({duration}; bound \
+                 {bound}), although all faults had ended."
             ),
             false => format!(
-                "From {from} to {until}, {duration} and after everything was healed, nobody held \
-                 the lock, and all who wanted it used up their attempts in vain."
+                "No process held the lock from {from} to {until} ({duration}), although all faults \
+                 had ended, and every process that wanted it used up its attempts."
             ),
         };
         let mut processes: Vec<Node> = self.attempts().map(|attempt| attempt.process).collect();
@@ -260,7 +260,7 @@ mod tests {
         let story = Story::new().progress_bound(100).takes(1, 1, "a").healed(10).expires(15, "a");
         let found = stuck(story.probe_acquires(16).probe_fails(120));
         assert_eq!(found.len(), 1);
-        assert_eq!(found[0].at.0, 11_000, "the lock is free since its lease was over");
+        assert_eq!(found[0].at.0, 11_000, "the lock is free since its lease had expired");
     }
 
     #[test]
@@ -330,9 +330,12 @@ mod tests {
     fn says_whether_it_lasts_to_the_end() {
         let what = |story: Story| stuck(story)[0].what.clone();
         let over = what(healed().acquires(20, 2).fails(130, 2).takes(140, 3, "c").releases(141, 3));
-        assert!(over.starts_with("From 10ms to 140ms, 130ms and after everything"), "{over}");
+        assert!(
+            over.starts_with("No process held or acquired the lock from 10ms to 140ms (130ms; "),
+            "{over}"
+        );
         let lasts = what(healed().probe_acquires(11).probe_fails(112));
-        assert!(lasts.starts_with("From 10ms to the end of the run at 112ms, "), "{lasts}");
+        assert!(lasts.contains(" from 10ms to the end of the run at 112ms ("), "{lasts}");
     }
 
     #[test]

@@ -9,13 +9,13 @@ use fencepost_faults::Micros;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "token-missing",
-    about: "where leases promise fencing tokens, none comes without one",
+    about: "every lease that promises a fencing token has one",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
     what: "A lock that promises fencing tokens granted an acquisition without one.",
-    how: "The answer that held the token was lost, or the server gave none.",
+    how: "The answer with the token was lost, or the server sent none.",
     helps: "Let the storage reject requests without a token.",
 };
 
@@ -30,8 +30,8 @@ fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
     bare.filter_map(|one| {
         let (entered, process) = (one.completed?, one.process);
         let what = format!(
-            "{process} was granted the lock without a fencing token, though its leases promise \
-             one: the storage checks no request that carries none."
+            "{process} was granted the lock without a fencing token, although its leases promise \
+             one: the storage does not check a request without a token."
         );
         Some(Finding {
             kind: Kind::TokenMissing,

@@ -10,12 +10,12 @@ use fencepost_faults::Micros;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "token-regression",
-    about: "fencing tokens grow strictly in the order in which the servers granted the lock",
+    about: "fencing tokens increase strictly in the order of the grants",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "Fencing tokens did not grow in the order in which the servers granted the lock.",
+    what: "Fencing tokens did not increase in the order of the grants.",
     how: "The counter was lost or went back: a failover to a replica that had not received it, \
           a restart without persistence, or servers that share no counter.",
     helps: "Keep the counter where a failover or a restart does not lose it. The storage is \
@@ -48,12 +48,12 @@ fn finding(timeline: &Timeline<'_>, earlier: usize, later: usize) -> Finding {
     let (old, new) = (before.token.unwrap_or_default(), after.token.unwrap_or_default());
     let what = match old == new {
         true => format!(
-            "Fencing token {new} was given to {} and again to {}.",
+            "Fencing token {new} was issued to {} and again to {}.",
             before.process, after.process
         ),
         false => {
             format!(
-                "{} was given fencing token {new} after {} had been given {old}.",
+                "{} got fencing token {new} after {} had got {old}.",
                 after.process, before.process
             )
         }
@@ -124,10 +124,6 @@ mod tests {
             .takes_with_token(3, 2, "b", 3);
         let found = regressions(story);
         assert_eq!(found.len(), 1);
-        assert!(
-            found[0].what.contains("token 3 after client-1 had been given 7"),
-            "{}",
-            found[0].what
-        );
+        assert!(found[0].what.contains("token 3 after client-1 had got 7"), "{}", found[0].what);
     }
 }

@@ -21,18 +21,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 pub(super) const CHECKER: Checker = Checker {
     name: "unavailable",
-    about: "a free lock that is wanted is had within the stated bound, while enough servers run",
+    about: "a waiting process gets a free lock within the given bound, while enough servers run",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "The lock was free and wanted, enough servers ran, and nobody got it within the stated \
-           bound. With --availability that is judged at any time; of a program without, while no \
-           fault acts, by a bound that follows from the ttl and the timeouts.",
-    how: "A failover was not over, a network was cut, several processes divided the servers among \
-          them, a grant was never heard of, or nobody told those who wait that the lock was free.",
-    helps: "It is the price of a lock that is safe under a partition. Shorten what detects that a \
-            server is down, and how long a client waits before it asks again.",
+    what: "The lock was free, a process wanted it and enough servers ran, but no process got it \
+           within the given bound. With --availability this is judged at any time. For your own \
+           program without it, it is judged while no fault acts, against a bound derived from the \
+           ttl and the timeouts.",
+    how: "A failover was in progress, the network was partitioned, several processes split the \
+          servers among them, the reply to a grant was lost, or the waiting processes were not \
+          notified that the lock was free.",
+    helps: "This is the price of a lock that is safe under a partition. Shorten the time to detect \
+            a failed server, and the time that a client waits before it asks again.",
 };
 
 /// A half-open span.
@@ -230,10 +232,10 @@ fn finding(
         duration: length,
         processes: processes.into_iter().collect(),
         what: format!(
-            "Nobody had the lock from {from} to {until}, {length}, though it was free and wanted \
-             and {servers}{}; the bound is {}.",
-            if rule.between_faults { " and no fault acted" } else { "" },
-            rule.bound_us
+            "No process held the lock from {from} to {until} ({length}; bound {}), although it was \
+             free, a process wanted it and {servers}{}.",
+            rule.bound_us,
+            if rule.between_faults { ", and no fault acted" } else { "" },
         ),
         witness,
         clash: None,

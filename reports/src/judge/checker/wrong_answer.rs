@@ -26,19 +26,20 @@ use std::collections::BTreeSet;
 
 pub(super) const CHECKER: Checker = Checker {
     name: "wrong-answer",
-    about: "what a lock tells its caller for certain (granted, refused, lost, released) is so",
+    about: "each definite answer of the lock to its caller (granted, refused, lost, released) is \
+            true",
     check,
 };
 
 pub(super) const MEANING: Meaning = Meaning {
-    what: "A lock told its caller for certain what is not so: granted, although no quorum of \
-           servers had it for that caller, or not for as long as stated; refused, although its \
-           own value stood; lost or no longer held, although its lease ran on or this very \
-           release had removed it; or given back, although it stood on.",
-    how: "A reply was lost. The client sent the command again and took the second answer for the \
-          only one; or it took an error for a no.",
-    helps: "Tell the caller that the outcome is unknown. A command that finds its caller's own \
-            value says so: compare it before you refuse.",
+    what: "A lock gave its caller a definite answer that is false: granted, although no quorum of \
+           servers held it for that caller, or not for the stated time; refused, although its own \
+           value was set; lost or no longer held, although its lease continued or this very \
+           release had removed it; or released, although it remained.",
+    how: "A reply was lost. The client sent the command again and treated the second answer as the \
+          only one, or it read an error as a refusal.",
+    helps: "Tell the caller that the outcome is unknown. When a command finds its caller's own \
+            value, the lock was granted: compare the value before refusing.",
 };
 
 fn check(timeline: &Timeline<'_>) -> Vec<Finding> {
@@ -94,7 +95,8 @@ fn refused_but_stands(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<
     is_wrong.then(|| {
         let process = one.process;
         let what = format!(
-            "{process} was told that it did not get the lock, but what it had written stood at {}.",
+            "{process} was told that it did not get the lock, but the value it had written was set \
+             at {}.",
             servers(&standing)
         );
         finding(process, told, what, standing.iter().map(|span| span.from))
@@ -138,8 +140,8 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     if !is_given_back && is_quorum(timeline, &removed) {
         return is_settled(timeline, process, invoked).then(|| {
             let what = format!(
-                "{process} was told that it no longer held the lock, which this very release had \
-                 removed at {}.",
+                "{process} was told that it no longer held the lock, although this very release \
+                 had removed it at {}.",
                 servers(&removed)
             );
             let gone = removed.iter().filter_map(|span| Some(span.to?.0));
@@ -155,11 +157,11 @@ fn left_wrongly(timeline: &Timeline<'_>, section: &Section) -> Option<Finding> {
     let standing = stands_on(timeline, process, (invoked, told), owner);
     speaks_against(timeline, &standing, told).then(|| {
         let told_so = match is_given_back {
-            true => "it had given the lock back",
+            true => "it had released the lock",
             false => "it no longer held the lock",
         };
         let what = format!(
-            "{process} was told that {told_so}, but it stood on at {}.",
+            "{process} was told that {told_so}, but the lock remained at {}.",
             servers(&standing)
         );
         finding(process, told, what, standing.iter().map(|span| span.from))
@@ -395,7 +397,7 @@ mod tests {
         let promoted = left().fails(5, 1).grants_at(6, 2, 2, "b").expires(11, "a");
         assert_eq!(wrong_answers(promoted), 0, "another server may have answered");
         let ended = || left().fails(5, 1).server(6, 1, Change::Removed, "a", None);
-        assert_eq!(wrong_answers(ended()), 0, "it may have gone with its session");
+        assert_eq!(wrong_answers(ended()), 0, "it may have prevented by its session");
         let again = |owner: &str| {
             let story = left().fails(5, 1).acquires(6, 1).hears(7, 1, owner);
             wrong_answers(story.server(8, 1, Change::Removed, "a", None))

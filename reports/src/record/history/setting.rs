@@ -19,7 +19,7 @@ pub struct Checks {
 /// Every storage rule with its checks.
 macro_rules! storage_rules {
     ($($(#[$doc:meta])* $member:ident = $checks:expr,)*) => {
-        /// How the storage treats tokens.
+        /// The storage's treatment of tokens.
         #[derive(
             Clone,
             Copy,
@@ -53,29 +53,29 @@ macro_rules! storage_rules {
 }
 
 storage_rules! {
-    /// Reads and writes with a token lower than the highest seen are rejected.
+    /// The storage rejects reads and writes whose token is lower than the highest seen.
     Fenced = Checks { reads: true, writes: true, writes_late: false },
-    /// Only writes are checked.
+    /// The storage checks only writes.
     FencedWrites = Checks { reads: false, writes: true, writes_late: false },
-    /// Nothing is checked.
+    /// The storage checks nothing.
     Unchecked = Checks { reads: false, writes: false, writes_late: false },
-    /// Checked, but the write happens a moment later, without another look.
+    /// The storage checks the token, but writes a moment later without checking again.
     CheckThenWrite = Checks { reads: true, writes: true, writes_late: true },
 }
 
-/// What a server keeps a lock as.
+/// The form in which a server keeps a lock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Keeping {
-    /// A row that says until when it is held; the processes judge that by their wall clocks.
+    /// A row with an expiry time, which processes compare with their wall clocks.
     RowByClients,
-    /// A row that says until when it is held; the server judges that by its wall clock.
+    /// A row with an expiry time, which the server compares with its wall clock.
     RowByServer,
-    /// A lock of a connection: it goes when the connection ends, and has no ttl.
+    /// A connection's lock: it ends with the connection and has no ttl.
     Connection,
-    /// A key that goes when its lease ends; the process of its holder keeps that alive.
+    /// A key that is deleted when its lease ends; the holder's process keeps the lease alive.
     Lease,
-    /// A lock of a session, which the process of its holder keeps alive.
+    /// A session's lock; the holder's process keeps the session alive.
     Session,
     /// A lock of a member of a distributed system, released when the member departs.
     Membership,

@@ -9,15 +9,15 @@ use strum::{Display, EnumMessage, EnumString, IntoStaticStr, VariantArray};
 struct Work {
     /// The initial value in the storage.
     initial: i64,
-    /// The value that a process writes back after it has read a value; `None` if there is nothing
-    /// to write.
+    /// The value that a process writes back after reading a value; `None` if there is nothing to
+    /// write.
     next: fn(i64) -> Option<i64>,
 }
 
 /// Every workload with its effect on the guarded value.
 macro_rules! workloads {
     ($($(#[$doc:meta])* $member:ident = $work:expr,)*) => {
-        /// What is guarded.
+        /// The workload that uses the guarded value.
         #[derive(
             Clone,
             Copy,
@@ -50,13 +50,13 @@ macro_rules! workloads {
 }
 
 workloads! {
-    /// One value, read, changed and written back.
+    /// Reads a value, changes it and writes it back.
     Register = Work { initial: 0, next: |value| Some(value + 1) },
-    /// A flash sale: stock that must not be sold twice.
+    /// A flash sale: no item may be sold twice.
     Seckill = Work { initial: 20, next: |value| (value > 0).then(|| value - 1) },
-    /// A global increasing number.
+    /// Issues increasing numbers, such as order numbers.
     Sequence = Work { initial: 0, next: |value| Some(value + 1) },
-    /// Numbered jobs, each of which is done once.
+    /// Numbered jobs, each of which must be done once.
     Jobs = Work { initial: 0, next: |value| Some(value + 1) },
 }
 
@@ -74,7 +74,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// `true` if each piece of work is done once, so that a lock of its own is never needed again.
+    /// `true` if each job is done once, so its lock is never needed again.
     pub fn is_done_once(self) -> bool {
         self == Workload::Jobs
     }

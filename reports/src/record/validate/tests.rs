@@ -63,14 +63,14 @@ fn rejects_time_that_goes_back() {
     let said = edited(|events| events[4].time_us = SimTime(1));
     assert_eq!(
         said,
-        "event 4 (1 us, storage): time goes back: the event before it happened at 2000 us"
+        "event 4 (1 us, storage): time goes back: the previous event happened at 2000 us"
     );
 }
 
 #[test]
 fn rejects_a_gap_in_the_sequence() {
     let said = edited(|events| drop(events.remove(3)));
-    assert!(said.starts_with("event 4 ") && said.contains("its sequence should be 3"), "{said}");
+    assert!(said.starts_with("event 4 ") && said.contains("expected sequence 3"), "{said}");
 }
 
 #[test]
@@ -130,10 +130,10 @@ fn rejects_what_is_given_up_without_being_open_or_a_call_of_the_lock() {
 #[test]
 fn rejects_events_on_nodes_where_they_do_not_belong() {
     let server = edited(|events| events[1].node = Node::Client(1));
-    assert!(server.contains("client-1 is no server"), "{server}");
+    assert!(server.contains("client-1 is not a server"), "{server}");
     let process = edited(|events| events[0].node = Node::Redis(1));
     assert!(
-        process.contains("redis-1 is no process: only client-N and probe invoke operations"),
+        process.contains("redis-1 is not a process: only client-N and probe invoke operations"),
         "{process}"
     );
     let storage = edited(|events| {
@@ -162,7 +162,7 @@ fn rejects_the_dead_that_act() {
         events[crash].node = Node::Client(2);
         renumber(events);
     });
-    assert!(said.contains("client-2 invokes operation 5 though it has crashed"), "{said}");
+    assert!(said.contains("client-2 invokes operation 5 although it has crashed"), "{said}");
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn rejects_a_thread_that_acts_while_its_process_is_dead() {
     history.events.remove(3);
     renumber(&mut history.events);
     let said = validate(&history).unwrap_err().to_string();
-    assert!(said.contains("client-1.2 invokes operation 3 though it has crashed"), "{said}");
+    assert!(said.contains("client-1.2 invokes operation 3 although it has crashed"), "{said}");
 }
 
 #[test]

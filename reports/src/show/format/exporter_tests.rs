@@ -162,10 +162,10 @@ fn a_page_asks_for_nothing_and_holds_its_report() {
 #[test]
 fn a_page_shows_causes_boundary_and_remedies_only_if_they_were_searched() {
     let told = [
-        "But for one fault",
+        "Without one fault",
         "Boundary of duration_us",
-        "<td>necessary by arithmetic</td><td>10s</td>",
-        "<td>fencing &lt;at&gt; the storage</td><td>gone</td>",
+        "<td>calculated bound</td><td>10s</td>",
+        "<td>fencing &lt;at&gt; the storage</td><td>prevented</td>",
         "<td>lease 40s</td><td>not comparable</td><td>2 of 20 with it, 7 without</td>",
         "<td>broken in 3 of 50 (2-16 %, 1 unknown) seeds with it, 22 of 50 (31-58 %) without</td>",
         "Smallest reproduction of",
@@ -397,8 +397,7 @@ fn a_process_dies_after_all_that_its_threads_did_and_they_go_on_after_its_start(
         serde_json::from_str(pair.unwrap()[1].split_once(' ').unwrap().1).unwrap()
     };
     assert_eq!(clock("crashes", "client-1")["client-1.2"], 2);
-    let (started, next) =
-        (clock("starts again", "client-1"), clock("wants the lock", "client-1.2"));
+    let (started, next) = (clock("restarts", "client-1"), clock("wants the lock", "client-1.2"));
     assert_eq!(next["client-1"], started["client-1"]);
 }
 

@@ -91,7 +91,7 @@ fn overview(report: &Report) -> Markup {
         div.scroll {
             table {
                 caption { "Verdicts" }
-                (heads(&["lock", "fault", "verdict", "what was broken"]))
+                (heads(&["lock", "fault", "verdict", "broken rules"]))
                 tbody {
                     @for (index, run) in report.runs.iter().enumerate() { (row(run, index)) }
                 }
@@ -138,7 +138,7 @@ fn heading(run: &RunReport) -> Markup {
 fn lead(run: &RunReport) -> String {
     match (&run.verdict, run.violations.first()) {
         (_, Some(first)) => first.violation.summary.clone(),
-        (Verdict::Unknown { reason }, None) => format!("Not known because {reason}."),
+        (Verdict::Unknown { reason }, None) => format!("Unknown because {reason}."),
         _ => format!("Mutual exclusion held over {} acquisitions.", run.acquisitions),
     }
 }

@@ -124,15 +124,15 @@ fn write_exclusion(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
         "  {DIM}{:<18}{DIM:#}{RED}broken{RED:#} {often} in {of}: two processes were in their \
-         critical sections at once for {total} in all",
+         critical sections at the same time, for {total} in total",
         "mutual exclusion"
     )
 }
 
 fn exercise(run: &RunReport) -> String {
     match run.acquisitions {
-        0 => "nor put to the test: nobody acquired the lock".to_owned(),
-        some => format!("but hardly put to the test by {}", counted(some, "acquisition")),
+        0 => "but not tested: no process acquired the lock".to_owned(),
+        some => format!("but hardly tested: {}", counted(some, "acquisition")),
     }
 }
 
@@ -148,14 +148,16 @@ fn write_harm(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     }
     let rejected = match run.storage.rejected {
         0 => String::new(),
-        some => format!("the storage rejected {} for an old token", counted(some, "request")),
+        some => {
+            format!("the storage rejected {} because of an old token", counted(some, "request"))
+        }
     };
     let label = "damage";
     if harms.is_empty() {
         let rest = if rejected.is_empty() { rejected } else { format!("; {rejected}") };
         return writeln!(out, "  {DIM}{label:<18}{DIM:#}{GREEN}none{GREEN:#}{rest}");
     }
-    let rest = if rejected.is_empty() { rejected } else { format!("; besides, {rejected}") };
+    let rest = if rejected.is_empty() { rejected } else { format!("; also, {rejected}") };
     writeln!(out, "  {DIM}{label:<18}{DIM:#}{RED}{}{RED:#}{rest}", harms.join(", "))
 }
 
@@ -164,12 +166,14 @@ fn harm(kind: Kind, count: u64, total: Micros) -> String {
         Kind::StaleWrite => format!("{} accepted", counted(count, "stale write")),
         Kind::LostUpdate => format!("{} lost", counted(count, "update")),
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
-        Kind::DuplicateNumber => format!("{} issued again", counted(count, "number")),
+        Kind::DuplicateNumber => format!("{} issued twice", counted(count, "number")),
         Kind::NumberRegression => format!("{} issued out of order", counted(count, "number")),
         Kind::FencedOut => format!("the rightful holder rejected {}", times(count)),
-        Kind::Stuck => format!("stuck {}: nobody got the lock for {total} in all", times(count)),
-        Kind::Deadlock => "everybody: nobody gets the lock any more".to_owned(),
-        Kind::Starved => format!("somebody who waits is not served {}", times(count)),
+        Kind::Stuck => {
+            format!("stuck {}: no process got the lock, for {total} in total", times(count))
+        }
+        Kind::Deadlock => "deadlock: no process can get the lock any more".to_owned(),
+        Kind::Starved => format!("a waiting process not served {}", times(count)),
         other => format!("{other} {}", times(count)),
     }
 }
@@ -185,7 +189,7 @@ fn write_expected(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
             format!("{} can happen", kinds.join(", "))
         }
     };
-    let differs = if surprise { " This run shows more than that." } else { "" };
+    let differs = if surprise { " This run shows more." } else { "" };
     field(
         out,
         "literature",
@@ -227,7 +231,7 @@ fn write_plan(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
     }
     match u64::from(run.faults_fired) {
         fired if fired == planned => Ok(()),
-        fired => field(out, "", &format!("{} of these were fired", thousands(fired))),
+        fired => field(out, "", &format!("{} of them began", thousands(fired))),
     }
 }
 
@@ -264,8 +268,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
     if let Some(plan) = &report.minimal_plan {
         let faults: Vec<String> =
             plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
-        let enough =
-            if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+        let enough = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
         let of = report
             .minimal_run
             .as_ref()
@@ -280,7 +283,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let (fault, quantity) = (boundary.fault, &boundary.quantity);
         let analytic = boundary
             .analytic
-            .map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+            .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
         rerun_line(
             out,

@@ -58,8 +58,8 @@ fn entries(
     entries.collect()
 }
 
-/// What a run in which nothing was found is about: the events nearest to the begins and ends of its
-/// faults, or without faults the first ones.
+/// The timeline of a run without findings: the events nearest to the starts and ends of its faults,
+/// or the first events if it has no faults.
 pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     let events = whole.history.events.iter().enumerate();
     let faults: Vec<u64> = events
@@ -80,7 +80,7 @@ pub(super) fn around_faults(whole: &Timeline<'_>) -> Vec<TimelineEntry> {
     entries(whole, chosen, &BTreeSet::new())
 }
 
-/// Whether it is about the lock, its sections or a fault.
+/// Returns whether it concerns the lock, its critical sections or a fault.
 fn is_of_a_quiet_run(history: &History, event: &Event) -> bool {
     match &event.what {
         What::Server { key, primary, .. } => *primary && *key == history.header.resource,

@@ -23,23 +23,23 @@ pub struct Cell {
     pub client: String,
     /// The family or families, as `--fault` names them.
     pub fault: String,
-    /// How many seeds were run.
+    /// Number of seeds run.
     pub runs: u64,
-    /// How many of them were valid.
+    /// Number of valid runs.
     pub valid: u64,
-    /// How many were violated.
+    /// Number of violated runs.
     pub violated: u64,
-    /// How many exercised nothing.
+    /// Number of runs that did not exercise the lock.
     pub unknown: u64,
     /// The runs in which a program of the user's own failed by itself and nothing else was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<Failures>,
-    /// Why the run of the lowest seed is unknown, if any is.
+    /// The reason of the unknown run with the lowest seed, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_unknown: Option<FirstUnknown>,
-    /// How many runs broke each rule.
+    /// Number of runs that broke each rule.
     pub violations_by_kind: BTreeMap<Kind, u64>,
-    /// How many runs broke a rule for each cause.
+    /// Number of runs that broke a rule, by cause.
     pub violations_by_cause: BTreeMap<Cause, u64>,
     /// The lowest seed that broke each rule.
     pub first_seed: BTreeMap<Kind, Seed>,
@@ -48,10 +48,10 @@ pub struct Cell {
     /// If no run was violated: the 95 % upper bound of the rate by the rule of three.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub quiet_bound: Option<f64>,
-    /// How many seeds it takes to see a violation.
+    /// Number of seeds until a violation.
     #[serde(default)]
     pub seeds_to_first: SeedsToFirst,
-    /// How many of the anomalies' smallest runs were seen again, event by event, under turmoil.
+    /// Number of the anomalies' smallest runs that turmoil reproduced event by event.
     pub confirmed_under_turmoil: u64,
     /// Each distinct anomaly, by id.
     pub fingerprints: Vec<Fingerprint>,
@@ -59,18 +59,17 @@ pub struct Cell {
     /// of each, and so on. The smallest always are.
     #[serde(default = "violations_max")]
     pub violations_max: u64,
-    /// How often a fault of each kind began in each phase of the protocol.
+    /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What these faults do not put to the test with these settings, in sentences: no number of
-    /// seeds shows it.
+    /// What no number of seeds can show with these faults and settings, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
-    /// How it was held against what should come out, if it was.
+    /// The comparison with the expectation, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expectation: Option<Expectation>,
-    /// What differs from machine to machine: `cpu_us`, the processor time of all runs in
-    /// microseconds; `cpu_us_per_run`; and `cpu_us_to_first_median` and `cpu_us_to_first_p90`,
-    /// which are the seeds to the first violation times that.
+    /// Measurements, which differ between machines: `cpu_us`, the processor time of all runs in
+    /// microseconds; `cpu_us_per_run`; and `cpu_us_to_first_median` and `cpu_us_to_first_p90`, the
+    /// seeds to the first violation multiplied by `cpu_us_per_run`.
     #[serde(default)]
     pub measured: BTreeMap<String, f64>,
 }
@@ -82,7 +81,7 @@ pub struct Failures {
     pub runs: u64,
     /// The lowest seed of them.
     pub first_seed: Seed,
-    /// How it failed there.
+    /// The failure there.
     pub reason: String,
 }
 
@@ -91,11 +90,11 @@ pub struct Failures {
 pub struct FirstUnknown {
     /// Its seed.
     pub seed: Seed,
-    /// What it lacks.
+    /// The reason.
     pub reason: String,
 }
 
-/// How many violations a cell keeps unless told otherwise.
+/// Default number of violations that a cell keeps.
 pub const VIOLATIONS_MAX: u64 = 100;
 
 fn violations_max() -> u64 {
@@ -114,15 +113,14 @@ pub struct Fingerprint {
     pub kind: Kind,
     /// Why.
     pub cause: Cause,
-    /// How many runs show it.
+    /// Number of runs that show it.
     pub runs: u64,
     /// The smallest run that shows it.
     pub smallest: Smallest,
     /// Further runs that show it, ascending.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<Kept>,
-    /// What was found in the smallest run, with its minimal plan; absent if it was not made
-    /// minimal.
+    /// The finding in the smallest run, with its minimal plan; absent if it was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
     /// What the store of findings says of it; absent without `--findings`.
@@ -135,7 +133,7 @@ pub struct Fingerprint {
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Kept {
-    /// How many faults its plan holds.
+    /// Number of faults in its plan.
     pub faults: u64,
     /// Its seed.
     pub seed: Seed,
@@ -146,11 +144,11 @@ pub struct Kept {
     Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize, JsonSchema,
 )]
 pub struct Smallest {
-    /// How many faults its plan (its minimal plan, if one was found) holds.
+    /// Number of faults in its plan (its minimal plan, if one was found).
     pub faults: u64,
     /// Its seed.
     pub seed: Seed,
-    /// Whether the same history was seen when it was run again under turmoil.
+    /// `true` if a second run under turmoil gave the same history.
     #[serde(default)]
     pub confirmed_under_turmoil: bool,
 }

@@ -30,7 +30,7 @@ pub struct Comparison {
     /// Always 1.
     #[schemars(extend("const" = VERSION))]
     pub version: u32,
-    /// What compared them.
+    /// The program that compared them.
     pub tool: Tool,
     /// The first.
     pub a: Side,
@@ -51,13 +51,13 @@ pub struct Comparison {
 /// One of the two.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Side {
-    /// A lock or a file, as it was asked for.
+    /// The lock or file, as given on the command line.
     pub name: String,
-    /// What made it.
+    /// The program that wrote it.
     pub tool: Tool,
     /// From the first seed to the last.
     pub seeds: SeedRange,
-    /// Whether every seed was run.
+    /// `true` if every seed was run.
     pub complete: bool,
 }
 
@@ -66,9 +66,9 @@ pub struct Side {
 pub struct Setting {
     /// Its key in a scenario.
     pub key: String,
-    /// What it is in the first; null where it has none.
+    /// Its value in the first; null if it has none.
     pub a: Value,
-    /// What it is in the second.
+    /// Its value in the second.
     pub b: Value,
 }
 
@@ -83,11 +83,11 @@ pub struct Pair {
     pub b: Half,
     /// The two-sided p-value of Fisher's exact test of the two rates, to three significant digits.
     pub p: f64,
-    /// What follows.
+    /// The conclusion.
     pub difference: Difference,
-    /// What was broken in the first only.
+    /// Anomalies of the first only.
     pub only_a: Vec<Anomaly>,
-    /// What was broken in the second only.
+    /// Anomalies of the second only.
     pub only_b: Vec<Anomaly>,
 }
 
@@ -96,11 +96,11 @@ pub struct Pair {
 pub struct Half {
     /// The lock.
     pub client: String,
-    /// How many seeds were run.
+    /// Number of seeds run.
     pub runs: u64,
-    /// How many of them exercised the lock.
+    /// Number of them that exercised the lock.
     pub exercised: u64,
-    /// How many of these were violated.
+    /// Number of these that were violated.
     pub violated: u64,
     /// The rate of the violated among the exercised.
     pub rate: Rate,
@@ -119,7 +119,7 @@ pub struct Anomaly {
     pub runs: u64,
 }
 
-/// Whether two rates differ.
+/// The comparison of two rates.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Difference {
@@ -133,7 +133,7 @@ pub enum Difference {
     NotExercised,
 }
 
-/// Why two sweeps cannot be compared.
+/// The reason why two sweeps cannot be compared.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("'{a}' and '{b}' have no cell in common: {a} has {cells_a}, {b} has {cells_b}")]
 pub struct NothingInCommon {

@@ -18,7 +18,7 @@ const LENGTHS: [u64; 4] = [16, 256, 4_096, 65_536];
 /// at most 1/16 too high. So a table of counts has at most 208 entries for any number of seeds.
 pub(crate) const EXACT_MAX: u64 = 32;
 
-/// How many seeds it takes to see a violation, counted from the first seed of a block.
+/// Number of seeds until a violation, counted from the first seed of a block.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SeedsToFirst {
     /// Half of the blocks need no more; null if more than half of them are quiet, or none is
@@ -29,20 +29,20 @@ pub struct SeedsToFirst {
     /// The length of the blocks that the two were taken from: the shortest at which nine in ten
     /// blocks show a violation, else the longest that was completed; zero if none was.
     pub block: u64,
-    /// How many blocks of that length were completed.
+    /// Number of completed blocks of that length.
     pub complete: u64,
-    /// What both follow from, for each length.
+    /// The blocks that both are computed from, for each length.
     pub blocks: Vec<Blocks>,
 }
 
 /// The blocks of one length.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Blocks {
-    /// How many seeds a block has.
+    /// Number of seeds in a block.
     pub length: u64,
-    /// How many complete blocks show no violation.
+    /// Number of complete blocks without a violation.
     pub quiet: u64,
-    /// How many complete blocks show their first violation after so many seeds.
+    /// Number of complete blocks by the number of seeds until their first violation.
     pub first: BTreeMap<u64, u64>,
     /// Blocks of which not all seeds were run, ascending.
     pub open: Vec<OpenBlock>,
@@ -53,7 +53,7 @@ pub struct Blocks {
 pub struct OpenBlock {
     /// Its first seed.
     pub from: Seed,
-    /// How many of its seeds were run.
+    /// Number of its seeds that were run.
     pub seeds: u64,
     /// How far into the block the earliest violation known so far is, counted from 1.
     pub to_first: Option<u64>,

@@ -11,7 +11,7 @@ const Z: f64 = 1.959_963_984_540_054;
 /// on every machine.
 #[derive(Clone, Copy, PartialEq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
-    /// What was found.
+    /// The measured rate.
     pub point: f64,
     /// The lower end of the interval.
     pub low: f64,

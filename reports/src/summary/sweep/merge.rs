@@ -14,36 +14,39 @@ pub enum Gaps {
     Allowed,
 }
 
-/// Why summaries cannot be added up, with the seeds at fault.
+/// The reason why summaries cannot be merged, with the seeds at fault.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MergeError {
     /// No summaries.
     #[error("no sweep summary given: merge takes at least one")]
     Nothing,
     /// Two summaries have different settings.
-    #[error("seeds {0} and {1} differ at '{2}': only sweeps of one configuration add up")]
+    #[error(
+        "seeds {0} and {1} differ at '{2}': only sweeps with the same configuration can be \
+             merged"
+    )]
     Config(SeedRange, SeedRange, String),
     /// Two summaries have different clients or faults.
     #[error(
-        "seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients \
-         and faults add up"
+        "seeds {0} have the cells {1}, but seeds {2} have {3}: only sweeps of the same clients and \
+         faults can be merged"
     )]
     Cells(SeedRange, String, SeedRange, String),
     /// Two summaries count the same seeds.
-    #[error("seeds {0} and {1} overlap: each seed may be counted once")]
+    #[error("seeds {0} and {1} overlap: expected each seed once")]
     Overlap(SeedRange, SeedRange),
     /// Seeds are missing.
-    #[error("seeds {0} are missing: give the summary that has them, or allow a partial sum")]
+    #[error("seeds {0} are missing: pass the summary that has them, or allow a partial sum")]
     Gap(SeedRange),
     /// A summary was truncated.
     #[error(
-        "the sweep of seeds {0} is not complete and does not say which seeds it lacks: run it again"
+        "the sweep of seeds {0} is incomplete and does not list its missing seeds: run it again"
     )]
     Incomplete(SeedRange),
     /// A summary is a slice and does not name its seeds.
     #[error(
-        "the sweep of seeds {0} is slice {1} of {2} and does not say of which seeds: run it again \
-         with this build, or allow a partial sum"
+        "the sweep of seeds {0} is slice {1} of {2} and does not list its seeds: run it again with \
+         this build, or allow a partial sum"
     )]
     Unstated(SeedRange, u32, u32),
     /// A summary was interrupted before it explained its anomalies, and the others explain theirs.
@@ -210,7 +213,7 @@ mod tests {
     #[test]
     fn overlapping_seeds_are_refused() {
         let said = refused(&[samples::sweep(5, 12), samples::sweep(0, 6)]);
-        assert_eq!(said, "seeds 0..6 and 5..12 overlap: each seed may be counted once");
+        assert_eq!(said, "seeds 0..6 and 5..12 overlap: expected each seed once");
     }
 
     #[test]
@@ -218,7 +221,7 @@ mod tests {
         let parts = [samples::sweep(0, 5), samples::sweep(8, 12)];
         assert_eq!(
             refused(&parts),
-            "seeds 5..8 are missing: give the summary that has them, or allow a partial sum"
+            "seeds 5..8 are missing: pass the summary that has them, or allow a partial sum"
         );
         let sum = merge(&parts, Gaps::Allowed).unwrap();
         assert_eq!(
@@ -242,7 +245,8 @@ mod tests {
         let config = other(|sweep| sweep.config["ttl_us"] = serde_json::json!(1));
         assert_eq!(
             config,
-            "seeds 0..5 and 5..8 differ at 'config.ttl_us': only sweeps of one configuration add up"
+            "seeds 0..5 and 5..8 differ at 'config.ttl_us': only sweeps with the same \
+             configuration can be merged"
         );
         assert!(
             other(|sweep| sweep.tool.version = "9.0.0".to_owned()).contains("differ at 'tool'")
@@ -258,7 +262,7 @@ mod tests {
             merge(&[cut], Gaps::Allowed)
                 .unwrap_err()
                 .to_string()
-                .starts_with("the sweep of seeds 0..5 is not")
+                .starts_with("the sweep of seeds 0..5 is incomplete")
         );
         assert_eq!(merge(&[], Gaps::Allowed), Err(MergeError::Nothing));
     }
@@ -279,7 +283,7 @@ mod tests {
             assert!(!sum.complete && sum.possible().is_ok(), "{:?}", sum.possible());
             sum
         };
-        let why = "give the summary that has them, or allow a partial sum";
+        let why = "pass the summary that has them, or allow a partial sum";
         lacks(&[slice(1), slice(3)], &format!("seeds 13..27 are missing: {why}"));
         let tail = lacks(&[slice(3), slice(2)], &format!("seeds 0..13 are missing: {why}"));
         let head = lacks(&[slice(1), slice(2)], &format!("seeds 27..41 are missing: {why}"));

@@ -9,10 +9,10 @@ use fencepost_faults::Seed;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Impossible {
     /// Its seeds are out of order.
-    #[error("seeds {0}: its gaps do not ascend, or seeds lie outside of its slice")]
+    #[error("seeds {0}: its gaps are not in ascending order, or some seeds are outside its slice")]
     Seeds(SeedRange),
     /// Its claim of completeness is wrong.
-    #[error("seeds {0}: 'complete' does not agree with the seeds and gaps")]
+    #[error("seeds {0}: 'complete' contradicts the seeds and gaps")]
     Complete(SeedRange),
     /// A cell's counts contradict each other.
     #[error("{client} x {fault}: {what}")]
@@ -197,11 +197,12 @@ mod tests {
     #[test]
     fn rejects_seeds_in_disorder() {
         let gap = |from, to| SeedRange { from: Seed(from), to: Seed(to) };
-        let said = "seeds 3..44: its gaps do not ascend, or seeds lie outside of its slice";
+        let said = "seeds 3..44: its gaps are not in ascending order, or some seeds are outside \
+                    its slice";
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(9, 5)]), said);
         assert_eq!(refused(|sweep| sweep.gaps = vec![gap(5, 9), gap(8, 10)]), said);
         assert_eq!(refused(|sweep| sweep.whole = Some(gap(10, 44))), said);
         let cut = refused(|sweep| sweep.whole = Some(gap(0, 44)));
-        assert_eq!(cut, "seeds 3..44: 'complete' does not agree with the seeds and gaps");
+        assert_eq!(cut, "seeds 3..44: 'complete' contradicts the seeds and gaps");
     }
 }

@@ -23,7 +23,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "create-not-compared",
-        "puts its key again if it is there",
+        "puts its key even if it exists",
         Rule::Asks(|path, body| {
             let is_it = path == "kv/txn" && body["compare"][0].is_object();
             if is_it {
@@ -46,7 +46,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "waits-for-too-few",
-        "does not wait for the one right in front",
+        "does not wait for the key just in front",
         Rule::Asks(|path, body| {
             let revision = body["max_create_revision"].as_str().and_then(|text| text.parse().ok());
             let is_it = path == "kv/range" && revision.is_some();
@@ -59,7 +59,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "waits-for-the-first",
-        "waits for the first instead of the one in front",
+        "waits for the first key instead of the one in front",
         Rule::Asks(|path, body| {
             let is_it = path == "kv/range" && body["sort_order"] == "DESCEND";
             if is_it {
@@ -70,7 +70,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "nobody-in-front",
-        "sees nobody in front of it",
+        "sees no one in front of it",
         Rule::Hears(|path, answer| {
             let is_it = path == "kv/range+" && answer["kvs"][0].is_object();
             if is_it {
@@ -81,14 +81,14 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "lease-tenth",
-        "asks for a lease of a tenth of the time",
+        "requests a lease of a tenth of the ttl",
         Rule::Asks(|path, body| {
             path == "lease/grant" && ttl(body, |seconds| (seconds / 10).max(1))
         }),
     ),
     by(
         "lease-tenfold",
-        "asks for a lease ten times as long",
+        "requests a lease of ten times the ttl",
         Rule::Asks(|path, body| path == "lease/grant" && ttl(body, |seconds| seconds * 10)),
     ),
     by(
@@ -101,7 +101,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "keepalive-refused-unheard",
-        "does not hear that its lease is over",
+        "does not notice that its lease has ended",
         Rule::Hears(|path, answer| {
             let Some(result) = answer.get_mut("result").filter(|result| result["ID"].is_string())
             else {
@@ -124,12 +124,12 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "revoke-unsent",
-        "does not end its lease",
+        "does not revoke its lease",
         Rule::Unsent(|path, _| (path == "lease/revoke").then(|| json!({"header": {}}))),
     ),
     by(
         "delete-and-revoke-unsent",
-        "gives nothing back",
+        "neither deletes its key nor revokes its lease",
         Rule::Unsent(|path, _| {
             let is_it = matches!(path, "kv/deleterange" | "lease/revoke" | "lock/unlock");
             is_it.then(|| json!({"header": {"revision": "1"}, "deleted": "1"}))
@@ -144,7 +144,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "own-key-not-looked-for",
-        "does not look for its own key",
+        "does not check its own key",
         Rule::Hears(|path, answer| {
             let is_it = path == "kv/range" && answer["kvs"].as_array().is_none_or(Vec::is_empty);
             if is_it {
@@ -166,7 +166,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "watch-from-now",
-        "watches from when the watch begins",
+        "watches from the current revision instead of the one it read",
         Rule::Asks(|path, body| {
             path == "watch" && without(body, "/create_request", "start_revision")
         }),
@@ -184,15 +184,15 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     on(
         "etcd-lease-forgotten",
-        "keys stay when their lease ends",
+        "keys stay after their lease ends",
         Rule::Asks(|path, body| {
             path == "kv/txn" && without(body, "/success/0/request_put", "lease")
         }),
     ),
-    on("delete-not-told", "a watch does not tell of deletions", Rule::NoDeletions),
+    on("delete-not-told", "a watch does not report deletions", Rule::NoDeletions),
     on(
         "lease-ends-early",
-        "a lease ends in half of its time",
+        "a lease ends after half of its ttl",
         Rule::Asks(|path, body| path == "lease/grant" && ttl(body, |seconds| (seconds / 2).max(1))),
     ),
     on(
@@ -205,7 +205,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     on(
         "etcd-delete-ignored",
-        "deleterange answers and deletes nothing",
+        "deleterange answers but deletes nothing",
         Rule::Unsent(|path, _| {
             (path == "kv/deleterange").then(|| json!({"header": {}, "deleted": "1"}))
         }),

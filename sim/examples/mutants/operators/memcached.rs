@@ -15,12 +15,12 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
 pub(crate) const TABLE: &[Operator] = &[
     by(
         "add-is-set",
-        "takes the lock whoever has it",
+        "takes the lock even if another process has it",
         Rule::Words(|words| renamed(words, "add", "set")),
     ),
     by(
         "cas-dropped",
-        "changes the lock whoever has it",
+        "changes the lock even if another process has it",
         Rule::Words(|words| {
             let is_cas = renamed(words, "cas", "set");
             if is_cas {
@@ -31,30 +31,34 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "mc-ttl-tenfold",
-        "takes the lock for ten times as long",
+        "takes the lock for ten times the ttl",
         Rule::Words(|words| lasts(words, |seconds| seconds * 10)),
     ),
     by(
         "mc-ttl-tenth",
-        "takes the lock for a tenth of the time",
+        "takes the lock for a tenth of the ttl",
         Rule::Words(|words| lasts(words, |seconds| (seconds / 10).max(1))),
     ),
     by(
         "mc-ttl-short",
-        "counts on the lease for 2 s longer than it lasts",
+        "relies on the lease for 2 s longer than it lasts",
         Rule::Words(|words| lasts(words, |seconds| seconds.saturating_sub(2).max(1))),
     ),
-    by("mc-ttl-dropped", "takes the lock for ever", Rule::Words(|words| lasts(words, |_| 0))),
-    by("mc-same-owner", "marks the lock by the same value as everybody", Rule::SameOwner),
+    by(
+        "mc-ttl-dropped",
+        "takes the lock without an expiry",
+        Rule::Words(|words| lasts(words, |_| 0)),
+    ),
+    by("mc-same-owner", "uses the same owner value as every process", Rule::SameOwner),
     by("mc-owner-not-compared", "takes every owner that it reads for itself", Rule::OwnerIsMine),
     by(
         "mc-delete-unsent",
-        "does not give the lock back",
+        "does not release the lock",
         Rule::Unsent(|words| (words[0] == "delete").then_some("DELETED\r\n")),
     ),
     by(
         "mc-wrong-key",
-        "gives another key back",
+        "releases a different key",
         Rule::Words(|words| {
             let is_it = words[0] == "delete";
             words[1].push_str(if is_it { "x" } else { "" });
@@ -63,7 +67,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "mc-release-unsent",
-        "does not give the lock back by cas",
+        "does not release the lock by cas",
         Rule::Unsent(|words| (words[0] == "cas").then_some("STORED\r\n")),
     ),
     by(
@@ -80,12 +84,12 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     by(
         "mc-exists-unheard",
-        "does not hear that another was faster",
+        "does not notice that another process was faster",
         Rule::Heard(|_, answer| (answer == "EXISTS\r\n").then_some("STORED\r\n")),
     ),
     by(
         "mc-not-found-unheard",
-        "says that it released what it had lost",
+        "reports a lost lock as released",
         Rule::Heard(|name, answer| {
             let done = if name == "delete" { "DELETED\r\n" } else { "STORED\r\n" };
             (answer == "NOT_FOUND\r\n").then_some(done)
@@ -98,22 +102,22 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     on(
         "mc-add-is-set",
-        "add stores whatever is there",
+        "add stores even if the key exists",
         Rule::Words(|words| renamed(words, "add", "set")),
     ),
     on(
         "mc-expired-seen",
-        "an expired item is seen for 30 s more",
+        "an expired item stays visible for 30 s",
         Rule::Words(|words| lasts(words, |seconds| seconds + 30)),
     ),
     on(
         "mc-delete-leaves",
-        "delete answers and leaves the item",
+        "delete answers but keeps the item",
         Rule::Unsent(|words| (words[0] == "delete").then_some("DELETED\r\n")),
     ),
     on(
         "mc-cas-is-set",
-        "cas stores whatever is there",
+        "cas stores even if the id does not match",
         Rule::Words(|words| {
             let is_cas = renamed(words, "cas", "set");
             if is_cas {

@@ -24,18 +24,18 @@ const NO: &str = "\x02\0\0\x04\x010";
 const YES: &str = "\x02\0\0\x04\x011";
 
 pub(crate) const TABLE: &[Operator] = &[
-    asks("my-release-unsent", "does not give the lock back", &[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
+    asks("my-release-unsent", "does not release the lock", &[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
     asks(
         "my-owner-unchecked",
-        "does not look whose the lock is",
+        "does not check who owns the lock",
         &[("= CONNECTION_ID()", "IS NOT NULL")],
     ),
     hears("my-refusal-read-as-grant", "reads a refusal as a grant", &[(NO, YES)]),
     hears("my-grant-read-as-refusal", "reads a grant as a refusal", &[(YES, NO)]),
-    on("get-lock-shared", "GET_LOCK says yes to all", Rule::Answers(&[(NO, YES)])),
+    on("get-lock-shared", "GET_LOCK grants every request", Rule::Answers(&[(NO, YES)])),
     on(
         "release-does-nothing",
-        "RELEASE_LOCK leaves the lock",
+        "RELEASE_LOCK keeps the lock",
         Rule::Asks(&[("RELEASE_LOCK(", "IS_USED_LOCK(")]),
     ),
 ];

@@ -27,12 +27,12 @@ pub(crate) const TABLE: &[Operator] = &[
     asks("for-update-dropped", "reads the row without locking it", &[(" FOR UPDATE", "")]),
     asks(
         "owner-not-looked-at",
-        "changes the row whoever it belongs to",
+        "changes the row even if another process owns it",
         &[("AND CLIENT_ID=$3", "AND LOCK_KEY=$1"), ("AND locked_by = $2", "AND name = $1")],
     ),
     asks(
         "expiry-not-looked-at",
-        "takes a row that is not expired",
+        "takes a row that has not expired",
         &[
             ("CREATED_DATE<$", "CREATED_DATE>$"),
             ("EXPIRED_AFTER<$", "EXPIRED_AFTER>$"),
@@ -52,7 +52,7 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     asks(
         "isolation-dropped",
-        "does not ask for a serializable transaction",
+        "does not request a serializable transaction",
         &[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")],
     ),
     asks(
@@ -62,12 +62,12 @@ pub(crate) const TABLE: &[Operator] = &[
     ),
     asks(
         "pg-ttl-tenth",
-        "takes the lock for a tenth of the time",
+        "takes the lock for a tenth of the ttl",
         &[("0000 milliseconds", "000 milliseconds ")],
     ),
     asks(
         "pg-wrong-unlock",
-        "gives another key back",
+        "releases a different key",
         &[("pg_advisory_unlock($1)", "pg_advisory_unlock(1)")],
     ),
     asks(
@@ -87,34 +87,30 @@ pub(crate) const TABLE: &[Operator] = &[
         "does not count the row that it changed",
         &[("UPDATE 1", "UPDATE 0"), ("INSERT 0 1", "INSERT 0 0")],
     ),
-    hears(
-        "deleted-read-as-none",
-        "says that it had lost what it gave back",
-        &[("DELETE 1", "DELETE 0")],
-    ),
+    hears("deleted-read-as-none", "reports a released lock as lost", &[("DELETE 1", "DELETE 0")]),
     hears(
         "none-deleted-read-as-one",
-        "says that it gave back what it had lost",
+        "reports a lost lock as released",
         &[("DELETE 0", "DELETE 1")],
     ),
     on(
         "row-lock-ignored",
-        "SELECT ... FOR UPDATE locks nothing",
+        "SELECT ... FOR UPDATE locks no row",
         Rule::Asks(&[(" FOR UPDATE", "")]),
     ),
     on(
         "advisory-lock-shared",
-        "pg_try_advisory_lock says yes to all",
+        "pg_try_advisory_lock grants every request",
         Rule::Answers(&[(FALSE, TRUE)]),
     ),
     on(
         "isolation-ignored",
-        "SERIALIZABLE is read committed",
+        "SERIALIZABLE behaves like READ COMMITTED",
         Rule::Asks(&[("BEGIN ISOLATION LEVEL SERIALIZABLE", "BEGIN")]),
     ),
     on(
         "conflict-overwrites",
-        "ON CONFLICT DO UPDATE looks at no condition",
+        "ON CONFLICT DO UPDATE ignores its condition",
         Rule::Asks(&[
             ("WHERE shedlock.lock_until <= $4", ""),
             ("AND shedlock.lock_until <= timezone('utc', CURRENT_TIMESTAMP)", ""),

@@ -130,7 +130,7 @@ pub(crate) fn bulk(value: &[u8]) -> Vec<u8> {
     [format!("${}\r\n", value.len()).as_bytes(), value, b"\r\n"].concat()
 }
 
-/// A vote for the requester, in place of a Sentinel's reply, if it asked for one.
+/// A vote for the requester, instead of a Sentinel's reply, if it asked for one.
 pub(crate) fn vote(reply: &[u8], asked: &[u8]) -> Option<Vec<u8>> {
     let words = words_of(asked)?;
     let [_, name, _, _, epoch, candidate] = &words[..] else { return None };

@@ -24,13 +24,16 @@ pub(crate) const TABLE: &[Operator] = &[
     words("token-of-the-highest", "sends a token higher than all others", Side::Lock, |call| {
         token(call, |_| Some(u64::from(u32::MAX)))
     }),
-    words("token-backwards", "sends tokens that fall instead of rising", Side::Lock, |call| {
-        token(call, |token| Some(u64::from(u32::MAX).wrapping_sub(token)))
-    }),
-    words("token-coarse", "sends tokens that four acquisitions share", Side::Lock, |call| {
+    words(
+        "token-backwards",
+        "sends tokens that decrease instead of increasing",
+        Side::Lock,
+        |call| token(call, |token| Some(u64::from(u32::MAX).wrapping_sub(token))),
+    ),
+    words("token-coarse", "sends the same token for four acquisitions", Side::Lock, |call| {
         token(call, |token| Some(token / 4))
     }),
-    words("tokens-unchecked", "the storage looks at no token", Side::Server, |call| {
+    words("tokens-unchecked", "the storage checks no token", Side::Server, |call| {
         token(call, |_| None)
     }),
 ];

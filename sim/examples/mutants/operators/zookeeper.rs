@@ -16,48 +16,52 @@ const fn on(name: &'static str, about: &'static str, rule: Rule) -> Operator {
 pub(crate) const TABLE: &[Operator] = &[
     by(
         "ephemeral-dropped",
-        "creates nodes that stay",
+        "creates persistent nodes",
         Rule::Asks(|frame, kind| kind == CREATE && flag(frame, 3, 2)),
     ),
     by(
         "sequence-dropped",
-        "creates nodes without a number",
+        "creates nodes without a sequence number",
         Rule::Asks(|frame, kind| kind == CREATE && flag(frame, 3, 1)),
     ),
     by(
         "watch-dropped",
-        "leaves no watch behind",
+        "sets no watch",
         Rule::Asks(|frame, kind| {
             matches!(kind, EXISTS | GET_DATA | GET_CHILDREN) && without_watch(frame)
         }),
     ),
-    by("watches-not-set-again", "sets no watches at another server", Rule::Unsent(SET_WATCHES)),
-    by("delete-unsent", "does not give the lock back", Rule::Unsent(DELETE)),
+    by(
+        "watches-not-set-again",
+        "does not set its watches again on another server",
+        Rule::Unsent(SET_WATCHES),
+    ),
+    by("delete-unsent", "does not release the lock", Rule::Unsent(DELETE)),
     by(
         "delete-of-wrong-node",
-        "deletes another node",
+        "deletes a different node",
         Rule::Asks(|frame, kind| kind == DELETE && other_path(frame)),
     ),
-    by("ping-unsent", "does not tell the server that it lives", Rule::Unsent(PING)),
+    by("ping-unsent", "sends no keep-alive", Rule::Unsent(PING)),
     by("close-unsent", "does not close its session", Rule::Unsent(CLOSE)),
     by(
         "exists-wrong-node",
-        "watches another node",
+        "watches a different node",
         Rule::Asks(|frame, kind| matches!(kind, EXISTS | GET_DATA) && other_path(frame)),
     ),
     by(
         "own-node-first",
-        "sees nobody in front of it",
+        "sees no one in front of it",
         Rule::Hears(|frame, kind| kind == GET_CHILDREN && last_only(frame)),
     ),
     by(
         "first-unseen",
-        "does not see the first in the queue",
+        "does not see the first node of the queue",
         Rule::Hears(|frame, kind| kind == GET_CHILDREN && without_first(frame)),
     ),
     by(
         "no-node-unheard",
-        "does not hear that its node was gone",
+        "does not notice that its node is gone",
         Rule::Hears(|frame, kind| kind == DELETE && without_error(frame)),
     ),
     by(
@@ -75,23 +79,23 @@ pub(crate) const TABLE: &[Operator] = &[
         "gets a token that several holders share",
         Rule::Hears(|frame, kind| kind == EXISTS && token(frame, |token| token >> 4)),
     ),
-    by("session-short", "counts on its session for twice as long as it lasts", Rule::Timeout(1, 2)),
-    by("session-long", "asks for a session ten times as long", Rule::Timeout(10, 1)),
-    on("watch-lost", "what a watch tells is lost", Rule::NoWatches),
-    on("delete-does-nothing", "delete answers and leaves the node", Rule::Unsent(DELETE)),
+    by("session-short", "relies on its session for twice its timeout", Rule::Timeout(1, 2)),
+    by("session-long", "requests a session timeout ten times as long", Rule::Timeout(10, 1)),
+    on("watch-lost", "the server's watch events are lost", Rule::NoWatches),
+    on("delete-does-nothing", "delete answers but keeps the node", Rule::Unsent(DELETE)),
     on(
         "zk-node-stays",
-        "an ephemeral node stays when its session ends",
+        "an ephemeral node stays after its session ends",
         Rule::Asks(|frame, kind| kind == CREATE && flag(frame, 3, 2)),
     ),
     on(
         "children-unsorted",
-        "a server does not tell of the oldest child",
+        "a server does not list the oldest child",
         Rule::Hears(|frame, kind| kind == GET_CHILDREN && without_first(frame)),
     ),
     on(
         "zxid-constant",
-        "a node does not tell when it was created",
+        "a node does not report its creation zxid",
         Rule::Hears(|frame, kind| kind == EXISTS && token(frame, |_| 1)),
     ),
 ];

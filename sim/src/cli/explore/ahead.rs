@@ -14,8 +14,8 @@ pub(super) fn asks(survey: &Survey, jobs: usize) -> Result<(), Failure> {
         return Ok(());
     }
     Err(Failure::wrong(format!(
-        "these bounds mean {}: expected at most {UNASKED_MAX} runs without --yes; --shard M/N \
-         runs a part, and fewer --faults, families, --processes or --cycles mean fewer",
+        "these bounds mean {}: expected at most {UNASKED_MAX} runs without --yes; run a part with \
+         --shard M/N, or reduce --faults, --processes, --cycles or the families",
         in_all(survey, jobs)
     )))
 }

@@ -33,12 +33,12 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
     watch.progress.finish();
     let (said, outcome) = match checked? {
         Checked::Same { slices, of, runs } => (
-            format!("the same: {slices} of {of} slices were done again, in {runs} runs"),
+            format!("the same: {slices} of {of} slices were repeated, in {runs} runs"),
             Outcome::AsExpected,
         ),
         Checked::Differs(slice) => (
             format!(
-                "not the same: the runs with {}, units {} to {}, come out otherwise",
+                "not the same: the runs with {}, units {} to {}, have other results",
                 Level { faults: slice.faults, delays: slice.delays },
                 slice.from,
                 slice.to
@@ -46,10 +46,10 @@ pub(super) fn check(path: &Path, arguments: &ExploreArguments) -> Result<Outcome
             Outcome::Violated,
         ),
         Checked::Foreign => (
-            "not the same: its slices, conditions or words are not those of its bounds".to_owned(),
+            "not the same: its slices, conditions or words do not match its bounds".to_owned(),
             Outcome::Violated,
         ),
-        Checked::Stopped => ("stopped: nothing is said".to_owned(), Outcome::Unknown),
+        Checked::Stopped => ("stopped: not decided".to_owned(), Outcome::Unknown),
     };
     print(&format!("{}: {said}\n", path.display()))?;
     Ok(INTERRUPT.outcome().unwrap_or(outcome))

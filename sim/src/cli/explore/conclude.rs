@@ -44,7 +44,10 @@ impl Order<'_> {
             return Ok(Outcome::AsExpected);
         }
         let Shard { index, count } = self.shard;
-        let shard = format!("only shard {index} of {count} was run: fencepost merge adds them up");
+        let shard = format!(
+            "only shard {index} of {count} was run: combine the shards with \
+                             fencepost merge"
+        );
         let (reason, outcome) = match cut_short {
             _ if is_whole => ("no run exercised the lock", Outcome::Unknown),
             Some(reason) => (reason, Outcome::Unknown),

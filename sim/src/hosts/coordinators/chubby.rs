@@ -21,8 +21,8 @@ const REPLICAS: u16 = 5;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Chubby,
-    about: "Chubby after the paper (Burrows 2006): a cell of five replicas; a model, with a \
-     protocol of our own",
+    about: "Chubby, modelled after the paper (Burrows 2006): a cell of five replicas with \
+            fencepost's own protocol",
     port: PORT,
     // Its memory is no cache, and no command clears it.
     not_exercised: &[Family::Eviction, Family::Operator],
@@ -60,9 +60,9 @@ fn lease(ttl: Micros) -> Micros {
 }
 
 /// The master may have answered the last KeepAlive of a session two thirds of a lease after its
-/// client heard of the one before, and a new master adds an eighth. Replicas that have restarted
-/// elect nobody for a master lease and an eighth of it, and elections may be tied; a client asks
-/// every replica in turn. Then a lock-delay begins.
+/// client heard of the one before, and a new master adds an eighth. Restarted replicas elect no
+/// master for a master lease and an eighth of it, and elections may be tied; a client asks every
+/// replica in turn. Then a lock-delay begins.
 fn recovery(scenario: &Scenario, _: Topology) -> Micros {
     let lease = lease(scenario.ttl.0);
     let delay = scenario.servers.lock_delay.map_or(Micros(LOCK_DELAY_MAX_US), |delay| delay.0);

@@ -18,7 +18,7 @@ const PORT: u16 = 2_379;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Etcd,
-    about: "etcd 3.4.23: a cluster whose majority agrees on every change, or one server",
+    about: "etcd 3.4.23: a cluster that commits every change by majority, or one server",
     port: PORT,
     // Its memory is no cache, and no command clears it.
     not_exercised: &[Family::Eviction, Family::Operator],

@@ -13,7 +13,7 @@ const PORT: u16 = 11_211;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::Memcached,
-    about: "memcached 1.6.18: one server with a bound on its memory, empty after a restart",
+    about: "memcached 1.6.18: one server with limited memory, empty after a restart",
     port: PORT,
     // It has no replicas, and so no failover.
     not_exercised: &[Family::Failover, Family::ReplicationLag, Family::Operator],

@@ -17,7 +17,7 @@ const PORT: u16 = 5_432;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::PostgreSql,
-    about: "PostgreSQL 15: one server that keeps what was committed, or a primary with a standby",
+    about: "PostgreSQL 15: one server with durable commits, or a primary with a standby",
     port: PORT,
     // Its memory is no cache.
     not_exercised: &[Family::Eviction, Family::Operator],

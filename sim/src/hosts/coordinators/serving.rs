@@ -13,7 +13,7 @@ pub(crate) struct Place<'p> {
     pub(crate) servers: u16,
     /// Each server keeps its files in a subfolder of this folder.
     pub(crate) dir: Option<&'p Path>,
-    /// How many clients each server takes at a time.
+    /// Number of clients that each server accepts.
     pub(crate) clients_max: Option<u32>,
 }
 

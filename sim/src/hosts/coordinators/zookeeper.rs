@@ -17,7 +17,7 @@ const SERVED_CLIENTS_MAX: usize = 10_000;
 
 pub(super) const ENTRY: Entry = Entry {
     coordinator: Coordinator::ZooKeeper,
-    about: "ZooKeeper 3.8.0: an ensemble whose majority agrees on every change, or one server",
+    about: "ZooKeeper 3.8.0: an ensemble that commits every change by majority, or one server",
     port: PORT,
     // Its memory is no cache, and no command clears it.
     not_exercised: &[Family::Eviction, Family::Operator],

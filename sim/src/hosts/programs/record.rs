@@ -166,7 +166,7 @@ impl Life {
             }
             (Some((_, Ending::Exited(0))), _) if self.has_spoken => None,
             (Some((_, Ending::Exited(0))), _) => {
-                Some(format!("{} ended without a word to the judge", self.node))
+                Some(format!("{} ended without reporting to the judge", self.node))
             }
             (Some((time, other)), _) => told(*time, &in_words(other)),
         }
@@ -340,6 +340,6 @@ mod tests {
             Some("client-1 exited with status 0 in its critical section at 0.007 s")
         );
         let silent = of(&[], Ending::Exited(0));
-        assert_eq!(silent.as_deref(), Some("client-1 ended without a word to the judge"));
+        assert_eq!(silent.as_deref(), Some("client-1 ended without reporting to the judge"));
     }
 }

@@ -38,8 +38,8 @@ pub(super) fn read(events: &mut Vec<Event>) {
     }
 }
 
-/// Whether every command that writes the key comes from a process that is not asking for the lock,
-/// and processes that ask remove it.
+/// Returns whether every command that writes the key comes from a process that is not acquiring the
+/// lock, and acquiring processes remove it.
 fn are_tokens(events: &[Event]) -> bool {
     let mut asking: BTreeMap<u64, Node> = BTreeMap::new();
     let (mut taken, mut written) = (0, 0);

@@ -1,5 +1,5 @@
-//! Which keys of the servers are the locks of the programs, and which of their values each
-//! acquisition rests on. Servers tell of every key; the history keeps the locks'.
+//! Finds the keys that are the programs' locks, and the value behind each acquisition. Servers
+//! report every key; the history keeps those of the locks.
 
 use super::{leases, tokens};
 use fencepost_faults::Node;
@@ -17,29 +17,29 @@ pub struct Watched {
     pub others: Vec<String>,
 }
 
-/// Whether a key stands for those of several locks.
+/// Returns whether it is a pattern for the keys of several locks.
 pub(crate) fn is_pattern(key: &str) -> bool {
     key.contains('*')
 }
 
 impl Watched {
-    /// What the keys that are watched begin with.
+    /// The common prefix of the watched keys.
     pub(crate) fn resource(&self) -> &str {
         self.key.split('*').next().unwrap_or_default()
     }
 
-    /// What is to be said of the choice, if anything.
+    /// A note on the choice, if the user should know.
     pub fn note(&self) -> Option<String> {
         let named: Vec<String> = self.others.iter().map(|key| format!("'{key}'")).collect();
         match (&self.instead_of, self.others.first()) {
             (Some(stated), _) => Some(format!(
-                "no process wrote the key '{stated}'; the run was judged by the one that they \
+                "no process wrote the key '{stated}'; the run was judged by the key that they \
                  locked instead, '{}' (--lock-key)",
                 self.key
             )),
             (None, Some(first)) => Some(format!(
-                "no process wrote the key '{}', but they wrote {}: name the key of their lock, \
-                 with --lock-key '{first}' for example",
+                "no process wrote the key '{}', but they wrote {}: name their lock's key, for \
+                 example with --lock-key '{first}'",
                 self.key,
                 named.join(", ")
             )),
@@ -71,7 +71,7 @@ pub(crate) fn watch(mut events: Vec<Event>, stated: &str) -> (Vec<Event>, Watche
     (events, watched)
 }
 
-/// Whether a key is that of a lock, or belongs to it.
+/// Returns whether a key is a lock's, or belongs to one.
 fn is_watched(key: &str, pattern: &str) -> bool {
     match pattern.split_once('*') {
         Some((before, after)) => {

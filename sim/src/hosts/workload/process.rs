@@ -24,7 +24,7 @@ pub(crate) struct Process {
     pub(crate) roster: Rc<Roster>,
     /// `true` if this cycle's critical section is work: a pause delays it.
     pub(crate) is_work: bool,
-    /// Whether this cycle's section takes its lock a second time.
+    /// `true` if this cycle's critical section takes its lock a second time.
     pub(crate) is_nested: bool,
 }
 
@@ -99,7 +99,7 @@ impl Process {
         }
     }
 
-    /// Whether this cycle's section takes its lock a second time.
+    /// `true` if this cycle's critical section takes its lock a second time.
     fn draw_nesting(&self) -> bool {
         let is_drawn =
             || draw::chance(&mut *self.roster.member(self.node).nesting.borrow_mut(), 500);
@@ -111,8 +111,7 @@ impl Process {
             }
     }
 
-    /// Whether the next call is one that the application does not wait for to the end, and what it
-    /// does then.
+    /// Decides whether the application gives up the next call, and how.
     fn impatience(&self, are_such: fn(Calls) -> bool) -> Option<Impatience> {
         // The probe must be served.
         let is_probe = self.node == Node::Probe;

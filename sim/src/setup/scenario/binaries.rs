@@ -9,18 +9,18 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// The real servers of a run, by coordinator. Coordinators that are not named are simulated.
+/// The real servers of a run, by coordinator. Other coordinators are simulated.
 pub type RealServers = BTreeMap<String, ServerBinary>;
 
-/// The program of a real server, as a report echoes it.
+/// The program of a real server, as in a report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct ServerBinary {
     /// Its absolute path.
     pub path: String,
-    /// What it calls itself: `Redis`, `Valkey` or another name.
+    /// Its own name: `Redis`, `Valkey` or another.
     pub name: String,
-    /// Its version, as it tells it.
+    /// The version that it reports.
     pub version: String,
     /// The SHA-256 of the file.
     pub sha256: String,
@@ -52,13 +52,13 @@ pub enum InvalidServers {
     },
     /// It is not what it was.
     #[error(
-        "server: {path} is not the file that the report was made with, {name} {version} \
-         ('replay --allow-changed' runs it as it is now)"
+        "server: {path} is not the file in the report, {name} {version} ('replay --allow-changed' \
+         runs it as it is now)"
     )]
     Changed {
         /// Its path.
         path: String,
-        /// What the file called itself.
+        /// The name that the file reported.
         name: String,
         /// And its version.
         version: String,
@@ -81,7 +81,7 @@ pub(crate) fn names() -> String {
     }
 }
 
-/// What `--servers` asks for.
+/// The value of `--servers`.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum ServersArgument {
     /// Simulated ones.
@@ -115,7 +115,7 @@ impl ServersArgument {
 }
 
 impl ServerBinary {
-    /// Whether the file is what it was.
+    /// Checks that the file has not changed.
     pub fn unchanged(&self) -> Result<(), InvalidServers> {
         let now = hashed(Path::new(&self.path));
         if now.is_some_and(|now| now.sha256 == self.sha256) {
@@ -138,7 +138,7 @@ impl ServerBinary {
         self.numbers().next().unwrap_or(0)
     }
 
-    /// Whether its version is at least this one.
+    /// Returns whether its version is at least this one.
     pub(crate) fn is_at_least(&self, major: u32, minor: u32) -> bool {
         let mut numbers = self.numbers();
         let own = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));

@@ -1,11 +1,11 @@
-//! How long a process stays in its critical section.
+//! The length of a critical section.
 
 use crate::setup::span::{InvalidSpan, SpanRange};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// How long a process stays in its critical section.
+/// The length of a critical section.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Hold {
     /// Drawn log-uniformly from a range.

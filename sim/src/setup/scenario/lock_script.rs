@@ -7,24 +7,24 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 
-/// A lock that is written in Lua. A report holds its text, so that a replay needs no file.
+/// A lock written in Lua. A report contains its text, so a replay does not need the file.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "Written", into = "Written")]
 #[schemars(with = "Written")]
 pub struct LockScript {
-    /// The name of its row.
+    /// Its name in a report.
     pub name: String,
-    /// What it does.
+    /// Its description.
     pub script: Script,
 }
 
-/// A lock that is written in Lua.
+/// A lock written in Lua.
 #[derive(Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Written {
-    /// The name of its row.
+    /// Its name in a report.
     name: String,
-    /// The file that it was read from.
+    /// Its source file.
     file: String,
     /// Its text.
     text: String,
@@ -46,7 +46,7 @@ impl From<LockScript> for Written {
     }
 }
 
-/// What tells two entries apart that have the same name.
+/// The traits that distinguish entries with the same name.
 type Traits = (Deployment, bool, bool);
 
 impl LockScript {
@@ -68,7 +68,7 @@ impl LockScript {
         }
         let definition: &'static Definition = Box::leak(Box::new(Definition {
             name: self.name.clone().leak(),
-            about: "a lock of the user's own, written in Lua",
+            about: "your own lock, written in Lua",
             deployment: own.0,
             has_tokens: own.1,
             is_fair: own.2,

@@ -4,8 +4,9 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Which critical sections take and release a re-entrant lock a second time, half-way through. A
-/// nested acquire renews the lease in most libraries, and so hides a hold that is too long.
+/// The critical sections that take and release a re-entrant lock a second time half-way through. In
+/// most libraries a nested acquire renews the lease, which hides a critical section that is too
+/// long.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
@@ -26,7 +27,7 @@ impl Nesting {
         Nesting::Always
     }
 
-    /// Whether it need not be written down.
+    /// Lets serde skip the default.
     pub(super) fn is_unsaid(&self) -> bool {
         *self == Nesting::unsaid()
     }

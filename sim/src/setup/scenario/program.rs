@@ -12,11 +12,11 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Mutex;
 
-/// A program that takes the lock, as a report echoes it.
+/// A program that takes the lock, as in a report.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub struct Program {
-    /// The name of its row.
+    /// Its name in a report.
     pub name: String,
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -33,13 +33,13 @@ pub struct Program {
     pub deployment: ProgramDeployment,
     /// The key of its lock at the servers.
     pub lock_key: String,
-    /// The folder in which it starts.
+    /// Its working directory.
     pub folder: String,
-    /// Its environment besides PATH, HOME and what tells it where everything is.
+    /// Its environment, in addition to PATH, HOME and the variables with addresses.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub environment: BTreeMap<String, String>,
-    /// What the files among its words held when the report was made: their SHA-256. The first word
-    /// is found as a shell finds it, the others from its folder on.
+    /// The SHA-256, at the time of the report, of each file named in its command. The first word is
+    /// looked up as in a shell, the others relative to its working directory.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub files: BTreeMap<String, String>,
 }
@@ -124,8 +124,8 @@ pub enum InvalidProgram {
     },
     /// A file has changed.
     #[error(
-        "program '{name}': {file} is not the file that the report was made with \
-         ('replay --allow-changed' runs it as it is now)"
+        "program '{name}': {file} is not the file in the report (run it as it is now with 'replay \
+         --allow-changed')"
     )]
     Changed {
         /// Its name.
@@ -272,7 +272,7 @@ impl Program {
         }
         let definition: &'static Definition = Box::leak(Box::new(Definition {
             name: self.name.clone().leak(),
-            about: "a program of the user's own",
+            about: "your own program",
             deployment,
             has_tokens: false,
             is_fair: false,

@@ -4,19 +4,19 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a critical section is made of: whether a process that stands still meanwhile is late.
+/// The kind of critical section: whether a pause of the process delays its end.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Section {
-    /// Waiting, say for somebody else's answer: it is over when its time has passed, though the
-    /// process stood still meanwhile.
+    /// Waiting, for example for another system: it ends when its time has passed, even if the
+    /// process was paused meanwhile.
     #[default]
     Wait,
-    /// Work: however long the process stands still, so much later it is done.
+    /// Work: a pause delays its end by the length of the pause.
     Work,
-    /// Each section is one or the other, as likely.
+    /// Each critical section is one or the other, with equal probability.
     Either,
 }
 

@@ -4,28 +4,28 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What a restarted server finds.
+/// Data that survives a restart.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Persistence {
-    /// Nothing.
+    /// None.
     None,
     /// The latest snapshot.
     Rdb,
-    /// Everything written; after a power loss, all but the latest second.
+    /// All writes; after a power loss, all but those of the last second.
     AofEverysec,
-    /// Everything that was acknowledged.
+    /// All acknowledged writes.
     AofAlways,
 }
 
-/// In which order a process knows the independent masters: a lock that asks one after the other
-/// begins with the first.
+/// The order of the independent masters in a process. A lock that asks one after the other starts
+/// with the first.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum MastersOrder {
-    /// All processes in the same.
+    /// The same order in all processes.
     Same,
-    /// Each process begins one master later than the one before it, as if it asked the nearest
+    /// Each process starts one master later than the previous process, as if it asked the nearest
     /// first.
     Rotated,
 }

@@ -4,13 +4,13 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// When a standby has what its primary commits.
+/// When a standby receives a commit of its primary.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema, ValueEnum)]
 #[serde(rename_all = "kebab-case")]
 pub enum Standby {
-    /// Some time after the commit was answered.
+    /// Some time after the commit was acknowledged.
     Asynchronous,
-    /// Before it is answered (`synchronous_standby_names`).
+    /// Before the commit is acknowledged (`synchronous_standby_names`).
     Synchronous,
 }
 
@@ -24,18 +24,18 @@ impl Standby {
     }
 }
 
-/// What becomes of the old primary when the standby is promoted.
+/// The old primary's fate when the standby is promoted.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum OldPrimary {
-    /// One or the other, with even chance.
+    /// One or the other, with equal probability.
     #[default]
     Drawn,
-    /// The operator stops it first, for good.
+    /// The operator first stops it for good.
     Stopped,
-    /// Nobody stops it: once it is back, or in reach, it is a primary as well.
+    /// It is not stopped: once it is back or reachable, it is a primary as well.
     Running,
 }
 

@@ -4,19 +4,20 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where in a run the faults of a plan strike, and which messages go first.
+/// When faults begin in a run, and the order of messages.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Strategy {
-    /// Where their families draw them, mostly uniformly in time.
+    /// Faults begin where their families draw them, mostly uniformly in time.
     Uniform,
-    /// Half of them there, half at commands and phases of the protocol, each as likely.
+    /// Half of the faults begin there, half at commands and phases of the protocol, each equally
+    /// likely.
     #[default]
     Aimed,
-    /// Where their families draw them; but instead of drawing each message's latency, give every
-    /// link a priority, which decides how long its messages take, and change it at a few points.
+    /// Faults begin where their families draw them. Latencies are not drawn for each message: every
+    /// link has a priority that decides its latency and that changes at a few points.
     Pct,
 }
 

@@ -4,14 +4,14 @@ use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Whether a client of Sentinel hears that another primary has taken over.
+/// A Sentinel client's reaction to a new primary.
 #[derive(
     Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema, ValueEnum,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Switches {
-    /// It listens for `+switch-master` and leaves the old primary at once, as Redis's guidelines
-    /// for clients recommend (documentation, "Sentinel client spec").
+    /// It listens for `+switch-master` and leaves the old primary immediately, as Redis's
+    /// guidelines for clients recommend (documentation, "Sentinel client spec").
     #[default]
     Heard,
     /// It stays with the old primary until its connection ends, as redis-py does.

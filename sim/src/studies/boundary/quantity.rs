@@ -30,7 +30,7 @@ pub struct Varied {
 /// The inputs of the bounds.
 #[derive(Clone, Debug)]
 pub struct Facts {
-    /// What keeps the lock.
+    /// The coordinator that keeps the lock.
     pub coordinator: Coordinator,
     /// Everything but the lock.
     pub scenario: Scenario,
@@ -48,16 +48,17 @@ pub struct Facts {
 const PASSED_ON_AFTER: Micros = Micros::from_secs(1);
 
 impl Facts {
-    /// How long a process may stand still and its session be kept.
+    /// The longest pause of a process that its session survives.
     fn silence_allowed(&self) -> Option<Bound> {
         let timeout = self.session?;
         if self.coordinator == Coordinator::Chubby {
             return Some(bound(
                 timeout,
-                "a KeepAlive is outstanding when a pause begins, and its answer extends the lease \
-                 of the session, whatever the hold; the lock-delay comes on top",
+                "a KeepAlive is outstanding when a pause begins, and its answer extends the \
+                 session's lease regardless of the critical section; the lock-delay is added to \
+                 that",
                 "the pause must begin just after an answer, outlast the lease and the lock-delay, \
-                 and end within a hold",
+                 and end within a critical section",
             ));
         }
         if self.coordinator == Coordinator::GemFire {
@@ -71,11 +72,11 @@ impl Facts {
         }
         Some(bound(
             Micros((timeout.0 * 2 / 3).saturating_sub(PASSED_ON_AFTER.0)),
-            "a process tells that it lives at least every third of its session's timeout, and \
-             what tells it reaches whoever ends sessions within a second: so much of the timeout \
-             is left when a pause begins, whatever the hold",
-            "the pause must begin just before the next such word, and outlast the rest of the \
-             session within a hold; the servers end sessions at a tick",
+            "a process sends a keep-alive at least every third of its session timeout, and it \
+             reaches the server that ends sessions within a second: so much of the timeout is left \
+             when a pause begins, regardless of the critical section",
+            "the pause must begin just before the next keep-alive and outlast the rest of the \
+             session within a critical section; the servers end sessions at a tick",
         ))
     }
 }
@@ -84,8 +85,7 @@ impl Facts {
 pub static QUANTITIES: &[Varied] = &[
     Varied {
         name: "ttl",
-        about: "how long a lock lives at the server; pauses and the like keep the length that \
-         they have without the search",
+        about: "lifetime of a lock at the server; pauses and other faults keep their usual lengths",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
@@ -105,16 +105,16 @@ pub static QUANTITIES: &[Varied] = &[
             let pause = pause_max(&facts.scenario);
             vec![bound(
                 hold + pause + facts.tick,
-                "the longest hold and the longest pause together end within the lease, if one \
-                 pause meets a hold",
-                "the longest pause must meet a hold of nearly the longest length near its end, \
-                 and both are rare",
+                "the longest critical section and the longest pause together end within the lease, \
+                 if at most one pause hits a critical section",
+                "the longest pause must hit a critical section of nearly the longest length near \
+                 its end, and both are rare",
             )]
         },
     },
     Varied {
         name: "restart-delay",
-        about: "how long a restarted server stays away",
+        about: "downtime of a restarted server",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[Family::Restart, Family::All],
@@ -126,23 +126,23 @@ pub static QUANTITIES: &[Varied] = &[
             }
             let hold = bound(
                 facts.longest_hold,
-                "a server that stays away for as long as the longest hold finds no holder left \
-                 whose grant it forgot",
-                "the server must die right after a grant whose holder stays for the longest time, \
-                 and holds that long are rare",
+                "when a server has been down for as long as the longest critical section, no \
+                 holder is left whose grant it lost",
+                "the server must crash right after a grant whose holder has the longest critical \
+                 section, and those are rare",
             );
             let ttl = bound(
                 facts.scenario.ttl.0,
-                "a server that stays away for a ttl comes back when every grant that it forgot \
-                 has run out (Redis documentation, Distributed Locks with Redis)",
-                "holds here end before the ttl does",
+                "when a server has been down for a ttl, every grant that it lost has expired \
+                 (Redis documentation, Distributed Locks with Redis)",
+                "critical sections here end before the ttl",
             );
             if hold.value < ttl.value { vec![hold, ttl] } else { vec![ttl] }
         },
     },
     Varied {
         name: "drift",
-        about: "the largest relative drift between the clocks of two hosts, in parts per million",
+        about: "largest relative drift between the clocks of two hosts, in parts per million",
         unit: Unit::Ppm,
         worse: Worse::More,
         families: &[Family::ClockDrift, Family::All],
@@ -154,16 +154,16 @@ pub static QUANTITIES: &[Varied] = &[
             }
             vec![ppm(
                 drift_margin(facts),
-                "the lease outlasts the longest hold, though its server's clock is faster than \
-                 its holder's by that much",
-                "the faster clocks must be those of the servers that decide, and the hold among \
-                 the longest",
+                "the lease outlasts the longest critical section although its server's clock is \
+                 faster than its holder's by that much",
+                "the faster clocks must be those of the deciding servers, and the critical section \
+                 must be among the longest",
             )]
         },
     },
     Varied {
         name: "pause",
-        about: "how long a process is paused or suspended",
+        about: "duration of a pause or suspension of a process",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::Pause, Family::Suspend, Family::All],
@@ -175,15 +175,15 @@ pub static QUANTITIES: &[Varied] = &[
             }
             vec![bound(
                 margin(facts),
-                "what is left of the lease after the longest hold is longer than the pause, if \
-                 one pause meets a hold",
-                "the pause must meet a hold of nearly the longest length near its end",
+                "the lease time left after the longest critical section is longer than the pause, \
+                 if at most one pause hits a critical section",
+                "the pause must hit a critical section of nearly the longest length near its end",
             )]
         },
     },
     Varied {
         name: "lock-delay",
-        about: "how long a lock of Chubby is kept from all whose holder has failed",
+        about: "Chubby's lock-delay after a holder has failed",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[Family::Pause, Family::Suspend, Family::Partition, Family::All],
@@ -194,10 +194,10 @@ pub static QUANTITIES: &[Varied] = &[
             let beyond = |lease: Micros| {
                 bound(
                     Micros(pause_max(&facts.scenario).0.saturating_sub(lease.0)),
-                    "the lease of the session and the lock-delay together outlast the longest \
-                     pause, if one pause meets a hold",
-                    "the pause must begin within a hold and just after a KeepAlive was answered, \
-                     and be among the longest",
+                    "the session's lease and the lock-delay together outlast the longest pause, if \
+                     at most one pause hits a critical section",
+                    "the pause must begin within a critical section just after a KeepAlive was \
+                     answered, and be among the longest",
                 )
             };
             lease.map(beyond).into_iter().collect()
@@ -205,7 +205,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "clock-jump",
-        about: "how far the clocks of servers are stepped",
+        about: "step of the servers' clocks",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::ClockJump, Family::All],
@@ -217,16 +217,16 @@ pub static QUANTITIES: &[Varied] = &[
             }
             vec![bound(
                 margin(facts),
-                "what is left of the lease after the longest hold is longer than the step, if one \
-                 step meets a lease",
-                "the step must meet a lease whose hold is among the longest, on the servers that \
-                 decide",
+                "the lease time left after the longest critical section is longer than the step, \
+                 if at most one step hits a lease",
+                "the step must hit a lease whose critical section is among the longest, on the \
+                 deciding servers",
             )]
         },
     },
     Varied {
         name: "replication-lag",
-        about: "how far replicas lag behind",
+        about: "lag of replicas",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::Failover, Family::ReplicationLag, Family::All],
@@ -235,15 +235,15 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |_| {
             vec![bound(
                 Micros::ZERO,
-                "replication is asynchronous, so that any lag can lose the last grant",
-                "the primary must fail within the lag after a grant, which the less lag there is \
-                 the fewer seeds show",
+                "replication is asynchronous, so any lag can lose the last grant",
+                "the primary must fail within the lag after a grant; the shorter the lag, the \
+                 fewer seeds show that",
             )]
         },
     },
     Varied {
         name: "storage-delay",
-        about: "what is added to requests to the storage",
+        about: "delay added to requests to the storage",
         unit: Unit::Us,
         worse: Worse::More,
         families: &[Family::StorageDelay, Family::All],
@@ -252,15 +252,15 @@ pub static QUANTITIES: &[Varied] = &[
         bounds: |facts| {
             vec![bound(
                 facts.scenario.calls.storage_timeout.0.min(margin(facts)),
-                "a writer waits that long for the answer before it gives up and releases, so that \
-                 a write cannot come later",
+                "a writer waits that long for the answer before it gives up and releases, so no \
+                 write can arrive later",
                 "the next holder must be served before the late write arrives",
             )]
         },
     },
     Varied {
         name: "retry-delay",
-        about: "the delay between two attempts to acquire, the same for all",
+        about: "constant delay between two attempts to acquire",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],
@@ -270,7 +270,7 @@ pub static QUANTITIES: &[Varied] = &[
     },
     Varied {
         name: "retry-spread",
-        about: "how far apart the delays between two attempts may be: from the shortest on, as far",
+        about: "spread of the random delays between two attempts, above the shortest",
         unit: Unit::Us,
         worse: Worse::Less,
         families: &[],

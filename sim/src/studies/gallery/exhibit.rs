@@ -49,25 +49,26 @@ pub(super) const SETNX: &str =
     "Redis documentation of `SETNX`, *Design pattern: Locking with SETNX*.";
 
 pub(super) const SINGLE: [&str; 5] = [
-    "`SET key random NX PX ttl`: granted if the key was not there.",
-    "Not granted: wait a random delay and try again.",
-    "Read the guarded value, work, write it back.",
-    "Release by a script: `DEL` only while the key holds the own random value.",
-    "The server forgets the key when the ttl is over, whatever the holder does.",
+    "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
+    "If not granted, wait for a random delay and try again.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: a script runs `DEL` if the key still holds the process's random value.",
+    "The server deletes the key when the ttl ends, even if the holder is still working.",
 ];
 pub(super) const REDLOCK: [&str; 5] = [
-    "Note the time; `SET key random NX PX ttl` on five independent masters, with a small timeout \
-     each.",
-    "Granted if three of them agree and the time spent is less than the ttl.",
-    "Valid for the ttl, less the time spent, less 1 % and 2 ms for clocks that drift.",
-    "Otherwise, and to release: a script on all five deletes the own value.",
-    "Not granted: wait a random delay and try again.",
+    "Note the time, then send `SET key random NX PX ttl` to five independent masters, with a short \
+     timeout for each.",
+    "Granted if three masters agree and the elapsed time is less than the ttl.",
+    "The lock is valid for the ttl minus the elapsed time, minus 1 % and 2 ms for clock drift.",
+    "Otherwise, and to release, a script on all five masters deletes the key if it holds the \
+     process's value.",
+    "If not granted, wait for a random delay and try again.",
 ];
 pub(super) const FENCING: [&str; 5] = [
-    "One script: `SET key random NX PX ttl`, and if that is granted, `INCR` of a counter gives \
-     the token.",
+    "Acquire: one script runs `SET key random NX PX ttl` and, if that is granted, `INCR` on a \
+     counter. The result is the token.",
     "Every request to the storage carries the token.",
-    "The storage remembers the highest token, and rejects any request with a lower one.",
-    "Release by a script: `DEL` only while the key holds the own random value.",
+    "The storage remembers the highest token and rejects any request with a lower one.",
+    "Release: a script runs `DEL` if the key still holds the process's random value.",
     "The counter is never deleted.",
 ];

@@ -4,17 +4,18 @@ use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 
 const GET_LOCK: [&str; 5] = [
-    "`SELECT GET_LOCK(name, seconds)`: waits in the server until no other connection has it.",
-    "Its value is 1; 0 says that the time is over.",
-    "Read the guarded value, work, write it back.",
-    "Release: `SELECT RELEASE_LOCK(name)`, on the same connection.",
-    "The server frees the lock when the session ends, that is, the connection.",
+    "Acquire: `SELECT GET_LOCK(name, seconds)` waits in the server until no other connection has \
+     the lock.",
+    "It returns 1 if the lock was granted, and 0 after a timeout.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: `SELECT RELEASE_LOCK(name)` on the same connection.",
+    "The server frees the lock when the session ends, which is when its connection ends.",
 ];
 
 pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     name: "mysql-restarted",
     title: "GET_LOCK and a restart",
-    question: "GET_LOCK never expires, and its holder is not paused. Why do two hold it?",
+    question: "GET_LOCK never expires, and its holder is not paused. Why do two processes hold it?",
     protocol: GET_LOCK,
     client: "mysql-get-lock",
     fault: "restart",
@@ -22,9 +23,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[Exhibit {
     seed: 1,
     kind: Kind::LostUpdate,
     cause: Cause::ConnectionLost,
-    remedy: "Write to what the lock guards on the connection that has the lock: then the write \
-             fails with it. To ask IS_USED_LOCK right before the write only makes the gap small. A \
-             row survives a restart, but it has a ttl.",
+    remedy: "Write the guarded data on the connection that holds the lock, so that the write fails \
+             together with the lock. Checking IS_USED_LOCK just before the write only narrows the \
+             gap. A row survives a restart, but it has a ttl.",
     fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
     source: "MySQL 8.0 reference manual, *Locking Functions*.",
 }];

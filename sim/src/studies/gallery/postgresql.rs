@@ -4,34 +4,34 @@ use super::exhibit::{Exhibit, Fixed};
 use fencepost_reports::{Cause, Kind};
 
 const ROW: [&str; 5] = [
-    "One transaction: `UPDATE` the row if it has the own client id or is expired by the own clock; \
-     if that changed none, `INSERT` one.",
-    "The row says when it is expired: the own clock and the ttl.",
-    "No row changed: sleep for 100 ms and try again.",
-    "Read the guarded value, work, write it back.",
-    "Release: `DELETE` the row if it has the own client id.",
+    "In one transaction, `UPDATE` the row if it has the process's own client id or has expired by \
+     the process's own clock; if no row changed, `INSERT` one.",
+    "The row holds its expiry time: the process's own clock plus the ttl.",
+    "If no row changed, sleep for 100 ms and try again.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: `DELETE` the row if it has the process's own client id.",
 ];
 const SHEDLOCK: [&str; 5] = [
-    "`INSERT` the row unless it is there; if it is, `UPDATE` it if its time is over by the clock \
-     of the database.",
-    "The row says until when it is locked: the clock of the database and the ttl.",
-    "No row changed: wait a random delay and try again.",
-    "Read the guarded value, work, write it back.",
-    "Release: `UPDATE` the row, which is over from now on.",
+    "Acquire: `INSERT` the row if it does not exist; otherwise `UPDATE` it if its time has passed \
+     by the database's clock.",
+    "The row holds the time until which it is locked: the database's clock plus the ttl.",
+    "If no row changed, wait for a random delay and try again.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: `UPDATE` the row so that it ends now.",
 ];
 const ADVISORY: [&str; 5] = [
-    "`SELECT pg_try_advisory_lock(n)`: true if no other session has it.",
-    "False: wait a random delay and try again.",
-    "Read the guarded value, work, write it back.",
-    "Release: `SELECT pg_advisory_unlock(n)`, on the same connection.",
-    "The server frees the lock when the session ends, that is, the connection.",
+    "Acquire: `SELECT pg_try_advisory_lock(n)` returns true if no other session has the lock.",
+    "If it returns false, wait for a random delay and try again.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: `SELECT pg_advisory_unlock(n)` on the same connection.",
+    "The server frees the lock when the session ends, which is when its connection ends.",
 ];
 
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "postgresql-fast-clock",
         title: "A fast clock takes a row",
-        question: "A database is durable and consistent. Is a lock in a table of it safe?",
+        question: "A database is durable and consistent. Is a lock in one of its tables safe?",
         protocol: ROW,
         client: "jdbc-7",
         fault: "clock-jump",
@@ -39,16 +39,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 3,
         kind: Kind::LostUpdate,
         cause: Cause::ClockSkew,
-        remedy: "Let the database write and compare the time, as ShedLock does with usingDbTime(): \
-         then one clock decides, and the clocks of its clients do not matter.",
+        remedy: "Let the database write and compare the time, as ShedLock does with usingDbTime(). \
+                 Then only the database's clock matters.",
         fixed: None,
         source: "Spring Integration 7.0, `DefaultLockRepository.acquire`.",
     },
     Exhibit {
         name: "postgresql-one-client-id",
         title: "One client id for all",
-        question: "The client id of the lock registry is set to the application's name. What does \
-         the lock do then?",
+        question: "Someone sets the lock registry's client id to the application's name. Does the \
+                   lock still exclude anyone?",
         protocol: ROW,
         client: "jdbc-5-app-id",
         fault: "none",
@@ -56,14 +56,14 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::LostUpdate,
         cause: Cause::SharedClientId,
-        remedy: "Leave the client id to the library, which draws a random one at each start.",
+        remedy: "Let the library choose the client id: it draws a random one at each start.",
         fixed: Some(Fixed { client: "jdbc-5", settings: &[], kind: Kind::LostUpdate }),
         source: "Spring Integration 5.5, `DefaultLockRepository(DataSource, String)`.",
     },
     Exhibit {
         name: "postgresql-lost-connection",
-        title: "A lock that goes with its connection",
-        question: "An advisory lock has no ttl that could run out. Can its holder lose it?",
+        title: "A lock tied to its connection",
+        question: "An advisory lock has no ttl that could expire. Can its holder still lose it?",
         protocol: ADVISORY,
         client: "pg-advisory",
         fault: "restart",
@@ -71,16 +71,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::LostUpdate,
         cause: Cause::ConnectionLost,
-        remedy: "Write to what the lock guards on the connection that has the lock: then the write \
-         fails with it. A row survives a restart, but it has a ttl.",
+        remedy: "Write the guarded data on the connection that holds the lock, so that the write \
+                 fails together with the lock. A row survives a restart, but it has a ttl.",
         fixed: Some(Fixed { client: "shedlock-db-time", settings: &[], kind: Kind::LostUpdate }),
         source: "PostgreSQL 15 documentation, *Advisory Locks*.",
     },
     Exhibit {
         name: "postgresql-failover",
-        title: "A commit that the standby never got",
-        question: "An operator promotes the standby of a database. Is a lock in a table of it \
-                   safe?",
+        title: "A commit that never reached the standby",
+        question: "An operator promotes a database's standby. Is a lock in one of its tables safe?",
         protocol: SHEDLOCK,
         client: "shedlock-db-time",
         fault: "failover",
@@ -88,8 +87,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 18,
         kind: Kind::LostUpdate,
         cause: Cause::AsyncReplicationLoss,
-        remedy: "Let a commit wait until the standby has it (`synchronous_standby_names`), and \
-                 stop the old primary before the standby is promoted.",
+        remedy: "Let each commit wait until the standby has it (`synchronous_standby_names`), and \
+                 stop the old primary before promoting the standby.",
         fixed: Some(Fixed {
             client: "shedlock-db-time",
             settings: &[("standby", "synchronous"), ("old-primary", "stopped")],
@@ -101,8 +100,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "postgresql-advisory-failover",
         title: "A lock that no standby has",
-        question: "The standby has every commit before it is answered. Does it have the advisory \
-                   locks, too?",
+        question: "The standby has every commit before the client is answered. Does it have the \
+                   advisory locks too?",
         protocol: ADVISORY,
         client: "pg-advisory",
         fault: "failover",
@@ -110,8 +109,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 2,
         kind: Kind::LostUpdate,
         cause: Cause::FailoverForgets,
-        remedy: "Keep the lock in a row that the synchronous standby has before the commit is \
-                 answered.",
+        remedy: "Keep the lock in a row: a synchronous standby has the row before the commit is \
+                 acknowledged.",
         fixed: Some(Fixed {
             client: "shedlock-db-time",
             settings: &[("standby", "synchronous"), ("old-primary", "stopped")],

@@ -5,27 +5,29 @@ use super::exhibit::{Exhibit, FENCING, Fixed, KLEPPMANN, REDIS, REDLOCK, SETNX, 
 use fencepost_reports::{Cause, Kind};
 
 const WATCHDOG: [&str; 5] = [
-    "`SET key random NX PX ttl`, then a task beside the holder.",
-    "Every third of the ttl the task sets the expiry anew, by a script, while the key holds the \
-     own value.",
-    "Read the guarded value, work, write it back.",
-    "The task is stopped, then a script deletes the key while it holds the own value.",
+    "Acquire: `SET key random NX PX ttl`, then start a task that renews the lease.",
+    "Every third of the ttl, the task runs a script that resets the expiry if the key holds the \
+     process's own value.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: stop the task, then run a script that deletes the key if it holds the process's own \
+     value.",
     "The task ends with the process.",
 ];
 const GETSET: [&str; 5] = [
-    "`SETNX key time`: granted if the key was not there.",
-    "Not granted: `GET`; if the time in it is older than the ttl, `GETSET key time`.",
-    "Taken over if `GETSET` returns the stale time, and not another waiter's.",
-    "Every process judges the age by its own clock.",
+    "Acquire: `SETNX key time`. Granted if the key did not exist.",
+    "If not granted, `GET` the key. If its time is older than the ttl, `GETSET key time`.",
+    "The process has taken the lock over if `GETSET` returns the stale time and not another \
+     waiter's.",
+    "Every process computes the age with its own clock.",
     "Release: `DEL key`.",
 ];
 
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "held-forever",
-        title: "A holder that does not come back",
-        question: "A watchdog renews the lease of a process that hangs in its business code. Who \
-         takes the lock away?",
+        title: "A holder that never finishes",
+        question: "A watchdog renews the lease of a process that hangs in its own code. Who takes \
+                   the lock away?",
         protocol: WATCHDOG,
         client: "watchdog",
         fault: "none",
@@ -33,8 +35,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::HeldForever,
         cause: Cause::HoldTooLong,
-        remedy: "The watchdog stops renewing after a number of leases: a lock then outlives a \
-         hanging holder by that, and no more.",
+        remedy: "Let the watchdog stop renewing after a fixed number of leases. A hanging holder \
+                 then keeps the lock for that long and no longer.",
         fixed: Some(Fixed {
             client: "watchdog-capped",
             settings: &[("hang", "10m"), ("held-bound", "80s")],
@@ -45,7 +47,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "check-then-write",
-        title: "A storage that looks, and writes later",
+        title: "A storage that checks first and writes later",
         question: "The storage checks every token. Is that enough if the check and the write are \
          two steps?",
         protocol: FENCING,
@@ -55,8 +57,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::LostUpdate,
         cause: Cause::HoldTooLong,
-        remedy: "The comparison and the write are one step of the storage: one statement, or one \
-         transaction.",
+        remedy: "Compare and write in one step at the storage: in one statement, or in one \
+                 transaction.",
         fixed: Some(Fixed {
             client: "fencing",
             settings: &[("processes", "6"), ("hold", "10s..10.050s")],
@@ -66,15 +68,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "check-before-write",
-        title: "A look at the lock just before the write",
-        question: "The holder asks whether the lock is still its own, and only then writes. What \
-         if the write arrives late?",
+        title: "A check of the lock just before the write",
+        question: "The holder checks that it still owns the lock, and only then writes. What if \
+                   the write arrives late?",
         protocol: [
-            "`SET key random NX PX ttl`: granted if the key was not there.",
-            "Read the guarded value, work.",
-            "`GET key`: if it does not hold the own value, the write is left out.",
+            "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
+            "Read the guarded value, work on it.",
+            "`GET key`: if it does not return the process's own value, skip the write.",
             "Write the value back.",
-            "Release by a script: `DEL` only while the key holds the own random value.",
+            "Release: a script runs `DEL` if the key still holds the process's random value.",
         ],
         client: "checked",
         fault: "storage-delay",
@@ -82,8 +84,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::StaleWrite,
         cause: Cause::StorageDelay,
-        remedy: "The check has to be where the write is: a fencing token that the storage \
-         compares.",
+        remedy: "Check where the write happens: let the storage compare a fencing token.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: "Martin Kleppmann, *How to do distributed locking*, 2016: a check just before the \
          write does not help.",
@@ -91,14 +92,14 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "split-votes",
         title: "Five masters, and no majority for longer than a lease",
-        question: "Every process gets the votes of one or two masters, gives them back and tries \
-         again after the same delay. When does one get three?",
+        question: "Every process gets the lock on one or two masters, releases it and tries again \
+                   after the same delay. When does one process get three?",
         protocol: [
             REDLOCK[0],
             REDLOCK[1],
             REDLOCK[2],
             REDLOCK[3],
-            "Not granted: wait for a delay that is always the same (`retry=50ms`) and try again.",
+            "If not granted, wait for a constant delay (`retry=50ms`) and try again.",
         ],
         client: "redlock",
         fault: "none",
@@ -114,8 +115,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Stuck,
         cause: Cause::Interleaving,
-        remedy: "A random delay between two attempts. `fencepost boundary --vary retry-spread` \
-         measures how random it has to be.",
+        remedy: "Wait for a random delay between attempts. `fencepost boundary --vary \
+                 retry-spread` measures how much the delay must vary.",
         fixed: Some(Fixed {
             client: "redlock",
             settings: &[
@@ -133,15 +134,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "dead-waiter",
-        title: "A dead process in the queue",
-        question: "A fair lock serves its waiters in order. What if the one whose turn it is has \
-         died?",
+        title: "A crashed process in the queue",
+        question: "A fair lock serves its waiters in order. What if the next one has crashed?",
         protocol: [
-            "One script takes the lock, if it is free and the own place in the queue is the first.",
-            "Otherwise the process enters the queue, with the time until which its place is kept.",
-            "Whoever asks removes those from the head of the queue whose time has passed.",
-            "A release tells the first of the queue by a message.",
-            "A process that dies leaves its place as it is.",
+            "Acquire: a script takes the lock if it is free and the process is first in the queue.",
+            "Otherwise the process joins the queue, with the time until which its place is kept.",
+            "Every process that asks first removes entries whose time has passed from the head of \
+             the queue.",
+            "A release sends a message to the first process in the queue.",
+            "A process that crashes leaves its entry in the queue.",
         ],
         client: "redisson-fair",
         fault: "client-crash",
@@ -149,15 +150,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::Stuck,
         cause: Cause::WaiterCrash,
-        remedy: "A shorter time for which a place is kept, or a lock without a queue.",
+        remedy: "Keep places in the queue for a shorter time, or use a lock without a queue.",
         fixed: Some(Fixed { client: "redisson", settings: &[], kind: Kind::Stuck }),
-        source: "Redisson documentation, *Fair lock*: a dead waiter is waited for.",
+        source: "Redisson documentation, *Fair lock*: the queue waits for a waiter that has died.",
     },
     Exhibit {
         name: "random-tokens",
         title: "Tokens without an order",
-        question: "Redlock draws a random value for every lock. Why not send it to the storage as \
-         a token?",
+        question: "Redlock draws a random value for every lock. Why not send that value to the \
+                   storage as a token?",
         protocol: REDLOCK,
         client: "redlock-fencing",
         fault: "none",
@@ -165,15 +166,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::TokenRegression,
         cause: Cause::UnorderedTokens,
-        remedy: "Tokens from one counter that grows with every grant, and is not lost.",
+        remedy: "Take tokens from one durable counter that grows with every grant.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::TokenRegression }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "longer-than-the-lease",
         title: "Work that takes longer than the lease",
-        question: "A lock is taken for ten seconds, and the work takes longer. What does the next \
-         process find?",
+        question: "A process takes a lock for ten seconds, and its work takes longer. What does \
+                   the next process find?",
         protocol: SINGLE,
         client: "single-node",
         fault: "none",
@@ -181,8 +182,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::HoldTooLong,
-        remedy: "A task that renews the lease while the holder works, or a holder that looks at \
-         the clock.",
+        remedy: "Renew the lease while the holder works, or let the holder watch the clock.",
         fixed: Some(Fixed {
             client: "watchdog",
             settings: &[("hold", "11s..19s")],
@@ -192,15 +192,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "a-time-is-no-owner",
-        title: "A release that looks at a time",
-        question: "The key holds the end of the lease, and DEL is sent only before that end. \
-         Whose lease?",
+        title: "A release that compares a time",
+        question: "The key holds the end of the lease, and the holder sends DEL only before that \
+                   end. Whose lease is it?",
         protocol: [
-            "`SETNX key end-of-lease`: granted if the key was not there.",
-            "Not granted: `GET`; if that time has passed, `GETSET key end-of-lease`.",
-            "Taken over if `GETSET` returns a time that has passed.",
-            "Read the guarded value, work, write it back.",
-            "Release: `DEL key` if `GET` shows a time that has not passed.",
+            "Acquire: `SETNX key end-of-lease`. Granted if the key did not exist.",
+            "If not granted, `GET` the key. If that time has passed, `GETSET key end-of-lease`.",
+            "The process has taken the lock over if `GETSET` returns a time that has passed.",
+            "Read the guarded value, work on it, write it back.",
+            "Release: `DEL key` if `GET` returns a time that has not passed.",
         ],
         client: "setnx-getset-expiry",
         fault: "none",
@@ -208,7 +208,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::ForeignRelease,
         cause: Cause::HoldTooLong,
-        remedy: "The key holds an owner too, and the release compares it by a script.",
+        remedy: "Store an owner in the key too, and compare it in the release script.",
         fixed: Some(Fixed {
             client: "setnx-getset-expiry-owner",
             settings: &[("hold", "11s..19s")],
@@ -218,9 +218,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "clocks-of-clients",
-        title: "A lock that is as old as a clock says",
-        question: "A waiter judges by its own clock whether a lock is stale. What if that clock \
-         is stepped?",
+        title: "A lock whose age depends on a clock",
+        question: "A waiter decides by its own clock whether a lock is stale. What if that clock \
+                   is stepped?",
         protocol: GETSET,
         client: "setnx-getset",
         fault: "clock-jump",
@@ -228,15 +228,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 24,
         kind: Kind::Overlap,
         cause: Cause::ClockJump,
-        remedy: "One clock decides: an expiry at the server, or the server's `TIME`.",
+        remedy: "Let one clock decide: use an expiry at the server, or the server's `TIME`.",
         fixed: None,
         source: SETNX,
     },
     Exhibit {
         name: "number-twice",
         title: "An order number that is issued twice",
-        question: "Numbers are read, counted up and written back under a lock. What does a pause \
-         cost?",
+        question: "A process reads a number, increments it and writes it back under a lock. What \
+                   does a pause cost?",
         protocol: SINGLE,
         client: "single-node",
         fault: "pause",
@@ -244,7 +244,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::DuplicateNumber,
         cause: Cause::HolderPause,
-        remedy: "The storage counts by itself, or compares a fencing token.",
+        remedy: "Let the storage do the counting, or let it compare a fencing token.",
         fixed: Some(Fixed {
             client: "fencing",
             settings: &[("workload", "sequence")],

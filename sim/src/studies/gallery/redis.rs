@@ -14,18 +14,19 @@ const UNCHECKED: [&str; 5] = [
 
 /// The same lock with a storage that checks the tokens of writes.
 const PUBLISHED: [&str; 5] = [
-    "A script: a hash with the thread as field and a ttl, granted if the key is not there.",
-    "Not granted: subscribe to the lock's channel, and sleep until a message comes or the ttl \
-     that the server told is over.",
-    "Read the guarded value, work, write it back; a watchdog prolongs the ttl meanwhile.",
-    "Release by a script: delete the hash, and publish that the lock is free.",
-    "A message goes to those who are subscribed at that moment, and to nobody later.",
+    "Acquire: a script creates a hash with the thread as field, and a ttl. Granted if the key did \
+     not exist.",
+    "If not granted, subscribe to the lock's channel and sleep until a message arrives or the ttl \
+     that the server returned ends.",
+    "Read the guarded value, work on it, write it back. Meanwhile a watchdog renews the ttl.",
+    "Release: a script deletes the hash and publishes that the lock is free.",
+    "Redis delivers a message only to the clients that are subscribed at that moment.",
 ];
 const FENCED_WRITES: [&str; 5] = [
     FENCING[0],
     FENCING[1],
-    "The storage remembers the highest token of a write, and rejects a write with a lower one; \
-     reads are not checked (`storage=fenced-writes`).",
+    "The storage remembers the highest token of a write and rejects a write with a lower one. It \
+     does not check reads (`storage=fenced-writes`).",
     FENCING[3],
     FENCING[4],
 ];
@@ -33,8 +34,8 @@ const FENCED_WRITES: [&str; 5] = [
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "overlap-by-pause",
-        title: "Two holders by a pause",
-        question: "Can two processes hold one lease at once though every command was right?",
+        title: "A pause creates two holders",
+        question: "Can two processes hold the same lock if every command was correct?",
         protocol: SINGLE,
         client: "single-node",
         fault: "pause",
@@ -42,17 +43,17 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "No lock with a lease prevents it: a process that stands still cannot notice that \
-         its lease ran out. What can be prevented is the harm: see [the write of a paused \
-         holder](write-after-pause.md).",
+        remedy: "No lease-based lock prevents this: a paused process cannot notice that its lease \
+                 has expired. A fencing token prevents the harm: see [the write of a paused \
+                 holder](write-after-pause.md).",
         fixed: None,
         source: KLEPPMANN,
     },
     Exhibit {
         name: "write-after-pause",
         title: "The write of a paused holder",
-        question: "A holder is stopped by its garbage collector between its check and its write. \
-         What reaches the storage?",
+        question: "The garbage collector pauses a holder between its check and its write. What \
+                   reaches the storage?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "pause",
@@ -60,21 +61,21 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::StaleWrite,
         cause: Cause::HolderPause,
-        remedy: "A fencing token that the storage checks: the late write carries an old token and \
-         is rejected.",
+        remedy: "Use a fencing token that the storage checks. The late write carries an old token, \
+                 and the storage rejects it.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "foreign-release",
-        title: "A release that removes another's lock",
-        question: "What does a plain DEL delete if the holder is late?",
+        title: "A release that removes another holder's lock",
+        question: "What does a plain DEL delete when the holder is late?",
         protocol: [
-            "`SET key 1 NX EX ttl`: granted if the key was not there.",
-            "Not granted: wait and try again.",
-            "Read the guarded value, work, write it back.",
-            "Release: `DEL key`, whoever's it is by now.",
-            "The server forgets the key when the ttl is over.",
+            "Acquire: `SET key 1 NX EX ttl`. Granted if the key did not exist.",
+            "If not granted, wait and try again.",
+            "Read the guarded value, work on it, write it back.",
+            "Release: `DEL key`, without checking who owns the lock by then.",
+            "The server deletes the key when the ttl ends.",
         ],
         client: "set-ex-del",
         fault: "pause",
@@ -82,21 +83,22 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 22,
         kind: Kind::Overlap,
         cause: Cause::ForeignRelease,
-        remedy: "A value that nobody else writes, and a script that compares it and deletes in \
-         one step.",
+        remedy: "Store a value that no other process uses, and release with a script that compares \
+                 and deletes in one step.",
         fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::ForeignRelease }),
         source: REDIS,
     },
     Exhibit {
         name: "double-takeover",
         title: "Two waiters take over one dead lock",
-        question: "Both find the lock stale, both delete it: whose lock does the second one \
-         delete?",
+        question: "Both find the lock stale and both delete it. Whose lock does the second one \
+                   delete?",
         protocol: [
-            "`SETNX key now`: granted if the key was not there; the value is the time.",
-            "Not granted: `GET key`; if that time is not too old, wait and try again.",
-            "Too old: `DEL key`, then `SETNX key now`.",
-            "Read the guarded value, work, write it back.",
+            "Acquire: `SETNX key now`, where the value is the current time. Granted if the key did \
+             not exist.",
+            "If not granted, `GET key`. If that time is recent, wait and try again.",
+            "If that time is too old, `DEL key`, then `SETNX key now`.",
+            "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
         ],
         client: "setnx-stale-del",
@@ -105,8 +107,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 68,
         kind: Kind::Overlap,
         cause: Cause::StaleTakeover,
-        remedy: "The stale value is replaced in one step that looks at it again: `GETSET` and a \
-         comparison, or a script.",
+        remedy: "Replace the stale value in one step that checks it again: `GETSET` and a \
+                 comparison, or a script.",
         fixed: Some(Fixed {
             client: "setnx-getset",
             settings: &[("processes", "8"), ("retry", "50ms..55ms"), ("latency", "1ms..30ms")],
@@ -117,13 +119,13 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "never-expires",
         title: "A lock that outlives its holder",
-        question: "Who frees a lock without an expiry when its holder dies?",
+        question: "Who frees a lock without an expiry after its holder has crashed?",
         protocol: [
-            "`SETNX key value`: granted if the key was not there.",
-            "Not granted: wait and try again.",
-            "Read the guarded value, work, write it back.",
+            "Acquire: `SETNX key value`. Granted if the key did not exist.",
+            "If not granted, wait and try again.",
+            "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
-            "Nothing ever removes the key but its holder.",
+            "Only the holder ever deletes the key.",
         ],
         client: "setnx",
         fault: "client-crash",
@@ -131,20 +133,20 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Stuck,
         cause: Cause::HolderCrash,
-        remedy: "An expiry, set by the same command that takes the lock.",
+        remedy: "Set an expiry in the command that takes the lock.",
         fixed: Some(Fixed { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
         source: SETNX,
     },
     Exhibit {
         name: "expiry-by-a-second-command",
         title: "The expiry that was never set",
-        question: "SETNX, then EXPIRE: what if only the first one counts?",
+        question: "SETNX, then EXPIRE: what if only the first command takes effect?",
         protocol: [
-            "`SETNX key 1`: granted if the key was not there.",
-            "Granted: `EXPIRE key ttl`, as a second command.",
-            "Read the guarded value, work, write it back.",
+            "Acquire: `SETNX key 1`. Granted if the key did not exist.",
+            "If granted, send `EXPIRE key ttl` as a second command.",
+            "Read the guarded value, work on it, write it back.",
             "Release: `DEL key`.",
-            "A key whose EXPIRE was never sent lives for ever.",
+            "A key whose EXPIRE was never sent stays forever.",
         ],
         client: "setnx-expire",
         fault: "lost-reply",
@@ -152,17 +154,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 138,
         kind: Kind::Stuck,
         cause: Cause::LostReply,
-        remedy: "`SET key value NX PX ttl`: one command, so that there is no lock without an \
-         expiry.",
+        remedy: "Use one command, `SET key value NX PX ttl`, so that no lock is ever without an \
+                 expiry.",
         fixed: Some(Fixed { client: "set-ex-del", settings: &[], kind: Kind::Stuck }),
         source: "Redis documentation of `SET`: the options `NX` and `PX` replace `SETNX` followed \
          by `EXPIRE`.",
     },
     Exhibit {
         name: "lost-at-failover",
-        title: "A lock lost by a failover",
-        question: "A primary fails, and a replica is promoted in its place. What does it know of \
-                   the lock?",
+        title: "A lock lost in a failover",
+        question: "A primary fails and a replica is promoted. Does the replica have the lock?",
         protocol: SINGLE,
         client: "single-node",
         fault: "failover",
@@ -170,17 +171,17 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 29,
         kind: Kind::Overlap,
         cause: Cause::AsyncReplicationLoss,
-        remedy: "Replication is asynchronous; `WAIT` and `min-replicas-to-write` make the window \
-         smaller and do not close it. A majority of independent masters does, as long as none of \
-         them forgets.",
+        remedy: "Redis replicates asynchronously. `WAIT` and `min-replicas-to-write` shrink the \
+                 window but do not close it. A majority of independent masters closes it, as long \
+                 as none of them loses its grants.",
         fixed: Some(Fixed { client: "redlock", settings: &[], kind: Kind::Overlap }),
         source: REDIS,
     },
     Exhibit {
         name: "split-brain",
         title: "Two masters, one lock",
-        question: "The network cuts a master off from most of its Sentinels, and they promote a \
-                   replica. What does the old master do meanwhile?",
+        question: "A partition separates a master from most of its Sentinels, and they promote a \
+                   replica. What does the old master do in the meantime?",
         protocol: SINGLE,
         client: "single-node",
         fault: "failover",
@@ -188,18 +189,18 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 7,
         kind: Kind::Overlap,
         cause: Cause::SplitBrain,
-        remedy: "The old master cannot know that it was replaced. `WAIT` after the grant refuses \
-                 the lock where no replica has it; a lease that outlasts the cut, or a majority of \
-                 independent masters, leaves less to go wrong. Only a fencing token from a store \
-                 that cannot split keeps the harm away.",
+        remedy: "The old master cannot know that it was replaced. With `WAIT` after the grant, the \
+                 client gives the lock up unless a replica has it. A lease longer than the \
+                 partition, or a majority of independent masters, reduces the risk. Only a fencing \
+                 token from a store that cannot split prevents the harm.",
         fixed: Some(Fixed { client: "redlock", settings: &[], kind: Kind::Overlap }),
         source: REDIS,
     },
     Exhibit {
         name: "message-missed",
-        title: "A free lock that nobody takes",
-        question: "Waiters sleep until a message says that the lock is free. What if the server \
-                   restarts meanwhile?",
+        title: "A free lock that no process takes",
+        question: "Waiters sleep until a message tells them that the lock is free. What if the \
+                   server restarts in the meantime?",
         protocol: PUBLISHED,
         client: "redisson",
         fault: "restart",
@@ -207,8 +208,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 6,
         kind: Kind::Unavailable,
         cause: Cause::MissedWakeup,
-        remedy: "Ask again after subscribing anew, and after a while without a message. Who polls \
-                 loses nothing but commands.",
+        remedy: "Ask again after every new subscription, and after some time without a message. \
+                 Polling costs only a few more commands.",
         fixed: Some(Fixed {
             client: "single-node",
             settings: &[("availability", "5s")],
@@ -218,8 +219,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "restart-without-delay",
-        title: "A master that comes back empty",
-        question: "Redlock needs three of five. What if one of the three forgets its grant?",
+        title: "A master that restarts empty",
+        question: "Redlock needs three of five masters. What if one of the three loses its grant?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "restart",
@@ -227,9 +228,10 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 62,
         kind: Kind::Overlap,
         cause: Cause::RestartWithoutDelay,
-        remedy: "A master that may have forgotten grants stays away for longer than the ttl, or \
-         syncs every write before it answers (`appendfsync always`). `fencepost boundary --client \
-         redlock --fault restart --vary restart-delay` measures how long is enough.",
+        remedy: "Keep a master that may have lost grants down for longer than the ttl, or let it \
+                 sync every write before it answers (`appendfsync always`). `fencepost boundary \
+                 --client redlock --fault restart --vary restart-delay` measures the downtime that \
+                 is enough.",
         fixed: Some(Fixed {
             client: "redlock",
             settings: &[("restart-delay", "10s")],
@@ -241,7 +243,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "clock-jump",
         title: "A clock that is stepped",
-        question: "Keys expire by the server's wall clock. What if somebody sets it?",
+        question: "Keys expire by the server's wall clock. What if someone sets that clock?",
         protocol: SINGLE,
         client: "single-node",
         fault: "clock-jump",
@@ -249,15 +251,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 4,
         kind: Kind::Overlap,
         cause: Cause::ClockJump,
-        remedy: "Clocks are slewed, not stepped; the lock itself can do nothing. A fencing token \
-         keeps the harm away.",
+        remedy: "Slew clocks instead of stepping them; the lock itself cannot help. A fencing \
+                 token prevents the harm.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "clock-drift",
         title: "Clocks that drift beyond the margin",
-        question: "Redlock leaves a margin of 1 % for drift. What does 3 % do?",
+        question: "Redlock allows for 1 % of clock drift. What happens at 3 %?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "clock-drift",
@@ -265,9 +267,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::Overlap,
         cause: Cause::ClockDrift,
-        remedy: "Clocks that stay within the margin. `fencepost boundary --client redlock --fault \
-         clock-drift --vary drift --hold until-validity` shows the bound that arithmetic gives, \
-         10,345 ppm or 1.03 %, and the least drift that broke the lock.",
+        remedy: "Keep clock drift within the margin. `fencepost boundary --client redlock --fault \
+                 clock-drift --vary drift --hold until-validity` shows the calculated bound, \
+                 10,345 ppm or 1.03 %, and the smallest drift that broke the lock.",
         fixed: Some(Fixed {
             client: "redlock",
             settings: &[
@@ -283,7 +285,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "eviction",
         title: "A lock evicted for memory",
-        question: "Which keys does a full server throw away first?",
+        question: "Which keys does a server evict first when its memory is full?",
         protocol: SINGLE,
         client: "single-node",
         fault: "eviction",
@@ -291,15 +293,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 10,
         kind: Kind::Overlap,
         cause: Cause::Eviction,
-        remedy: "`maxmemory-policy noeviction` on servers that hold locks, or no other data on \
-         them.",
+        remedy: "Set `maxmemory-policy noeviction` on servers that hold locks, or keep no other \
+                 data on them.",
         fixed: None,
         source: "Redis documentation, *Key eviction*.",
     },
     Exhibit {
         name: "suspend",
-        title: "A process that does not know that it slept",
-        question: "Redlock checks the time that it spent. By which clock?",
+        title: "A process that does not know that it was suspended",
+        question: "Redlock checks the elapsed time. By which clock?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "suspend",
@@ -307,16 +309,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 61,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "A clock that goes on during a suspension (`CLOCK_BOOTTIME`) finds that the lease \
-         is over when the process wakes up, unless it wakes up after that look. A fencing token \
-         keeps the harm away.",
+        remedy: "With a clock that also runs during a suspension (`CLOCK_BOOTTIME`), the process \
+                 sees on waking that its lease has expired, unless it was suspended after that \
+                 check. A fencing token prevents the harm.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "fencing-hazard-without-harm",
-        title: "Two holders, and no harm",
-        question: "What does a fencing token prevent, and what does it not?",
+        title: "Two holders without harm",
+        question: "What does a fencing token prevent, and what not?",
         protocol: FENCING,
         client: "fencing",
         fault: "pause",
@@ -324,16 +326,17 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "None is needed here. Both believe that they hold the lock, and the storage \
-         accepts the late write, because it has not yet seen a higher token; the later holder \
-         reads only after it. Had that read come first, the storage would have rejected the write.",
+        remedy: "None is needed here. Both processes believe that they hold the lock. The storage \
+                 accepts the late write because it has not seen a higher token yet, and the later \
+                 holder reads only after that write. If the read had come first, the storage would \
+                 have rejected the write.",
         fixed: None,
         source: KLEPPMANN,
     },
     Exhibit {
         name: "unchecked-storage",
-        title: "Tokens that nobody checks",
-        question: "Is a lock with tokens enough if the storage ignores them?",
+        title: "Tokens that are not checked",
+        question: "Does a lock with tokens help if the storage ignores them?",
         protocol: UNCHECKED,
         client: "fencing",
         fault: "pause",
@@ -341,16 +344,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 15,
         kind: Kind::LostUpdate,
         cause: Cause::HolderPause,
-        remedy: "The storage must reject requests with a token lower than the highest that it has \
-         seen.",
+        remedy: "The storage must reject every request whose token is lower than the highest token \
+                 that it has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "fenced-writes",
         title: "Tokens checked on writes only",
-        question: "The later holder has read and not yet written. Is a late write of the earlier \
-         one rejected?",
+        question: "The later holder has read but not written yet. Does the storage reject a late \
+                   write of the earlier holder?",
         protocol: FENCED_WRITES,
         client: "fencing",
         fault: "pause",
@@ -358,15 +361,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 94,
         kind: Kind::LostUpdate,
         cause: Cause::HolderPause,
-        remedy: "Reads carry the token too, and raise the highest that the storage has seen.",
+        remedy: "Send the token with reads too, and let them raise the highest token that the \
+                 storage has seen.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "token-regression",
         title: "A token that is issued twice",
-        question: "The counter of the tokens is a key like any other. What does a failover make \
-         of it?",
+        question: "The token counter is a key like any other. What happens to it in a failover?",
         protocol: FENCING,
         client: "fencing",
         fault: "failover",
@@ -374,16 +377,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::TokenRegression,
         cause: Cause::AsyncReplicationLoss,
-        remedy: "A token is only as durable as its counter: it belongs into a store that does not \
-         lose what it acknowledged, the guarded one if need be.",
+        remedy: "A token is only as durable as its counter. Keep the counter in a store that does \
+                 not lose acknowledged writes, such as the guarded storage itself.",
         fixed: None,
         source: "The remark that a counter on one node is not enough, in Martin Kleppmann, *How \
          to do distributed locking*, 2016.",
     },
     Exhibit {
         name: "late-write",
-        title: "A write that is still under way",
-        question: "The holder was on time. Was its write?",
+        title: "A write that is still in transit",
+        question: "The holder finished in time. Did its write arrive in time?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "storage-delay",
@@ -391,20 +394,20 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 13,
         kind: Kind::StaleWrite,
         cause: Cause::StorageDelay,
-        remedy: "Only the storage can tell that a write is late: a fencing token.",
+        remedy: "Only the storage can detect a late write. Use a fencing token.",
         fixed: Some(Fixed { client: "fencing", settings: &[], kind: Kind::StaleWrite }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "reentrant-by-value",
-        title: "The inner release that frees the outer section",
-        question: "A lock that recognises its owner by a value: who counts how often it was taken?",
+        title: "An inner release that frees the outer lock",
+        question: "A lock recognises its owner by a value. Who counts how often the owner took it?",
         protocol: [
-            "`SET key owner NX PX ttl`, the owner being the same for the whole process.",
-            "Not granted, but the key holds the own value: granted again.",
-            "Release: a script deletes the key if it holds the own value.",
-            "The outer section takes the lock; a function that it calls takes and releases it too.",
-            "Nothing counts how often it was taken.",
+            "Acquire: `SET key owner NX PX ttl`, with one owner value for the whole process.",
+            "If not granted but the key holds the process's own value, the lock is granted again.",
+            "Release: a script deletes the key if it holds the process's own value.",
+            "The process takes the lock, then calls a function that also takes and releases it.",
+            "The lock does not count how often it was taken.",
         ],
         client: "reentrant-by-value",
         fault: "none",
@@ -412,21 +415,21 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::EarlyRelease,
-        remedy: "A count beside the owner, in one script; the key is deleted when it comes back \
-         to zero.",
+        remedy: "Store a count with the owner, in one script, and delete the key only when the \
+                 count is back to zero.",
         fixed: Some(Fixed { client: "reentrant-counted", settings: &[], kind: Kind::Overlap }),
-        source: "Redisson keeps such a count in a hash, by owner.",
+        source: "Redisson keeps such a count for each owner in a hash.",
     },
     Exhibit {
         name: "watchdog-unstopped",
-        title: "A watchdog that nobody stopped",
-        question: "A task renews the lease. Who tells it that the lock was given back?",
+        title: "A watchdog that was never stopped",
+        question: "A task renews the lease. Who tells the task that the lock was released?",
         protocol: [
-            "`SET key random NX PX ttl`, then a task beside the holder.",
-            "The task sets the expiry anew, time and again, whoever's the key is.",
-            "Read the guarded value, work, write it back.",
-            "Release by a script: `DEL` only while the key holds the own random value.",
-            "The task goes on for as long as the process lives.",
+            "Acquire: `SET key random NX PX ttl`, then start a task that renews the lease.",
+            "The task resets the expiry again and again, without checking who owns the key.",
+            "Read the guarded value, work on it, write it back.",
+            "Release: a script runs `DEL` if the key still holds the process's random value.",
+            "The task runs for as long as the process lives.",
         ],
         client: "watchdog-unstopped",
         fault: "client-crash",
@@ -434,16 +437,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 1,
         kind: Kind::Stuck,
         cause: Cause::OrphanRenewal,
-        remedy: "The watchdog is stopped before the release is sent, and renews by a script that \
-         compares the owner.",
+        remedy: "Stop the watchdog before sending the release, and renew with a script that \
+                 compares the owner.",
         fixed: Some(Fixed { client: "watchdog", settings: &[], kind: Kind::Stuck }),
-        source: "An article that people copy from: a daemon that lengthens the life of the lock, \
-         and is to be closed explicitly.",
+        source: "A much-copied article: a daemon thread extends the lock and must be closed \
+                 explicitly.",
     },
     Exhibit {
         name: "oversold",
-        title: "The item that was sold twice",
-        question: "A flash sale guards its stock by a lock. What does a pause cost?",
+        title: "An item that was sold twice",
+        question: "A flash sale guards its stock with a lock. What does a pause cost?",
         protocol: SINGLE,
         client: "single-node",
         fault: "pause",
@@ -451,8 +454,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 22,
         kind: Kind::Oversold,
         cause: Cause::HolderPause,
-        remedy: "The stock itself must refuse: a fencing token, or a decrement that cannot go \
-         below zero.",
+        remedy: "Let the storage refuse: use a fencing token, or a decrement that cannot go below \
+                 zero.",
         fixed: Some(Fixed {
             client: "fencing",
             settings: &[("workload", "seckill")],

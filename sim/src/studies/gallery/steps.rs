@@ -17,13 +17,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "compare-then-delete",
         title: "A release in two steps",
-        question: "GET shows the own value, so DEL is sent. What can come between the two?",
+        question: "GET returns the process's own value, so it sends DEL. What can happen between \
+                   the two?",
         protocol: [
-            "`SET key random NX PX ttl`: granted if the key was not there.",
-            "Not granted: wait a random delay and try again.",
-            "Read the guarded value, work, write it back.",
-            "Release: `GET key`, and if it holds the own value `DEL key`, as a second command.",
-            "The server forgets the key when the ttl is over.",
+            "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist.",
+            "If not granted, wait for a random delay and try again.",
+            "Read the guarded value, work on it, write it back.",
+            "Release: `GET key`, and if it holds the process's own value, `DEL key` as a second \
+             command.",
+            "The server deletes the key when the ttl ends.",
         ],
         client: "set-px-get-del",
         fault: "pause",
@@ -31,7 +33,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::ForeignRelease,
         cause: Cause::HolderPause,
-        remedy: "A script that compares and deletes: no other command comes between the two.",
+        remedy: "Compare and delete in one script, so that no other command can run between the \
+                 two.",
         fixed: Some(Fixed {
             client: "single-node",
             settings: &[("latency", "5ms..60ms")],
@@ -42,15 +45,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "unchecked-extension",
         title: "An extension that takes the lock away",
-        question: "A holder lengthens its lease, and is late. Whose lock does it lengthen?",
+        question: "A holder extends its lease too late. Whose lock does it extend?",
         protocol: [
-            "`SET key random NX PX ttl`: granted if the key was not there, and valid for a ttl \
-             from when it was sent.",
-            "While less than a third of that is left and the work is not done: `SET key random PX \
-             ttl` once more.",
-            "That second SET looks at no owner: it writes whatever stands there.",
-            "Read the guarded value, work, write it back.",
-            "Release by a script: `DEL` only while the key holds the own random value.",
+            "Acquire: `SET key random NX PX ttl`. Granted if the key did not exist, and valid for \
+             the ttl from the moment it was sent.",
+            "While less than a third of that time is left and the work is not done, send `SET key \
+             random PX ttl` again.",
+            "That second SET does not check the owner: it overwrites any value.",
+            "Read the guarded value, work on it, write it back.",
+            "Release: a script runs `DEL` if the key still holds the process's random value.",
         ],
         client: "lua-extend-unchecked",
         fault: "pause",
@@ -58,25 +61,26 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 4,
         kind: Kind::Overlap,
         cause: Cause::HolderPause,
-        remedy: "The extension is a script that compares the owner: a lock that is another's is \
-         not touched, and the late holder learns that it has lost its own.",
+        remedy: "Extend with a script that compares the owner. It leaves another process's lock \
+                 alone, and the late holder learns that it has lost its own.",
         fixed: None,
-        source: "An article that people copy from: a script that lengthens the lock as long as it \
-         has the client's value. Here the comparison is left out.",
+        source: "A much-copied article: a script extends the lock while the lock holds the \
+                 client's value. Here the comparison is missing.",
     },
     Exhibit {
         name: "stated-lease",
-        title: "A lease that switches the watchdog off",
-        question: "Redisson renews the locks that it holds. All of them?",
+        title: "A lease that disables the watchdog",
+        question: "Does Redisson renew all the locks that it holds?",
         protocol: [
-            "`tryLock(wait, lease)`: a script sets a hash from `uuid:thread` to a count, with the \
-             lease as its expiry.",
-            "Not granted: subscribe to a channel, wait for a message or for the end of the lock, \
+            "Acquire: `tryLock(wait, lease)` runs a script that sets a hash from `uuid:thread` to \
+             a count, with the lease as its expiry.",
+            "If not granted, subscribe to a channel, wait for a message or for the lock to expire, \
              and try again.",
-            "Read the guarded value, work, write it back.",
-            "The watchdog renews what was taken by `tryLock(wait)`; a lease that the caller \
-             states is not renewed.",
-            "`unlock()`: a script counts down, and at zero deletes the hash and publishes.",
+            "Read the guarded value, work on it, write it back.",
+            "The watchdog renews locks taken by `tryLock(wait)`, but not those for which the \
+             caller gave a lease.",
+            "Release: `unlock()` runs a script that decrements the count and, at zero, deletes the \
+             hash and publishes a message.",
         ],
         client: "redisson-lease",
         fault: "none",
@@ -84,28 +88,28 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::HoldTooLong,
-        remedy: "No lease is stated, so that the watchdog renews the lock for as long as its \
-         process lives; or a lease that is longer than any work.",
+        remedy: "Give no lease, so that the watchdog renews the lock for as long as the process \
+                 lives; or give a lease longer than the longest work.",
         fixed: Some(Fixed {
             client: "redisson",
             settings: &[("hold", "20s")],
             kind: Kind::Overlap,
         }),
-        source: "Redisson documentation, *Locks and synchronizers*: a lock taken with a lease \
-         time is released when that is over.",
+        source: "Redisson documentation, *Locks and synchronizers*: a lock taken with a lease time \
+                 is released when that time ends.",
     },
     Exhibit {
         name: "late-release",
-        title: "A release that fits the next lock too",
-        question: "The network holds a release up. What does it find when it arrives?",
+        title: "A release that also matches the next lock",
+        question: "The network delays a release. Which lock does it find on arrival?",
         protocol: [
-            "The lock inside the process first, so that one of its threads goes on.",
-            "A script: the key holds the id of the process, one for its whole life: set its \
-             expiry; there is no key: set it, with the id.",
-            "Not granted: try again every 100 ms.",
-            "Read the guarded value, work, write it back.",
-            "Release: `UNLINK` if `GET` shows the id of the process; then the lock inside is \
-             given back, whatever came of it.",
+            "Take the lock inside the process first, so that only one of its threads continues.",
+            "Run a script: if the key holds the process's id, which never changes, reset the \
+             expiry; if there is no key, create it with the id.",
+            "If not granted, try again every 100 ms.",
+            "Read the guarded value, work on it, write it back.",
+            "Release: `UNLINK` if `GET` returns the process's id; then release the lock inside the \
+             process, whether or not that succeeded.",
         ],
         client: "spring-registry",
         fault: "partition",
@@ -113,8 +117,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 28,
         kind: Kind::Overlap,
         cause: Cause::LostRelease,
-        remedy: "A value for each acquisition: a release that comes late then finds a lock that \
-         is not its own.",
+        remedy: "Use a new value for each acquisition. A late release then finds a value that is \
+                 not its own.",
         fixed: Some(Fixed { client: "single-node", settings: &[], kind: Kind::Overlap }),
         source: "`RedisLockRegistry` of Spring Integration 7: one client id for each registry.",
     },
@@ -124,11 +128,13 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         question: "Three of five masters have granted the lock. Is it still held when the third \
          one answers?",
         protocol: [
-            "`SET key random NX PX ttl` on five independent masters, with a small timeout each.",
-            "Granted if three of them agree, however long that took.",
-            "Otherwise, and to release: a script on all five deletes the own value.",
-            "Not granted: wait a random delay and try again.",
-            "Each master forgets the key when the ttl is over, counted from its own grant.",
+            "Acquire: send `SET key random NX PX ttl` to five independent masters, with a short \
+             timeout for each.",
+            "Granted if three masters agree, no matter how long that took.",
+            "Otherwise, and to release, a script on all five masters deletes the key if it holds \
+             the process's value.",
+            "If not granted, wait for a random delay and try again.",
+            "Each master deletes the key when the ttl ends, counted from its own grant.",
         ],
         client: "redlock-no-validity-check",
         fault: "latency",
@@ -136,15 +142,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 6,
         kind: Kind::Overlap,
         cause: Cause::Latency,
-        remedy: "Step 3 of Redlock: the time that was spent is taken off the ttl, and a majority \
-         of which nothing is left is given back.",
+        remedy: "Follow step 3 of Redlock: subtract the elapsed time from the ttl, and release a \
+                 majority that has no time left.",
         fixed: Some(Fixed { client: "redlock", settings: SHORT_LEASES, kind: Kind::Overlap }),
         source: REDIS,
     },
     Exhibit {
         name: "synced-every-second",
-        title: "The last second before the power failed",
-        question: "Every master writes an append-only file. What is in it when the power fails?",
+        title: "The last second before a power failure",
+        question: "Every master writes an append-only file. What does it contain after a power \
+                   failure?",
         protocol: REDLOCK,
         client: "redlock",
         fault: "restart",
@@ -152,8 +159,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 11,
         kind: Kind::Overlap,
         cause: Cause::RestartWithoutDelay,
-        remedy: "`appendfsync always` syncs before it answers. With `everysec` a master stays \
-         away for longer than the ttl after its power has failed.",
+        remedy: "Use `appendfsync always`, which syncs before it answers. With `everysec`, keep a \
+                 master down for longer than the ttl after a power failure.",
         fixed: Some(Fixed {
             client: "redlock",
             settings: &[("persistence", "aof-always")],

@@ -4,56 +4,61 @@ use super::exhibit::{Exhibit, Fixed, KLEPPMANN};
 use fencepost_reports::{Cause, Kind};
 
 const MUTEX: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock; it lives as long as the session.",
-    "The lowest number has the lock; each other waits for the node before its own to go.",
-    "Read the guarded value, work, write it back.",
-    "Release: delete the own node.",
-    "The servers end a session that they have not heard of for its timeout, and its nodes go.",
+    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "The node with the lowest number has the lock. Every other process waits until the node before \
+     its own is deleted.",
+    "Read the guarded value, work on it, write it back.",
+    "Release: delete the process's own node.",
+    "The servers end a session that they have not heard from for its timeout, and delete its \
+     nodes.",
 ];
 const FENCED: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock; it lives as long as the session.",
-    "The lowest number has the lock; its czxid, the number of the change that made it, is the \
-     token.",
+    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "The node with the lowest number has the lock. Its czxid, the id of the change that created \
+     it, is the token.",
     "Every request to the storage carries the token.",
-    "The storage remembers the highest token, and rejects any request with a lower one.",
-    "Release: delete the own node.",
+    "The storage remembers the highest token and rejects any request with a lower one.",
+    "Release: delete the process's own node.",
 ];
 const RECIPE: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock; it lives as long as the session.",
-    "The lowest number has the lock; each other waits for the node before its own to go.",
-    "Release: delete the own node.",
-    "A connection that breaks is replaced, and the session goes on.",
-    "A create whose reply was lost is made again.",
+    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "The node with the lowest number has the lock. Every other process waits until the node before \
+     its own is deleted.",
+    "Release: delete the process's own node.",
+    "The client replaces a broken connection, and the session continues.",
+    "If the reply to a create is lost, the client creates another node.",
 ];
 const WATCHING: [&str; 5] = [
-    "Create an ephemeral sequential node below the lock; it lives as long as the session.",
-    "The lowest number has the lock; each other sets a watch on the node before its own.",
-    "The server keeps the watch, tells once that the node was deleted, and forgets it.",
-    "A connection that breaks is replaced, and the session goes on; the watches are not set again.",
-    "Release: delete the own node.",
+    "Create an ephemeral sequential node below the lock. It lives as long as the session.",
+    "The node with the lowest number has the lock. Every other process sets a watch on the node \
+     before its own.",
+    "The server keeps the watch, reports once that the node was deleted, and drops the watch.",
+    "The client replaces a broken connection and the session continues, but the client does not \
+     set its watches again.",
+    "Release: delete the process's own node.",
 ];
 const GIVING_UP: [&str; 5] = [
     MUTEX[0],
     MUTEX[1],
-    "A client that has been without a server for as long as its session lasts takes the session \
-     for over, without asking, and begins another one (Curator).",
-    "Whoever waits in the queue goes on waiting with its node, and whoever holds goes on.",
+    "A client that has been without a server for its session timeout assumes that the session has \
+     ended and starts another one (Curator).",
+    "A process in the queue keeps waiting with its old node, and a holder keeps working.",
     MUTEX[4],
 ];
 const READING: [&str; 5] = [
     MUTEX[0],
     MUTEX[1],
-    "Whose turn it is a process learns from the server that it is connected to, by a read.",
-    "A server answers reads from what it knows by then; only what is written is agreed upon.",
+    "A process learns whose turn it is by reading from the server that it is connected to.",
+    "A server answers reads from its own copy; only writes go through the majority.",
     MUTEX[4],
 ];
 const LOOKING: [&str; 5] = [
     "Create an ephemeral sequential node below the lock, with a GUID in its name.",
-    "No reply: look for a node with the GUID, and take it for the own one.",
+    "If the reply is lost, look for a node with that GUID and use it.",
     MUTEX[1],
-    "A client that has been without a server for as long as its session lasts takes the session \
-     for over, without asking, and begins another one (Curator).",
-    "The servers end a session at the tick that follows its timeout, and its nodes go.",
+    "A client that has been without a server for its session timeout assumes that the session has \
+     ended and starts another one (Curator).",
+    "The servers end a session at the first tick after its timeout, and delete its nodes.",
 ];
 
 /// One server, and message latencies close to the holds, so that much is in transit when a reply is
@@ -86,9 +91,9 @@ const BEHIND: &[(&str, &str)] = &[
 pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "zookeeper-session",
-        title: "A session that ends in a pause",
-        question: "ZooKeeper agrees on every change by majority. Is its lock safe when the holder \
-        stands still?",
+        title: "A session that ends during a pause",
+        question: "ZooKeeper commits every change by majority. Is its lock safe when the holder is \
+                   paused?",
         protocol: MUTEX,
         client: "curator-mutex",
         fault: "pause",
@@ -96,15 +101,16 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 2,
         kind: Kind::LostUpdate,
         cause: Cause::SessionExpired,
-        remedy: "Fencing tokens, which the storage checks: the czxid of the node is one. Leaving \
-         the section when the connection is lost does not help a process that stands still.",
+        remedy: "Use fencing tokens that the storage checks, such as the czxid of the node. \
+                 Leaving the critical section when the connection is lost does not help a paused \
+                 process.",
         fixed: Some(Fixed { client: "curator-fencing", settings: &[], kind: Kind::LostUpdate }),
         source: KLEPPMANN,
     },
     Exhibit {
         name: "zookeeper-czxid",
-        title: "Two holders, and no harm",
-        question: "What does the czxid as fencing token change about two holders at once?",
+        title: "Two holders without harm",
+        question: "Does the czxid as a fencing token prevent two simultaneous holders?",
         protocol: FENCED,
         client: "curator-fencing",
         fault: "pause",
@@ -112,17 +118,18 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 2,
         kind: Kind::Overlap,
         cause: Cause::SessionExpired,
-        remedy: "None is needed: two processes believe that they hold the lock, and from the first \
-         request of the later one on the storage rejects what the earlier one sends. Here the \
-         write of the earlier one comes before that and is accepted, and the later one reads it. \
-         What goes elsewhere than to the storage is not protected.",
+        remedy: "None is needed. Two processes believe that they hold the lock, but after the \
+                 first request of the later holder the storage rejects all requests of the earlier \
+                 one. Here the earlier holder's write arrives before that request, so the storage \
+                 accepts it and the later holder reads its result. Other systems that the holder \
+                 writes to are not protected.",
         fixed: None,
         source: KLEPPMANN,
     },
     Exhibit {
         name: "zookeeper-orphan",
-        title: "A node that nobody knows of",
-        question: "The reply to a create is lost. What if it is made again?",
+        title: "A node that no process knows of",
+        question: "The reply to a create is lost. What if the client creates the node again?",
         protocol: RECIPE,
         client: "curator-unprotected",
         fault: "lost-reply",
@@ -130,8 +137,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Stuck,
         cause: Cause::OrphanNode,
-        remedy: "A name that the client chooses, by which it looks for its node before it creates \
-         another one: Curator's protection mode.",
+        remedy: "Put a name chosen by the client into the node, and look for it before creating \
+                 another node: Curator's protection mode.",
         fixed: Some(Fixed { client: "curator-mutex", settings: SLOW_AND_ALONE, kind: Kind::Stuck }),
         source: "Curator documentation, *withProtection*; ZooKeeper documentation, *Recipes and \
          Solutions*, note on recoverable errors.",
@@ -139,7 +146,7 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "zookeeper-lost-watch",
         title: "A watch that no server keeps",
-        question: "A waiter loses its connection, and the lock becomes free. Who tells it?",
+        question: "A waiter loses its connection, and the lock becomes free. Who tells the waiter?",
         protocol: WATCHING,
         client: "zookeeper-lost-watch",
         fault: "lost-reply",
@@ -147,9 +154,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 5,
         kind: Kind::Stuck,
         cause: Cause::LostWatch,
-        remedy: "Set the watches again after each reconnect, as the Java client does unless told \
-         not to (`zookeeper.disableAutoWatchReset`), and look at the queue again when the \
-         connection comes back.",
+        remedy: "Set the watches again after each reconnect, as the Java client does unless \
+                 `zookeeper.disableAutoWatchReset` is set, and check the queue again when the \
+                 connection is back.",
         fixed: Some(Fixed {
             client: "zookeeper-naive",
             settings: &[("ensemble", "1")],
@@ -159,8 +166,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     },
     Exhibit {
         name: "zookeeper-given-up-session",
-        title: "A session that was given up too early",
-        question: "A client finds its session over, and begins another one. Is the first over?",
+        title: "A session that was abandoned too early",
+        question: "A client assumes that its session has ended and starts another one. Has the \
+                   first one really ended?",
         protocol: GIVING_UP,
         client: "curator-mutex",
         fault: "restart",
@@ -168,9 +176,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 0,
         kind: Kind::Overlap,
         cause: Cause::SessionExpired,
-        remedy: "A server that comes back begins the timeouts of all sessions anew. A client that \
-         leaves it to the servers to say that its session is over (kazoo, the plain Java client) \
-         still has it then. Fencing tokens keep the harm away.",
+        remedy: "A restarted server restarts the timeouts of all sessions. A client that lets the \
+                 servers decide when its session ends (kazoo, the plain Java client) still has its \
+                 session then. Fencing tokens prevent the harm.",
         fixed: Some(Fixed { client: "kazoo-lock", settings: AWAY, kind: Kind::Overlap }),
         source: "Curator, `ConnectionStateManager.checkSessionExpiration` and \
          `simulatedSessionExpirationPercent`, 5.4.0.",
@@ -178,8 +186,8 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
     Exhibit {
         name: "zookeeper-other-session",
         title: "A node of another session",
-        question: "The reply to a create is lost, and the node is found again by its name. Is it \
-        one's own?",
+        question: "The reply to a create is lost, and the client finds the node by its name. Does \
+                   the node belong to its present session?",
         protocol: LOOKING,
         client: "curator-any-session",
         fault: "lost-reply+partition",
@@ -187,15 +195,15 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 163,
         kind: Kind::Overlap,
         cause: Cause::SessionExpired,
-        remedy: "Compare the session that made the node with the present one, and delete a node of \
-        another (Curator 4.3.0).",
+        remedy: "Compare the session that created the node with the present one, and delete a node \
+                 of another session (Curator 4.3.0).",
         fixed: Some(Fixed { client: "curator-mutex", settings: OFTEN_IDLE, kind: Kind::Overlap }),
         source: "CURATOR-498, *Protected Mode creation can mistake closing session's node*.",
     },
     Exhibit {
         name: "zookeeper-stale-read",
-        title: "A server that is behind",
-        question: "A majority agrees on every change. Does every server know of it?",
+        title: "A server that lags behind",
+        question: "A majority agrees on every change. Does every server know about it?",
         protocol: READING,
         client: "kazoo-lock",
         fault: "partition",
@@ -203,8 +211,9 @@ pub(super) const EXHIBITS: &[Exhibit] = &[
         seed: 142,
         kind: Kind::LostUpdate,
         cause: Cause::StaleRead,
-        remedy: "Fencing tokens, which the storage checks: the czxid of the node is one. A `sync` \
-        before the read has the server come level first; none of these locks does that.",
+        remedy: "Use fencing tokens that the storage checks, such as the czxid of the node. A \
+                 `sync` before the read makes the server catch up first; none of these locks does \
+                 that.",
         fixed: Some(Fixed { client: "curator-fencing", settings: BEHIND, kind: Kind::LostUpdate }),
         source: "ZooKeeper documentation, *Consistency Guarantees*: single system image and \
          timeliness.",

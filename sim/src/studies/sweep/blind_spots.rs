@@ -43,7 +43,7 @@ fn no_replicas(case: &Case<'_>) -> Option<String> {
     let Case { scenario, client, families } = case;
     match scenario.topology(client, families) {
         Topology::Standalone | Topology::Independent { .. } => Some(
-            "no server has a replica here, so no cut parts a primary from those that follow it"
+            "no server has a replica here, so no partition separates a primary from its replicas"
                 .to_owned(),
         ),
         Topology::Replicated { .. } | Topology::Ensemble { .. } | Topology::Standby { .. } => None,
@@ -62,8 +62,8 @@ fn short_holds(case: &Case<'_>) -> Option<String> {
     let ends_in_time = longest * (1_000_000 + ppm) < lease * 1_000_000u64.saturating_sub(ppm);
     (!longer && ends_in_time).then(|| {
         format!(
-            "no section lasts until its lease is nearly over: the longest takes {} of {}, and no \
-             clock is more than {} % wrong (--hold until-validity puts that to the test)",
+            "no critical section lasts until its lease is about to expire: the longest takes {} of \
+             {}, and no clock is off by more than {} % (--hold until-validity tests that)",
             hold.max,
             scenario.ttl,
             ppm as f64 / 10_000.0
@@ -83,8 +83,8 @@ fn impatient(case: &Case<'_>) -> Option<String> {
     let timeout = scenario.calls.command_timeout;
     (setting.knobs.latency.max_us > timeout.0).then(|| {
         format!(
-            "who waits longer than {timeout} for an answer gives up, so a later one grants nothing \
-             (--set command-timeout lengthens that)"
+            "a client gives up after waiting {timeout} for an answer, so a later answer grants \
+             nothing (raise it with --set command-timeout)"
         )
     })
 }
@@ -94,8 +94,8 @@ fn away_for_long(case: &Case<'_>) -> Option<String> {
     let lease: Span = scenario.ttl;
     match scenario.topology(client, families) {
         Topology::Independent { .. } => Some(format!(
-            "a server that goes stays away for longer than the lease of {lease}: `restart` brings \
-             it back sooner"
+            "a server that fails stays down for longer than the lease of {lease}: use `restart` \
+             for shorter downtimes"
         )),
         _ => None,
     }
@@ -118,7 +118,7 @@ mod tests {
         assert!(told("single-node", "partition", &plain).contains("no server has a replica"));
         assert!(told("redlock", "failover", &plain).contains("longer than the lease of 10s"));
         assert!(told("redlock", "clock-drift", &plain).contains("takes 8s of 10s"));
-        assert!(told("redlock", "latency", &plain).contains("longer than 500ms"));
+        assert!(told("redlock", "latency", &plain).contains("waiting 500ms"));
         assert_eq!(told("redlock", "pause", &plain), "");
         assert_eq!(told("redlock", "all", &plain), "");
     }

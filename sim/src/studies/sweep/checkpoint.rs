@@ -35,8 +35,8 @@ pub enum InvalidCheckpoint {
     NotOne(String),
     /// It belongs to another sweep.
     #[error(
-        "belongs to another sweep: {what} is {found}, not {asked}; go on with the options it was \
-         begun with, or begin anew without --resume"
+        "belongs to another sweep: {what} is {found}, not {asked}; use the options of that sweep, \
+         or start over without --resume"
     )]
     Other {
         /// The parameter that differs.
@@ -48,12 +48,12 @@ pub enum InvalidCheckpoint {
     },
     /// Its content was changed.
     #[error(
-        "its checksum does not fit its content: the file was damaged or edited; begin anew without \
-         --resume"
+        "its checksum does not match its content: the file was damaged or edited; start over \
+         without --resume"
     )]
     Damaged,
     /// Runs cannot have produced its sum.
-    #[error("its sum cannot be: {0}")]
+    #[error("its sum is inconsistent: {0}")]
     Impossible(#[from] Impossible),
 }
 

@@ -262,7 +262,7 @@ fn a_lease_that_another_process_shortened_is_an_orphan_renewal() {
         overlap(story.releases(7, 1).releases(8, 2))
     };
     assert_eq!(story(3), Cause::OrphanRenewal);
-    assert_eq!(story(1), Cause::MissedRenewal, "its own lease was over");
+    assert_eq!(story(1), Cause::MissedRenewal, "its own lease had expired");
 }
 
 #[test]

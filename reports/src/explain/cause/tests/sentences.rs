@@ -67,7 +67,7 @@ fn a_lock_of_a_session_does_not_stand_on_by_itself() {
     };
     assert!(said(Story::with_sessions()).ends_with("it lives as long as its session."));
     assert!(said(Story::with_leases()).ends_with("it lives as long as its lease."));
-    assert!(said(Story::new()).ends_with("and its lock stood on."));
+    assert!(said(Story::new()).ends_with("and its lock remained."));
 }
 
 #[test]

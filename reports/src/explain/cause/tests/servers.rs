@@ -31,7 +31,7 @@ fn a_row_that_is_overwritten_by_the_clock_of_a_process_is_a_clock_skew() {
     assert_eq!(overlap(stepped), Cause::ClockJump);
     let rest = Story::kept_as(Keeping::RowByClients).takes(1, 1, "a").takes(12, 2, "b");
     let overrun = rest.releases(14, 1).releases(15, 2).at_servers();
-    assert_eq!(overlap(overrun), Cause::HoldTooLong, "the lease was over");
+    assert_eq!(overlap(overrun), Cause::HoldTooLong, "the lease had expired");
 }
 
 #[test]

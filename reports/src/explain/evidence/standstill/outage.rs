@@ -1,4 +1,4 @@
-//! Why a lock that was free was not had, though enough servers ran.
+//! Finds why no process got a free lock although enough servers ran.
 
 use super::Standstill;
 use super::clocks::clocks_differ;
@@ -13,7 +13,7 @@ use crate::record::history::What;
 use fencepost_faults::{FaultKind, Impact, Micros, Node, SimTime};
 use std::collections::BTreeSet;
 
-/// Why no process got a free lock, though enough servers ran.
+/// The reason why no process got a free lock although enough servers ran.
 pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<Standstill> {
     let span = Period::of_finding(finding);
     let any = |kind: FaultKind| {

@@ -78,7 +78,7 @@ pub(super) const WITH_LOCK_DELAY: &[&str] = &["chubby", "chubby-sequencer"];
 pub(super) const WITHOUT_SEQUENCER: &[&str] = &["chubby", "chubby-no-delay", "chubby-checked"];
 /// The locks on GemFire without tokens.
 pub(super) const ON_GEMFIRE: &[&str] = &["gemfire", "gemfire-lease"];
-/// Spring's locks in a table, each process under an id of its own.
+/// Spring's locks in a table, with a separate id for each process.
 pub(super) const SPRING_ROWS: &[&str] = &["jdbc-4", "jdbc-5", "jdbc-7"];
 pub(super) const SHEDLOCK_ROWS: &[&str] = &["shedlock-jdbc", "shedlock-db-time"];
 /// Locks that wait for their replicas, according to their documentation.

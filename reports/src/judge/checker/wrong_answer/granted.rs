@@ -53,11 +53,11 @@ fn granted_wrongly(timeline: &Timeline<'_>, one: &Acquisition<'_>) -> Option<Fin
     let backed = ends.len().checked_sub(quorum).map(|place| ends[place])?;
     (backed + TOLERANCE < told.time + stated).then(|| {
         let what = format!(
-            "{} was told that its lock is valid for {stated}, but {} after that {}.",
+            "{} was told that its lock is valid for {stated}, but {} later {}.",
             one.process,
             backed.since(told.time),
             match quorum {
-                1 => "its lease was over".to_owned(),
+                1 => "its lease had expired".to_owned(),
                 _ => format!("fewer than {quorum} servers still had it"),
             }
         );
@@ -115,10 +115,10 @@ fn without_quorum(
     });
     let why = match (quorum, expired) {
         (1, Some(span)) => {
-            format!("its lease had run out at {}", timeline.stood_until(span))
+            format!("its lease had expired at {}", timeline.stood_until(span))
         }
         (1, None) => "no server had it".to_owned(),
-        _ => format!("only {standing} of the {quorum} servers that it needs had it for it"),
+        _ => format!("only {standing} of the {quorum} servers that it needs had granted it"),
     };
     let what = format!("{} was told that it got the lock, but {why}.", one.process);
     let during = own.iter().filter(|span| one.invoked < span.from);

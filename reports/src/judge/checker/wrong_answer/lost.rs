@@ -49,7 +49,7 @@ fn while_it_stands(timeline: &Timeline<'_>, section: &Section, told: Moment) -> 
     let standing: Vec<&KeySpan<'_>> = timeline.keys.iter().filter(own).filter(stands).collect();
     super::is_quorum(timeline, &standing).then(|| {
         let what = format!(
-            "{process} was told that it had lost the lock, but it stood on at {}.",
+            "{process} was told that it had lost the lock, but the lock remained at {}.",
             super::servers(&standing)
         );
         finding(process, told, what, standing.iter().map(|span| span.from))
@@ -103,7 +103,7 @@ fn after_release(timeline: &Timeline<'_>, process: Node, told: Moment) -> Option
     let is_granted = timeline.acquisitions[section.acquisition].outcome == Outcome::Granted;
     (is_late && is_granted).then(|| {
         let what = format!(
-            "{process} was told that it had lost the lock, {} after it had given it back at {}.",
+            "{process} was told that it had lost the lock, {} after it had released it at {}.",
             told.time.since(answered.time),
             super::servers(&removed)
         );

@@ -47,11 +47,11 @@ pub(crate) const LEGEND: &[(&str, &str)] = &[
         "<rect class=\"key copy c1\" x=\"1\" y=\"4\" width=\"28\" height=\"8\"/>",
         "copy at a replica",
     ),
-    ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two hold at once"),
+    ("<rect class=\"clash\" x=\"1\" y=\"0\" width=\"28\" height=\"16\"/>", "two holders at once"),
     ("<rect class=\"still\" x=\"1\" y=\"1\" width=\"28\" height=\"14\"/>", "paused or down"),
     (
         "<rect class=\"link-fault\" x=\"1\" y=\"5\" width=\"28\" height=\"5\"/>",
-        "fault of link or clock",
+        "fault of a link or clock",
     ),
     (
         "<g class=\"mark full c1\" transform=\"translate(15 8)\"><path d=\"M0-6 6 5-6 5Z\"/></g>",
@@ -60,7 +60,7 @@ pub(crate) const LEGEND: &[(&str, &str)] = &[
     (
         "<g class=\"mark full\" transform=\"translate(15 8)\">\
          <path d=\"M-1.5 8V-7L6-3.5-1.5 0\"/></g>",
-        "server or Sentinel changes its part",
+        "server or Sentinel changes its role",
     ),
     (
         "<g class=\"mark hollow c1\" transform=\"translate(15 8)\"><path d=\"M0 5 5-4-5-4Z\"/></g>",

@@ -52,7 +52,7 @@ fn write_sweep(_: Page, sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     match (sweep.complete, gaps.is_empty()) {
         (true, _) => Ok(()),
         (false, true) => {
-            writeln!(out, "::warning::the sweep was cut short at seed {}", seeds.to)
+            writeln!(out, "::warning::the sweep was interrupted at seed {}", seeds.to)
         }
         (false, false) => writeln!(out, "::warning::seeds {} were not run", gaps.join(", ")),
     }
@@ -129,8 +129,8 @@ mod tests {
                  stale-write in 3, lost-update in 3\
                  %0Afencepost --seed 2 --client single-node --fault pause",
                 "::warning title=fencing x pause::all of 9 runs unknown: in seed 0, only client-1 \
-                 acquired the lock; at least two must compete for it: let more processes run \
-                 (--processes), for more cycles (--cycles) or for longer (--max-time)",
+                 acquired the lock; at least two must compete for it: use more processes \
+                 (--processes), more cycles (--cycles) or a longer run (--max-time)",
             ]
         );
     }

@@ -28,7 +28,7 @@ fn write_report(_: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
     let tool = &report.tool;
     let words = format!("{} {}, engine {}", tool.name, tool.version, report.engine);
     writeln!(out, "{}\n", cell(&words))?;
-    writeln!(out, "| lock | fault | verdict | what was broken |\n| --- | --- | --- | --- |")?;
+    writeln!(out, "| lock | fault | verdict | broken rules |\n| --- | --- | --- | --- |")?;
     for run in &report.runs {
         let kinds: Vec<&str> = run.violations.iter().map(|one| one.violation.kind.name()).collect();
         writeln!(
@@ -101,7 +101,7 @@ fn write_one(run: &RunReport, out: &mut dyn Write) -> io::Result<()> {
         run.verdict.name()
     )?;
     if let Verdict::Unknown { reason } = &run.verdict {
-        writeln!(out, "Not known because {}.\n", cell(reason))?;
+        writeln!(out, "Unknown because {}.\n", cell(reason))?;
     }
     if let Some(expected) = &run.expected {
         writeln!(out, "The literature says: {}.\n", cell(&literature(expected)))?;
@@ -178,7 +178,7 @@ fn write_rerun(report: &ViolationReport, out: &mut dyn Write) -> io::Result<()> 
         let (enough, less) = (amount(boundary.enough), amount(boundary.not_enough));
         let analytic = boundary
             .analytic
-            .map_or(String::new(), |value| format!("; arithmetic says {}", amount(value)));
+            .map_or(String::new(), |value| format!("; calculated bound {}", amount(value)));
         writeln!(
             out,
             "\nBoundary: `{}` of fault {fault}: {enough} is enough, {less} is \

@@ -18,7 +18,7 @@ pub(crate) fn html(comparison: &Comparison) -> String {
             @for (letter, side) in [("A", a), ("B", b)] {
                 p {
                     (letter) ": " (side.name) ", seeds " (maud::display(&side.seeds))
-                    @if !side.complete { ", not all seeds were run" }
+                    @if !side.complete { ", incomplete: not all seeds were run" }
                 }
             }
         }

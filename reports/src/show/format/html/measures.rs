@@ -59,7 +59,7 @@ fn sorts(timeline: &Timeline<'_>) -> [Sort; 3] {
     let holds = sections.map(|one| Took { from: one.from.time, to: one.ends(timeline.end) });
     [
         Sort { name: "waited and got it", took: acquires(Outcome::Granted) },
-        Sort { name: "waited in vain", took: acquires(Outcome::Refused) },
+        Sort { name: "waited without success", took: acquires(Outcome::Refused) },
         Sort { name: "in the section", took: holds.collect() },
     ]
 }
@@ -83,8 +83,8 @@ fn plot(run: &RunReport, timeline: &Timeline<'_>, sorts: &[Sort]) -> Plot {
     });
     Plot {
         title: format!("Waits and holds of {}", run.client),
-        subtitle: "A dot for each acquire and each critical section, where it began; spans of \
-                   faults are shaded"
+        subtitle: "One dot for each acquire and each critical section, at its start; faults are \
+                   shaded"
             .to_owned(),
         x: Axis { name: "true time".to_owned(), show: |at| format!("{at} s") },
         y: Axis { name: "took".to_owned(), show: |ms| format!("{ms} ms") },
@@ -152,11 +152,12 @@ fn met(history: &History, plan: &FaultPlan) -> Markup {
         .map(|((kind, phase), times)| vec![kind, phase, times.to_string()])
         .collect();
     html! {
-        (table("Where in the protocol the faults struck", &["fault", "phase", "times"], &rows))
+        (table("Where in the protocol the faults began", &["fault", "phase", "times"], &rows))
         @if fired > 0 {
             p.hint {
-                "The phase of the process that the fault names, or of the one that was furthest. "
-                (fired) " of " (plan.faults.len()) " planned faults struck."
+                "The phase of the process that the fault names, or of the process that was \
+                 furthest. "
+                (fired) " of " (plan.faults.len()) " planned faults began."
             }
         }
     }
@@ -177,7 +178,7 @@ mod tests {
         let words: Vec<&str> = document.descendants().filter_map(|node| node.text()).collect();
         let has = |word: &str| words.contains(&word);
         assert!(has("pause") && has("holding"), "{words:?}");
-        assert!(has("waited and got it") && !has("waited in vain"), "{words:?}");
+        assert!(has("waited and got it") && !has("waited without success"), "{words:?}");
         let band = document.descendants().find(|node| node.attribute("fill-opacity").is_some());
         let title = band.and_then(|band| band.first_element_child()).and_then(|node| node.text());
         assert!(title.is_some_and(|title| title.contains("is paused for 11.98s")), "{title:?}");

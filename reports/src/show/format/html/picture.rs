@@ -24,7 +24,7 @@ const BUTTONS: [(&str, &str, &str); 6] = [
 pub(crate) fn of(run: &RunReport, index: usize, fill: Fill) -> Markup {
     // Without a violation there is no window to reduce the picture to.
     if fill.extent == Extent::Window && run.violations.is_empty() {
-        return missing("The picture of this run is left out to keep the page small.");
+        return missing("This run's picture is omitted to keep the page small.");
     }
     let Some(scene) = Scene::new(run) else {
         return missing("The history of this run was not recorded, so there is no picture.");
@@ -85,8 +85,8 @@ fn words(scene: &Scene) -> String {
         })
         .collect();
     let found = match overlaps.is_empty() {
-        true => "no two processes held the lock at once".to_owned(),
-        false => format!("at once held the lock: {}", overlaps.join("; ")),
+        true => "no two processes held the lock at the same time".to_owned(),
+        false => format!("held the lock at the same time: {}", overlaps.join("; ")),
     };
     format!(
         "Space-time picture of {} lanes; {found}. All events are in the table below.",

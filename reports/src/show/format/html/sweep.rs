@@ -20,12 +20,12 @@ fn body(sweep: &Sweep) -> Markup {
         header.top {
             p.muted {
                 (tool.name) " " (tool.version) " · seeds " (maud::display(&sweep.seeds))
-                @if !sweep.complete { " · not all seeds were run" }
+                @if !sweep.complete { " · incomplete: not all seeds were run" }
             }
             h1 { "Which locks broke under which faults" }
             p.lead {
-                "Each cell counts the runs that were violated among those that exercised the lock. \
-                 Choose one for its distinct anomalies."
+                "Each cell shows the violated runs among those that exercised the lock. Select a \
+                 cell to see its distinct anomalies."
             }
         }
         main {
@@ -90,7 +90,7 @@ fn section(sweep: &Sweep, cell: &Cell) -> Markup {
             h2 { (cell.client) " under " (cell.fault) }
             p {
                 (cell.runs) " runs: " (cell.valid) " valid, " (cell.violated) " violated, "
-                (cell.unknown) " exercised nothing."
+                (cell.unknown) " did not exercise the lock."
             }
             @if cell.fingerprints.is_empty() {
                 p { "No violation." }

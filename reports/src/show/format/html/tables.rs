@@ -15,7 +15,7 @@ use maud::{Markup, html};
 pub(crate) fn violations(run: &RunReport, index: usize) -> Markup {
     html! {
         @if !run.violations.is_empty() {
-            h2 { "What was broken" }
+            h2 { "Broken rules" }
             div.cards {
                 @for report in &run.violations { (card(run, report, &prefix(index))) }
             }
@@ -102,7 +102,7 @@ fn enough(report: &ViolationReport) -> Markup {
     let Some(plan) = &report.minimal_plan else { return Markup::default() };
     let faults: Vec<String> =
         plan.faults.iter().map(|timed| plan_text::fault(&timed.fault)).collect();
-    let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+    let faults = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
     let size =
         report.minimal_run.as_ref().map_or(String::new(), |run| format!(" ({})", rerun::size(run)));
     let no_length = plan_text::of_no_length(plan).map_or(String::new(), |said| format!(" {said}"));
@@ -120,7 +120,7 @@ fn causes(plan: &FaultPlan, report: &ViolationReport) -> Markup {
             vec![format!("{}{and}", fault_named(plan, one.fault)), rerun::without(one).to_owned()]
         })
         .collect();
-    table("But for one fault, or two", &["left out", "the violation"], &rows)
+    table("Without one fault, or two", &["left out", "the violation"], &rows)
 }
 
 fn remedies(report: &ViolationReport) -> Markup {
@@ -151,7 +151,7 @@ fn boundary(boundary: Option<&Boundary>) -> Markup {
         vec!["not enough".to_owned(), amount(boundary.not_enough)],
     ];
     if let Some(analytic) = boundary.analytic {
-        rows.push(vec!["necessary by arithmetic".to_owned(), amount(analytic)]);
+        rows.push(vec!["calculated bound".to_owned(), amount(analytic)]);
     }
     let caption = format!("Boundary of {} of fault {}", boundary.quantity, boundary.fault);
     table(&caption, &["", "value"], &rows)
@@ -219,7 +219,7 @@ pub(crate) fn facts(run: &RunReport) -> Markup {
         pair("acquisitions", run.acquisitions.to_string()),
         pair("operations", run.operations.to_string()),
         pair("messages", run.messages.to_string()),
-        pair("faults fired", run.faults_fired.to_string()),
+        pair("faults that began", run.faults_fired.to_string()),
         pair(
             "storage accepted, rejected",
             format!("{}, {}", run.storage.accepted, run.storage.rejected),
@@ -260,7 +260,7 @@ pub(crate) fn events(run: &RunReport, index: usize) -> Markup {
             summary { (around) }
             div.scroll tabindex="0" role="group" aria-label="Events" {
                 table {
-                    caption { "Events in the order in which they happened" }
+                    caption { "Events in order of time" }
                     (heads(&["event", "time", "where", "what happened", "role"]))
                     tbody { @for entry in &run.timeline { (event(entry, &prefix)) } }
                 }

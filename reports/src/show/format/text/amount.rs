@@ -10,7 +10,7 @@ pub(crate) fn often(kind: Kind, count: u64, total: Micros) -> String {
     match kind {
         Kind::Stuck => format!("stuck ({count}x, {})", about(total)),
         Kind::Oversold => format!("{} too many", counted(count, "sale")),
-        Kind::Deadlock => "deadlock: nobody will get the lock any more".to_owned(),
+        Kind::Deadlock => "deadlock: no process can get the lock any more".to_owned(),
         Kind::FencedOut | Kind::HeldForever | Kind::Starved => format!("{name} ({count}x)"),
         Kind::Unavailable => format!("{name} ({count}x, {})", about(total)),
         _ => counted(count, &name),

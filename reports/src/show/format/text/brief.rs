@@ -175,11 +175,11 @@ fn write_end(page: Page, report: &Report, out: &mut dyn Write) -> io::Result<()>
     } else if any(|verdict| matches!(verdict, Verdict::Violated)) {
         "exit 1: violations found · "
     } else if any(|verdict| matches!(verdict, Verdict::Unknown { .. })) {
-        "exit 3: unknown, for the reason beside it · "
+        "exit 3: unknown, for the reason given · "
     } else {
         "exit 0: no violation · "
     };
-    let more = format!("{ends}web page: --format html · all detail: --verbose");
+    let more = format!("{ends}web page: --format html · full details: --verbose");
     writeln!(out)?;
     wrapped_to(&more, page.width)
         .into_iter()

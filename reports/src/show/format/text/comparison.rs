@@ -8,7 +8,7 @@ pub(crate) fn text(comparison: &Comparison) -> String {
     let tool = &comparison.tool;
     let mut text = format!("{} {}, comparison\n", tool.name, tool.version);
     for (letter, side) in [("A", &comparison.a), ("B", &comparison.b)] {
-        let part = if side.complete { "" } else { ", not all seeds were run" };
+        let part = if side.complete { "" } else { ", incomplete: not all seeds were run" };
         let _ = writeln!(text, "  {letter}  {}, seeds {}{part}", side.name, side.seeds);
     }
     text + "\n" + &table(comparison)
@@ -46,9 +46,9 @@ pub(crate) fn table(comparison: &Comparison) -> String {
 
 pub(crate) fn reading(comparison: &Comparison) -> String {
     format!(
-        "Rates are violated runs among those that exercised the lock, with Wilson's interval. p: \
-         Fisher's exact test, two-sided. A difference is stated where p is below {}, which is 0.05 \
-         over {}.",
+        "A rate is the share of violated runs among those that exercised the lock, with Wilson's \
+         interval. p: Fisher's exact test, two-sided. A difference is reported where p is below \
+         {}, which is 0.05 divided by {}.",
         number(comparison.p_max),
         counted(comparison.pairs.len() as u64, "cell")
     )

@@ -13,7 +13,7 @@ pub(crate) fn fault(fault: &Fault) -> String {
     match fault {
         Fault::Pause { node, duration_us } => format!("{node} is paused for {duration_us}"),
         Fault::Suspend { node, duration_us } => {
-            format!("{node} is suspended for {duration_us}, its monotonic clock with it")
+            format!("{node} and its monotonic clock are suspended for {duration_us}")
         }
         Fault::Crash { node, down_us } => format!("{node} crashes{}", back(*down_us)),
         Fault::PowerLoss { node, down_us } => format!("{node} loses power{}", back(*down_us)),
@@ -33,13 +33,13 @@ pub(crate) fn fault(fault: &Fault) -> String {
         ),
         Fault::LostReply { server, client, duration_us } => {
             format!(
-                "{server} applies the next command of {client} within {duration_us} and its reply \
-                 is lost"
+                "{server} executes the next command of {client} within {duration_us}, and its \
+                 reply is lost"
             )
         }
         Fault::LostRequest { server, client, duration_us } => {
             format!(
-                "the next command of {client} to {server} within {duration_us} is lost on its way"
+                "the next command of {client} to {server} within {duration_us} is lost in transit"
             )
         }
         Fault::ClockDrift { node, rate_ppm, duration_us } => {
@@ -59,11 +59,14 @@ pub(crate) fn fault(fault: &Fault) -> String {
         Fault::SlowServer { node, extra_us, duration_us } => {
             format!("every command at {node} takes {extra_us} longer for {duration_us}")
         }
-        Fault::Evict { node } => format!("{node} is out of memory and evicts what it may"),
+        Fault::Evict { node } => format!(
+            "{node} is out of memory and evicts all keys that may be \
+                                          evicted"
+        ),
         Fault::FlushAll { node } => format!("an operator flushes {node}"),
         Fault::Promote { node } => format!("an operator promotes {node} to primary"),
         Fault::Operator { node, command } => {
-            format!("an operator types {} at {node}", command.typed())
+            format!("an operator runs {} on {node}", command.typed())
         }
     }
 }
@@ -78,7 +81,7 @@ pub(crate) fn of_no_length(plan: &FaultPlan) -> Option<String> {
         |timed: &TimedFault| acts(&timed.fault) && timed.fault.duration() == Some(Micros::ZERO);
     let timed = last.next().filter(|timed| is_last(timed) && last.next().is_none())?;
     Some(format!(
-        "Fault {} takes no time; without it the run would count as healed before {healed}.",
+        "Fault {} has no duration; without it the run would count as healed before {healed}.",
         timed.id
     ))
 }
@@ -89,13 +92,13 @@ pub(crate) fn in_brief(fault: &Fault) -> String {
         Fault::Partition { side_a, side_b, direction, duration_us } => {
             let (a, b) = (grouped(side_a), grouped(side_b));
             match direction {
-                Direction::Both => format!("network cut for {duration_us}: {a} | {b}"),
-                Direction::AToB => format!("network cut one way for {duration_us}: {a} -> {b}"),
+                Direction::Both => format!("partition for {duration_us}: {a} | {b}"),
+                Direction::AToB => format!("one-way partition for {duration_us}: {a} -> {b}"),
             }
         }
         Fault::Delay { from, to, extra_us_max, duration_us, .. } => {
             let (from, to) = (grouped(from), grouped(to));
-            format!("messages {from} -> {to} up to {extra_us_max} late for {duration_us}")
+            format!("messages {from} -> {to} delayed by up to {extra_us_max} for {duration_us}")
         }
         other => self::fault(other),
     }
@@ -122,7 +125,7 @@ fn grouped(nodes: &[Node]) -> String {
 fn back(down: Option<Micros>) -> String {
     match down {
         None => " for good".to_owned(),
-        Some(Micros::ZERO) => " and is back at once".to_owned(),
+        Some(Micros::ZERO) => " and is back immediately".to_owned(),
         Some(down) => format!(" and is back after {down}"),
     }
 }
@@ -156,7 +159,7 @@ mod tests {
             direction: Direction::Both,
             duration_us: Micros::from_secs(5),
         };
-        assert_eq!(in_brief(&cut), "network cut for 5s: redis-1 client-1 | redis-2,3 storage");
+        assert_eq!(in_brief(&cut), "partition for 5s: redis-1 client-1 | redis-2,3 storage");
     }
 
     #[test]
@@ -169,7 +172,7 @@ mod tests {
         let said = |faults: &[TimedFault]| of_no_length(&FaultPlan::new(faults.to_vec()));
         assert_eq!(
             said(&[pause(1, 1_000, 500), pause(2, 9_000, 0)]).unwrap(),
-            "Fault 2 takes no time; without it the run would count as healed before 9ms."
+            "Fault 2 has no duration; without it the run would count as healed before 9ms."
         );
         assert_eq!(said(&[pause(1, 1_000, 500), pause(2, 9_000, 1)]), None);
         assert_eq!(said(&[pause(1, 1_000, 50_000), pause(2, 9_000, 0)]), None, "it is not last");
@@ -181,6 +184,6 @@ mod tests {
         let crash = |down_us| fault(&Fault::Crash { node: Node::Redis(1), down_us });
         assert_eq!(crash(None), "redis-1 crashes for good");
         assert_eq!(crash(Some(Micros::from_secs(5))), "redis-1 crashes and is back after 5s");
-        assert_eq!(crash(Some(Micros::ZERO)), "redis-1 crashes and is back at once");
+        assert_eq!(crash(Some(Micros::ZERO)), "redis-1 crashes and is back immediately");
     }
 }

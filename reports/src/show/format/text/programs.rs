@@ -45,7 +45,7 @@ fn write_interruptions(program: &ProgramReport, out: &mut dyn Write) -> io::Resu
         0 => Ok(()),
         times => writeln!(
             out,
-            "  {}: a thread used the processor for long and was interrupted {times} times: the run \
+            "  {}: a thread computed for a long time and was interrupted {times} times: the run \
              may not be reproducible",
             program.process
         ),
@@ -55,7 +55,7 @@ fn write_interruptions(program: &ProgramReport, out: &mut dyn Write) -> io::Resu
 fn ending(program: &ProgramReport) -> String {
     match (&program.ending, program.ended_us) {
         (Some(ending), Some(at)) => format!("{ending} at {}", seconds(at)),
-        _ => "ran until the run was over".to_owned(),
+        _ => "ran until the end of the run".to_owned(),
     }
 }
 
@@ -75,7 +75,7 @@ fn write_one(program: &ProgramReport, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "    {DIM}{}{DIM:#} {}", seconds(line.time_us), shown(&line.text))?;
     }
     if program.output_dropped > 0 {
-        writeln!(out, "    {DIM}and {} bytes more, not kept{DIM:#}", program.output_dropped)?;
+        writeln!(out, "    {DIM}and {} more bytes, not kept{DIM:#}", program.output_dropped)?;
     }
     Ok(())
 }
@@ -87,7 +87,7 @@ fn shown(text: &str) -> String {
     let mut shown: String = letters.by_ref().take(LETTERS_SHOWN).collect();
     let hidden = letters.count();
     if hidden > 0 {
-        shown.push_str(&format!(" ... and {hidden} letters more"));
+        shown.push_str(&format!(" ... and {hidden} more characters"));
     }
     shown
 }
@@ -105,6 +105,6 @@ mod tests {
         assert_eq!(shown("plain, and\ta tab"), "plain, and\ta tab");
         assert_eq!(shown("\u{1b}[2Jgone\u{7}"), "[2Jgone");
         let long = shown(&"x".repeat(LETTERS_SHOWN + 5));
-        assert_eq!(long, format!("{} ... and 5 letters more", "x".repeat(LETTERS_SHOWN)));
+        assert_eq!(long, format!("{} ... and 5 more characters", "x".repeat(LETTERS_SHOWN)));
     }
 }

@@ -59,7 +59,7 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String
     let kind = name(lead);
     let without = unknown.count(first.broken_without, first.unknown_without);
     let seeds = unknown.seeds(first.seeds);
-    let mut parts = vec![format!("on {seeds}: {kind} in {without} without a remedy")];
+    let mut parts = vec![format!("on {seeds}: {kind} in {without} without a safeguard")];
     for effect in [Effect::Fewer, Effect::More, Effect::Unclear] {
         let mut of_it: Vec<&Remedy> =
             lead.remedies.iter().filter(|one| Effect::of(one) == effect).collect();
@@ -69,7 +69,9 @@ fn elsewhere(lead: &ViolationReport, first: &Remedy, unknown: Unknown) -> String
         match effect {
             _ if told.is_empty() => {}
             Effect::Fewer | Effect::More => parts.push(told.join(", ")),
-            Effect::Unclear => parts.push(format!("not clearly different: {}", told.join(", "))),
+            Effect::Unclear => {
+                parts.push(format!("no significant difference: {}", told.join(", ")))
+            }
         }
     }
     parts.join("; ") + "."
@@ -90,13 +92,13 @@ fn here(lead: &ViolationReport) -> String {
         names.join(", ")
     };
     let told = [
-        ("gone with", of(OnThisPlan::Gone)),
-        ("still there with", of(OnThisPlan::StillThere)),
-        ("not comparable, because the timing changes, with", of(OnThisPlan::NotComparable)),
+        ("prevented by", of(OnThisPlan::Gone)),
+        ("not prevented by", of(OnThisPlan::StillThere)),
+        ("not comparable, because the timing changes:", of(OnThisPlan::NotComparable)),
     ];
     let told = told.iter().filter(|(_, names)| !names.is_empty());
     let told: Vec<String> = told.map(|(what, names)| format!("{what} {names}")).collect();
-    format!("With the faults of this run: {}.", told.join("; "))
+    format!("In this run: {}.", told.join("; "))
 }
 
 /// The safeguards that affect another violation of the story differently from its lead.
@@ -113,18 +115,15 @@ fn differently(
     };
     let told = other.remedies.iter().filter(differs).map(|one| {
         let became = match one.on_this_plan {
-            OnThisPlan::Gone => "gone",
-            OnThisPlan::StillThere => "still there",
-            OnThisPlan::NotComparable => "not comparable",
+            OnThisPlan::Gone => "prevented by",
+            OnThisPlan::StillThere => "not prevented by",
+            OnThisPlan::NotComparable => "not comparable with",
         };
         let [with, without] = [
             unknown.count(one.broken_with, one.unknown_with),
             unknown.count(one.broken_without, one.unknown_without),
         ];
-        format!(
-            "{became} with {} (other seeds: {with} instead of {without})",
-            rerun::safeguard(one)
-        )
+        format!("{became} {} (other seeds: {with} instead of {without})", rerun::safeguard(one))
     });
     let told: Vec<String> = told.collect();
     (!told.is_empty()).then(|| format!("The {} is {}.", name(other), told.join(", ")))
@@ -182,10 +181,10 @@ mod tests {
         assert_eq!(
             told(lead, &[], true).unwrap(),
             format!(
-                "on 50 other seeds: {kind} in 26 without a remedy; 0 with wait 1, 3 with lease \
-                 1; 49 with slower 1; not clearly different: chance 1 (23). With the faults of \
-                 this run: gone with lease 1; still there with slower 1, chance 1; not comparable, \
-                 because the timing changes, with wait 1."
+                "on 50 other seeds: {kind} in 26 without a safeguard; 0 with wait 1, 3 with lease \
+                 1; 49 with slower 1; no significant difference: chance 1 (23). In this run: \
+                 prevented by lease 1; not prevented by slower 1, chance 1; not comparable, \
+                 because the timing changes: wait 1."
             )
         );
     }

@@ -20,8 +20,8 @@ pub(crate) fn safeguard(remedy: &Remedy) -> String {
 /// The effect on the violation in its own run.
 pub(crate) fn on_this_plan(remedy: &Remedy) -> &'static str {
     match remedy.on_this_plan {
-        OnThisPlan::Gone => "gone",
-        OnThisPlan::StillThere => "still there",
+        OnThisPlan::Gone => "prevented",
+        OnThisPlan::StillThere => "not prevented",
         OnThisPlan::NotComparable => "not comparable",
     }
 }
@@ -61,7 +61,7 @@ fn percent(rate: f64) -> String {
 
 /// The result without a fault.
 pub(crate) fn without(cause: &ButFor) -> &'static str {
-    if cause.violation_without_it { "it happens all the same" } else { "it does not happen" }
+    if cause.violation_without_it { "it still happens" } else { "it does not happen" }
 }
 
 pub(crate) fn size(run: &MinimalRun) -> String {
@@ -69,12 +69,11 @@ pub(crate) fn size(run: &MinimalRun) -> String {
         format!("{count} {}", if count == 1 { one } else { many })
     };
     let processes = counted(run.processes.into(), "process", "processes");
-    let size =
-        format!("with {processes} of {} each", counted(run.cycles.into(), "cycle", "cycles"));
+    let size = format!("with {processes}, {} each", counted(run.cycles.into(), "cycle", "cycles"));
     if run.complete {
         size
     } else {
-        format!("{size}; the search was cut short after {} runs", run.searched_runs)
+        format!("{size}; the search stopped after {} runs", run.searched_runs)
     }
 }
 

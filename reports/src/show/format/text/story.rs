@@ -100,7 +100,7 @@ fn write_story(
     writeln!(out, "{DIM}{id:>room$}{DIM:#}")?;
     if let Some(like) = earlier.like {
         let there = format!("the {kind} of {} above", like.run.client);
-        field(page, out, "same as", &format!("{there}, in cause and smallest faults"))?;
+        field(page, out, "same as", &format!("{there}, with the same cause and smallest faults"))?;
     } else {
         for line in wrapped_to(&violation.summary, page.width - 2) {
             writeln!(out, "  {line}")?;
@@ -218,7 +218,10 @@ fn write_rerun(
     if earlier.of_this_cause {
         return Ok(());
     }
-    let explained = format!("fencepost explain {} tells what helps", lead.violation.cause.name());
+    let explained = format!(
+        "fencepost explain {} describes the mechanism and remedies",
+        lead.violation.cause.name()
+    );
     field(page, out, "explain", &explained)
 }
 
@@ -227,7 +230,7 @@ fn smallest(lead: &ViolationReport) -> Option<String> {
     let plan = lead.minimal_plan.as_ref()?;
     let faults: Vec<String> =
         plan.faults.iter().map(|timed| plan_text::in_brief(&timed.fault)).collect();
-    let faults = if faults.is_empty() { "no fault at all".to_owned() } else { faults.join("; ") };
+    let faults = if faults.is_empty() { "no fault".to_owned() } else { faults.join("; ") };
     let tight = lead.boundary.as_ref().map(|boundary| tight(boundary, plan.faults.len()));
     let tight = tight.unwrap_or_default();
     let size =

@@ -144,7 +144,7 @@ fn write_cell(
     found.extend(unknown.map(|one| format!("all unknown: in seed {}, {}", one.seed, one.reason)));
     if cell.violated == 0 {
         let limits = cell.blind_spots.iter();
-        found.extend(limits.map(|limit| format!("{DIM}not put to the test: {limit}{DIM:#}")));
+        found.extend(limits.map(|limit| format!("{DIM}not tested: {limit}{DIM:#}")));
         found
             .extend(explored(cell, scenario).into_iter().map(|text| format!("{DIM}{text}{DIM:#}")));
     }
@@ -168,14 +168,14 @@ fn write_cell(
 fn explored(cell: &Cell, scenario: &Value) -> Vec<String> {
     let is_quiet = cell.valid > 0 && cell.violated == 0;
     if let Some(one) = counterexample(&cell.client, &cell.fault).filter(|_| is_quiet) {
-        return vec!["one fault breaks it all the same:".to_owned(), one.command()];
+        return vec!["one fault still breaks it:".to_owned(), one.command()];
     }
     let certificates = published(&cell.client, &cell.fault, scenario).filter(|_| is_quiet);
     let mut lines: Vec<String> = certificates
         .map(|one| format!("certified in small runs: {} (docs/{})", one.bounds, one.file()))
         .collect();
     if !lines.is_empty() {
-        lines.push("all else is sampled".to_owned());
+        lines.push("everything else is only sampled".to_owned());
     }
     lines
 }
@@ -183,8 +183,8 @@ fn explored(cell: &Cell, scenario: &Value) -> Vec<String> {
 fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
     writeln!(
         out,
-        "{DIM}Rates are violated runs in 100 that were valid or violated, with Wilson's interval. \
-         What is quiet is bounded by the rule of three.{DIM:#}"
+        "{DIM}A rate is the percentage of violated runs among the valid and violated ones, with \
+         Wilson's interval. The rule of three bounds the rate of quiet cells.{DIM:#}"
     )?;
     write_phases(sweep, out)?;
     if let Some(baseline) = &sweep.baseline {
@@ -195,7 +195,7 @@ fn write_foot(sweep: &Sweep, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{YELLOW}missing{YELLOW:#}: seeds {gap} were not run")?;
     }
     if !sweep.complete && sweep.gaps.is_empty() {
-        writeln!(out, "{YELLOW}missing{YELLOW:#}: the sweep was cut short")?;
+        writeln!(out, "{YELLOW}missing{YELLOW:#}: the sweep was interrupted")?;
     }
     if let Some(speed) = sweep.measured.runs_per_second {
         writeln!(out, "{DIM}{speed:.0} runs per second.{DIM:#}")?;

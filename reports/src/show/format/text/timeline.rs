@@ -1,4 +1,4 @@
-//! What happened around one violation, a line each, with a lane for each process that took part.
+//! The events around one violation, one line each, with a lane for each process involved.
 //!
 
 use super::lanes::{Gap, Lanes, with_gaps};
@@ -46,7 +46,7 @@ pub(crate) fn write_quiet(run: &RunReport, out: &mut dyn Write) -> io::Result<()
 }
 
 fn write_legend(out: &mut dyn Write) -> io::Result<()> {
-    let legend = "> evidence   ┃ in its critical section   ┊ in it on a stopped machine   ┇ gap";
+    let legend = "> evidence   ┃ in its critical section   ┊ the same, machine stopped   ┇ gap";
     writeln!(out, "{:18}{DIM}{legend}{DIM:#}", "")
 }
 

@@ -7,10 +7,10 @@ use crate::operators::resp::Purpose;
 use crate::operators::rule::redis::Rule;
 
 pub(crate) const KEEPING: &[Operator] = &[
-    words("compare-dropped", "gives the lock back whoever has it", |call| {
+    words("compare-dropped", "releases the lock even if another process has it", |call| {
         call.purpose == Purpose::Release && call.edit(&ANYBODY)
     }),
-    words("compare-inverted", "gives the lock back if another has it", |call| {
+    words("compare-inverted", "releases the lock only if another process has it", |call| {
         let edits = [("== ARGV[1]", "~= ARGV[1]"), ("ARGV[3]) == 0", "ARGV[3]) == 1")];
         call.purpose == Purpose::Release && call.edit(&edits)
     }),
@@ -21,36 +21,28 @@ pub(crate) const KEEPING: &[Operator] = &[
         }
         is_script
     }),
-    words("release-of-wrong-key", "gives another key back", |call| {
+    words("release-of-wrong-key", "releases a different key", |call| {
         call.purpose == Purpose::Release && other_key(call)
     }),
-    words("release-of-wrong-owner", "gives the lock back under another name", |call| {
+    words("release-of-wrong-owner", "releases the lock with a different owner", |call| {
         let place = call.owner_at().filter(|_| call.purpose == Purpose::Release);
         place.is_some_and(|place| {
             call.words[place].push(b'x');
             true
         })
     }),
-    unsent("release-unsent", "does not give the lock back", given_back),
-    unsent("release-unsent-once", "does not give it back to one server", given_back)
+    unsent("release-unsent", "does not release the lock", given_back),
+    unsent("release-unsent-once", "does not release the lock on one server", given_back)
         .at(At::First)
         .of(Of::Independent),
-    misheard(
-        "not-held-read-as-released",
-        "says that it released what it had lost",
-        |call, reply| {
-            let is_not_held = matches!(reply, b":0\r\n" | b"$-1\r\n");
-            (call.purpose == Purpose::Release && is_not_held).then_some(":1\r\n")
-        },
-    ),
-    misheard(
-        "released-read-as-not-held",
-        "says that it had lost what it released",
-        |call, reply| {
-            let told = if call.does("hexists") { "$-1\r\n" } else { ":0\r\n" };
-            (call.purpose == Purpose::Release && reply == b":1\r\n").then_some(told)
-        },
-    ),
+    misheard("not-held-read-as-released", "reports a lost lock as released", |call, reply| {
+        let is_not_held = matches!(reply, b":0\r\n" | b"$-1\r\n");
+        (call.purpose == Purpose::Release && is_not_held).then_some(":1\r\n")
+    }),
+    misheard("released-read-as-not-held", "reports a released lock as lost", |call, reply| {
+        let told = if call.does("hexists") { "$-1\r\n" } else { ":0\r\n" };
+        (call.purpose == Purpose::Release && reply == b":1\r\n").then_some(told)
+    }),
     by("owner-not-compared", "takes every owner that it reads for itself", Rule::OwnerIsMine),
     misheard("owner-not-seen", "sees no owner where there is one", |call, reply| {
         (call.name() == "GET" && reply.starts_with(b"$")).then_some("$-1\r\n")
@@ -59,46 +51,50 @@ pub(crate) const KEEPING: &[Operator] = &[
         let set = if call.name() == "SET" { "+OK\r\n" } else { ":1\r\n" };
         (call.purpose == Purpose::Renew).then_some(set)
     }),
-    words("renewal-tenth", "renews the lease for a tenth of the time", |call| {
+    words("renewal-tenth", "renews the lease for a tenth of the ttl", |call| {
         call.purpose == Purpose::Renew && scaled(call, 1, 10)
     }),
-    words("renewal-tenfold", "renews the lease for ten times as long", |call| {
+    words("renewal-tenfold", "renews the lease for ten times the ttl", |call| {
         call.purpose == Purpose::Renew && scaled(call, 10, 1)
     }),
-    words("renewal-not-compared", "renews the lease whoever has it", |call| {
+    words("renewal-not-compared", "renews the lease even if another process has it", |call| {
         call.purpose == Purpose::Renew && call.edit(&ANYBODY)
     }),
-    words("renewal-of-wrong-key", "renews another key", |call| {
+    words("renewal-of-wrong-key", "renews a different key", |call| {
         call.purpose == Purpose::Renew && other_key(call)
     }),
     misheard(
         "renewal-refused-unheard",
-        "does not hear that a renewal was refused",
+        "does not notice that a renewal was refused",
         |call, reply| (call.purpose == Purpose::Renew && reply == b":0\r\n").then_some(":1\r\n"),
     ),
     misheard(
         "renewal-granted-unheard",
-        "does not hear that a renewal was granted",
+        "does not notice that a renewal was granted",
         |call, reply| (call.purpose == Purpose::Renew && reply == b":1\r\n").then_some(":0\r\n"),
     ),
-    words("wakes-nobody", "wakes nobody who waits for the lock", |call| {
+    words("wakes-nobody", "wakes no waiter", |call| {
         call.edit(&[("redis.call(\"publish\"", "redis.call(\"exists\"")])
     }),
-    words("queue-not-left", "stays in the queue when it is done", |call| {
+    words("queue-not-left", "stays in the queue after its release", |call| {
         call.edit(&[("redis.call(\"lpop\",KEYS[2])", "local kept = 0")])
     }),
-    words("queue-jumped", "does not look who is first in the queue", |call| {
+    words("queue-jumped", "does not check who is first in the queue", |call| {
         call.edit(&[(
             "(redis.call(\"exists\",KEYS[2]) == 0 or redis.call(\"lindex\",KEYS[2],0) == ARGV[2])",
             "true",
         )])
     }),
-    unsent("stays-with-old-primary", "asks no Sentinel where the primary is", |call| {
+    unsent("stays-with-old-primary", "does not ask the Sentinels for the primary", |call| {
         let first = "*2\r\n$7\r\nredis-1\r\n$4\r\n6379\r\n";
         let is_it = |word: &Vec<u8>| word.eq_ignore_ascii_case(b"get-master-addr-by-name");
         call.words.get(1).is_some_and(is_it).then_some(first)
     })
     .at(At::Sentinels),
-    by("switch-unheard", "does not hear that the primary changed", Rule::Silent("+switch-master"))
-        .at(At::Sentinels),
+    by(
+        "switch-unheard",
+        "does not notice that the primary changed",
+        Rule::Silent("+switch-master"),
+    )
+    .at(At::Sentinels),
 ];

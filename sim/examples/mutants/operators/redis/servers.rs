@@ -8,37 +8,33 @@ use crate::operators::rule::redis::Rule;
 pub(crate) const SERVERS: &[Operator] = &[
     on(
         "expired-key-seen",
-        "an expired key is seen for 30 s more",
+        "an expired key stays visible for 30 s",
         Rule::Words(|call| longer(call, 30_000)),
     ),
-    on(
-        "key-ends-early",
-        "a key ends 2 s before its time",
-        Rule::Words(|call| longer(call, -2_000)),
-    ),
+    on("key-ends-early", "a key expires 2 s early", Rule::Words(|call| longer(call, -2_000))),
     on(
         "never-expires",
-        "keys with a time to live stay",
+        "keys with a ttl never expire",
         Rule::Words(|call| longer(call, 9_000_000)),
     ),
     on(
         "set-loses-ttl",
-        "SET NX drops the time to live",
+        "SET NX drops the ttl",
         Rule::Words(|call| call.name() == "SET" && without_ttl(call)),
     ),
     on(
         "set-ignores-nx",
-        "SET ignores NX, SETNX sets always",
+        "SET ignores NX; SETNX always sets",
         Rule::Words(|call| !call.is_script() && without_nx(call)),
     ),
     on(
         "del-leaves-key",
-        "DEL answers and leaves the key",
+        "DEL answers but keeps the key",
         Rule::Unsent(|call| (call.name() == "DEL").then_some(":1\r\n")),
     ),
     on(
         "script-del-leaves-key",
-        "DEL leaves the key if a script calls it",
+        "DEL keeps the key if a script calls it",
         Rule::Words(|call| call.edit(&[("redis.call(\"del\"", "redis.call(\"exists\"")])),
     ),
     on(
@@ -50,12 +46,12 @@ pub(crate) const SERVERS: &[Operator] = &[
     ),
     on(
         "expire-does-nothing",
-        "EXPIRE and PEXPIRE answer and do nothing",
+        "EXPIRE and PEXPIRE answer but do nothing",
         Rule::Unsent(|call| call.name().ends_with("EXPIRE").then_some(":1\r\n")),
     ),
     on(
         "expire-clears-ttl",
-        "EXPIRE and PEXPIRE take the time to live away",
+        "EXPIRE and PEXPIRE remove the ttl",
         Rule::Words(|call| {
             let is_it = call.name().ends_with("EXPIRE");
             if is_it {
@@ -66,7 +62,7 @@ pub(crate) const SERVERS: &[Operator] = &[
     ),
     on(
         "getset-sets-nothing",
-        "GETSET reads and does not set",
+        "GETSET reads but does not set",
         Rule::Words(|call| {
             let is_it = call.name() == "GETSET";
             if is_it {
@@ -89,7 +85,7 @@ pub(crate) const SERVERS: &[Operator] = &[
     ),
     on(
         "incr-adds-nothing",
-        "INCR answers what it found",
+        "INCR returns the old value",
         Rule::Words(|call| {
             call.edit(&[("redis.call(\"incr\",KEYS[2])", "redis.call(\"incrby\",KEYS[2],0)")])
         }),
@@ -101,21 +97,21 @@ pub(crate) const SERVERS: &[Operator] = &[
     ),
     on(
         "replica-acknowledges-ahead",
-        "a replica acknowledges what it has not got",
+        "a replica acknowledges writes that it does not have",
         Rule::Claims("ACK", "99999999"),
     ),
     on(
         "offset-unknown",
-        "a replica tells offset 1, so that the wrong one is promoted",
+        "a replica reports offset 1, so the wrong replica is promoted",
         Rule::Claims("slave_repl_offset:", "1"),
     ),
-    on("vote-given-twice", "a Sentinel gives its vote to all that ask", Rule::VotesForAll)
+    on("vote-given-twice", "a Sentinel votes for every candidate that asks", Rule::VotesForAll)
         .at(At::Sentinels),
     on(
         "switch-not-told",
-        "a Sentinel tells nobody that the primary changed",
+        "a Sentinel does not announce a new primary",
         Rule::Silent("+switch-master"),
     )
     .at(At::Sentinels),
-    on("message-lost", "what is published reaches nobody", Rule::Silent("message")),
+    on("message-lost", "published messages reach no subscriber", Rule::Silent("message")),
 ];

@@ -19,18 +19,18 @@ pub enum InvalidPartial {
     #[error("belongs to another exploration: {0}")]
     Other(String),
     /// An exploration cannot have written this.
-    #[error("cannot be what explore wrote: {0}")]
+    #[error("not written by explore: {0}")]
     Impossible(String),
     /// Another file contains it too.
     #[error(
-        "unit {} of the plans with {} is in a file before this one too: each may be counted once",
+        "unit {} of the plans with {} is also in an earlier file: expected each unit once",
         .0.unit,
         .0.level
     )]
     Twice(Twice),
     /// A part is missing.
     #[error(
-        "units {from} to {to} of the plans with {level} are missing: give the file that has them, \
+        "units {from} to {to} of the plans with {level} are missing: pass the file that has them, \
          or allow a partial sum"
     )]
     Missing {
@@ -150,9 +150,9 @@ fn counts(bounds: &Bounds, partial: &Unfinished) -> Result<Units, InvalidPartial
     let loose = partial.loose.iter().map(|unit| unit.runs);
     let counted = [&sums[..], &left_out, &partial.units].concat();
     match counted.into_iter().chain(slices).chain(loose).find(|count| *count > COUNT_MAX) {
-        Some(count) => Err(InvalidPartial::Impossible(format!("it counts {count} of something"))),
+        Some(count) => Err(InvalidPartial::Impossible(format!("it has a count of {count}"))),
         None => units_of(bounds, &partial.units)
-            .ok_or_else(|| InvalidPartial::Impossible("it counts units of other plans".to_owned())),
+            .ok_or_else(|| InvalidPartial::Impossible("it has units of other plans".to_owned())),
     }
 }
 
@@ -171,14 +171,14 @@ fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartia
     let mut ledger = Ledger::new(counts(bounds, partial)?);
     for slice in &partial.slices {
         if !ledger.enter_slice(read_slice(slice)) {
-            return impossible("a slice of units that there are not");
+            return impossible("it has a slice of units that do not exist");
         }
     }
     for LooseUnit { faults, delays, unit, runs, digest } in &partial.loose {
         let done = Unit { runs: *runs, digest: digest.clone() };
         let level = Level { faults: *faults, delays: *delays };
         if !ledger.enter(level, *unit as usize, done) {
-            return impossible("a unit that there is not, or twice");
+            return impossible("it has a unit that does not exist, or a unit twice");
         }
     }
     let (runs, out) = (&partial.runs, &partial.left_out);
@@ -190,10 +190,10 @@ fn ledger(bounds: &Bounds, partial: &Unfinished) -> Result<Ledger, InvalidPartia
     }
     let is_sum = by_faults == runs.by_faults && runs.by_delays.is_none_or(|own| own == by_delays);
     if !is_sum || by_faults.iter().sum::<u64>() != runs.all {
-        return impossible("its runs are not those of its slices and units");
+        return impossible("its number of runs does not match its slices and units");
     }
     if runs.violated != 0 || runs.valid + runs.unknown != runs.all {
-        return impossible("its verdicts are not those of its runs");
+        return impossible("its verdicts do not match its number of runs");
     }
     ledger.add(&Sum {
         runs: runs.by_faults,

@@ -11,7 +11,7 @@ use fencepost_faults::{Families, Family, Micros, Seed};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// How many values stand for the lengths between two timers.
+/// Durations tried per interval between two timers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Grain {

@@ -55,14 +55,14 @@ pub enum InvalidBounds {
     NoFamily,
     /// A failover by an operator.
     #[error(
-        "fault 'failover': explore does not place what an operator does: expected one or more of \
+        "fault 'failover': explore does not place an operator's actions: expected one or more of \
          {valid}",
         valid = valid_but(Family::Failover)
     )]
     Promotion,
     /// A family without a target in the deployment.
     #[error(
-        "fault '{0}': it hits nothing of this deployment: expected one or more of {valid}",
+        "fault '{0}' does not apply to this deployment: expected one or more of {valid}",
         valid = valid_but(*.0)
     )]
     NoTarget(Family),
@@ -77,17 +77,17 @@ pub enum InvalidBounds {
         /// Its value.
         range: SpanRange,
     },
-    /// A program of the user in place of a lock.
+    /// A program of the user instead of a lock.
     #[error(
-        "program '{0}': expected --client with a lock of the table; a program keeps clocks of its \
-     own, so that a place in one run is no place in another"
+        "program '{0}': expected --client with a built-in lock: a program has its own clocks, so a \
+         place in one run does not exist in another"
     )]
     Program(String),
     /// A slow link.
     #[error("slow-link '{0}': expected none; explore makes every link slow in turn")]
     SlowLink(String),
     /// Calls that the application gives up at random moments.
-    #[error("{0} '{1}': expected none; explore does not give up calls at every moment")]
+    #[error("{0} '{1}': expected none; explore does not place cancelled or interrupted calls")]
     GivesUp(&'static str, &'static str),
     /// A longest fault of zero.
     #[error("longest '{0}': expected 1ms to 1h")]

@@ -93,17 +93,17 @@ fn what_does_not_belong_together_is_not_added_up() {
     };
     assert!(refused(&parts[..2], 1).contains("with no fault are missing"));
     let twice = [parts.clone(), vec![parts[0].clone()]].concat();
-    assert!(refused(&twice, 3).contains("in a file before this one too"));
+    assert!(refused(&twice, 3).contains("is also in an earlier file"));
     for (changed, says) in [
         (with(&|part| part.bounds.faults = 1), "bounds.faults: 1 -> 2"),
         (with(&|part| part.tool.version = "0.0.9".to_owned()), "tool.version: 0.0.9 -> "),
         (with(&|part| part.units[2] += 1), "another exploration: units"),
-        (with(&|part| part.runs.violated = 1), "its verdicts are not"),
-        (with(&|part| part.runs.valid += 1), "its verdicts are not"),
-        (with(&|part| part.loose[0].runs += 1), "its runs are not"),
-        (with(&|part| part.loose[0].unit = 1_000_000), "a unit that there is not"),
-        (with(&|part| part.slices[0].to += 1), "a slice of units that there are not"),
-        (with(&|part| part.loose.push(part.loose[0].clone())), "or twice"),
+        (with(&|part| part.runs.violated = 1), "its verdicts do not match"),
+        (with(&|part| part.runs.valid += 1), "its verdicts do not match"),
+        (with(&|part| part.loose[0].runs += 1), "its number of runs does not match"),
+        (with(&|part| part.loose[0].unit = 1_000_000), "it has a unit that does not exist"),
+        (with(&|part| part.slices[0].to += 1), "it has a slice of units that do not exist"),
+        (with(&|part| part.loose.push(part.loose[0].clone())), "or a unit twice"),
     ] {
         let said = refused(&changed, 1);
         assert!(said.contains(says), "{says}: {said}");
@@ -116,7 +116,7 @@ fn what_does_not_belong_together_is_not_added_up() {
     ] {
         let mut part = parts[1].clone();
         change(&mut part);
-        assert!(refused(&[part], 0).contains(&format!("it counts {}", u64::MAX)));
+        assert!(refused(&[part], 0).contains(&format!("it has a count of {}", u64::MAX)));
     }
     let mut elsewhere = parts;
     elsewhere.iter_mut().for_each(|part| part.bounds.client = "redlok".to_owned());

@@ -1,4 +1,4 @@
-//! The rows of the coordinators beside Redis: memcached (E1), ZooKeeper (E2, E3), databases (E5),
+//! The rows of the coordinators other than Redis: memcached (E1), ZooKeeper (E2, E3), databases (E5),
 //! etcd (E7), Chubby (E8), GemFire (E9).
 
 use super::{
