@@ -13,7 +13,7 @@ mod listeners;
 mod open;
 mod poll;
 mod processes;
-pub(crate) mod shared_memory;
+mod shared_memory;
 mod sockets;
 mod streams;
 mod time;

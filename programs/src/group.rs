@@ -8,7 +8,6 @@ mod wake;
 
 pub(crate) use end::Turn;
 
-use crate::calls::shared_memory::Segment;
 use crate::clock::Now;
 use crate::file::{FileId, Files, Kind};
 use crate::interface::{
@@ -16,6 +15,7 @@ use crate::interface::{
     StartError,
 };
 use crate::process::{Blocked, Deadline, Interest, Number, Process, State, Thread};
+use crate::segment::Segment;
 use crate::start::start;
 use crate::synced::{Sync, SyncedFiles};
 use crate::sys::clock_pages::{Budget, ClockPages};

@@ -46,6 +46,8 @@ mod ready;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod run;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod segment;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod stand_ins;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod start;

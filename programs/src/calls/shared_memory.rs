@@ -3,19 +3,13 @@
 
 use super::{Call, Outcome, fails};
 use crate::group::Group;
+use crate::segment::Segment;
 
 /// `struct shmid_ds` has the size of the segment here, and the number of processes that attached it
 /// there.
 const INFORMATION: usize = 112;
 const SIZE_AT: usize = 48;
 const ATTACHED_AT: usize = 88;
-
-pub(crate) struct Segment {
-    key: i32,
-    size: u64,
-    /// Where it is mapped, once a process has attached it.
-    at: Option<u64>,
-}
 
 impl Group {
     pub(super) fn shared_memory_call(&mut self, call: &Call) -> Option<Outcome> {
