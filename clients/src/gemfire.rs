@@ -118,12 +118,12 @@ impl GemFire {
                 Ok(member) => member,
                 Err(failure) => return Acquisition::Refused(wording(&failure).into()),
             };
-            let (serial, asked) = (member.next_serial(), self.now());
+            let serial = member.next_serial();
             let failure = match member.lock(resource, serial, self.lease(), deadline).await {
                 Ok(()) => match self.token(&member, resource, deadline).await {
                     Ok(token) => {
                         self.serial = serial;
-                        return self.granted(resource, member, (token, asked));
+                        return self.granted(resource, member, token);
                     }
                     Err(failure) => failure,
                 },
@@ -159,7 +159,7 @@ impl GemFire {
         &mut self,
         resource: &str,
         member: Member,
-        (token, asked): (Option<FencingToken>, Monotonic),
+        token: Option<FencingToken>,
     ) -> Acquisition {
         let owner = format!("{}-{}", member.name(), self.serial).into();
         self.member = Some(member);
@@ -167,7 +167,8 @@ impl GemFire {
             resource: resource.to_owned(),
             owner,
             token,
-            valid_until: self.traits.has_lease.then(|| asked.plus(self.ttl)),
+            // `lock` returns only whether the lock was granted.
+            valid_until: None,
         })
     }
 

@@ -257,7 +257,9 @@ pub(crate) struct CommonArguments {
         value_delimiter = ','
     )]
     pub(crate) client: Vec<String>,
-    /// Only locks on this coordinator (see `fencepost list coordinators`); programs run against it.
+    /// Coordinator of the locks or programs (`fencepost list coordinators`).
+    ///
+    /// Without --client, its locks are the rows. Programs run against it.
     #[arg(long, value_name = "K")]
     pub(crate) coordinator: Option<String>,
     #[command(flatten)]

@@ -259,7 +259,7 @@ const COMPARISONS: &[Comparison] = &[
         coordinator: "postgresql",
         variable: "FENCEPOST_REAL_POSTGRESQL",
         program: "/usr/lib/postgresql/15/bin/postgres",
-        runs: &[("pg-advisory", "restart", "1"), ("shedlock-db-time", "pause", "3")],
+        runs: &[("pg-advisory", "restart", "1"), ("shedlock-db-time", "pause", "2")],
     },
     Comparison {
         coordinator: "etcd",

@@ -7,17 +7,18 @@ use crate::judge::meaning::Meaning;
 pub(super) static ENTRY: Entry = Entry { between: Some(between), ..Entry::new(MEANING) };
 
 const MEANING: Meaning = Meaning {
-    what: "The holder's session ended (in etcd, the lease that it kept alive), and its node, key \
-           or lock was deleted, while the holder was in its critical section.",
+    what: "The holder's session ended (in etcd, the lease that it kept alive; in GemFire, its \
+           membership), and its node, key or lock was deleted, while the holder was in its \
+           critical section.",
     how: "The servers had not heard from the holder for its session timeout: its process was \
           paused, or the network was partitioned. The client learns about it only from a server. \
           Or the client had abandoned the session itself and started another one, as Curator does \
           after the session timeout without a server, and continued with the node of the first \
           session.",
     helps: "Send the czxid of the node, the create revision of the key, the sequencer, or a \
-            counter in the region to the storage as a fencing token. Leaving the critical section when the connection is \
-            suspended, or the session has ended or is in jeopardy, helps against a partition but \
-            not against a paused process.",
+            counter in the region to the storage as a fencing token. Leaving the critical section \
+            when the connection is suspended, or the session has ended or is in jeopardy, helps \
+            against a partition but not against a paused process.",
 };
 
 fn between(scene: &Scene<'_, '_>) -> String {

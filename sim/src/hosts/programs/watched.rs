@@ -237,7 +237,7 @@ mod tests {
     fn of_several_other_keys_none_is_guessed() {
         let (key, note) = chosen(vec![wrote("a", "1", None), wrote("b", "1", None)]);
         assert_eq!(key, "lock:orders");
-        assert!(note.unwrap().contains("they wrote 'a', 'b': name the key"));
+        assert!(note.unwrap().contains("they wrote 'a', 'b': name their lock's key"));
     }
 
     #[test]
