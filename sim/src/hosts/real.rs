@@ -26,6 +26,7 @@ mod peers;
 mod postgresql;
 mod redis;
 pub(crate) mod trial;
+mod work;
 mod zookeeper;
 
 use crate::hosts::programs::record::Lives;
@@ -132,5 +133,17 @@ impl Part {
             ),
             min_replicas: servers.min_replicas,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::KINDS;
+    use crate::setup::scenario::binaries::HAVE_SERVERS;
+
+    #[test]
+    fn each_kind_of_real_server_can_be_named() {
+        let kinds: Vec<_> = KINDS.iter().map(|kind| kind.coordinator).collect();
+        assert_eq!(kinds, HAVE_SERVERS);
     }
 }

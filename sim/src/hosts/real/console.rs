@@ -2,7 +2,7 @@
 //! an operator types there.
 
 use super::judged::{Key, Reading, Trigger};
-use super::machine::work::{Work, next_message};
+use super::work::{Work, next_message};
 use bytes::BytesMut;
 use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, KeyChange, Notice, OperatorAction};

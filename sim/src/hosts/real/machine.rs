@@ -3,12 +3,12 @@
 
 mod links;
 mod look;
-pub(super) mod work;
 
 use super::console::{Console, Heard};
 use super::files::Files;
 use super::judged::{Judged, Trigger};
 use super::kind::Part;
+use super::work::Work;
 use bytes::BytesMut;
 use fencepost_faults::{Node, SimTime};
 use fencepost_machine::wording::Wording;
@@ -20,7 +20,6 @@ use links::{Answered, Links, Peer};
 use look::Look;
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
-use work::Work;
 
 /// The monotonic clock of its host begins here, so that it can be started before that.
 const MONOTONIC_BEGIN_US: u64 = 10_000_000;

@@ -5,7 +5,7 @@ use super::RealSetup;
 use super::console::{Ask, Channel, Console, Heard};
 use super::judged::{Key, Reading, Role, Trigger};
 use super::kind::{Kind, Part, Recipe, command, version_after};
-use super::machine::work::{Work, next_message};
+use super::work::{Work, next_message};
 use bytes::{Bytes, BytesMut};
 use fencepost_clients::Coordinator;
 use fencepost_faults::{Micros, Node};

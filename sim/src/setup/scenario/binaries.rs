@@ -2,7 +2,6 @@
 //! echoes them. How one is run is in `hosts/real`.
 
 use super::hashed::hashed;
-use crate::hosts::real::KINDS;
 use fencepost_clients::Coordinator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,12 +73,22 @@ impl InvalidServers {
 
 /// The coordinators that have real servers, in words.
 pub(crate) fn names() -> String {
-    let names: Vec<&str> = KINDS.iter().map(|kind| kind.coordinator.name()).collect();
+    let names: Vec<&str> = HAVE_SERVERS.iter().map(|coordinator| coordinator.name()).collect();
     match names.split_last() {
         Some((last, others)) => format!("{} or {last}", others.join(", ")),
         None => String::new(),
     }
 }
+
+/// The coordinators that have real servers: one for each kind in `hosts/real`.
+pub(crate) const HAVE_SERVERS: [Coordinator; 6] = [
+    Coordinator::Redis,
+    Coordinator::Memcached,
+    Coordinator::ZooKeeper,
+    Coordinator::PostgreSql,
+    Coordinator::MySql,
+    Coordinator::Etcd,
+];
 
 /// The value of `--servers`.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,9 +113,8 @@ impl ServersArgument {
             None if text == "fake" => Ok(ServersArgument::Fake),
             None if text == "real" => Ok(ServersArgument::Installed),
             Some((name, path)) if !path.is_empty() => {
-                let kind = KINDS.iter().find(|kind| kind.coordinator.name() == name);
-                let kind = kind.ok_or_else(|| InvalidServers::coordinator(name))?;
-                let coordinator = kind.coordinator;
+                let found = HAVE_SERVERS.into_iter().find(|known| known.name() == name);
+                let coordinator = found.ok_or_else(|| InvalidServers::coordinator(name))?;
                 Ok(ServersArgument::Binary { coordinator, path: path.into() })
             }
             _ => Err(InvalidServers::Argument(text.to_owned())),

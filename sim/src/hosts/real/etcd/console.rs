@@ -4,7 +4,7 @@ use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
 use crate::hosts::real::judged::{Key, Owner, Reading, Role};
 use crate::hosts::real::kind::Part;
-use crate::hosts::real::machine::work::{Work, next_message};
+use crate::hosts::real::work::{Work, next_message};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use bytes::{Bytes, BytesMut};

@@ -5,7 +5,7 @@ use super::work::next_work;
 use crate::hosts::real::console::{Ask, Channel, Console, Heard};
 use crate::hosts::real::judged::{Key, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
-use crate::hosts::real::machine::work::Work;
+use crate::hosts::real::work::Work;
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::wording::{self, Wording};
 use fencepost_machine::{ConnectionId, KeyChange, Notice, OperatorAction};

@@ -2,7 +2,7 @@
 
 use crate::hosts::programs::resp::{name, words};
 use crate::hosts::real::judged::Trigger;
-use crate::hosts::real::machine::work::{Work, next_message};
+use crate::hosts::real::work::{Work, next_message};
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::ConnectionId;
 use redis_protocol::resp2::decode::decode_bytes_mut;

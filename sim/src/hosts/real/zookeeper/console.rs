@@ -5,8 +5,8 @@ use crate::hosts::real::console::{
 };
 use crate::hosts::real::judged::{Key, Reading, Role, Trigger};
 use crate::hosts::real::kind::Part;
-use crate::hosts::real::machine::work::{Work, next_message};
 use crate::hosts::real::peers::Peers;
+use crate::hosts::real::work::{Work, next_message};
 use bytes::{Bytes, BytesMut};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange};

@@ -1,12 +1,12 @@
 //! What has arrived at a server, cut into what is handed to it at a time.
 
-use crate::hosts::real::judged::Trigger;
+use super::judged::Trigger;
 use bytes::BytesMut;
 use fencepost_machine::{ConnectionId, OperatorAction};
 
 /// Something that is handed to a server.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(in crate::hosts::real) enum Work {
+pub(super) enum Work {
     /// A command of a client, and what it is to the judge if it may change anything.
     Command { by: ConnectionId, bytes: Vec<u8>, cause: Option<Trigger> },
     /// Bytes of another server, and whether they may change anything.
@@ -25,11 +25,7 @@ impl Work {
 }
 
 /// All that has arrived, as one command: clients send each with one write.
-pub(in crate::hosts::real) fn next_message(
-    by: ConnectionId,
-    buffer: &mut BytesMut,
-    is_raw: bool,
-) -> Option<Work> {
+pub(super) fn next_message(by: ConnectionId, buffer: &mut BytesMut, is_raw: bool) -> Option<Work> {
     if buffer.is_empty() {
         return None;
     }
