@@ -8,7 +8,8 @@
 //! alive every third of its ttl, and revoked at the end. A lock's keys are below the name of the
 //! resource, each named after its lease, so that no two acquisitions have the same ([`mutex`]); the
 //! server-side lock ([`server_lock`]) does the same in the server. [`gateway`] carries a call to a
-//! member, [`http`] over a connection; [`keys`] are the requests of a queue. A process goes to the next member when one does not answer.
+//! member, [`http`] over a connection; [`keys`] are the requests of a queue. A process goes to the
+//! next member when one does not answer.
 
 pub mod gateway;
 pub mod http;

@@ -53,6 +53,32 @@ impl<M: Machine> Bench<M> {
         connection
     }
 
+    /// Sends an input to a server of lines over three connections (pieces 0 to 2), lets time pass
+    /// (3), and ends all connections (4). The first connection begins with `greeting`. Returns what
+    /// a client that connects afterwards gets for `request`.
+    pub fn converse(&mut self, greeting: &[u8], input: &[u8], request: &[u8]) -> Vec<u8> {
+        let mut clients = [self.accept(), self.accept(), self.accept()];
+        if !greeting.is_empty() {
+            self.receive(clients[0], greeting);
+        }
+        for (kind, bytes) in pieces(input) {
+            match kind {
+                0..=2 => self.receive(clients[usize::from(kind)], bytes),
+                3 => self.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
+                _ => {
+                    for client in &mut clients {
+                        self.input(Input::Closed { connection: *client });
+                        *client = self.accept();
+                    }
+                }
+            }
+            self.sent.clear();
+        }
+        let last = self.accept();
+        self.receive(last, request);
+        self.sent.iter().filter(|(to, _)| *to == last).flat_map(|(_, said)| said.clone()).collect()
+    }
+
     /// Delivers bytes.
     pub fn receive(&mut self, connection: ConnectionId, bytes: &[u8]) {
         self.input(Input::Received { connection, bytes });

@@ -7,7 +7,7 @@ use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// What is kept of a file at a time. Servers reserve large files and fill them bit by bit.
+/// The unit in which a file is kept. Servers reserve large files and fill them bit by bit.
 const PIECE: usize = 4096;
 
 /// Identifies a file, even against a later one with the same inode.
@@ -20,7 +20,7 @@ pub struct SyncedFiles(BTreeMap<Identity, Content>);
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 enum Content {
-    /// That of another file.
+    /// The same as another file's.
     Of(PathBuf),
     Own(Pieces),
 }
@@ -128,7 +128,7 @@ impl SyncedFiles {
         Ok(())
     }
 
-    /// Whether nothing was synced.
+    /// `true` if nothing was synced.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

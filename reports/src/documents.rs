@@ -2,8 +2,8 @@
 //!
 //! In: results of studies (many runs added up for one question). Out: [`matrix`], [`boundary`],
 //! [`load`], [`certificate`], [`reality`], histories [`judged`] again, the store of [`findings`],
-//! the pages of the [`gallery`], the [`schema`] of every published format, [`read`], which reads any
-//! of them back, and the [`site`] of the documentation.
+//! the pages of the [`gallery`], the [`schema`] of every published format, [`read`], which reads
+//! any of them back, and the [`site`] of the documentation.
 
 pub mod boundary;
 pub mod certificate;

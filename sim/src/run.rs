@@ -143,7 +143,8 @@ impl RunSpec {
     }
 }
 
-/// Whether a database granted the lock for a time: then it is a row, and no lock of a connection.
+/// Returns whether a database granted the lock for a time: then it is a row, and no lock of a
+/// connection.
 fn has_lease(events: &[Event]) -> bool {
     let is_leased = |event: &Event| matches!(event.what, What::Server { lease_us: Some(_), .. });
     events.iter().any(is_leased)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 pub struct Place {
     /// The revision that created its key.
     pub revision: i64,
-    /// Whether no key is older.
+    /// `true` if no key is older.
     pub is_first: bool,
 }
 

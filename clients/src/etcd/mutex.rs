@@ -9,7 +9,8 @@
 //!      watch it until it is deleted; then get key: gone means that the session has expired
 //! ```
 //!
-//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as `etcdctl lock` does it: a session, a mutex, and both are closed at the end.
+//! Source: etcd 3.5.0, `client/v3/concurrency/mutex.go` (`Mutex.Lock`, `Unlock`), used as `etcdctl
+//! lock` does it: a session, a mutex, and both are closed at the end.
 //!
 //! - `etcd-mutex-unchecked` is the same in 3.4.0 to 3.4.45, which **does not check its own key
 //!   after the wait**: if its lease has ended meanwhile the key is gone, and another process may

@@ -62,7 +62,7 @@ struct Held {
 struct Shared {
     system: Rc<System>,
     name: String,
-    /// What the system calls itself.
+    /// The member's name in the system.
     number: u64,
     timeout: Duration,
     view: RefCell<View>,
@@ -138,7 +138,7 @@ impl Member {
         &self.shared.name
     }
 
-    /// Whether its cache is closed.
+    /// `true` once its cache is closed.
     pub fn is_closed(&self) -> bool {
         self.shared.is_closed.get()
     }
@@ -386,7 +386,7 @@ impl Shared {
         Some(())
     }
 
-    /// Whether servers with more than half of the weight of the view were heard lately.
+    /// Returns whether servers with more than half of the view's weight answered recently.
     fn hears_majority(&self, now: Monotonic) -> bool {
         let (view, heard) = (self.view.borrow(), self.heard.borrow());
         let weigh = |at: usize| if at == 0 { 15 } else { 10 };

@@ -1,9 +1,9 @@
 //! Reports to the judge: lock holders, according to the keys.
 //!
 //! A lock of `concurrency.Mutex` is named by its prefix: its contenders are the keys below
-//! `<lock>/`, named by their leases in hex, and the one created first holds it. A lock of etcd3gw is
-//! the key `/locks/<lock>`. If all keys are reported, any other key is a lock by itself; without a
-//! value, its owner is named by the lease. A holder's token is the revision that created its key.
+//! `<lock>/`, named by their leases in hex, and the one created first holds it. A lock of etcd3gw
+//! is the key `/locks/<lock>`. If all keys are reported, any other key is a lock by itself; without
+//! a value, its owner is named by the lease. A holder's token is the revision that created its key.
 
 use crate::mvcc::{Span, Store};
 use bytes::Bytes;
@@ -104,7 +104,7 @@ impl Heads {
     }
 }
 
-/// Whether a contender's name is the number of a lease, in hex.
+/// Returns whether a contender's name is the number of a lease, in hex.
 fn is_lease(name: &str) -> bool {
     const LETTERS_MIN: usize = 8;
     name.len() >= LETTERS_MIN && name.bytes().all(|letter| letter.is_ascii_hexdigit())

@@ -56,7 +56,7 @@ pub(crate) struct Grantor {
     /// Members that have not told what they hold.
     recovering: BTreeSet<String>,
     locks: BTreeMap<String, Lock>,
-    /// The last call that each member has released or given up, and what it was told.
+    /// The last call that each member has released or given up, and the answer to it.
     released: BTreeMap<String, (u64, &'static str)>,
     pub(crate) answers: Vec<(ConnectionId, String)>,
     pub(crate) changes: Vec<Change>,
@@ -222,7 +222,7 @@ impl Grantor {
         lease.into_iter().chain(wait).min()
     }
 
-    /// Whether a waiter waits for a lock whose holder departs or whose lease ends by itself.
+    /// Returns whether a waiter waits for a lock whose holder departs or whose lease expires.
     pub(crate) fn will_grant(&self) -> bool {
         self.locks.values().any(|lock| !lock.queue.is_empty() && lock.hold.is_some())
     }

@@ -28,7 +28,7 @@ impl Health {
         self.cut_off.get_or_insert(now);
     }
 
-    /// Gives it a heartbeat after a pause of one's own, as a real monitor does.
+    /// Counts this server's own pause as a heartbeat of the member, as a real monitor does.
     pub(crate) fn reset(&mut self, now: u64) {
         self.heard = now;
         self.cut_off = self.cut_off.map(|_| now);

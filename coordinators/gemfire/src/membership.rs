@@ -11,7 +11,7 @@ use crate::message::{Installed, Message, Region};
 use crate::view::{Appointed, Life, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What a server knows of another.
+/// A server's knowledge of another one.
 #[derive(Clone, Debug)]
 struct Peer {
     health: Health,

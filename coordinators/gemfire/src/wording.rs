@@ -1,4 +1,4 @@
-//! What the bytes of a connection mean, for pictures.
+//! Describes the bytes of a connection, for pictures.
 
 use fencepost_machine::wording::{Speaker, lines};
 

@@ -6,9 +6,8 @@
 //! Twins in `cargo test`: coordinators/chubby/src/tests/anything.rs.
 
 use crate::bench::{Bench, START};
-use crate::pieces;
 use fencepost_chubby::{Chubby, Config, Member};
-use fencepost_machine::{DiskImage, Input, Now};
+use fencepost_machine::{DiskImage, Now};
 
 /// Runs one input.
 pub(super) fn run(input: &[u8]) {
@@ -17,27 +16,7 @@ pub(super) fn run(input: &[u8]) {
     let members = if is_alone { Vec::new() } else { (1..=5).map(member).collect() };
     let config = Config { members, ..Config::default() };
     let mut server = Bench::of(Chubby::new(config, &DiskImage::default(), Now::unstepped(START)));
-    let mut clients = [server.accept(), server.accept(), server.accept()];
-    if !is_alone {
-        server.receive(clients[0], b"replica 2\n");
-    }
-    for (kind, bytes) in pieces(input) {
-        match kind {
-            0..=2 => server.receive(clients[usize::from(kind)], bytes),
-            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-            _ => {
-                for client in &mut clients {
-                    server.input(Input::Closed { connection: *client });
-                    *client = server.accept();
-                }
-            }
-        }
-        server.sent.clear();
-    }
-    let last = server.accept();
-    server.receive(last, b"master\n");
-    let said: Vec<&[u8]> =
-        server.sent.iter().filter(|(to, _)| *to == last).map(|(_, said)| &said[..]).collect();
-    let said = said.concat();
+    let greeting: &[u8] = if is_alone { b"" } else { b"replica 2\n" };
+    let said = server.converse(greeting, input, b"master\n");
     assert!(said.starts_with(b"master "), "{}", String::from_utf8_lossy(&said));
 }

@@ -6,9 +6,8 @@
 //! Twins in `cargo test`: coordinators/gemfire/src/tests/anything.rs.
 
 use crate::bench::{Bench, START};
-use crate::pieces;
 use fencepost_gemfire::{Config, GemFire, Server};
-use fencepost_machine::{Input, Now};
+use fencepost_machine::Now;
 
 /// Runs one input.
 pub(super) fn run(input: &[u8]) {
@@ -17,27 +16,7 @@ pub(super) fn run(input: &[u8]) {
     let servers = if is_alone { Vec::new() } else { (1..=3).map(server).collect() };
     let config = Config { servers, ..Config::default() };
     let mut server = Bench::of(GemFire::new(config, Now::unstepped(START)));
-    let mut clients = [server.accept(), server.accept(), server.accept()];
-    if !is_alone {
-        server.receive(clients[0], b"server 2\n");
-    }
-    for (kind, bytes) in pieces(input) {
-        match kind {
-            0..=2 => server.receive(clients[usize::from(kind)], bytes),
-            3 => server.pass(bytes.iter().map(|byte| u64::from(*byte)).sum()),
-            _ => {
-                for client in &mut clients {
-                    server.input(Input::Closed { connection: *client });
-                    *client = server.accept();
-                }
-            }
-        }
-        server.sent.clear();
-    }
-    let last = server.accept();
-    server.receive(last, b"nonsense\n");
-    let said: Vec<&[u8]> =
-        server.sent.iter().filter(|(to, _)| *to == last).map(|(_, said)| &said[..]).collect();
-    let said = said.concat();
+    let greeting: &[u8] = if is_alone { b"" } else { b"server 2\n" };
+    let said = server.converse(greeting, input, b"nonsense\n");
     assert!(said.starts_with(b"error request"), "{}", String::from_utf8_lossy(&said));
 }

@@ -128,7 +128,7 @@ pub(crate) fn adopt_orphans() {
     unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) };
 }
 
-/// Whether this process may become any user.
+/// Returns whether this process may become any user.
 pub(crate) fn is_root() -> bool {
     // SAFETY: a call without pointers.
     unsafe { libc::geteuid() == 0 }

@@ -55,7 +55,7 @@ pub struct Header {
 pub struct Finding {
     /// The stable fingerprint of client, kind and cause.
     pub id: String,
-    /// What is known of it.
+    /// The state of the finding.
     pub state: FindingState,
     /// The lock.
     pub client: String,

@@ -32,7 +32,7 @@ pub struct Reality {
     pub tool: Tool,
     /// The real servers, by coordinator.
     pub servers: BTreeMap<String, RealServer>,
-    /// What was played.
+    /// The plan that was replayed.
     pub rows: Vec<Row>,
     /// How many rows have each outcome.
     pub counts: Counts,
@@ -41,7 +41,7 @@ pub struct Reality {
 /// A real server.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct RealServer {
-    /// What it calls itself.
+    /// Its own name.
     pub name: String,
     /// Its version.
     pub version: String,
@@ -64,13 +64,13 @@ pub struct Row {
     pub cause: Cause,
     /// The number of faults in the plan.
     pub faults: u64,
-    /// What the real servers do.
+    /// The result on the real servers.
     pub real: Outcome,
     /// Why they do something else, if that is known.
     pub explanation: Option<String>,
 }
 
-/// What real servers do under the minimal plan of a violation.
+/// The result on real servers under the minimal plan of a violation.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "outcome")]
 pub enum Outcome {
@@ -78,7 +78,7 @@ pub enum Outcome {
     Same,
     /// Another rule is broken, or for another cause.
     Another {
-        /// Which rule.
+        /// The broken rule.
         kind: Kind,
         /// And why.
         cause: Cause,

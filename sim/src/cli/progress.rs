@@ -17,7 +17,7 @@ const LINE_EVERY: Duration = Duration::from_secs(5);
 pub(crate) struct Progress {
     bar: ProgressBar,
     shown_as: ShownAs,
-    /// What each line begins with: the slice, if there are several.
+    /// The beginning of each line: the slice, if there are several.
     label: String,
     runs: u64,
     /// Runs of an earlier process, which do not count towards this one's speed.

@@ -108,18 +108,18 @@ impl<'c> Called<'c> {
         })
     }
 
-    /// Whether it has formats of its own.
+    /// Returns whether the command has its own formats.
     fn lists_findings(&self) -> bool {
         self.command.get_name() == "list"
     }
 
-    /// Whether programs of the file are to run, and no folder is named for them.
+    /// Returns whether the file's programs run, and no folder is named for them.
     fn needs_folder(&self, settings: &[Setting]) -> bool {
         let wanted = |key: &str| self.wanted(settings).any(|setting| setting.key == key);
         wanted("program") && !wanted("cwd") && !self.is_given("cwd")
     }
 
-    /// The rest of the arguments, without --config, which stands in front already.
+    /// The rest of the arguments, without --config, which is already in front.
     fn without_config(&self, rest: &[OsString]) -> Vec<OsString> {
         let mut rest = rest.iter();
         let mut kept = Vec::new();

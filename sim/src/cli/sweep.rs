@@ -173,7 +173,8 @@ pub(crate) fn conclude(
     Ok(if expect::log_deviations(held) { Outcome::Violated } else { Outcome::AsExpected })
 }
 
-/// Violated if any cell is, by a finding that is not accepted; unknown if some cell has no run that exercised anything.
+/// Violated if any cell is, by a finding that is not accepted; unknown if some cell has no run that
+/// exercised anything.
 fn outcome(sum: &Sweep) -> Outcome {
     if sum.cells.iter().any(Cell::has_open_finding) {
         Outcome::Violated

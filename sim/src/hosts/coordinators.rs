@@ -63,7 +63,7 @@ pub(crate) struct ServerSetup<'r> {
 }
 
 impl ServerSetup<'_> {
-    /// Whether the servers are a program's: then they report every key.
+    /// `true` for a program's servers, which report every key.
     fn is_for_program(&self) -> bool {
         self.tap_prefix.as_ref().is_some_and(Bytes::is_empty)
     }

@@ -62,7 +62,7 @@ pub(crate) struct RealWorld {
     pub(crate) addresses: Rc<BTreeMap<String, Ipv4Addr>>,
     /// What their processes leave behind.
     pub(crate) lives: Rc<Lives>,
-    /// What clients have asked servers to end, in words or as the request.
+    /// The leases and sessions that clients have ended, in words or as the request.
     asked: Rc<RefCell<Vec<Asked>>>,
 }
 

@@ -46,7 +46,7 @@ fn a_cut_keeps_a_lock_at_one_server_from_those_who_want_it_and_a_majority_does_n
     let both = [Cause::Partition, Cause::LostReply];
     assert_eq!(causes("single-node", "partition", Some(8)), both.into());
     // A majority works without the servers that one cut isolates. Consecutive cuts of a majority
-    // deliver earlier messages after their senders have given up, whose votes stand for a lease.
+    // deliver earlier messages after their senders have given up, whose votes last for a lease.
     assert_eq!(causes("redlock", "partition", Some(8)), [Cause::LostReply].into());
     assert_eq!(causes("single-node", "none", Some(1)), [].into());
 }

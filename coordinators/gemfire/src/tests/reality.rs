@@ -36,7 +36,7 @@ trait System {
     fn kill_grantor(&mut self);
     /// Kills more than half of the weight of the system, without process 2, at once.
     fn kill_majority(&mut self);
-    /// Whether what is left of the system has given up.
+    /// Returns whether the remaining members have given up.
     fn has_given_up(&mut self) -> bool;
 
     fn lock(&mut self, who: usize, lock: &str, wait_ms: u64, lease_ms: u64) -> bool {
@@ -60,7 +60,7 @@ trait System {
     }
 }
 
-/// What was seen: words, and a span where one was measured.
+/// An observation: words, and a span where one was measured.
 #[derive(Debug)]
 struct Row {
     what: String,

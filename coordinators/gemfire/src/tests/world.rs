@@ -72,7 +72,7 @@ impl World {
         (0..self.hosts.len()).find(grants)
     }
 
-    /// What a client got and has not looked at.
+    /// Answers that the client has not read yet.
     pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
         let inbox = self.world.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()

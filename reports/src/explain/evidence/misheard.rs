@@ -98,7 +98,7 @@ pub(super) fn of_finding(timeline: &Timeline<'_>, finding: &Finding) -> Option<M
     obstacle.map(misheard).or(is_unfounded.then_some(Misheard::Unfounded))
 }
 
-/// Why a process was told of a grant that no quorum of servers had any more, or ever, or of a
+/// Why a process learned of a grant that no quorum of servers had any more, or ever, or of a
 /// validity that none had granted.
 fn of_grant(timeline: &Timeline<'_>, one: &Acquisition<'_>, told: Moment) -> Misheard {
     let had: Vec<&KeySpan<'_>> = timeline

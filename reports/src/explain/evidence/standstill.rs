@@ -1,9 +1,9 @@
 //! The obstacle when no process gets in, or a waiter is not served.
 //!
 //! For an available lock that no process got, in this order: the first in the queue paused; all
-//! waiters, or the first in the queue, slept on; votes, where no message was delayed and a quorum could be reached; a server was
-//! down or paused; no server was a primary; messages were delayed; then as below, votes, crashed
-//! processes and clocks. For hopeless waits: all waiters wait on dead
+//! waiters, or the first in the queue, slept on; votes, where no message was delayed and a quorum
+//! could be reached; a server was down or paused; no server was a primary; messages were delayed;
+//! then as below, votes, crashed processes and clocks. For hopeless waits: all waiters wait on dead
 //! connections, or slept on. Then, and for a lock that no process gets: locks of abandoned attempts
 //! exist at a quorum of the servers; processes split the servers between them; a server has a lock
 //! whose owner crashed or does not know of it, or whose release was lost; a replica never received

@@ -4,6 +4,7 @@
 //! if it seems obvious.
 
 mod locks;
+mod sources;
 
 use super::{Grounds, KLEPPMANN_FENCING, KLEPPMANN_RESOURCE, REDIS_FAILOVER, REDIS_SINGLE};
 use crate::judge::finding::Kind;
@@ -12,6 +13,13 @@ use locks::{
     COMPARING, FINDING, NOT_FINDING, ON_ETCD, ON_GEMFIRE, ON_MASTERS, ON_MEMCACHED, ON_MYSQL,
     PLAIN_DELETE, SHEDLOCK_ROWS, SPRING_ROWS, WAITING, WITH_CREATE_REVISION, WITH_CZXID,
     WITH_LOCK_DELAY, WITHOUT_SEQUENCER,
+};
+use sources::{
+    ADVISORY, CAS_IDS, CHUBBY_FAILOVER, CHUBBY_LOCKS, EDGE_OF_MEMORY, ETCD_GUARANTEES, ETCD_JEPSEN,
+    ETCD_LEASES, GEODE_CRASHES, GEODE_DETECTION, GEODE_GRANTOR, GEODE_LEASE, GET_LOCK, HOT_STANDBY,
+    JDBC_EXPIRATION, JDBC_TTL, NOT_RESISTANT, REDISSON, REDISSON_FAILOVER, RELIABILITY, ROW_LOCKS,
+    SETNX, SHEDLOCK, SYNCHRONOUS, ZOOKEEPER_BINDINGS, ZOOKEEPER_EPHEMERAL, ZOOKEEPER_GUARANTEES,
+    ZOOKEEPER_PROTECTION,
 };
 
 /// The content of a sentence.
@@ -24,51 +32,6 @@ struct Rule {
     /// The reason, and its source.
     grounds: Grounds,
 }
-
-const SETNX: &str = "Redis documentation, SETNX, Handling deadlocks";
-const REDISSON: &str = "Redisson documentation, Locks and synchronizers, Lock";
-const REDISSON_FAILOVER: &str =
-    "Redisson documentation, Locks and synchronizers, Lock reliability and fencing";
-
-const EDGE_OF_MEMORY: &str = "IPC::Lock::Memcached documentation, A little warning";
-const NOT_RESISTANT: &str = "ghetto-lock documentation, on the lock of memcached's wiki, \
-                             Programming tricks, Ghetto central locking";
-const CAS_IDS: &str = "memcached, doc/protocol.txt, Retrieval command; for the pause, Kleppmann \
-                       2016, Making the lock safe with fencing";
-
-const ZOOKEEPER_BINDINGS: &str =
-    "ZooKeeper wiki, Knowledge Base for Client and Binding Implementors";
-const ZOOKEEPER_PROTECTION: &str =
-    "Curator documentation, ProtectACLCreateModePathAndBytesable, withProtection";
-const ZOOKEEPER_EPHEMERAL: &str =
-    "ZooKeeper 3.8 documentation, Programmer's Guide, Ephemeral Nodes";
-const ZOOKEEPER_GUARANTEES: &str = "ZooKeeper 3.8 documentation, Overview, Guarantees";
-
-const ETCD_JEPSEN: &str = "Jepsen, etcd 3.4.3 (2020), Locks";
-const ETCD_LEASES: &str = "etcd documentation, API, Lease API";
-const ETCD_GUARANTEES: &str = "etcd documentation, API guarantees, Durability";
-
-const CHUBBY_LOCKS: &str = "Burrows, The Chubby lock service, OSDI 2006, 2.4";
-const CHUBBY_FAILOVER: &str = "Burrows, The Chubby lock service, OSDI 2006, 2.9";
-
-const GEODE_DETECTION: &str =
-    "Apache Geode 1.15 documentation, Failure Detection and Membership Views";
-const GEODE_CRASHES: &str = "Apache Geode 1.15 documentation, Recovering from Application and Cache \
-                             Server Crashes";
-const GEODE_LEASE: &str = "Apache Geode 1.15, DistributedLockService, lock";
-const GEODE_GRANTOR: &str =
-    "Apache Geode 1.15 documentation, Locking in Global Regions, Optimize Locking Performance";
-
-const ADVISORY: &str = "PostgreSQL 15 documentation, Explicit Locking, Advisory Locks";
-const GET_LOCK: &str = "MySQL 8.0 reference manual, Locking Functions, GET_LOCK";
-const ROW_LOCKS: &str = "PostgreSQL 15 documentation, Explicit Locking, Row-Level Locks";
-const RELIABILITY: &str = "PostgreSQL 15 documentation, Reliability and the Write-Ahead Log";
-const HOT_STANDBY: &str = "PostgreSQL 15 documentation, Hot Standby, User's Overview";
-const SYNCHRONOUS: &str =
-    "PostgreSQL 15 documentation, Log-Shipping Standby Servers, Synchronous Replication";
-const SHEDLOCK: &str = "ShedLock documentation, README";
-const JDBC_EXPIRATION: &str = "Spring Integration 7.0, JdbcLockRegistry, unlock";
-const JDBC_TTL: &str = "Spring Integration, DefaultLockRepository, setTimeToLive";
 
 const RULES: &[Rule] = &[
     Rule {

@@ -61,7 +61,7 @@ pub struct Cell {
     pub violations_max: u64,
     /// Number of faults of each kind that began in each phase of the protocol.
     pub phases: BTreeMap<String, BTreeMap<String, u64>>,
-    /// What no number of seeds can show with these faults and settings, in sentences.
+    /// Limits of these faults and settings that no number of seeds removes, in sentences.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blind_spots: Vec<String>,
     /// The comparison with the expectation, if there is one.
@@ -123,7 +123,7 @@ pub struct Fingerprint {
     /// The finding in the smallest run, with its minimal plan; absent if it was not minimized.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub report: Option<Box<ViolationReport>>,
-    /// What the store of findings says of it; absent without `--findings`.
+    /// Its state in the store of findings; absent without `--findings`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<FindingState>,
 }

@@ -27,7 +27,7 @@ impl Cell {
         }
     }
 
-    /// Whether a run was violated and not everything found is accepted.
+    /// Returns whether a run was violated by a finding that is not accepted.
     pub fn has_open_finding(&self) -> bool {
         let is_accepted = |state| state == Some(FindingState::Accepted);
         self.violated > 0 && !self.fingerprints.iter().all(|found| is_accepted(found.state))

@@ -1,4 +1,4 @@
-//! What is known of a finding.
+//! The state of a finding.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

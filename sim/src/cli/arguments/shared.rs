@@ -72,7 +72,7 @@ pub(crate) struct ProjectArguments {
 }
 
 impl ProjectArguments {
-    /// Whether a project's file was read or refused: then a command that replays refuses it.
+    /// `true` if a project file was read or refused: then a replay command refuses it.
     pub(crate) fn is_set(&self) -> bool {
         self.config.is_some() || self.no_config
     }

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::rc::Rc;
 
-/// What the store holds when a sweep begins.
+/// The content of the store when a sweep begins.
 pub(crate) struct Known {
     store: Store,
     findings: Findings,

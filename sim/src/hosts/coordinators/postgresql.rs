@@ -74,7 +74,7 @@ CREATE TABLE shedlock (name VARCHAR(64) NOT NULL, lock_until TIMESTAMP NOT NULL,
     locked_at TIMESTAMP NOT NULL, locked_by VARCHAR(255) NOT NULL, PRIMARY KEY (name));
 CREATE TABLE locks (name VARCHAR(64) PRIMARY KEY);";
 
-/// What a database holds before any run: the tables, and the row of the lock.
+/// The content of a database before any run: the tables, and the row of the lock.
 pub(crate) fn schema(lock: &str) -> String {
     format!("{SCHEMA} INSERT INTO locks VALUES ('{}')", lock.replace('\'', "''"))
 }

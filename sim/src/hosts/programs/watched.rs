@@ -121,8 +121,9 @@ fn choose(events: &[Event], stated: &str) -> Watched {
 }
 
 /// An acquisition rests on the value that its process was granted last while it asked, or else on
-/// the one whose lease it extended. If there is none, and no other key of Redis may be the lock, its
-/// owner is a value that no server has. Of several locks, only what was done to its own key counts.
+/// the one whose lease it extended. If there is none, and no other key of Redis may be the lock,
+/// its owner is a value that no server has. Of several locks, only what was done to its own key
+/// counts.
 fn name_owners(events: &mut [Event], watched: &Watched) {
     let mut asked: BTreeMap<u64, usize> = BTreeMap::new();
     let mut about: BTreeMap<Node, String> = BTreeMap::new();

@@ -11,7 +11,7 @@ use std::net::Ipv4Addr;
 /// A connection of a console, by its number.
 pub(super) type Channel = usize;
 
-/// What a console asks for.
+/// A request of a console.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) enum Ask {
     /// A connection to the port of clients.
@@ -19,15 +19,15 @@ pub(super) enum Ask {
     Send(Channel, Vec<u8>),
 }
 
-/// What a console has found out.
+/// A result of a console.
 pub(super) enum Heard {
-    /// What the server holds, and its part; `None` if it could not say.
+    /// The server's locks and its role; `None` if it did not answer.
     Reading(Option<Reading>),
     /// Something that a Sentinel has published.
     Notice(Notice),
 }
 
-/// What happens at a server, besides clients' commands, that may change what it holds.
+/// Events at a server, besides clients' commands, that may change its locks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Changes {
     /// The end of a client's connection.
@@ -38,10 +38,10 @@ pub(super) struct Changes {
 
 /// A console of one server. It is told of the connections that it asks for, and asks again.
 pub(super) trait Console {
-    /// Whether it can read, or types.
+    /// Returns whether it can read or type.
     fn is_ready(&self) -> bool;
 
-    /// What it needs in order to be ready. Called until it is, and again after connections closed.
+    /// Its requests until it is ready. Called until it is, and again after a connection closed.
     fn connects(&mut self) -> Vec<Ask>;
 
     /// A connection is open. What to send there.
@@ -55,18 +55,18 @@ pub(super) trait Console {
     /// Begins to read.
     fn read(&mut self) -> Vec<Ask>;
 
-    /// Whether an answer is to come.
+    /// Returns whether it waits for an answer.
     fn is_waiting(&self) -> bool;
 
     /// The server has sent something.
     fn hears(&mut self, channel: Channel, bytes: &[u8]) -> (Vec<Ask>, Vec<Heard>);
 
-    /// What else than a client's command may change what the server holds.
+    /// Triggers other than clients' commands that may change the server's locks.
     fn changes(&self) -> Changes {
         Changes::default()
     }
 
-    /// Whether the server's wall clock decides, without a command, when keys expire.
+    /// Returns whether keys expire by the server's wall clock, without a command.
     fn expires_by_wall(&self) -> bool {
         false
     }
@@ -76,7 +76,7 @@ pub(super) trait Console {
         next_message(by, buffer, is_raw)
     }
 
-    /// Whether a client's bytes say that it is a server, too.
+    /// Returns whether a client's bytes show that it is a server, too.
     fn begins_replication(&self, _: &[u8]) -> bool {
         false
     }
@@ -90,7 +90,7 @@ pub(super) trait Console {
     /// A client has connected from this address.
     fn meets(&mut self, _: ConnectionId, _: PeerAddress) {}
 
-    /// Whether the server has an answer to an operator's action.
+    /// Returns whether the server supports an operator's action.
     fn supports(&self, _: OperatorAction) -> bool {
         false
     }

@@ -18,7 +18,7 @@ const PATIENCE_US: u64 = 120_000_000;
 pub(super) struct Files {
     /// The folder of the server, or why there is none.
     folder: Result<TempDir, String>,
-    /// What of them is safe from power loss.
+    /// The part of them that survives a power loss.
     synced: RefCell<SyncedFiles>,
 }
 

@@ -2,7 +2,7 @@
 
 use bytes::{Buf, BytesMut};
 
-/// What has arrived over one connection.
+/// The bytes that have arrived over one connection.
 #[derive(Default)]
 pub(super) struct Answers {
     received: BytesMut,

@@ -1,4 +1,4 @@
-//! What changed between two readings of a real server, as the simulated server would tell the
+//! Compares two readings of a real server and reports the changes as a simulated server tells the
 //! judge.
 
 use bytes::Bytes;
@@ -25,10 +25,10 @@ pub(super) struct Key {
     pub(super) owner: Owner,
 }
 
-/// Who has a key.
+/// The owner of a key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) enum Owner {
-    /// Whoever sent the command after which it was read.
+    /// The sender of the command before the reading.
     #[default]
     OfTrigger,
     /// The session behind a connection, if the server has it.
@@ -157,7 +157,7 @@ impl Judged {
         }
     }
 
-    /// Whether anything is held.
+    /// Returns whether any lock is held.
     pub(super) fn holds(&self) -> bool {
         !self.keys.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What fencepost has to know of a kind of server in order to run a real one and to look into it.
+//! A kind of real server: how to run it and to read its locks.
 
 use super::console::Console;
 use super::{RealSetup, RealWorld};

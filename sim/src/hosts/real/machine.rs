@@ -88,12 +88,12 @@ impl RealServer {
         }
     }
 
-    /// Whether its console has read what it holds.
+    /// `true` once its console has read its locks.
     pub(super) fn has_read(&self) -> bool {
         self.look.has_read()
     }
 
-    /// Whether it accepts connections.
+    /// `true` while it accepts connections.
     pub(super) fn has_connected(&self) -> bool {
         self.look.is_connected()
     }

@@ -34,14 +34,14 @@ fn recipe(setup: &RealSetup<'_>, _: Node) -> Recipe {
     Recipe { command, port: PORT, boot: Micros::from_millis(50), ..Recipe::default() }
 }
 
-/// What an answer will be to.
+/// The request that an answer belongs to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Asked {
     Nothing,
     Clock,
     Expiries,
     Values,
-    /// What an operator typed.
+    /// An operator's command.
     Typed,
 }
 
@@ -117,8 +117,8 @@ impl MemcachedConsole {
         }
     }
 
-    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the sign
-    /// of what is left; -1 is one second, or none.
+    /// An item of `me`: `ME a exp=-9 la=0 cas=3 fetch=no cls=1 size=63`. Versions differ in the
+    /// sign of what is left; -1 is one second, or none.
     fn item(&self, line: &str) -> Option<Key> {
         let mut words = line.strip_prefix("ME ")?.split(' ');
         let name = Bytes::copy_from_slice(words.next()?.as_bytes());

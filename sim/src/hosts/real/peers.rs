@@ -1,4 +1,4 @@
-//! Which connection is whose, by the addresses that servers name.
+//! Finds the client of a connection by the addresses that servers name.
 
 use super::console::PeerAddress;
 use super::judged::Owner;

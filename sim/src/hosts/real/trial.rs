@@ -27,7 +27,7 @@ const POSTGRESQL: &str = "/usr/lib/postgresql";
 const PATIENCE_US: u64 = 10_000_000;
 const STEP_US: u64 = 1_000;
 
-/// The real servers that are asked for, of those coordinators. Each was started, and served.
+/// The requested real servers of those coordinators. Each was started, and served.
 pub(crate) fn binaries(
     arguments: &[String],
     coordinators: &BTreeSet<Coordinator>,

@@ -1,4 +1,4 @@
-//! What has arrived at a server, cut into what is handed to it at a time.
+//! Splits the bytes that arrive at a server into the pieces that it gets at a time.
 
 use super::judged::Trigger;
 use bytes::BytesMut;
@@ -18,7 +18,7 @@ pub(super) enum Work {
 }
 
 impl Work {
-    /// Whether what it changes must not be mixed up with what others change.
+    /// Returns whether its changes must be told apart from others'.
     pub(super) fn is_alone(&self) -> bool {
         matches!(self, Work::Command { cause: Some(_), .. } | Work::Operator(_))
     }

@@ -230,7 +230,7 @@ keys {
     /// The planted mistake, when the tests themselves are tested.
     #[serde(skip)]
     mutant: Option<Mutant> = None;
-    /// Whether the commands that show a run again have to refuse a project's file, which would add
+    /// `true` if replay commands have to refuse a project file, which would add
     /// options to theirs.
     #[serde(skip)]
     replays_without_project: bool = false;

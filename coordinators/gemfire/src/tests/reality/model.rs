@@ -11,7 +11,7 @@ struct Process {
     is_alive: bool,
     serial: u64,
     call: Option<Call>,
-    /// What it holds, for its heartbeats.
+    /// The locks that it holds, for its heartbeats.
     held: Vec<(String, u64, String)>,
 }
 

@@ -1,4 +1,4 @@
-//! Processes that are told what is not so.
+//! Processes that get a wrong answer.
 
 use super::*;
 

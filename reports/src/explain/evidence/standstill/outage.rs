@@ -32,7 +32,7 @@ pub(super) fn of_outage(timeline: &Timeline<'_>, finding: &Finding) -> Option<St
     if asleep::slept_on(timeline, finding) || first_slept_on(timeline, span) {
         return Some(Standstill::NotTold);
     }
-    // Enough servers ran. If enough of them could be reached, too, what stood there decides.
+    // Enough servers ran. If enough of them could be reached, too, the keys there decide.
     let votes = || {
         of_standing_votes(timeline, span)
             .or_else(|| votes_are_split(timeline, span).then_some(Standstill::VotesSplit))

@@ -61,8 +61,8 @@ pub(super) fn of_owner(
     }
 }
 
-/// The obstacle that kept a process from hearing of its grant at a server. At one of several servers
-/// it may have made the process give all of them up.
+/// The obstacle that kept a process from hearing of its grant at a server. At one of several
+/// servers it may have made the process give all of them up.
 pub(super) fn unaware(
     timeline: &Timeline<'_>,
     process: Node,

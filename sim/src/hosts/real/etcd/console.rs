@@ -1,4 +1,4 @@
-//! What the console of an etcd member asks, and which keys it knows of.
+//! The console of an etcd member: its requests, and the keys that it has seen.
 
 use crate::hosts::real::console::{Ask, Channel, Console, Heard, PeerAddress};
 use crate::hosts::real::http::{Answers, post};
@@ -48,12 +48,12 @@ pub(super) struct EtcdConsole {
     stage: Stage,
     watch: Answers,
     calls: Answers,
-    /// Whether it has asked who leads.
+    /// `true` once it has asked for the leader.
     asks_leader: bool,
     is_changed: bool,
     revision: u64,
     keys: BTreeMap<String, Kept>,
-    /// Keys that were deleted, until the lock that they held is told of.
+    /// Deleted keys whose lock was not reported yet.
     gone: BTreeMap<String, Kept>,
     /// The last request of each connection.
     requests: BTreeMap<ConnectionId, Vec<u8>>,
@@ -231,7 +231,7 @@ impl Console for EtcdConsole {
         self.asks_who_leads()
     }
 
-    /// It is told of changes, and clients need not wait for it.
+    /// It receives changes, so clients need not wait for it.
     fn is_waiting(&self) -> bool {
         self.asks_leader
     }
@@ -272,7 +272,7 @@ impl Console for EtcdConsole {
         self.requests.remove(&connection);
     }
 
-    /// Nobody asked for the end of a lease that has expired.
+    /// No client ends a lease that expires.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let name = String::from_utf8_lossy(&before.name);
         let value = String::from_utf8_lossy(&before.value);

@@ -4,7 +4,7 @@ use fencepost_machine::ConnectionId;
 use fencepost_programs::SocketId;
 use std::collections::BTreeMap;
 
-/// Who is at the other end of a connection.
+/// The other end of a connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Peer {
     Client,

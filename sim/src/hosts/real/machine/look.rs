@@ -16,7 +16,7 @@ pub(super) struct Look {
     pub(super) console: Box<dyn Console>,
     port: u16,
     channels: BTreeMap<SocketId, Channel>,
-    /// What the console has asked for and could not be done yet.
+    /// Requests of the console that could not be sent yet.
     asked: VecDeque<Ask>,
     /// After what it is to read next.
     unread: Option<Trigger>,
@@ -52,7 +52,7 @@ impl Look {
         self.unread.get_or_insert(cause);
     }
 
-    /// Whether everything was read that is to be.
+    /// Returns whether every reading is complete.
     pub(super) fn has_read(&self) -> bool {
         let is_done = self.unread.is_none() && self.reading.is_none();
         self.console.is_ready() && is_done
@@ -107,7 +107,7 @@ impl Look {
                 let Some(socket) = group.incoming(FROM, self.port) else { return false };
                 self.channels.insert(socket, *channel);
                 let asks = self.console.opened(*channel);
-                // They come before whatever else was asked for.
+                // They come before all other requests.
                 for ask in asks.into_iter().rev() {
                     self.asked.insert(1, ask);
                 }
@@ -143,7 +143,7 @@ impl Look {
         Some(heard)
     }
 
-    /// What the console has found out. Returns the trigger of a reading.
+    /// Takes the console's result. Returns the trigger of a reading.
     pub(super) fn takes(
         &mut self,
         heard: Heard,
@@ -157,7 +157,7 @@ impl Look {
             }
             Heard::Reading(reading) => reading,
         };
-        // A console that is told of changes reads without being asked.
+        // A console that receives changes reads without a request.
         let cause = self.reading.take().unwrap_or(Trigger::Itself);
         match reading {
             Some(reading) => {

@@ -1,4 +1,4 @@
-//! What the console of a PostgreSQL server asks, and how the answer reads.
+//! The query of a PostgreSQL server's console, and its answer.
 
 use crate::hosts::real::console::{
     Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
@@ -12,7 +12,7 @@ use fencepost_clients::sql::protocol::{Answer, startup, statement, sync};
 use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, KeyChange, OperatorAction};
 
-/// What the rows of the answer are about.
+/// The kind of a row of the answer.
 const ROLE: &str = "role";
 const ADVISORY: &str = "advisory";
 const ROW: &str = "row";
@@ -63,8 +63,8 @@ impl PostgresqlConsole {
         }
     }
 
-    /// Rows of: what it is about, its owner, the address of its session, when it was taken and until
-    /// when, both in microseconds since the Unix epoch.
+    /// Rows of: what it is about, its owner, the address of its session, when it was taken and
+    /// until when, both in microseconds since the Unix epoch.
     fn question(&self) -> String {
         let lock = format!("'{}'", self.lock.replace('\'', "''"));
         let advisory = number(&self.lock);
@@ -149,7 +149,7 @@ impl PostgresqlConsole {
         Reading { keys, role: Role::Member { leads: !self.is_standby } }
     }
 
-    /// Whether a row of ShedLock is a lock that is held: releasing it only makes its end earlier.
+    /// Returns whether a row of ShedLock is held: a release only makes its end earlier.
     fn is_taken(&mut self, at: Option<i64>, until: Option<i64>) -> bool {
         let (Some(at_us), Some(until_us)) = (at, until) else { return false };
         let is_released = match &self.taken {

@@ -56,12 +56,12 @@ pub(super) struct RedisConsole {
     received: BytesMut,
     awaited: VecDeque<Awaited>,
     role: Option<Role>,
-    /// What was read last.
+    /// The last reading.
     read: Option<Role>,
     habits: Habits,
 }
 
-/// What an operator would find to change.
+/// The settings that an operator can change.
 #[derive(Default)]
 struct Habits {
     has_scripts: bool,
@@ -96,7 +96,7 @@ impl RedisConsole {
         typed.flatten().collect()
     }
 
-    /// What asks for the keys and the role.
+    /// The request for the keys and the role.
     fn question(&mut self) -> Vec<u8> {
         self.awaited.extend([Awaited::Role, Awaited::Keys]);
         let is_since_7 = self.part.binary.is_at_least(7, 0);
@@ -232,7 +232,7 @@ impl Console for RedisConsole {
     }
 }
 
-/// What an operator types; `replicas` are reached by their addresses.
+/// The operator's command; `replicas` are reached by their addresses.
 pub(super) fn typed(action: OperatorAction, address: impl Fn(u16) -> String) -> Vec<String> {
     let typed = |commands: &[&str]| commands.iter().map(|one| (*one).to_owned()).collect();
     match action {
@@ -268,7 +268,7 @@ fn command_of(words: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// A prefix as a pattern of `KEYS` that stands for itself.
+/// Escapes a prefix for a pattern of `KEYS`.
 fn pattern(prefix: &Bytes) -> Vec<u8> {
     let special = |byte: &u8| b"*?[]\\^".contains(byte);
     prefix
@@ -350,7 +350,7 @@ fn rendered(kind: &str, held: &BytesFrame) -> Bytes {
     }
 }
 
-/// What a Sentinel has published, as the judge is told of it.
+/// A Sentinel's message as a tap event.
 fn notice(frame: &BytesFrame, host_at: impl Fn(&str) -> String) -> Option<Notice> {
     let items = items(frame)?;
     let (channel, payload) = (text(items.get(2)?)?, text(items.get(3)?)?);

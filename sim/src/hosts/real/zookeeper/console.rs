@@ -1,4 +1,4 @@
-//! What the console of a ZooKeeper server reads.
+//! The console of a ZooKeeper server.
 
 use crate::hosts::real::console::{
     Ask, Changes, Channel, Console, Heard, PeerAddress, peer_address,
@@ -188,7 +188,7 @@ impl Console for ZooKeeperConsole {
         self.peers.meets(connection, address);
     }
 
-    /// Nobody asked for the end of a session that has expired.
+    /// No client ends a session that expires.
     fn left(&self, before: &Key, _: Option<&Key>) -> Option<(KeyChange, Option<ConnectionId>)> {
         let text = |bytes: &Bytes| String::from_utf8_lossy(bytes).into_owned();
         let holder = self.holders.get(&(text(&before.name), text(&before.value)));

@@ -1,5 +1,5 @@
-//! The rows of the coordinators other than Redis: memcached (E1), ZooKeeper (E2, E3), databases (E5),
-//! etcd (E7), Chubby (E8), GemFire (E9).
+//! The rows of the coordinators other than Redis: memcached (E1), ZooKeeper (E2, E3), databases
+//! (E5), etcd (E7), Chubby (E8), GemFire (E9).
 
 use super::{
     FOREIGN, HARM, HELD, OVERLAP, Row, STUCK, Slow, TOKENS, anywhere, case, delayed_restart,
