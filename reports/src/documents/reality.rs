@@ -32,7 +32,7 @@ pub struct Reality {
     pub tool: Tool,
     /// The real servers, by coordinator.
     pub servers: BTreeMap<String, RealServer>,
-    /// The plan that was replayed.
+    /// One for each plan.
     pub rows: Vec<Row>,
     /// How many rows have each outcome.
     pub counts: Counts,
@@ -137,14 +137,18 @@ impl Outcome {
 
 /// A table that Markdown and people read.
 fn text(reality: &Reality) -> String {
-    let mut text = String::from(
+    format!("{}\n{}\n", table(reality, &|page| page.to_owned()), summary(reality))
+}
+
+fn table(reality: &Reality, page: &dyn Fn(&str) -> String) -> String {
+    let mut table = String::from(
         "| page | lock | fault | seed | simulated servers | faults | real servers |\n\
          | --- | --- | --- | ---: | --- | ---: | --- |\n",
     );
     for row in &reality.rows {
-        let _ = writeln!(text, "{}", line(row, &|page| page.to_owned()));
+        let _ = writeln!(table, "{}", line(row, page));
     }
-    text + "\n" + &summary(reality) + "\n"
+    table
 }
 
 fn line(row: &Row, page: &dyn Fn(&str) -> String) -> String {
@@ -177,13 +181,8 @@ fn markdown(reality: &Reality) -> String {
         format!("- {coordinator}: {} {}\n", server.name, server.version)
     });
     text.extend(servers);
-    text += "\n| page | lock | fault | seed | simulated servers | faults | real servers |\n\
-             | --- | --- | --- | ---: | --- | ---: | --- |\n";
-    for row in &reality.rows {
-        let link = |page: &str| format!("[{page}](gallery/{page}.md)");
-        let _ = writeln!(text, "{}", line(row, &link));
-    }
-    let _ = writeln!(text, "\n{}.", summary(reality));
+    let link = |page: &str| format!("[{page}](gallery/{page}.md)");
+    let _ = writeln!(text, "\n{}\n{}.", table(reality, &link), summary(reality));
     let explained: Vec<&Row> =
         reality.rows.iter().filter(|row| row.explanation.is_some()).collect();
     if !explained.is_empty() {

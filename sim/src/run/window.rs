@@ -1,7 +1,8 @@
 //! When the faults of a program begin that ends before any fault of its plan begins.
 //!
-//! A scout runs the program once without faults. It has a seed of its own, so that all runs of a
-//! sweep share it, and what it tells is kept.
+//! A scout runs the program once without faults. All runs of a sweep share its seed and its result.
+//! Where that leaves open whether the program of this seed ends before the faults begin, another
+//! scout runs it with this seed.
 
 use super::recording::Recording;
 use super::spec::RunSpec;
@@ -17,6 +18,8 @@ use std::sync::Mutex;
 
 /// No fault begins in this part of the time that a program runs.
 const SETTLES: u64 = 10;
+/// Programs of other seeds do not run for longer than so many times the time of the shared scout.
+const VARIES: u64 = 3;
 
 /// How long programs run without faults, by what they are and how they are run.
 static KNOWN: Mutex<BTreeMap<String, Option<SimTime>>> = Mutex::new(BTreeMap::new());
@@ -31,7 +34,12 @@ pub(super) fn that_meets_a_program(run: &RunSpec, stated: Window) -> Option<Wind
     }
     let first = run.plan.faults.iter().map(|timed| timed.at_us).min()?;
     let ran = recalled(run, stated)?;
-    (ran <= first).then(|| within(stated, ran))
+    let has_ended = match first {
+        first if first < ran => false,
+        first if first.0 >= ran.0.saturating_mul(VARIES) => true,
+        first => runs_for(run, run.seed, stated).is_some_and(|ran| ran <= first),
+    };
+    has_ended.then(|| within(stated, ran))
 }
 
 fn recalled(run: &RunSpec, stated: Window) -> Option<SimTime> {
@@ -45,7 +53,7 @@ fn recalled(run: &RunSpec, stated: Window) -> Option<SimTime> {
     if let Some(ran) = known().get(&key) {
         return *ran;
     }
-    let ran = runs_for(run, stated);
+    let ran = runs_for(run, Seed(0), stated);
     known().insert(key, ran);
     ran
 }
@@ -58,11 +66,11 @@ fn within(stated: Window, ran: SimTime) -> Window {
 
 /// When the processes have done their last thing without faults; `None` if they go on to the end of
 /// the window, or the scout cannot be run.
-fn runs_for(spec: &RunSpec, stated: Window) -> Option<SimTime> {
+fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));
     let scout = RunSpec {
-        seed: Seed(0),
+        seed,
         plan: FaultPlan::default(),
         scenario: Rc::new(scenario),
         ..spec.clone()

@@ -30,6 +30,10 @@ impl Store {
 
     /// The findings. Errors: the file is missing, or a line of it is damaged.
     pub(crate) fn existing(&self) -> Result<Findings, Failure> {
+        if let Ok(false) = self.path.try_exists() {
+            let problem = "no such store: expected one that `sweep --findings FILE` wrote";
+            return Err(Failure::content(&self.path, problem));
+        }
         Findings::read(&read_file(&self.path)?).map_err(|error| Failure::content(&self.path, error))
     }
 
@@ -50,13 +54,11 @@ impl Store {
 /// Today as YYYY-MM-DD, in UTC. SOURCE_DATE_EPOCH states another day.
 pub(crate) fn today() -> Result<String, Failure> {
     let stated = std::env::var("SOURCE_DATE_EPOCH").ok();
-    let seconds = match stated {
-        Some(text) => text.parse().map_err(|_| {
-            Failure::wrong(format!("SOURCE_DATE_EPOCH '{text}': expected seconds since 1970"))
-        })?,
-        None => now_s(),
-    };
-    Ok(day(seconds / 86_400))
+    let seconds = stated.as_ref().map_or_else(|| Some(now_s()), |text| text.parse().ok());
+    seconds.and_then(day).ok_or_else(|| {
+        let text = stated.unwrap_or_default();
+        Failure::wrong(format!("SOURCE_DATE_EPOCH '{text}': expected seconds since 1970"))
+    })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the day of a sweep never enters a history")]
@@ -64,19 +66,10 @@ fn now_s() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }
 
-/// The date of a day since 1970-01-01.
-fn day(days: u64) -> String {
-    // Howard Hinnant, "chrono-Compatible Low-Level Date Algorithms", civil_from_days: years begin
-    // in March, in eras of 400 years.
-    let shifted = days + 719_468;
-    let (era, of_era) = (shifted / 146_097, shifted % 146_097);
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let march_month = (5 * of_year + 2) / 153;
-    let day = of_year - (153 * march_month + 2) / 5 + 1;
-    let month = if march_month < 10 { march_month + 3 } else { march_month - 9 };
-    let year = era * 400 + year + u64::from(month <= 2);
-    format!("{year:04}-{month:02}-{day:02}")
+/// The date of an instant in seconds since 1970. `None` after the year 262142.
+fn day(seconds: u64) -> Option<String> {
+    let at = chrono::DateTime::from_timestamp(i64::try_from(seconds).ok()?, 0)?;
+    Some(at.date_naive().to_string())
 }
 
 #[cfg(test)]
@@ -84,17 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn days_are_dates() {
-        for (days, date) in [
-            (0, "1970-01-01"),
-            (58, "1970-02-28"),
-            (59, "1970-03-01"),
-            (11_016, "2000-02-29"),
-            (11_017, "2000-03-01"),
-            (20_783, "2026-11-26"),
-        ] {
-            assert_eq!(day(days), date);
-        }
+    fn a_day_is_a_date() {
+        assert_eq!(day(951_868_799).as_deref(), Some("2000-02-29"));
+        assert_eq!(day(u64::MAX), None);
     }
 
     fn one_seed_more(findings: &mut Findings) -> Result<(), Failure> {
