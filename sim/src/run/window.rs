@@ -69,12 +69,8 @@ fn within(stated: Window, ran: SimTime) -> Window {
 fn runs_for(spec: &RunSpec, seed: Seed, stated: Window) -> Option<SimTime> {
     let mut scenario = (*spec.scenario).clone();
     scenario.timing.max_time = scenario.timing.max_time.min(Span(Micros(stated.end_us.0)));
-    let scout = RunSpec {
-        seed,
-        plan: FaultPlan::default(),
-        scenario: Rc::new(scenario),
-        ..spec.clone()
-    };
+    let scout =
+        RunSpec { seed, plan: FaultPlan::default(), scenario: Rc::new(scenario), ..spec.clone() };
     let outcome = scout.run_recording(Engine::Fast, Recording::History).ok()?;
     let last = last_deed(&outcome.history)?;
     (last + spec.scenario.ttl.0 < stated.end_us).then_some(last)
