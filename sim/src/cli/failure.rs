@@ -48,18 +48,34 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// clap's message, in one line.
+    /// clap's message, in one line, with the valid values after "expected".
     pub(crate) fn usage(error: &clap::Error) -> Failure {
         let text = error.render().to_string();
-        let said = text
+        let words: Vec<&str> = text
             .lines()
-            .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"));
-        // clap separates its tips with an empty line, which does not fit in one line.
-        let words = said
+            .take_while(|line| !line.starts_with("Usage:") && !line.starts_with("For more"))
             .flat_map(str::split_whitespace)
-            .map(|word| if word == "tip:" { "; tip:" } else { word });
-        let text = words.collect::<Vec<_>>().join(" ").replace(" ; tip:", "; tip:");
-        Failure::Usage(text.strip_prefix("error: ").unwrap_or(&text).to_owned())
+            .collect();
+        let text = words.join(" ");
+        let mut parts = text.split(" tip: ");
+        let message = parts.next().unwrap_or_default();
+        let message = expectation(message.strip_prefix("error: ").unwrap_or(message));
+        let (subject, expected) = message.split_once(": ").unwrap_or((&message, ""));
+        let mut line = subject.to_owned();
+        let mut advice = String::new();
+        for tip in parts {
+            match tip.split_once(" exist") {
+                Some((_, names)) => {
+                    let names = names.trim_start_matches(['s', ':', ' ']);
+                    line += &format!(" (did you mean {names}?)");
+                }
+                None => advice += &format!("; {tip}"),
+            }
+        }
+        if !expected.is_empty() {
+            line += &format!(": {expected}");
+        }
+        Failure::Usage(line + &advice)
     }
 
     pub(crate) fn wrong(what: impl fmt::Display) -> Failure {
@@ -68,6 +84,26 @@ impl Failure {
 
     pub(crate) fn content(path: impl Into<PathBuf>, what: impl fmt::Display) -> Failure {
         Failure::Content { path: path.into(), what: what.to_string() }
+    }
+}
+
+/// clap's message with the words of our own errors.
+fn expectation(message: &str) -> String {
+    if let Some(rest) = message.strip_prefix("unexpected argument '-") {
+        return format!("unknown option '-{}", rest.trim_end_matches(" found"));
+    }
+    if let Some(rest) = message.strip_prefix("unrecognized subcommand ") {
+        return format!("unknown command {rest}");
+    }
+    if let Some((subject, values)) = message.split_once(" [possible values: ") {
+        return format!("{subject}: expected one of {}", values.trim_end_matches(']'));
+    }
+    let Some((subject, reason)) = message.rsplit_once(": ") else { return message.to_owned() };
+    let range = reason.split_once(" is not in ").and_then(|(_, range)| range.split_once("..="));
+    match range {
+        Some((least, most)) => format!("{subject}: expected a number from {least} to {most}"),
+        None if reason.starts_with("invalid digit") => format!("{subject}: expected a number"),
+        None => message.to_owned(),
     }
 }
 
@@ -83,20 +119,33 @@ mod tests {
     use clap::{Arg, Command};
 
     fn said(arguments: &[&str]) -> String {
-        let seed = Arg::new("seed").long("seed").value_parser(clap::value_parser!(u8));
-        let error = Command::new("test").arg(seed).try_get_matches_from(arguments).unwrap_err();
+        let number = clap::value_parser!(u8).range(1..=64);
+        let seed = Arg::new("seed").long("seed").value_name("N").value_parser(number);
+        let engine = Arg::new("engine").long("engine").value_parser(["turmoil", "fast"]);
+        let sweep = Command::new("sweep");
+        let command = Command::new("test").args([seed, engine]).subcommand(sweep);
+        let error = command.try_get_matches_from(arguments).unwrap_err();
         Failure::usage(&error).to_string()
     }
 
     #[test]
-    fn a_tip_of_clap_is_set_apart_in_the_one_line() {
+    fn one_line_names_the_bad_value_and_the_valid_ones() {
+        let line = |arguments: &str| said(&arguments.split(' ').collect::<Vec<_>>());
+        assert_eq!(line("test --sed 1"), "unknown option '--sed' (did you mean '--seed'?)");
+        assert_eq!(line("test swep"), "unknown command 'swep' (did you mean 'sweep'?)");
         assert_eq!(
-            said(&["test", "--sed", "1"]),
-            "unexpected argument '--sed' found; tip: a similar argument exists: '--seed'"
+            line("test --engine fst"),
+            "invalid value 'fst' for '--engine <engine>' (did you mean 'fast'?): expected one of \
+             turmoil, fast"
         );
         assert_eq!(
-            said(&["test", "--seed", "x"]),
-            "invalid value 'x' for '--seed <seed>': invalid digit found in string"
+            line("test --seed 65"),
+            "invalid value '65' for '--seed <N>': expected a number from 1 to 64"
+        );
+        assert_eq!(line("test --seed x"), "invalid value 'x' for '--seed <N>': expected a number");
+        assert_eq!(
+            line("test --seed"),
+            "a value is required for '--seed <N>' but none was supplied"
         );
     }
 }

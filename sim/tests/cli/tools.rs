@@ -268,5 +268,5 @@ fn wrong_arguments_are_refused_with_what_would_be_valid() {
     refuses(&["--set", "lagging-replicas=0"], &["lagging-replicas '0'", "at least 1"]);
     refuses(&["load", "--waiting", "patiently"], &["patiently", "fixed:20ms"]);
     refuses(&["load", "--client", "redlock"], &["redlock", "one server"]);
-    refuses(&["load", "--sed", "3"], &["--sed", "; tip:"]);
+    refuses(&["load", "--sed", "3"], &["--sed", "did you mean '--seed'?"]);
 }
