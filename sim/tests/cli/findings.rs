@@ -139,7 +139,7 @@ fn damage_and_wrong_names_are_refused_in_one_line() {
         assert_eq!((code, answer.stderr.lines().count()), (2, 1), "{}", answer.stderr);
         assert!(answer.stderr.contains(part), "{:?} does not say {part:?}", answer.stderr);
     };
-    refused(&["findings", "list"], "findings.jsonl: No such file");
+    refused(&["findings", "list"], "findings.jsonl: no such store: expected one");
     refused(&["sweep", "--seeds", "+x"], "expected +N");
     refused(&["sweep", "--no-config", "--seeds", "+5"], "expected --findings FILE");
     status(folder, &["sweep", "--seeds", "0..6"]);
