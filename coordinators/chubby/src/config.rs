@@ -1,37 +1,36 @@
-//! How a replica is set up.
+//! Configuration of a replica.
 
 use crate::times::SESSION_LEASE_US;
 
-/// A replica, and where clients and the other replicas reach it.
+/// A replica of the cell.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Member {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub id: u8,
-    /// Its name or address.
+    /// Host name or address.
     pub host: String,
-    /// The port.
+    /// Port for clients and the other replicas.
     pub port: u16,
 }
 
-/// How a replica is set up.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// Which member this is.
+    /// Number of this replica.
     pub me: u8,
-    /// All members of the cell with this one; fewer than two mean a cell of one.
+    /// All members, this one included. With fewer than two the cell has one replica.
     pub members: Vec<Member>,
-    /// What the waits between elections are drawn from.
+    /// Seed for the waits between elections.
     pub seed: u64,
-    /// By how much a master extends the lease of a session, in microseconds.
+    /// Extension of a session's lease, in microseconds.
     pub session_lease_us: u64,
-    /// How many connections are served at a time.
+    /// Maximum number of connections.
     pub connections_max: usize,
-    /// The judge is told who holds the locks whose names begin with this; `None` tells nothing.
+    /// Prefix of the locks reported to the judge; `None` reports none.
     pub tap_prefix: Option<String>,
 }
 
 impl Default for Config {
-    /// A cell of one, with the lease of the paper.
     fn default() -> Config {
         Config {
             me: 1,
@@ -45,12 +44,11 @@ impl Default for Config {
 }
 
 impl Config {
-    /// How long before the end of a lease the master answers the KeepAlive.
+    /// The master answers a KeepAlive this long before the end of the lease.
     pub(crate) fn answers_before_us(&self) -> u64 {
         self.session_lease_us / 3
     }
 
-    /// The other members.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Member> {
         self.members.iter().filter(|member| member.id != self.me)
     }

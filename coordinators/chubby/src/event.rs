@@ -1,21 +1,17 @@
-//! What a master tells a client without being asked, in the answer to a KeepAlive (2.5, 2.8).
+//! Events, which a master sends in the answer to a KeepAlive (2.5, 2.8).
 
 use std::collections::VecDeque;
 use std::fmt::Write;
 
-/// Something that happened.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Event {
-    /// Another master has taken over.
     FailedOver,
-    /// The session has got a lock that it waited for.
     Acquired { lock: String },
 }
 
-/// The events of a session that it has not acknowledged.
+/// Events that the session has not acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Events {
-    /// The number of the first.
     first: u64,
     queue: VecDeque<Event>,
 }
@@ -29,14 +25,13 @@ impl Events {
         self.queue.is_empty()
     }
 
-    /// The client has got so many, in all.
     pub(crate) fn acknowledge(&mut self, count: u64) {
         while self.first < count && self.queue.pop_front().is_some() {
             self.first += 1;
         }
     }
 
-    /// How many there were in all, and each.
+    /// Total number of events, then each one.
     pub(crate) fn words(&self) -> String {
         let mut words = (self.first + self.queue.len() as u64).to_string();
         for event in &self.queue {

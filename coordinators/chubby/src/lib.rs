@@ -9,9 +9,9 @@
 //! | Clients find the master by asking the replicas; a replica that is not the master names it. | 2.2 |
 //! | A write is acknowledged once a majority of the replicas has it. | 2.2 |
 //! | Locks are advisory, and a lock is a node of the name space. | 2.4 |
-//! | A sequencer is the name of the lock, its mode and its generation number, which is a new one whenever the lock goes from free to held. | 2.4 |
-//! | A recipient checks a sequencer by asking Chubby (`CheckSequencer`), or compares it with the latest one that it has seen. | 2.4, 2.6 |
-//! | Lock-delay: if a lock becomes free because its holder has failed or cannot be reached, nobody gets it for as long as the holder had asked for, a minute at most. A lock that is released is free immediately. | 2.4 |
+//! | A sequencer is the name of the lock, its mode and its generation number, which increases when the lock goes from free to held. | 2.4 |
+//! | A recipient checks a sequencer by asking Chubby (`CheckSequencer`), or compares it with the latest sequencer that it has seen. | 2.4, 2.6 |
+//! | Lock-delay: if a lock becomes free because its holder has failed or is unreachable, no client gets it for the time that the holder requested, at most a minute. A lock that is released is free immediately. | 2.4 |
 //! | Events reach a client through its library; `lock acquired` and `master failed over` are two of them. | 2.5 |
 //! | A session lasts while KeepAlives are exchanged. Its lease is advanced when it is created, when a master takes over, and when the master answers a KeepAlive. | 2.8 |
 //! | The master answers a KeepAlive when the lease is close to its end, and extends it by 12 s. It may choose more, up to about 60 s, when it is overloaded. | 2.8 |
@@ -23,15 +23,14 @@
 //! The client's side of these rules (the local lease, jeopardy, the grace period of 45 s) is in the
 //! `clients` crate, module `chubby`.
 //!
-//! **Of our own**, because the paper does not say: the protocol on the wire (a line of words a
-//! request, see [`Chubby`]); that a waiter is told of its grant by an event; the order in which
-//! waiters are served (as they came, until a master fails); how close to its end a lease is when a
-//! KeepAlive is answered (a third); how much the clocks of two hosts may differ in rate (a
-//! sixteenth). The agreement between replicas is a model: a ballot and the whole state in each
-//! message, which is Paxos for one value that is written over and over.
+//! **Our own choices**, which the paper leaves open: the protocol on the wire (see [`Chubby`]); an
+//! event announces a grant to a waiter; waiters are served in order of arrival, until a master
+//! fails; a KeepAlive is answered in the last third of the lease; the clocks of two hosts may
+//! differ in rate by a sixteenth. Agreement is Paxos for one value that is overwritten: each
+//! message has a ballot and the whole state.
 //!
-//! **Not modelled**: the contents of files and the caches of them (2.7), because these locks read
-//! no file; directories, ACLs, shared locks, ephemeral files, proxies, partitioning, backup.
+//! **Not modelled**: contents of files and their caches (2.7), since these locks read no file;
+//! directories, ACLs, shared locks, ephemeral files, proxies, partitioning, backup.
 //!
 //! Entry points: [`Config`] and [`Chubby`], a [`Machine`](fencepost_machine::Machine). The crate
 //! has no features.

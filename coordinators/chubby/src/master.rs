@@ -1,7 +1,5 @@
-//! What a master does for clients: sessions with their leases, locks, and who waits for them.
-//!
-//! It changes the state as it is proposed. What it says of that leaves when a majority has accepted
-//! it ([`Then`]); the answers to KeepAlives say nothing of the state and leave immediately.
+//! A master serves clients: sessions, leases, locks and waiters. Replies about the state are sent
+//! once a majority has accepted it ([`Then`]); answers to KeepAlives are sent immediately.
 
 mod session;
 
@@ -14,16 +12,12 @@ use fencepost_machine::ConnectionId;
 use session::Session;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// What follows once a majority has accepted the state.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Then {
-    /// A client is answered.
     Answer(ConnectionId, String),
-    /// A session has got a lock that it waited for.
     Granted { session: u64, lock: String },
 }
 
-/// What a master knows besides the state.
 #[derive(Clone, Debug)]
 pub(crate) struct Master {
     lease_us: u64,
@@ -31,19 +25,15 @@ pub(crate) struct Master {
     now: u64,
     sessions: BTreeMap<u64, Session>,
     waiters: BTreeMap<String, VecDeque<Waiter>>,
-    /// When each lock-delay ends.
     free_at: BTreeMap<String, u64>,
-    /// What follows the state as it is now, in order.
     pub(crate) then: Vec<Then>,
-    /// Answers that leave immediately.
     pub(crate) answers: Vec<(ConnectionId, String)>,
-    /// Whether the state has changed since it was proposed.
     pub(crate) is_changed: bool,
 }
 
 impl Master {
-    /// A master that begins with this state (2.9). It does not know which leases the last one gave,
-    /// nor how much of a lock-delay is over: it lets each last for as long as it may.
+    /// A new master does not know the leases and lock-delays of the last one, so it grants their
+    /// maximum (2.9).
     pub(crate) fn new(config: &Config, state: &State, now: u64) -> Master {
         let lease_us = config.session_lease_us;
         let lease_until = now.saturating_add(lengthened(lease_us));
@@ -67,12 +57,10 @@ impl Master {
         }
     }
 
-    /// Whether a session has neither acknowledged the fail-over event nor ended.
     fn is_taking_over(&self) -> bool {
         self.sessions.values().any(|session| !session.knows_master)
     }
 
-    /// Answers a request, now or once the state is accepted.
     pub(crate) fn serve(&mut self, request: Request, from: ConnectionId, state: &mut State) {
         let answer = match request {
             Request::Master => "master here".to_owned(),
@@ -110,7 +98,6 @@ impl Master {
         self.then.push(Then::Answer(from, answer));
     }
 
-    /// Why a call is not for this master, or not now.
     fn refusal(&self, caller: Caller, state: &State) -> Option<String> {
         if !state.sessions.contains_key(&caller.session) {
             Some("expired".to_owned())
@@ -132,7 +119,7 @@ impl Master {
     }
 
     fn keep_alive(&mut self, caller: Caller, call: (ConnectionId, u64), epoch: u64) {
-        // One that is still held is of a connection that its client has given up, or came late.
+        // An earlier KeepAlive belongs to an abandoned connection, or came late.
         self.answer(caller.session, epoch);
         let Some(session) = self.sessions.get_mut(&caller.session) else { return };
         session.blocked = Some((call.0, self.now));
@@ -145,7 +132,6 @@ impl Master {
         }
     }
 
-    /// Answers the KeepAlive of a session, and extends its lease.
     fn answer(&mut self, session: u64, epoch: u64) {
         let (now, lease_us) = (self.now, self.lease_us);
         let Some(session) = self.sessions.get_mut(&session) else { return };
@@ -212,7 +198,6 @@ impl Master {
         }
     }
 
-    /// Gives a lock to the first that waits for it, if it can be had.
     fn grant_next(&mut self, lock: &str, state: &mut State) {
         if state.holder(lock).is_some() || self.free_at.contains_key(lock) {
             return;
@@ -225,7 +210,7 @@ impl Master {
         }
     }
 
-    /// Time has passed: leases and lock-delays end, and KeepAlives are answered.
+    /// Ends leases and lock-delays, and answers KeepAlives.
     pub(crate) fn pass(&mut self, state: &mut State, now: u64) {
         self.now = now;
         let is_over = |session: &Session| session.lease_until <= now;
@@ -249,7 +234,6 @@ impl Master {
         self.sessions.iter().filter(|(_, session)| is_one(session)).map(|(id, _)| *id).collect()
     }
 
-    /// Tells a session that it has got a lock.
     pub(crate) fn granted(&mut self, session: u64, lock: String, epoch: u64) {
         if let Some(session) = self.sessions.get_mut(&session) {
             session.events.push(Event::Acquired { lock });
@@ -257,7 +241,6 @@ impl Master {
         self.answer(session, epoch);
     }
 
-    /// A client's connection is gone.
     pub(crate) fn closed(&mut self, connection: ConnectionId) {
         for session in self.sessions.values_mut() {
             if session.blocked.is_some_and(|(on, _)| on == connection) {
@@ -266,7 +249,6 @@ impl Master {
         }
     }
 
-    /// When something is due, if anything is.
     pub(crate) fn due(&self) -> Option<u64> {
         let before = self.answers_before_us;
         let of = |session: &Session| session.lease_until.min(session.answer_at(before));
@@ -274,8 +256,7 @@ impl Master {
         sessions.chain(self.free_at.values().copied()).min()
     }
 
-    /// Whether somebody waits for a lock that will be free though nobody releases it: its delay
-    /// ends, or its holder says nothing.
+    /// Returns whether a lock with waiters becomes free without a release.
     pub(crate) fn will_grant(&self, state: &State) -> bool {
         let silent: BTreeSet<u64> =
             self.sessions_where(|session| session.blocked.is_none()).into_iter().collect();

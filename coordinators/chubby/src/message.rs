@@ -1,40 +1,53 @@
-//! What replicas tell each other, as words on a line, with the state as JSON at the end.
+//! Messages between replicas: words on a line, with the state as JSON at the end.
 
 use crate::state::State;
 use serde::{Deserialize, Serialize};
 
-/// What a replica has accepted.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Accepted {
-    /// The ballot of the master that proposed it.
+    /// Ballot of the master that proposed it.
     pub(crate) ballot: u64,
-    /// How many states that master had proposed by then.
+    /// Number of states that this master had proposed.
     pub(crate) index: u64,
     pub(crate) state: State,
 }
 
 impl Accepted {
-    /// The order in which states were chosen.
     pub(crate) fn place(&self) -> (u64, u64) {
         (self.ballot, self.index)
     }
 }
 
-/// A message between replicas.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// Promise to accept nothing of a lower ballot.
-    Prepare { ballot: u64 },
-    /// The promise, and what was accepted before.
-    Promise { ballot: u64, accepted: Accepted },
-    /// No: a ballot as high as this one is promised.
-    Refuse { promised: u64 },
-    /// Accept this state of the master, and elect no other for the time of a master lease.
-    Accept { round: u64, committed: u64, accepted: Accepted },
-    /// The state of this ballot and index is accepted, as asked in this round.
-    Ack { ballot: u64, index: u64, round: u64 },
-    /// A majority has accepted the state of this ballot and index.
-    Commit { ballot: u64, index: u64 },
+    /// Accept nothing of a lower ballot.
+    Prepare {
+        ballot: u64,
+    },
+    /// Includes the state accepted before.
+    Promise {
+        ballot: u64,
+        accepted: Accepted,
+    },
+    /// A ballot as high as this one is promised already.
+    Refuse {
+        promised: u64,
+    },
+    /// Also promises to elect no other master for the duration of a master lease.
+    Accept {
+        round: u64,
+        committed: u64,
+        accepted: Accepted,
+    },
+    Ack {
+        ballot: u64,
+        index: u64,
+        round: u64,
+    },
+    Commit {
+        ballot: u64,
+        index: u64,
+    },
 }
 
 impl Message {
@@ -54,7 +67,6 @@ impl Message {
         }
     }
 
-    /// Reads a line; `None` if it is no message.
     pub(crate) fn read(line: &str) -> Option<Message> {
         let (head, json) = line.split_at(line.find('{').unwrap_or(line.len()));
         let words: Vec<&str> = head.split_ascii_whitespace().collect();

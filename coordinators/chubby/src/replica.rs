@@ -1,9 +1,9 @@
-//! How replicas agree: Paxos for one value, the state, that a master writes over and over.
+//! Agreement between replicas: Paxos for one value, the state, which a master overwrites.
 //!
-//! A replica that has heard of no master for the time of a master lease asks all others for a
-//! promise, with a ballot higher than any that it knows. With a majority it is the master, and
-//! begins with the latest state that any of them has accepted. Whoever accepts a state promises
-//! the master a lease too, by its own clock.
+//! A replica without a master for the duration of a master lease asks the others for promises, with
+//! a higher ballot than any it knows. With a majority it is the master, and starts from the latest
+//! state that any of them has accepted. A replica that accepts a state grants the master a lease by
+//! its own clock.
 
 mod leading;
 
@@ -13,10 +13,10 @@ use leading::Leading;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
-/// The most replicas of a cell: ballots are told apart by their remainder.
+/// A ballot's remainder identifies its replica.
 const REPLICAS_MAX: u64 = 64;
 
-/// What a replica keeps on its disk.
+/// State on disk.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Saved {
     /// It accepts nothing of a lower ballot.
@@ -24,42 +24,34 @@ pub(crate) struct Saved {
     pub(crate) accepted: Accepted,
 }
 
-/// An attempt to become the master.
 #[derive(Clone, Debug)]
 struct Standing {
     ballot: u64,
     promises: BTreeSet<u8>,
-    /// The latest state that one of them had accepted.
     best: Accepted,
 }
 
-/// A replica's part in the agreement.
 #[derive(Clone, Debug)]
 pub(crate) struct Replica {
     me: u8,
     others: Vec<u8>,
     pub(crate) saved: Saved,
-    /// The highest ballot that it has heard of.
     seen: u64,
-    /// Until then it elects nobody but the master that it has promised so.
+    /// Until then it elects no other master.
     loyal_until: u64,
-    /// The master.
     pub(crate) leader: Option<u8>,
     try_at: u64,
     jitter: u64,
     standing: Option<Standing>,
     leading: Option<Leading>,
-    /// The ballot and index of the latest state of which it knows that a majority has accepted it.
+    /// Ballot and index of the latest state that a majority is known to have accepted.
     pub(crate) learned: (u64, u64),
-    /// What is to be sent, and to whom.
     pub(crate) outbox: Vec<(u8, Message)>,
-    /// What is saved has changed.
     pub(crate) is_unsaved: bool,
 }
 
 impl Replica {
-    /// A replica that has just started. One that has promised anything before may have promised
-    /// a master lease, too.
+    /// A restarted replica may have granted a master lease before.
     pub(crate) fn new(me: u8, others: Vec<u8>, saved: Saved, (now, seed): (u64, u64)) -> Replica {
         let may_be_loyal = saved.promised > 0 && !others.is_empty();
         let loyal_until = if may_be_loyal { now + lengthened(MASTER_LEASE_US) } else { now };
@@ -79,13 +71,13 @@ impl Replica {
             outbox: Vec::new(),
             is_unsaved: false,
         };
-        // A cell of one has nobody to wait for.
+        // A cell of one does not wait.
         let wait = if replica.others.is_empty() { 0 } else { replica.draw(ELECTION_US) };
         replica.try_at = loyal_until + wait;
         replica
     }
 
-    /// A number below `end` (xorshift).
+    /// xorshift
     fn draw(&mut self, end: u64) -> u64 {
         self.jitter ^= self.jitter << 13;
         self.jitter ^= self.jitter >> 7;
@@ -101,23 +93,20 @@ impl Replica {
         self.count() / 2 + 1
     }
 
-    /// Whether it is the master, and a majority has accepted its first state.
     pub(crate) fn is_serving(&self) -> bool {
         self.leading.as_ref().is_some_and(|leading| leading.committed > 0)
     }
 
-    /// Whether the state that this index stands for is accepted by a majority.
+    /// Returns whether a majority has accepted the state with this index.
     pub(crate) fn is_committed(&self, index: u64) -> bool {
         self.leading.as_ref().is_some_and(|leading| leading.committed >= index)
     }
 
-    /// When something is due.
     pub(crate) fn due(&self) -> u64 {
         self.leading.as_ref().map_or(self.try_at, Leading::due)
     }
 
-    /// Time has passed: a master renews its lease, or has lost it; anybody else tries to become the
-    /// master if it is time.
+    /// A master renews its lease or loses it; any other replica starts an election when due.
     pub(crate) fn pass(&mut self, now: u64) {
         if let Some(leading) = &self.leading {
             if now >= leading.lease_until {
@@ -153,7 +142,7 @@ impl Replica {
 
     fn count_promises(&mut self, now: u64) {
         let majority = self.majority();
-        // Its own promise comes last, so that whoever is cut off does not raise its ballot.
+        // Counts its own promise last, so that an isolated replica does not raise its ballot.
         let is_elected = |standing: &Standing| standing.promises.len() + 1 >= majority;
         if !self.standing.as_ref().is_some_and(is_elected) {
             return;
@@ -173,7 +162,6 @@ impl Replica {
         self.propose(now);
     }
 
-    /// A message of another replica.
     pub(crate) fn hear(&mut self, from: u8, message: Message, now: u64) {
         match message {
             Message::Prepare { ballot } => self.prepare(from, ballot, now),
@@ -238,7 +226,7 @@ impl Replica {
         self.learn((ballot, committed));
     }
 
-    /// A majority has accepted a state: this replica knows it, if it has that very one.
+    /// Ignores a state that this replica does not have.
     fn learn(&mut self, place: (u64, u64)) {
         if place == self.saved.accepted.place() && self.leading.is_none() {
             self.learned = self.learned.max(place);

@@ -1,38 +1,44 @@
-//! What clients ask, as words on a line.
+//! Requests of clients, as words on a line.
 
 use crate::times::LOCK_DELAY_MAX_US;
 
-/// The longest name of a lock.
 const NAME_MAX: usize = 256;
 
-/// A session, and the number of the master that its client knows.
+/// A session, and the epoch of the master that its client knows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Caller {
     pub(crate) session: u64,
     pub(crate) epoch: u64,
 }
 
-/// A request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
-    /// Which replica is the master?
     Master,
-    /// Begin a session.
     Open,
-    /// The session lives, and has got so many events.
+    /// The number is the total of events received.
     KeepAlive(Caller, u64),
-    /// Give it the lock, now or when it is free.
-    Acquire { caller: Caller, lock: String, acquire: u64, delay_us: u64 },
-    /// Free the lock, or wait for it no longer, if that is of this acquire or one before it.
-    Release { caller: Caller, lock: String, acquire: u64 },
-    /// Is this sequencer valid?
-    CheckSequencer { caller: Caller, lock: String, generation: u64 },
-    /// End the session.
+    /// Grants the lock now or when it is free.
+    Acquire {
+        caller: Caller,
+        lock: String,
+        acquire: u64,
+        delay_us: u64,
+    },
+    /// Also cancels earlier acquires, granted or waiting.
+    Release {
+        caller: Caller,
+        lock: String,
+        acquire: u64,
+    },
+    CheckSequencer {
+        caller: Caller,
+        lock: String,
+        generation: u64,
+    },
     Close(Caller),
 }
 
 impl Request {
-    /// Reads a line. Errors say what is wrong with it.
     pub(crate) fn read(line: &str) -> Result<Request, String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         Ok(match words[..] {

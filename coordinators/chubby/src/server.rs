@@ -15,7 +15,6 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A state that is proposed, and what follows once a majority has accepted it.
 #[derive(Clone, Debug)]
 struct Proposed {
     index: u64,
@@ -26,7 +25,7 @@ struct Proposed {
 /// A replica of a Chubby cell.
 ///
 /// A client sends lines of words, and gets a line for each. `S E` is its session and the epoch of
-/// the master that it knows; spans are in microseconds.
+/// the master that it knows; durations are in microseconds.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -38,21 +37,20 @@ struct Proposed {
 /// | `check S E LOCK GENERATION` | `valid`, `invalid` (`CheckSequencer`) |
 /// | `close S E` | `closed` |
 ///
-/// `N` counts the acquires of a session. A release is of its acquire number `N` and those before
-/// it, so that it does nothing to a later one if it is delayed; an acquire that is delayed until
-/// after its release is void (`released`).
+/// `N` counts the acquires of a session. A release covers acquire `N` and earlier ones, so a
+/// delayed release does not affect a later acquire. An acquire that arrives after its release is
+/// void (`released`).
 ///
-/// Any of them but `master` may be answered by `expired` (the session has ended), `epoch E`
-/// (another master has taken over: send a KeepAlive), `busy` (it waits for all sessions to hear of
-/// it), `not-master`, `full`, and `error TEXT`. A KeepAlive says how many events the client has got
-/// in all; its answer, how long it was held, how long the lease lasts from then on, how many events
-/// there were in all, and those that the client has not acknowledged.
+/// All but `master` may also be answered by `expired` (the session has ended), `epoch E` (another
+/// master has taken over: send a KeepAlive), `busy` (it waits for all sessions to acknowledge it),
+/// `not-master`, `full`, and `error TEXT`. A KeepAlive contains the number of events that the
+/// client has received. Its answer contains how long it was held, the length of the lease from then
+/// on, the total number of events, and those that the client has not acknowledged.
 #[derive(Debug)]
 pub struct Chubby {
     config: Config,
     check: Check,
     replica: Replica,
-    /// Set while this replica serves as the master.
     pub(crate) master: Option<Master>,
     proposed: VecDeque<Proposed>,
     peers: Peers,
@@ -64,7 +62,7 @@ pub struct Chubby {
 }
 
 impl Chubby {
-    /// A replica with what its disk holds, about to boot.
+    /// The replica is about to boot from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Chubby {
         let files = journal::open(disk);
         let saved: Option<Saved> =
@@ -145,7 +143,6 @@ impl Chubby {
         self.out.list.push(Output::Send { connection, bytes });
     }
 
-    /// Serves a line, if one is whole.
     fn serve(&mut self, from: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&from) else { return };
         let (line, replica) = (connection.line(), connection.peer);
@@ -197,7 +194,6 @@ impl Chubby {
         master.serve(request, from, &mut self.replica.saved.accepted.state);
     }
 
-    /// Where the master is, as far as this replica knows.
     fn whereabouts(&self) -> String {
         let leader = self.replica.leader;
         let found = self.config.others().find(|member| Some(member.id) == leader);
@@ -207,7 +203,6 @@ impl Chubby {
         }
     }
 
-    /// Does what follows from an input: the replicas agree, and the master acts.
     fn settle(&mut self) {
         self.replica.pass(self.now);
         self.change_role();
@@ -231,8 +226,8 @@ impl Chubby {
         }
     }
 
-    /// Begins to serve as the master, or ends. A master that ends closes all connections of
-    /// clients, who look for the next one.
+    /// A master that steps down closes the connections of its clients, so they look for the next
+    /// one.
     fn change_role(&mut self) {
         match (self.replica.is_serving(), self.master.is_some()) {
             (true, false) => {
@@ -265,7 +260,6 @@ impl Chubby {
         self.proposed.push_back(Proposed { index, state, then });
     }
 
-    /// Says what a majority has accepted.
     fn conclude(&mut self) {
         while let Some(first) = self.proposed.front()
             && self.replica.is_committed(first.index)
@@ -289,7 +283,7 @@ impl Chubby {
         }
     }
 
-    /// Tells the judge what is different in a state, or in the one that was accepted last.
+    /// Reports differences between this state, or the last accepted one, and the last report.
     fn report(&mut self, state: Option<&State>, granted: KeyChange) {
         let state = state.unwrap_or(&self.replica.saved.accepted.state);
         let told = self.heads.look(state, granted, self.master.is_some());
@@ -317,7 +311,7 @@ impl Machine for Chubby {
         }
         std::mem::swap(&mut self.out, out);
         self.now = now.monotonic.0;
-        // A master whose lease is over must not serve what comes in.
+        // A master whose lease has expired must not serve this input.
         self.settle();
         self.dispatch(input);
         self.settle();
@@ -326,7 +320,6 @@ impl Machine for Chubby {
         std::mem::swap(&mut self.out, out);
     }
 
-    /// It is the master, or knows it.
     fn is_ready(&self) -> bool {
         self.master.is_some() || self.replica.leader.is_some_and(|leader| leader != self.config.me)
     }

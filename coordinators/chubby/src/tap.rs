@@ -1,21 +1,18 @@
-//! What the judge is told: who holds a lock, as a replica knows it.
-//!
-//! A holder is called by its session and the generation of the lock: `7-3`.
+//! Reports to the judge: lock holders, named by session and generation, as `7-3`.
 
 use crate::state::{Hold, State};
 use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::BTreeMap;
 
-/// The session and the generation that hold a lock.
+/// Session and generation.
 type Head = (u64, u64);
 
-/// The holders that the judge was told of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Heads {
     prefix: Option<String>,
     heads: BTreeMap<String, Head>,
-    /// On which connection each session asked for something, while that is open.
+    /// Open connections on which sessions sent acquires.
     asked: BTreeMap<u64, ConnectionId>,
 }
 
@@ -24,7 +21,6 @@ impl Heads {
         Heads { prefix, ..Heads::default() }
     }
 
-    /// A session has asked for a lock.
     pub(crate) fn asked(&mut self, session: u64, on: ConnectionId) {
         self.asked.insert(session, on);
     }
@@ -33,8 +29,7 @@ impl Heads {
         self.asked.retain(|_, on| *on != connection);
     }
 
-    /// Compares a state with what the judge knows. `granted` is what became of a holder that the
-    /// judge does not know.
+    /// `granted` is the change to report for a new holder.
     pub(crate) fn look(
         &mut self,
         state: &State,
@@ -69,7 +64,7 @@ impl Heads {
 
     fn event(&self, lock: &str, change: KeyChange, head: Head, primary: bool) -> TapEvent {
         let is_there = matches!(change, KeyChange::Granted | KeyChange::Restored);
-        // Nobody has asked for the end of a session.
+        // No client asked for the expiry.
         let by = self.asked.get(&head.0).copied().filter(|_| change != KeyChange::Expired);
         TapEvent {
             key: Bytes::copy_from_slice(lock.as_bytes()),

@@ -1,8 +1,8 @@
-//! What the bytes of a connection mean, for pictures.
+//! Renders messages as text for pictures.
 
 use fencepost_machine::wording::{Speaker, lines};
 
-/// The lines, without the states that replicas send each other.
+/// Omits the states that replicas send each other.
 pub(crate) fn chubby(speaker: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let short = text.lines().map(|line| line.split_once(" {").map_or(line, |(head, _)| head));

@@ -1,5 +1,4 @@
-//! Pending calls: waiting for agreement, a read index or a lease answer
-//! (`etcdserver/v3_server.go`).
+//! Pending calls (`etcdserver/v3_server.go`).
 
 mod about;
 mod leases;
@@ -79,7 +78,6 @@ impl Etcd {
         }
     }
 
-    /// Removes the call's timeout, because it waits for other clients.
     pub(crate) fn wait_for_ever(&mut self, call: u64) {
         if let Some(pending) = self.calls.pending.get_mut(&call) {
             pending.deadline_ms = None;
@@ -100,7 +98,6 @@ impl Etcd {
         self.raft.propose(Proposal { origin: self.config.me, id: call, command })
     }
 
-    /// Requests a read index, shared by all waiting reads.
     pub(crate) fn read(&mut self, call: u64) {
         self.calls.waiting_reads.insert(call);
         self.begin_reading();
@@ -117,7 +114,6 @@ impl Etcd {
         self.raft.read(self.config.me, id);
     }
 
-    /// Repeats the requests for a read index, after a change of leader.
     pub(crate) fn ask_again(&mut self) {
         if let Some(Reading { id, index: None, .. }) = self.calls.reading {
             self.raft.read(self.config.me, id);
@@ -164,7 +160,6 @@ impl Etcd {
         self.begin_reading();
     }
 
-    /// Answers a call, or continues it with the result of its last step.
     pub(crate) fn finish(&mut self, call: u64, outcome: Result<Outcome, Refusal>) {
         match self.calls.pending.get(&call) {
             None => {}
@@ -241,7 +236,7 @@ impl Etcd {
         again.into_iter().for_each(|call| self.ask_lease(call));
     }
 
-    /// The reason for a timeout (`parseProposeCtxErr`).
+    /// `parseProposeCtxErr`
     fn why_late(&self, call: u64) -> Refusal {
         let Some(pending) = self.calls.pending.get(&call) else { return Refusal::Timeout };
         let (started_ms, leader) = (pending.started_ms, self.raft.leader);

@@ -4,11 +4,11 @@ use crate::refusal::Refusal;
 use crate::request::{Call, DeleteRange, Op, Put, Range, Txn};
 use std::collections::BTreeSet;
 
-/// Maximum number of operations in a transaction (`--max-txn-ops`).
+/// `--max-txn-ops`
 const OPS_MAX: usize = 128;
-/// Maximum length of a proposal (`--max-request-bytes`).
+/// `--max-request-bytes`
 const REQUEST_MAX: usize = 1_572_864;
-/// Maximum length of a message: the same plus gRPC's overhead.
+/// Includes gRPC's overhead.
 const MESSAGE_MAX: usize = REQUEST_MAX + (512 << 10);
 const PROPOSAL_EXTRA: usize = 16;
 
@@ -88,7 +88,7 @@ fn intervals(ops: &[Op]) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// The length of a request in gRPC's encoding; exact for everything that can be long.
+/// Exact for everything that can be long in gRPC's encoding.
 fn size(call: &Call) -> usize {
     match call {
         Call::Range(range) => field(&range.key) + field(&range.range_end),

@@ -13,7 +13,7 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// Unsent bytes at which a client's connection is closed.
+/// A client with more unsent bytes is disconnected.
 const UNSENT_MAX: usize = 64 << 20;
 
 impl Etcd {
@@ -101,7 +101,6 @@ impl Etcd {
         }
     }
 
-    /// Serves the next request of a connection. Returns `false` if none is complete.
     fn serve(&mut self, connection: ConnectionId) -> bool {
         let Some(open) = self.connections.get_mut(&connection) else { return false };
         if !matches!(open.doing, Doing::Nothing) || open.input.is_empty() {

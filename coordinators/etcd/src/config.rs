@@ -11,7 +11,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Configuration of a server.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Member number of this server.
@@ -33,7 +33,6 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// A standalone server with etcd's defaults.
     fn default() -> Config {
         Config {
             me: 1,
@@ -54,14 +53,13 @@ impl Config {
         self.heartbeat_ms * self.election_ticks
     }
 
-    /// Minimum lease ttl, in seconds: one and a half election timeouts, rounded up (`minTTL` of
-    /// `etcdserver.NewServer`).
+    /// In seconds: one and a half election timeouts (`minTTL` of `etcdserver.NewServer`).
     pub fn ttl_min(&self) -> i64 {
         let ticks = 3 * self.election_ticks / 2;
         i64::try_from((ticks * self.heartbeat_ms).div_ceil(1_000)).unwrap_or(i64::MAX)
     }
 
-    /// Request timeout, in milliseconds (`ReqTimeout`).
+    /// `ReqTimeout`
     pub(crate) fn request_ms(&self) -> u64 {
         5_000 + 2 * self.election_ms()
     }

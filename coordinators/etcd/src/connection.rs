@@ -9,7 +9,6 @@ use std::collections::VecDeque;
 pub(crate) struct Connection {
     pub(crate) input: BytesMut,
     pub(crate) is_http: bool,
-    /// The server has sent 100 Continue.
     pub(crate) is_told: bool,
     pub(crate) doing: Doing,
 }

@@ -4,15 +4,15 @@ use bytes::{Buf, Bytes, BytesMut};
 use fencepost_machine::WallTime;
 use std::fmt::Write as _;
 
-/// Maximum length of a request's head (`DefaultMaxHeaderBytes`, with Go's slack).
+/// `DefaultMaxHeaderBytes`, with Go's slack.
 const HEAD_MAX: usize = (1 << 20) + 4096;
-/// Maximum number of headers. The real server has no limit.
+/// The real server has no limit.
 const HEADERS_MAX: usize = 256;
-/// Maximum length of a body. The real server sets none here, but refuses more than 2 MiB later.
+/// The real server sets no limit here, but refuses more than 2 MiB later.
 const BODY_MAX: usize = 16 << 20;
-/// Maximum length of the first line by which the port recognizes HTTP (`cmux`).
+/// The port recognizes HTTP by its first line (`cmux`).
 const LINE_MAX: usize = 4096;
-/// Go sends a response that fits in this buffer at once, with Content-Length.
+/// Go sends a response that fits into this buffer in one piece, with Content-Length.
 const BUFFER: usize = 2048;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -26,7 +26,7 @@ pub(crate) struct Request {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Body {
     Whole(Bytes),
-    /// Invalid chunks; the bytes before the error.
+    /// The bytes before an invalid chunk.
     Broken(Bytes),
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Style {
     chunks: bool,
     pub(crate) closes: bool,
     head_only: bool,
-    /// The client asked to close, or uses an old version without keep-alive: Go repeats the former.
+    /// The client asked for it, or its version has no keep-alive. Go repeats only the former.
     says_close: bool,
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum Parsed {
     Partial,
     Continue,
     Request(Request),
-    /// An invalid request: send this and close the connection.
+    /// Send this and close the connection.
     Refused(Bytes),
 }
 
@@ -54,10 +54,8 @@ pub(crate) enum Payload {
     Failure(String),
     /// JSON of the server itself, without the gateway's header.
     Bare(String),
-    /// Plain text of a handler that sets no content type.
     Sniffed(String),
     Text(&'static str),
-    /// A plain text error with the allowed methods.
     NotAllowed,
     Nothing,
 }
@@ -186,7 +184,7 @@ impl About {
     }
 }
 
-/// Returns a chunked body and its encoded length; `Err` holds the bytes before an invalid chunk.
+/// Returns the encoded length too. `Err` holds the bytes before an invalid chunk.
 #[expect(clippy::type_complexity, reason = "none for a body that is not whole")]
 fn unchunk(input: &[u8]) -> Option<(usize, Result<Vec<u8>, Vec<u8>>)> {
     let (mut body, mut at) = (Vec::new(), 0);
@@ -240,7 +238,6 @@ fn decode_path(target: &str) -> String {
     String::from_utf8_lossy(&plain).into_owned()
 }
 
-/// Headers of every response.
 const CORS: &str = "Access-Control-Allow-Headers: accept, content-type, authorization\r\n\
     Access-Control-Allow-Methods: POST, GET, OPTIONS, PUT, DELETE\r\n\
     Access-Control-Allow-Origin: *\r\n";
@@ -348,7 +345,6 @@ pub(crate) fn stream_item(style: Style, message: &str) -> String {
     format!("{:x}\r\n{message}\r\n1\r\n\n\r\n", message.len())
 }
 
-/// The end of a failed stream: not on its own line.
 pub(crate) fn stream_failure(style: Style, message: &str) -> String {
     match style.chunks {
         true => format!("{:x}\r\n{message}\r\n", message.len()),
@@ -373,7 +369,7 @@ pub(crate) fn reason(status: u16) -> &'static str {
     }
 }
 
-/// Formats a date for HTTP (Hinnant's `civil_from_days`).
+/// Hinnant's `civil_from_days`.
 fn date(now: WallTime) -> String {
     const DAYS: [&str; 7] = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"];
     const MONTHS: [&str; 12] =

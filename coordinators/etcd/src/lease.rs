@@ -1,12 +1,10 @@
 //! A pending call about a lease.
 
-/// Delay before a member asks the leader again, in milliseconds.
 pub(crate) const LEASE_RETRY_MS: u64 = 1_000;
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Lease {
     pub(crate) id: i64,
-    /// A keep-alive in a stream.
     pub(crate) renews: bool,
     pub(crate) keys: bool,
     pub(crate) ask_again_ms: u64,

@@ -1,20 +1,18 @@
-//! Leases: their lifetimes and keys (`lease/lessor.go`).
-//!
-//! All members know the leases and their keys. Only the leader tracks expiry, by its own monotonic
-//! clock, and revokes an expired lease through the log. A new leader extends every lease to its
-//! full ttl plus an election timeout.
+//! Leases (`lease/lessor.go`). Only the leader tracks expiry, by its own monotonic clock, and
+//! revokes an expired lease through the log. A new leader extends every lease to its full ttl plus
+//! an election timeout.
 
 use crate::refusal::Refusal;
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Maximum ttl, in seconds (`MaxLeaseTTL`).
+/// `MaxLeaseTTL`
 const TTL_MAX: i64 = 9_000_000_000;
-/// Interval between the leader's checks for expired leases, in microseconds.
+/// Interval between the leader's checks.
 pub(crate) const LOOK_US: u64 = 500_000;
-/// Delay before it revokes a lease again (`defaultExpiredleaseRetryInterval`).
+/// `defaultExpiredleaseRetryInterval`
 const RETRY_US: u64 = 3_000_000;
-/// Maximum number of leases revoked at a time (`leaseRevokeRate / 2`).
+/// `leaseRevokeRate / 2`
 const REVOKES_MAX: usize = 500;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,7 +21,7 @@ pub(crate) struct Lease {
     pub(crate) ttl: i64,
     pub(crate) keys: BTreeSet<Bytes>,
     expiry_us: Option<u64>,
-    /// When to revoke it: at its expiry, and again later.
+    /// Repeats after the expiry.
     revoke_us: u64,
 }
 
@@ -31,7 +29,7 @@ pub(crate) struct Lease {
 pub(crate) struct Lessor {
     leases: BTreeMap<i64, Lease>,
     items: BTreeMap<Bytes, i64>,
-    /// Minimum ttl, in seconds.
+    /// In seconds.
     ttl_min: i64,
     is_primary: bool,
 }
@@ -60,7 +58,6 @@ impl Lessor {
         self.leases.is_empty()
     }
 
-    /// Returns the ttl.
     pub(crate) fn grant(&mut self, id: i64, ttl: i64, now_us: u64) -> Result<i64, Refusal> {
         if id == 0 {
             return Err(Refusal::LeaseNotFound);
@@ -88,7 +85,7 @@ impl Lessor {
         Ok(lease.keys)
     }
 
-    /// Attaches a key to a lease, or with 0 to none.
+    /// An id of 0 detaches the key.
     pub(crate) fn attach(&mut self, key: &Bytes, id: i64) {
         self.detach(key);
         if let Some(lease) = self.leases.get_mut(&id) {
@@ -104,7 +101,7 @@ impl Lessor {
         }
     }
 
-    /// `Ok` is the lease's ttl; `Err(true)` means that it has expired but is not revoked yet.
+    /// `Err(true)` means expired but not revoked yet.
     pub(crate) fn renew(&mut self, id: i64, now_us: u64) -> Result<i64, bool> {
         let lease = self.leases.get_mut(&id).ok_or(false)?;
         if lease.expiry_us.is_some_and(|expiry| expiry <= now_us) {
@@ -114,7 +111,7 @@ impl Lessor {
         Ok(lease.ttl)
     }
 
-    /// Remaining whole seconds.
+    /// In whole seconds.
     pub(crate) fn remaining(&self, id: i64, now_us: u64) -> i64 {
         let expiry = self.leases.get(&id).and_then(|lease| lease.expiry_us);
         let left = expiry.map_or(i64::MAX.cast_unsigned(), |expiry| expiry.saturating_sub(now_us));

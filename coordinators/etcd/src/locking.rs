@@ -5,7 +5,7 @@ use crate::request::{Compare, DeleteRange, Op, Put, Range, Txn};
 use crate::state::{Command, Outcome};
 use bytes::Bytes;
 
-/// Ttl in seconds of the lease for a caller without one (`defaultSessionTTL`).
+/// In seconds, for a caller without a lease (`defaultSessionTTL`).
 pub(crate) const TTL: i64 = 60;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -14,9 +14,7 @@ pub(crate) enum Stage {
     Entering,
     Looking,
     Waiting(Bytes),
-    /// All earlier keys are gone; checking its own key.
     Checking,
-    /// Deleting its key because the call failed.
     Leaving(Refusal),
     Unlocking,
 }
@@ -28,7 +26,7 @@ pub(crate) struct Locking {
     pub(crate) key: Bytes,
     pub(crate) revision: i64,
     pub(crate) stage: Stage,
-    /// The next change, while there is no leader to propose it to.
+    /// Kept until a leader is known.
     pub(crate) unproposed: Option<Command>,
 }
 
@@ -90,7 +88,6 @@ impl Locking {
         })
     }
 
-    /// Handles the creation of its key. Returns whether it holds the lock.
     pub(crate) fn entered(&mut self, outcome: &Outcome) -> bool {
         let Outcome::Txn { revision, is_success, outcomes } = outcome else { return false };
         let first = |at: usize| match outcomes.get(at) {
@@ -106,7 +103,7 @@ impl Locking {
     }
 }
 
-/// End of the range of keys with a prefix that ends with a slash.
+/// Expects a prefix that ends with a slash.
 pub(crate) fn after_prefix(prefix: &str) -> Bytes {
     format!("{}0", prefix.strip_suffix('/').unwrap_or(prefix)).into()
 }

@@ -16,7 +16,7 @@ pub(crate) struct KeyValue {
     pub(crate) lease: i64,
 }
 
-/// A change of one key. A deletion only sets the key and the revision.
+/// A deletion only sets the key and the revision.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Event {
     pub(crate) is_put: bool,
@@ -26,10 +26,9 @@ pub(crate) struct Event {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Found {
     pub(crate) kvs: Vec<KeyValue>,
-    /// Number of matching keys, regardless of the limit.
+    /// The number of matching keys, regardless of the limit.
     pub(crate) count: i64,
     pub(crate) more: bool,
-    /// The latest revision at that time.
     pub(crate) revision: i64,
 }
 
@@ -61,7 +60,6 @@ impl Span {
     }
 }
 
-/// A key's states by revision; `None` where it was deleted.
 type Versions = Vec<(i64, Option<KeyValue>)>;
 
 #[derive(Clone, Debug)]
@@ -147,7 +145,6 @@ impl Store {
         Ok(Found { kvs: kvs.into_iter().map(shown).collect(), count, more, revision: latest })
     }
 
-    /// Puts a key in the current transaction. Returns its revision.
     pub(crate) fn put(&mut self, key: &Bytes, value: Bytes, lease: i64) -> i64 {
         let revision = self.revision + 1;
         let before = self.current(key);
@@ -165,7 +162,6 @@ impl Store {
         revision
     }
 
-    /// Deletes a range in the current transaction. Returns the deleted values.
     pub(crate) fn delete(&mut self, span: &Span) -> Vec<KeyValue> {
         let revision = self.revision + 1;
         let deleted: Vec<KeyValue> = self.all(span).cloned().collect();
@@ -179,7 +175,6 @@ impl Store {
         deleted
     }
 
-    /// The revision written so far, or else the latest one.
     pub(crate) fn written(&self) -> i64 {
         self.seen()
     }
@@ -204,7 +199,7 @@ fn state_at(versions: &Versions, revision: i64) -> Option<&KeyValue> {
     versions.get(after.checked_sub(1)?)?.1.as_ref()
 }
 
-/// Sorts by key unless another target is given, which sorts in ascending order by default.
+/// The default order is by ascending key.
 fn sort(kvs: &mut [&KeyValue], wanted: &Range) {
     match wanted.sort_target {
         1 => kvs.sort_by_key(|kv| kv.version),

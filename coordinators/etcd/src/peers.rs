@@ -1,5 +1,5 @@
-//! Connections between members. Each member opens one to every other member and sends only on that.
-//! Messages that cannot be sent and exceed the short queue are dropped, as raft expects.
+//! Connections between members. Each member sends only on those that it opens. Messages beyond a
+//! short queue are dropped, as raft expects.
 
 use crate::config::{Config, Member};
 use crate::raft::Message;
@@ -7,10 +7,10 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::BTreeMap;
 
-/// First bytes of a member; no HTTP method starts like this.
+/// No HTTP method starts like this.
 pub(crate) const GREETING: &[u8] = b"\0etcd-peer\n";
 const FRAME_MAX: usize = 64 << 20;
-/// Maximum number of messages queued for a connection (`pipelineBufSize`).
+/// `pipelineBufSize`
 const WAITING_MAX: usize = 64;
 
 #[derive(Clone, Debug)]
@@ -77,7 +77,6 @@ impl Peers {
         self.heard.entry(member).or_insert(now_ms);
     }
 
-    /// Returns whether the connection with a member has been intact since then.
     pub(crate) fn is_connected_since(&self, member: u8, then_ms: u64) -> bool {
         self.heard.get(&member).is_some_and(|since| *since < then_ms)
     }

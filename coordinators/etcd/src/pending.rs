@@ -8,7 +8,7 @@ use crate::state::Command;
 use fencepost_machine::{ConnectionId, WallTime};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Delay before a member asks the leader again about reads (`readIndexRetryTime`).
+/// `readIndexRetryTime`
 pub(crate) const READ_RETRY_MS: u64 = 500;
 
 #[derive(Clone, Debug)]
@@ -24,7 +24,7 @@ pub(crate) enum Task {
 pub(crate) struct Pending {
     pub(crate) connection: Option<ConnectionId>,
     pub(crate) started_ms: u64,
-    /// When the call fails; `None` while it waits for a lock.
+    /// A call that waits for a lock has no deadline.
     pub(crate) deadline_ms: Option<u64>,
     pub(crate) task: Task,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Reading {
     pub(crate) calls: BTreeSet<u64>,
     pub(crate) started_ms: u64,
     pub(crate) ask_again_ms: u64,
-    /// The read index, once known: it must be applied first.
+    /// The call waits until this index is applied.
     pub(crate) index: Option<u64>,
 }
 
@@ -45,12 +45,13 @@ pub(crate) struct Calls {
     pub(crate) next_id: u64,
     pub(crate) reading: Option<Reading>,
     pub(crate) waiting_reads: BTreeSet<u64>,
-    /// Renewals that wait for an expired lease's revocation, with the member that asked.
+    /// Renewals of an expired lease wait for its revocation. The last field is the member that
+    /// asked.
     pub(crate) ended: Vec<(i64, u64, Option<u8>)>,
 }
 
 impl Calls {
-    /// Ids start beyond those of any earlier life of this member (`idutil.Generator`).
+    /// Ids are beyond those of this member's earlier lives (`idutil.Generator`).
     pub(crate) fn new(member: u8, wall: WallTime) -> Calls {
         let time = u64::try_from(wall.as_millis()).unwrap_or(0) << 8 & 0xffff_ffff_ffff;
         Calls {

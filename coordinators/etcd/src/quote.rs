@@ -1,6 +1,6 @@
 //! Strings in JSON.
 
-/// Quotes a string as Go does, which also escapes characters that could end a script in HTML.
+/// Escapes the characters that could end a script in HTML, as Go does.
 pub(crate) fn quote(text: &str) -> String {
     let plain = serde_json::to_string(text).unwrap_or_default();
     let plain = plain.replace('<', "\\u003c").replace('>', "\\u003e").replace('&', "\\u0026");

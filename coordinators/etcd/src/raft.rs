@@ -1,5 +1,4 @@
-//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. Does no I/O: it
-//! returns the messages to send, and what must be on disk before.
+//! Raft as in etcd 3.4 (`raft/raft.go`), with CheckQuorum and without PreVote. Does no I/O.
 //!
 //! A member that hears from no leader for a random one to two election timeouts becomes a
 //! candidate. A leader that does not hear from a majority for an election timeout steps down. A
@@ -27,7 +26,7 @@ pub(crate) enum Role {
     Leader(Leading),
 }
 
-/// The raft state of a member. Member 0 is none.
+/// Member 0 is none.
 #[derive(Clone, Debug)]
 pub(crate) struct Raft {
     pub(crate) me: u8,
@@ -40,12 +39,12 @@ pub(crate) struct Raft {
     pub(crate) leader: u8,
     tick_ms: u64,
     election_ticks: u64,
-    /// Last contact with a leader, or last vote granted (`electionElapsed`).
+    /// Also when it last granted a vote (`electionElapsed`).
     heard_ms: u64,
     election_due_ms: u64,
     random: u64,
     pub(crate) outbox: Vec<Message>,
-    /// Reads that may be answered once this index is applied.
+    /// Each read waits until its index is applied.
     pub(crate) readable: Vec<(u64, u64)>,
 }
 

@@ -1,5 +1,5 @@
-//! Errors of calls, with etcd's text, gRPC's code, and the gateway's HTTP status
-//! (`api/v3rpc/rpctypes/error.go`; grpc-gateway's `HTTPStatusFromCode`).
+//! Errors of calls, with gRPC's code and the gateway's HTTP status (`api/v3rpc/rpctypes/error.go`;
+//! grpc-gateway's `HTTPStatusFromCode`).
 
 use crate::quote::quote;
 use serde::{Deserialize, Serialize};
@@ -17,7 +17,7 @@ pub(crate) enum Refusal {
     LeaseExists,
     LeaseTtlTooLarge,
     RequestTooLarge,
-    /// A message of this many bytes exceeds gRPC's limit.
+    /// Exceeds gRPC's limit; in bytes.
     MessageTooLarge(usize),
     NoLeader,
     LeaderChanged,
@@ -27,7 +27,7 @@ pub(crate) enum Refusal {
     /// There was no leader for the whole timeout, so the change was never proposed.
     DeadlineExceeded,
     SessionExpired,
-    /// An error inside the server-side lock: the code from its internal client is lost.
+    /// The server-side lock loses the code of its internal client.
     Unknown(Box<Refusal>),
 }
 
@@ -97,7 +97,6 @@ impl Refusal {
         }
     }
 
-    /// The end of a stream.
     pub(crate) fn stream_item(&self) -> String {
         let (code, status, text) = (self.code(), self.status(), quote(&self.text()));
         let reason = crate::http::reason(status);
@@ -112,7 +111,6 @@ impl Refusal {
     }
 }
 
-/// The body of an error response.
 pub(crate) fn body(text: &str, code: u16) -> String {
     let text = quote(text);
     format!("{{\"error\":{text},\"message\":{text},\"code\":{code}}}")

@@ -80,7 +80,6 @@ impl Message {
     }
 }
 
-/// The responding member and its raft term.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Who {
     pub(crate) member: u8,
@@ -148,7 +147,6 @@ fn response(outcome: &Outcome) -> String {
     Message::new().message(name, fill(Message::new().message("header", header), outcome)).end()
 }
 
-/// A change in a watch response.
 pub(crate) fn event(event: &Event, before: Option<&KeyValue>) -> String {
     let message = Message::new();
     let message = if event.is_put { message } else { message.text("type", "DELETE") };

@@ -7,7 +7,6 @@ use json::{bytes, choice, int, nullable};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// The error is the reason a message cannot be parsed.
 pub(crate) type Read<T> = Result<T, String>;
 
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -75,7 +74,7 @@ pub(crate) struct DeleteRange {
     pub(crate) prev_kv: bool,
 }
 
-/// `Compare`; the target selects which of its values counts.
+/// `target` selects the value to compare.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub(crate) struct Compare {
@@ -99,7 +98,6 @@ pub(crate) struct Compare {
     pub(crate) lease: i64,
 }
 
-/// `RequestOp`, without nested transactions.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Op {
     #[serde(rename = "request_range", alias = "requestRange")]
@@ -127,7 +125,6 @@ impl Txn {
         self.ops().all(|op| matches!(op, Op::Range(_)))
     }
 
-    /// Returns whether all its reads may be stale.
     pub(crate) fn is_serializable(&self) -> bool {
         self.ops().all(|op| matches!(op, Op::Range(range) if range.serializable))
     }
@@ -160,7 +157,6 @@ pub(crate) struct WatchCancel {
     pub(crate) watch_id: i64,
 }
 
-/// Any request about a lease, with the fields of grants and lookups.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct LeaseRequest {
@@ -172,7 +168,6 @@ struct LeaseRequest {
     keys: bool,
 }
 
-/// `LockRequest` and `UnlockRequest`.
 #[derive(Default, Deserialize)]
 #[serde(default)]
 struct LockRequest {
@@ -201,7 +196,7 @@ pub(crate) enum Call {
 }
 
 impl Call {
-    /// Parses the path below `/v3` and the body; `None` if there is no such call.
+    /// Expects the path below `/v3`.
     pub(crate) fn read(path: &str, body: &[u8]) -> Option<Read<Call>> {
         Some(match path {
             "/kv/range" => first(body).map(Call::Range),
@@ -229,7 +224,7 @@ impl Call {
     }
 }
 
-/// Parses the first value of a body and ignores the rest. An empty body is an empty message.
+/// Ignores the rest of the body. An empty body is an empty message.
 fn first<T: Default + DeserializeOwned>(body: &[u8]) -> Read<T> {
     let first = serde_json::Deserializer::from_slice(body).into_iter().next();
     let message: Option<Option<T>> = first.transpose().map_err(|error| error.to_string())?;

@@ -17,11 +17,10 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, KeyChange, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A wake-up that is later than this means that the server was paused.
+/// A later wake-up means that the server was paused.
 const LATE_MS: u64 = 100;
 
-/// An etcd server: standalone or a member of a cluster. The driver sends [`Input::Timer`] when it
-/// boots. To restart it, create a new server from the disk.
+/// The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct Etcd {
     pub(crate) config: Config,
@@ -31,28 +30,23 @@ pub struct Etcd {
     pub(crate) raft: Raft,
     wal: Wal,
     check: Check,
-    /// Number of applied log entries.
     pub(crate) applied: u64,
-    /// Messages that wait for a disk sync.
     held: VecDeque<(u64, Message)>,
     pub(crate) peers: Peers,
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
-    /// Connections with unprocessed bytes.
     pub(crate) ready: BTreeSet<ConnectionId>,
     pub(crate) calls: Calls,
     pub(crate) heads: Heads,
-    /// The leader when last checked.
     pub(crate) leader: u8,
     pub(crate) leader_since_ms: u64,
-    /// Checks for expired leases happen at multiples of the period from here.
+    /// Times of the checks for expired leases are multiples of the period since then.
     booted_us: u64,
     has_booted: bool,
-    /// When the driver will wake the server, in microseconds.
     armed: Option<u64>,
 }
 
 impl Etcd {
-    /// A server about to boot from this disk.
+    /// The server is about to boot from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> Etcd {
         let files = journal::open(disk);
         let (hard, log) = wal::load(&files.log);
@@ -179,7 +173,6 @@ impl Etcd {
         self.wake_calls();
     }
 
-    /// The next check for expired leases, twice a second.
     fn look_due(&self) -> Option<u64> {
         let ended = self.state.lessor.next_due()?;
         let looks = ended.saturating_sub(self.booted_us).div_ceil(lessor::LOOK_US);
@@ -207,7 +200,7 @@ impl Etcd {
         }
     }
 
-    /// Sends raft's messages. Only a leader may send before its own disk has synced.
+    /// Only a leader may send before its own disk has synced.
     fn say(&mut self) {
         let is_leader = self.raft.is_leader();
         for message in std::mem::take(&mut self.raft.outbox) {

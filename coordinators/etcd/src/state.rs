@@ -28,7 +28,6 @@ pub(crate) enum Outcome {
 }
 
 impl Outcome {
-    /// The revision in the response header.
     pub(crate) fn revision(&self) -> i64 {
         match self {
             Outcome::Range(found) => found.revision,
@@ -124,7 +123,7 @@ impl State {
         Ok(Outcome::Header { revision: self.store.written() })
     }
 
-    /// Executes a transaction, whose branch is chosen before it changes anything.
+    /// The branch is chosen before the transaction changes anything.
     pub(crate) fn txn(&mut self, txn: &Txn) -> Result<Outcome, Refusal> {
         let is_success = txn.compare.iter().all(|compare| self.holds(compare));
         let branch = if is_success { &txn.success } else { &txn.failure };

@@ -10,7 +10,7 @@ use bytes::Bytes;
 use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Prefix of etcd3gw's locks (`LOCK_PREFIX`).
+/// `LOCK_PREFIX` of etcd3gw.
 const GATEWAY_PREFIX: &str = "/locks/";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -104,13 +104,11 @@ impl Heads {
     }
 }
 
-/// Returns whether a contender's name is the number of a lease, in hex.
 fn is_lease(name: &str) -> bool {
     const LETTERS_MIN: usize = 8;
     name.len() >= LETTERS_MIN && name.bytes().all(|letter| letter.is_ascii_hexdigit())
 }
 
-/// The holder of a lock that is a single key, or else the first of its queue.
 fn head(store: &Store, lock: &str) -> Option<Head> {
     let gateway = format!("{GATEWAY_PREFIX}{lock}");
     let single = store.current(gateway.as_bytes()).or_else(|| store.current(lock.as_bytes()));

@@ -1,5 +1,4 @@
-//! The log on disk: entries and raft's durable state in the order written. An entry replaces an
-//! earlier one with its index and everything after that.
+//! The log on disk. An entry replaces an earlier one with its index and everything after that.
 
 use crate::raft::{Entry, Hard, Raft};
 use bytes::Bytes;
@@ -15,13 +14,13 @@ enum Record {
 #[derive(Clone, Debug)]
 pub(crate) struct Wal {
     hard: Hard,
-    /// Number of the last write that must be durable before it is announced.
+    /// A write must be durable before it is announced.
     written: u64,
     synced: u64,
     syncing: Option<(u64, u64)>,
 }
 
-/// Panics if a record is malformed, which its checksum rules out.
+/// A malformed record panics; its checksum rules that out.
 pub(crate) fn load(records: &[Bytes]) -> (Hard, Vec<Entry>) {
     let (mut hard, mut log) = (Hard::default(), Vec::new());
     for record in records {
@@ -86,7 +85,7 @@ impl Wal {
         index
     }
 
-    /// The write that a message about the last change must wait for, if any.
+    /// A message about the last change waits for this write.
     pub(crate) fn ticket(&self) -> Option<u64> {
         (self.synced < self.written).then_some(self.written)
     }

@@ -1,7 +1,5 @@
-//! Watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`).
-//!
-//! A watch from a past revision gets all later changes immediately; the real server takes up to 100
-//! ms.
+//! Watches of a stream (`api/v3rpc/watch.go`, `mvcc/watchable_store.go`). Past revisions are sent
+//! immediately; the real server takes up to 100 ms.
 
 use crate::mvcc::{Event, Span, Store};
 use crate::reply::{self, Message, Who};
@@ -9,14 +7,13 @@ use crate::request::{Watch, WatchCancel, WatchCreate};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Maximum number of watches of a stream. The real server has no limit.
+/// The real server has no limit.
 const WATCHERS_MAX: usize = 10_000;
 
 #[derive(Clone, Debug)]
 struct Watcher {
     span: Span,
     prev_kv: bool,
-    /// The first revision that it was not notified of.
     next: i64,
 }
 
@@ -78,7 +75,6 @@ impl Watching {
         Ok(self.next_id - 1)
     }
 
-    /// Notifies a watch of everything since its start.
     fn catch_up(&mut self, id: i64, store: &Store, who: Who) -> Option<String> {
         let watcher = self.watchers.get_mut(&id)?;
         if watcher.next > store.revision() {

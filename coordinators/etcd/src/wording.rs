@@ -42,7 +42,6 @@ fn plain(json: &str) -> String {
     words + rest
 }
 
-/// Decodes a string that is base64 of printable characters.
 fn readable(text: &str) -> String {
     let decoded = if text.len() >= 8 { STANDARD.decode(text).ok() } else { None };
     let decoded = decoded.and_then(|bytes| String::from_utf8(bytes).ok());

@@ -6,26 +6,26 @@ pub const MEMBER_TIMEOUT_US: u64 = 5_000_000;
 /// A server and its address.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Server {
-    /// Its number, from 1.
+    /// Number, from 1.
     pub id: u8,
-    /// Its name or address.
+    /// Host name or address.
     pub host: String,
-    /// The port.
+    /// Port for processes and the other servers.
     pub port: u16,
 }
 
-/// Configuration of a server.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
-    /// The number of this server.
+    /// Number of this server.
     pub me: u8,
-    /// All servers with this one; fewer than two mean a server alone.
+    /// All servers, this one included. With fewer than two the server is alone.
     pub servers: Vec<Server>,
     /// `member-timeout`, in microseconds.
     pub member_timeout_us: u64,
-    /// The most connections at a time.
+    /// Maximum number of connections.
     pub connections_max: usize,
-    /// Prefix of the locks that are reported to the judge; `None` reports none.
+    /// Prefix of the locks reported to the judge; `None` reports none.
     pub tap_prefix: Option<String>,
 }
 
@@ -42,18 +42,17 @@ impl Default for Config {
 }
 
 impl Config {
-    /// The other servers.
     pub(crate) fn others(&self) -> impl Iterator<Item = &Server> {
         self.servers.iter().filter(|server| server.id != self.me)
     }
 
-    /// Silence after which a member departs: suspected after one timeout, checked for another, and
-    /// checked again by the coordinator for half of one.
+    /// A silent member is suspected after one timeout, checked for another, and checked again by
+    /// the coordinator for half of one.
     pub(crate) fn silence_us(&self) -> u64 {
         self.member_timeout_us / 2 * 5
     }
 
-    /// The same after its connection has ended: it is suspected immediately.
+    /// A member whose connection ended is suspected immediately.
     pub(crate) fn cut_off_us(&self) -> u64 {
         self.member_timeout_us / 2 * 3
     }

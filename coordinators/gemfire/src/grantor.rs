@@ -1,22 +1,20 @@
-//! The grantor: which member holds each lock, and who waits for it.
+//! The grantor: holders and waiters of each lock.
 
 use fencepost_machine::{ConnectionId, KeyChange};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The grantor refuses more locks, and more waiters of one.
+/// Maximum number of locks, and of waiters for one.
 const COUNT_MAX: usize = 10_000;
 
-/// A lock held by a member.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Hold {
     pub(crate) process: String,
-    /// The number of the lock call at its member.
+    /// Number of the lock call at its member.
     pub(crate) serial: u64,
     /// End of the lease by the grantor's wall clock.
     pub(crate) expires_ms: Option<i64>,
 }
 
-/// A lock call.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Call {
     pub(crate) process: String,
@@ -39,7 +37,6 @@ struct Lock {
     queue: VecDeque<Waiter>,
 }
 
-/// A change of a lock, for the judge.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Change {
     pub(crate) lock: String,
@@ -48,15 +45,14 @@ pub(crate) struct Change {
     pub(crate) by: Option<ConnectionId>,
 }
 
-/// The grantor.
 #[derive(Clone, Debug)]
 pub(crate) struct Grantor {
-    /// The number of the view that appointed it.
+    /// Number of the view that appointed it.
     pub(crate) version: u64,
-    /// Members that have not told what they hold.
+    /// Members that have not reported their locks.
     recovering: BTreeSet<String>,
     locks: BTreeMap<String, Lock>,
-    /// The last call that each member has released or given up, and the answer to it.
+    /// The last call that each member has released or given up, with its answer.
     released: BTreeMap<String, (u64, &'static str)>,
     pub(crate) answers: Vec<(ConnectionId, String)>,
     pub(crate) changes: Vec<Change>,
@@ -65,7 +61,7 @@ pub(crate) struct Grantor {
 }
 
 impl Grantor {
-    /// A grantor that asks these members first what they hold.
+    /// Asks these members for their locks before it grants any.
     pub(crate) fn new(version: u64, members: BTreeSet<String>) -> Grantor {
         Grantor {
             version,
@@ -83,8 +79,7 @@ impl Grantor {
         !self.recovering.is_empty()
     }
 
-    /// A member tells what it holds, in answer to the recovery. Of two that claim a lock, the first
-    /// keeps it.
+    /// If two members claim a lock, the first to report it keeps it.
     pub(crate) fn recover(&mut self, process: &str, held: Vec<(String, Hold)>) {
         if !self.recovering.remove(process) {
             return;
@@ -99,7 +94,6 @@ impl Grantor {
         }
     }
 
-    /// Lets time pass, with these members.
     pub(crate) fn pass(&mut self, members: &BTreeSet<String>, now: u64, wall_ms: i64) {
         (self.now, self.wall_ms) = (now, wall_ms);
         self.recovering.retain(|process| members.contains(process));
@@ -128,7 +122,6 @@ impl Grantor {
         self.grant_next(name);
     }
 
-    /// Grants a free lock to its first waiter.
     fn grant_next(&mut self, name: &str) {
         if self.is_recovering() {
             return;
@@ -146,7 +139,7 @@ impl Grantor {
         self.changes.push(Change { lock, what, hold, by: Some(connection) });
     }
 
-    /// A member asks for a lock. A call that was made before is the same call.
+    /// Repeating a call has no effect.
     pub(crate) fn lock(&mut self, name: String, call: Call, connection: ConnectionId) {
         let released = self.released.get(&call.process);
         if released.is_some_and(|(last, _)| call.serial <= *last) {
@@ -173,7 +166,6 @@ impl Grantor {
         self.grant_next(&name);
     }
 
-    /// A member releases a lock, or gives up a call for it.
     pub(crate) fn unlock(
         &mut self,
         name: &str,
@@ -200,19 +192,17 @@ impl Grantor {
         self.grant_next(name);
     }
 
-    /// A connection has ended: those who wait on it ask again.
     pub(crate) fn closed(&mut self, connection: ConnectionId) {
         for lock in self.locks.values_mut() {
             lock.queue.retain(|waiter| waiter.connection != connection);
         }
     }
 
-    /// The locks that are held.
     pub(crate) fn holds(&self) -> impl Iterator<Item = (&String, &Hold)> {
         self.locks.iter().filter_map(|(name, lock)| Some((name, lock.hold.as_ref()?)))
     }
 
-    /// How long until something is due, in microseconds.
+    /// In microseconds.
     pub(crate) fn due_in(&self) -> Option<u64> {
         let leases = self.holds().filter_map(|(_, hold)| hold.expires_ms);
         let lease_ms = leases.min().map(|end| end.saturating_sub(self.wall_ms).max(1));
@@ -222,7 +212,7 @@ impl Grantor {
         lease.into_iter().chain(wait).min()
     }
 
-    /// Returns whether a waiter waits for a lock whose holder departs or whose lease expires.
+    /// Returns whether a lock with waiters becomes free without a release.
     pub(crate) fn will_grant(&self) -> bool {
         self.locks.values().any(|lock| !lock.queue.is_empty() && lock.hold.is_some())
     }

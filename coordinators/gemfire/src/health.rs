@@ -1,14 +1,12 @@
 //! Failure detection: when each member was heard last.
 
-/// The signs of life of a member.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Health {
     heard: u64,
-    /// When its connection ended, if nothing was heard since.
     cut_off: Option<u64>,
 }
 
-/// How long a member may be silent.
+/// Limits of a member's silence.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Patience {
     pub(crate) silence_us: u64,
@@ -38,7 +36,7 @@ impl Health {
         self.due(patience) <= now
     }
 
-    /// When it fails if nothing is heard.
+    /// The time at which the member fails unless it is heard from.
     pub(crate) fn due(&self, patience: Patience) -> u64 {
         let silent = self.heard.saturating_add(patience.silence_us);
         let cut_off = self.cut_off.map(|at| at.saturating_add(patience.cut_off_us));

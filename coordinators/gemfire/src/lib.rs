@@ -15,10 +15,10 @@
 //! | If the grantor departs, the elder appoints another, which asks every member what it holds before it grants anything. Holders keep their locks. | `DLockRecoverGrantorProcessor` |
 //! | A put into a region is complete when every member has it; an older version does not replace a newer one. | `DistributedRegion`, concurrency checks |
 //!
-//! **Of our own**: the protocol on the wire (a line of words a request, see [`GemFire`]); that
-//! processes are members without a vote, and never grantor; that the youngest server is appointed
-//! (in Geode, the first that asks for a lock); that a majority of the configured servers founds a
-//! system (a real locator does it alone); that of two systems the smaller one gives up.
+//! **Our own choices**: the protocol on the wire (see [`GemFire`]); processes are members without a
+//! vote, and never grantor; the youngest server is appointed (in Geode, the first that asks for a
+//! lock); a majority of the configured servers founds a system (a real locator does it alone); the
+//! smaller of two systems gives up.
 //!
 //! **Not modelled**: locators, a ring of neighbours that check each other (the coordinator checks
 //! all), suspension of a whole lock service, `becomeLockGrantor`, persistent regions, values other

@@ -1,9 +1,8 @@
-//! The membership of servers: who is a member, and what all agree on.
+//! Membership: the coordinator proposes views, and servers agree.
 //!
-//! The coordinator proposes each view. It is installed once servers that weigh more than half of
-//! the installed one have agreed. A server that has agreed to a view agrees to none that does not
-//! follow it, so that two coordinators cannot both succeed; a proposal names the proposals that it
-//! follows, back to an installed view.
+//! A view is installed once servers that weigh more than half of the installed one have agreed. A
+//! server that has agreed to a view agrees only to views that follow it, so two coordinators cannot
+//! both succeed. A proposal names the proposals that it follows, back to an installed view.
 
 use crate::config::Config;
 use crate::health::{Health, Patience};
@@ -11,7 +10,6 @@ use crate::message::{Installed, Message, Region};
 use crate::view::{Appointed, Life, View};
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A server's knowledge of another one.
 #[derive(Clone, Debug)]
 struct Peer {
     health: Health,
@@ -20,14 +18,13 @@ struct Peer {
     was_heard: bool,
 }
 
-/// A view that servers have agreed to, and those that it follows, back to an installed one.
+/// An agreed view and its predecessors, back to an installed one.
 #[derive(Clone, Debug)]
 struct Agreed {
     view: View,
     chain: Vec<u64>,
 }
 
-/// The votes for the newest view, which the coordinator has proposed.
 #[derive(Clone, Debug)]
 struct Proposal {
     base: View,
@@ -35,18 +32,16 @@ struct Proposal {
     sent_at: u64,
 }
 
-/// A server's part in the membership.
 #[derive(Clone, Debug)]
 pub(crate) struct Membership {
     pub(crate) me: Life,
     patience: Patience,
     heartbeat_us: u64,
     now: u64,
-    /// The installed view; `None` while it is no member.
+    /// `None` while it is no member.
     pub(crate) view: Option<View>,
-    /// The newest view that it has agreed to.
     agreed: Option<Agreed>,
-    /// The highest number of a view that it knows.
+    /// Highest known number of a view.
     highest: u64,
     proposal: Option<Proposal>,
     peers: BTreeMap<u8, Peer>,
@@ -54,7 +49,6 @@ pub(crate) struct Membership {
     started: u64,
     passed: u64,
     pub(crate) processes: BTreeMap<String, Health>,
-    /// Processes that want to be members.
     pub(crate) applicants: BTreeSet<String>,
     pub(crate) region: Region,
     pub(crate) outbox: Vec<(u8, Message)>,
@@ -86,7 +80,7 @@ impl Membership {
         }
     }
 
-    /// Ends this life of the server: `forcedDisconnect`. It begins another one.
+    /// `forcedDisconnect`: the server starts again as another member.
     fn disconnect(&mut self, born: u64) {
         self.me.born = born.max(self.me.born + 1);
         (self.view, self.agreed, self.proposal) = (None, None, None);
@@ -96,7 +90,6 @@ impl Membership {
         (self.beat_at, self.started) = (self.now, self.now);
     }
 
-    /// Lets time pass.
     pub(crate) fn pass(&mut self, now: u64, born: u64) {
         let slept = now.saturating_sub(self.passed) > 2 * self.heartbeat_us;
         (self.now, self.passed) = (now, now);
@@ -119,8 +112,7 @@ impl Membership {
         }
     }
 
-    /// Returns whether the servers that are left may not decide: of the installed view, or of a
-    /// newer one that may have been installed elsewhere.
+    /// Checks the installed view, and a newer one that may be installed elsewhere.
     fn has_lost_majority(&self) -> bool {
         let Some(view) = &self.view else { return false };
         let is_here = |life: Life| !self.has_failed(life);
@@ -133,7 +125,6 @@ impl Membership {
         !view.is_majority(is_here) || newer.is_some_and(is_lost)
     }
 
-    /// When something is due.
     pub(crate) fn due(&self) -> u64 {
         let peers = self.peers.values().map(|peer| peer.health.due(self.patience));
         let processes = self.processes.values().map(|health| health.due(self.patience));
@@ -153,14 +144,13 @@ impl Membership {
         self.outbox.extend(self.peers.keys().map(|to| (*to, message.clone())));
     }
 
-    /// Returns whether a member is gone: silent for too long, or back in another life.
+    /// A member fails if it is silent for too long, or back as another member.
     fn has_failed(&self, life: Life) -> bool {
         let peer = self.peers.get(&life.id);
         self.is_over(life)
             || peer.is_some_and(|peer| peer.health.has_failed(self.patience, self.now))
     }
 
-    /// Returns whether a server is back in another life.
     fn is_over(&self, life: Life) -> bool {
         let born = self.peers.get(&life.id).and_then(|peer| peer.born);
         born.is_some_and(|born| born != life.born)
@@ -174,7 +164,7 @@ impl Membership {
         self.coordinator() == Some(self.me)
     }
 
-    /// Founds a system with the other servers that look for one, if this one comes first.
+    /// Founds a system if this server comes first among those without one.
     fn found(&mut self) {
         let joining = |(id, peer): (&u8, &Peer)| {
             let born = peer.born.filter(|_| peer.is_joining)?;
@@ -197,7 +187,6 @@ impl Membership {
         self.propose(Agreed { view: view.clone(), chain: Vec::new() }, view);
     }
 
-    /// Proposes the next view, if the members have changed.
     fn coordinate(&mut self) {
         let Some(view) = &self.view else { return };
         let newest = self.agreed.as_ref().filter(|agreed| agreed.view.number > view.number);
@@ -211,11 +200,10 @@ impl Membership {
         }
     }
 
-    /// The members that should follow a view.
     fn next(&self, base: &View) -> View {
         let stays = |life: &Life| !self.has_failed(*life);
         let mut servers: Vec<Life> = base.servers.iter().copied().filter(stays).collect();
-        // A proposal without them was not installed here.
+        // A proposal without these servers was not installed here.
         let installed = self.view.iter().flat_map(|view| &view.servers).copied().filter(stays);
         let left_out: Vec<Life> = installed.filter(|life| !servers.contains(life)).collect();
         servers.extend(left_out);
@@ -239,7 +227,6 @@ impl Membership {
         }
     }
 
-    /// Asks the others to agree to a view that follows another.
     fn propose(&mut self, base: Agreed, mut view: View) {
         view.number = View::number_after(self.highest, self.me.id);
         self.highest = view.number;
@@ -256,7 +243,7 @@ impl Membership {
         self.count();
     }
 
-    /// Sends the proposal again after half a member timeout.
+    /// Repeats the proposal after half a member timeout.
     fn send_again(&mut self) {
         let Some(proposal) = &mut self.proposal else { return };
         if self.now >= proposal.sent_at + self.heartbeat_us {
@@ -273,7 +260,6 @@ impl Membership {
         }
     }
 
-    /// Installs the proposal once a majority has agreed.
     fn count(&mut self) {
         let Some(Proposal { base, acks, .. }) = &self.proposal else { return };
         let has_agreed = |life: Life| acks.contains(&life.id);
@@ -310,7 +296,6 @@ impl Membership {
         self.view = Some(view);
     }
 
-    /// The connection of another server has ended.
     pub(crate) fn lost(&mut self, id: u8) {
         let now = self.now;
         if let Some(peer) = self.peers.get_mut(&id).filter(|peer| peer.was_heard) {
@@ -318,7 +303,7 @@ impl Membership {
         }
     }
 
-    /// Handles a message of another server. `born` is the next life's beginning.
+    /// `born` is the start of this server's next life.
     pub(crate) fn hear(&mut self, from: u8, message: Message, born: u64) {
         let now = self.now;
         let Some(peer) = self.peers.get_mut(&from) else { return };
@@ -373,7 +358,7 @@ impl Membership {
             return;
         }
         self.highest = self.highest.max(number);
-        // A founder that does not go on is replaced by another.
+        // Another founder replaces one that does not continue.
         let follows = self.agreed.as_ref().filter(|_| installed.is_some()).is_none_or(|agreed| {
             let since = proposed.chain.first().copied().unwrap_or_default();
             let known = agreed.view.number;
@@ -390,8 +375,8 @@ impl Membership {
         }
     }
 
-    /// Another server has agreed to a view that the proposal does not follow. One of this server's
-    /// own earlier proposals was not installed, and never will be.
+    /// Adopts a view that the proposal does not follow. This server's own earlier proposals will
+    /// never be installed.
     fn adopt(&mut self, other: Agreed) {
         let is_own = View::proposer(other.view.number) == self.me.id;
         let installed = self.view.as_ref().filter(|view| view.system == other.view.system);
@@ -401,7 +386,6 @@ impl Membership {
         }
     }
 
-    /// A majority has agreed to a view.
     fn learn(&mut self, Installed { view, region }: Installed, born: u64) {
         let is_in = view.has(self.me);
         match &self.view {

@@ -4,30 +4,40 @@ use crate::view::View;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Values of the region.
 pub(crate) type Region = BTreeMap<String, u64>;
 
-/// An installed view, and the region as its sender has it.
+/// With the sender's region.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Installed {
     pub(crate) view: View,
     pub(crate) region: Region,
 }
 
-/// A message.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Message {
-    /// It is alive, with a view of this system and number.
-    Alive { born: u64, system: u64, number: u64 },
-    /// It wants to be a member.
-    Join { born: u64 },
-    /// Agree to this view, which follows the last of these proposals.
-    Prepare { chain: Vec<u64>, view: View },
-    /// It has agreed to the view of this number.
-    Ack { number: u64 },
-    /// No: it has agreed to another view, which follows the last of these proposals.
-    Refuse { chain: Vec<u64>, view: View },
-    /// A majority has agreed to this view.
+    /// A sign of life, with the sender's view.
+    Alive {
+        born: u64,
+        system: u64,
+        number: u64,
+    },
+    /// The sender wants to be a member.
+    Join {
+        born: u64,
+    },
+    /// Requests agreement. The view follows the last of `chain`.
+    Prepare {
+        chain: Vec<u64>,
+        view: View,
+    },
+    Ack {
+        number: u64,
+    },
+    /// The sender has agreed to another view, which follows the last of `chain`.
+    Refuse {
+        chain: Vec<u64>,
+        view: View,
+    },
     Install(Installed),
 }
 

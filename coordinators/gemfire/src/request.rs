@@ -2,28 +2,45 @@
 
 use crate::grantor::{Call, Hold};
 
-/// The longest name of a member or a lock.
 const NAME_MAX: usize = 256;
 
-/// A request.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Request {
-    /// Make it a member.
-    Join { process: String },
-    /// A sign of life, with the view that it knows and the locks that it holds.
-    Alive { process: String, view: (u64, u64), held: Vec<(String, Hold)> },
-    /// Lock, through the grantor of this version.
-    Lock { version: u64, lock: String, call: Call },
-    /// Unlock, through the grantor of this version.
-    Unlock { process: String, version: u64, lock: String, serial: u64 },
-    /// Read a value of the region.
-    Get { process: String, view: u64, key: String },
-    /// Write a value of the region.
-    Put { process: String, view: u64, key: String, value: u64 },
+    Join {
+        process: String,
+    },
+    /// A sign of life, with the known view and the held locks.
+    Alive {
+        process: String,
+        view: (u64, u64),
+        held: Vec<(String, Hold)>,
+    },
+    Lock {
+        version: u64,
+        lock: String,
+        call: Call,
+    },
+    Unlock {
+        process: String,
+        version: u64,
+        lock: String,
+        serial: u64,
+    },
+    Get {
+        process: String,
+        view: u64,
+        key: String,
+    },
+    Put {
+        process: String,
+        view: u64,
+        key: String,
+        value: u64,
+    },
 }
 
 impl Request {
-    /// Reads a line. Errors name the wrong word.
+    /// Errors name the wrong word.
     pub(crate) fn read(line: &str) -> Result<Request, String> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         Ok(match words[..] {
@@ -62,7 +79,6 @@ impl Request {
         })
     }
 
-    /// The member that asks, unless it wants to become one.
     pub(crate) fn process(&self) -> Option<&str> {
         match self {
             Request::Join { .. } => None,

@@ -12,10 +12,8 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, Input, KeyChange, Machine, Now, Output, Outputs, TapEvent};
 use std::collections::BTreeMap;
 
-/// A heartbeat of a process that waits for its answer.
 #[derive(Clone, Copy, Debug)]
 struct Beat {
-    /// The view that the process knows.
     view: u64,
     due: u64,
 }
@@ -24,7 +22,7 @@ struct Beat {
 ///
 /// A process sends lines of words, and gets a line for each. `P` is the name of its membership,
 /// which it chooses and uses once; `V` the number of the view that it knows, `G` the version of the
-/// grantor. Waits are in microseconds, leases and their ends in milliseconds; zero is no lease.
+/// grantor. Waits are in microseconds, leases and their ends in milliseconds; zero means no lease.
 ///
 /// | request | answers |
 /// | --- | --- |
@@ -35,10 +33,10 @@ struct Beat {
 /// | `get P V KEY` | `value N` |
 /// | `put P V KEY N` | `done` |
 ///
-/// Any of them but `join` may be answered by `departed` (the process is no member any more),
-/// `later` (this server does not know of it yet, or knows another view), `not-grantor`, `busy` (the
-/// grantor recovers), `full`, and `error TEXT`. A process sends `alive` to every server, `put` to
-/// every server of its view, and `get` to any of them.
+/// All but `join` may also be answered by `departed` (the process is no longer a member), `later`
+/// (this server does not know it yet, or knows another view), `not-grantor`, `busy` (the grantor
+/// recovers), `full`, and `error TEXT`. A process sends `alive` to every server, `put` to every
+/// server of its view, and `get` to any of them.
 #[derive(Debug)]
 pub struct GemFire {
     config: Config,
@@ -46,7 +44,6 @@ pub struct GemFire {
     pub(crate) grantor: Option<Grantor>,
     peers: Peers,
     connections: BTreeMap<ConnectionId, Accepted>,
-    /// The process whose heartbeats arrive on a connection.
     processes: BTreeMap<ConnectionId, String>,
     applicants: BTreeMap<ConnectionId, String>,
     beats: BTreeMap<ConnectionId, Beat>,
@@ -55,7 +52,7 @@ pub struct GemFire {
 }
 
 impl GemFire {
-    /// A server that starts. It keeps nothing on disk.
+    /// Keeps nothing on disk.
     pub fn new(config: Config, now: Now) -> GemFire {
         GemFire {
             membership: Membership::new(&config, born(now), now.monotonic.0),
@@ -135,7 +132,6 @@ impl GemFire {
         self.out.list.push(Output::Send { connection, bytes });
     }
 
-    /// Serves a line, if one is complete.
     fn serve(&mut self, from: ConnectionId) {
         let Some(connection) = self.connections.get_mut(&from) else { return };
         let (line, peer) = (connection.line(), connection.peer);
@@ -210,7 +206,6 @@ impl GemFire {
         }
     }
 
-    /// Why a request is not for this server, or not now.
     fn refusal(&self, request: &Request) -> Option<&'static str> {
         let process = request.process()?;
         let Some(view) = &self.membership.view else { return Some("later") };
@@ -262,7 +257,6 @@ impl GemFire {
         self.say(from, &answer);
     }
 
-    /// Performs what follows from an input.
     fn settle(&mut self) {
         let now = self.now.monotonic.0;
         self.membership.pass(now, born(self.now));
@@ -282,7 +276,6 @@ impl GemFire {
         }
     }
 
-    /// Begins to grant locks, or ends.
     fn change_role(&mut self) {
         let me = self.membership.me;
         let view = self.membership.view.as_ref();
@@ -306,7 +299,7 @@ impl GemFire {
         }
     }
 
-    /// Answers the applicants that are members, and those that this server cannot make members.
+    /// Answers applicants that this server has admitted or cannot admit.
     fn admit(&mut self) {
         let is_coordinator = self.membership.is_coordinator();
         let view = self.membership.view.as_ref();
@@ -329,7 +322,7 @@ impl GemFire {
         }
     }
 
-    /// Answers the heartbeats that have waited long enough, or whose processes know an old view.
+    /// Answers heartbeats that have waited long enough, or that know an old view.
     fn beat(&mut self, now: u64) {
         let Some(view) = &self.membership.view else { return self.drop_beats() };
         let (grantor, version) =
@@ -362,7 +355,6 @@ impl GemFire {
         }
     }
 
-    /// Sends the grantor's answers, and tells the judge what has changed.
     fn report(&mut self) {
         let Some(grantor) = &mut self.grantor else { return };
         let answers = std::mem::take(&mut grantor.answers);
@@ -399,7 +391,6 @@ impl GemFire {
     }
 }
 
-/// Names the life of a server that begins now.
 fn born(now: Now) -> u64 {
     u64::try_from(now.wall.0).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
-//! Describes the bytes of a connection, for pictures.
+//! Renders messages as text for pictures.
 
 use fencepost_machine::wording::{Speaker, lines};
 
-/// The lines, without the views that servers send each other.
+/// Omits the views that servers send each other.
 pub(crate) fn gemfire(speaker: Speaker, bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let short = text.lines().map(|line| line.split_once(" {").map_or(line, |(head, _)| head));

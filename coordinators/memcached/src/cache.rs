@@ -4,7 +4,7 @@ use crate::clock::{Clock, Expiry};
 use bytes::Bytes;
 use std::collections::BTreeMap;
 
-/// Bytes of an item besides key and value: header with cas number, end of the key, line end.
+/// The header with cas number, the end of the key, and the line end.
 const OVERHEAD: usize = 48 + 8 + 1 + 2;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -12,7 +12,7 @@ pub(crate) struct Item {
     pub(crate) flags: u32,
     pub(crate) value: Bytes,
     pub(crate) expiry: Expiry,
-    /// Unique among all changes since the server started.
+    /// Unique since the server started.
     pub(crate) cas: u64,
     stored_at: u64,
     used: u64,
@@ -24,7 +24,7 @@ pub(crate) enum Gone {
     Flushed(Item),
 }
 
-/// The latest flush (`oldest_live` and `oldest_cas` in memcached.c).
+/// `oldest_live` and `oldest_cas` in memcached.c.
 #[derive(Clone, Copy, Debug)]
 struct Flush {
     /// Items stored up to this clock reading are gone from then on.
@@ -140,7 +140,7 @@ impl Cache {
         std::mem::take(&mut self.items).into_iter().collect()
     }
 
-    /// `flush_all`: once the clock reads `at`, items older than that are gone.
+    /// `flush_all`
     pub(crate) fn flush(&mut self, at: Expiry, clock: &Clock) {
         let at = match at {
             Expiry::Never => clock.shows,
@@ -156,7 +156,7 @@ impl Cache {
         self.items.keys().cloned().collect()
     }
 
-    /// Returns whether the item is small enough (`item_size_ok` with the default limit of 1 MB).
+    /// `item_size_ok` with the default limit of 1 MB.
     pub(crate) fn fits(key: &[u8], length: usize) -> bool {
         key.len() + length + OVERHEAD <= 1024 * 1024
     }

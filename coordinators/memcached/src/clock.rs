@@ -1,33 +1,27 @@
-//! memcached's clock: whole seconds since shortly before the start, updated once a second
-//! (`clock_handler` in memcached.c).
-//!
-//! It follows the monotonic clock and ignores steps of the wall clock. Expiry uses the last
-//! reading: a ten-second lease that begins just before an update lasts little more than nine
-//! seconds.
+//! memcached's clock: whole seconds, updated once a second (`clock_handler` in memcached.c). A
+//! ten-second lease that begins just before an update lasts little more than nine seconds.
 
 use fencepost_machine::Now;
 
-/// Interval between readings, in microseconds.
 pub(crate) const TICK_US: u64 = 1_000_000;
 
 /// The first reading: `ITEM_UPDATE_INTERVAL` plus two seconds, so that items look younger.
 const AT_START: u64 = 62;
 
-/// Longer expiries are absolute times (`REALTIME_MAXDELTA`: 30 days).
+/// `REALTIME_MAXDELTA`: longer expiries are absolute times.
 const SPAN_MAX: i64 = 60 * 60 * 24 * 30;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Expiry {
     Never,
-    /// Expired once the clock reads this.
     At(u64),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Clock {
-    /// The monotonic clock, in whole seconds, at reading zero.
+    /// On the monotonic clock, in whole seconds.
     origin: i64,
-    /// The wall clock, in whole seconds, at reading zero.
+    /// On the wall clock, in whole seconds.
     started: i64,
     pub(crate) shows: u64,
     read_us: u64,
@@ -55,8 +49,8 @@ impl Clock {
         self.read_us = now.monotonic.0;
     }
 
-    /// Interprets an expiry in a command (`realtime` in memcached.c): 0 means never, up to 30 days
-    /// a duration, more a wall-clock time, and a negative value is already expired.
+    /// `realtime` in memcached.c: 0 means never, up to 30 days a duration, more a wall-clock time,
+    /// and a negative value is already expired.
     pub(crate) fn expiry(&self, given: i64) -> Expiry {
         match given {
             0 => Expiry::Never,
@@ -70,7 +64,6 @@ impl Clock {
         matches!(expiry, Expiry::At(at) if at <= self.shows)
     }
 
-    /// Returns when the reading will reach `expiry`, in wall-clock milliseconds, for the judge.
     pub(crate) fn in_wall_ms(&self, expiry: Expiry) -> Option<i64> {
         let Expiry::At(at) = expiry else { return None };
         let readings = i64::try_from(at).ok()?.checked_sub(i64::try_from(self.shows).ok()?)?;

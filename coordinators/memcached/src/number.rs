@@ -1,7 +1,5 @@
-//! Numbers in commands, as parsed by `safe_strtol` and related functions in util.c.
-//!
-//! They use C's `strtol`: leading spaces and a sign are allowed, and the digits may be followed by
-//! a space and anything else.
+//! Numbers in commands (`safe_strtol` and others in util.c). As with C's `strtol`, leading spaces
+//! and a sign are allowed, and the digits may be followed by a space and anything else.
 
 fn parse(text: &[u8]) -> Option<(bool, u128)> {
     let blank = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0b;
@@ -21,14 +19,14 @@ fn parse(text: &[u8]) -> Option<(bool, u128)> {
     Some((negative, value))
 }
 
-/// `safe_strtol`: a signed 64-bit number, truncated to its lower 32 bits.
+/// `safe_strtol`: truncated to the lower 32 bits.
 pub(crate) fn signed(text: &[u8]) -> Option<i32> {
     let (negative, value) = parse(text)?;
     let value = i128::try_from(value).ok()?;
     i64::try_from(if negative { -value } else { value }).ok().map(|value| value as i32)
 }
 
-/// Parses an expiry. A value beyond 32 bits may become negative, that is, already expired.
+/// A value beyond 32 bits may become negative, that is, already expired.
 pub(crate) fn expiry(text: &[u8]) -> Option<i64> {
     signed(text).map(i64::from)
 }

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 /// A longer line that is not a `get` closes the connection.
 const LINE_MAX: usize = 2_048;
 
-/// Configuration of a server.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Memory limit for items, in bytes (`-m`).
@@ -24,14 +24,12 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// memcached's defaults: 64 MB, 1,024 connections.
     fn default() -> Config {
         Config { memory_limit: 64 * 1024 * 1024, connections_max: 1_024, tap_prefix: None }
     }
 }
 
-/// One memcached server. The driver sends [`Input::Timer`] when it boots. It has no disk: a restart
-/// creates a new, empty server.
+/// The driver sends [`Input::Timer`] when it boots. A restart creates an empty server.
 #[derive(Debug)]
 pub struct Memcached {
     config: Config,
@@ -39,7 +37,6 @@ pub struct Memcached {
     pub(crate) clock: Clock,
     connections: BTreeMap<ConnectionId, Connection>,
     out: Outputs,
-    /// The connection whose command is being executed.
     acting: Option<ConnectionId>,
     pub(crate) counts: Counts,
 }
@@ -128,7 +125,7 @@ impl Connection {
 }
 
 impl Memcached {
-    /// An empty server about to boot.
+    /// The server is about to boot.
     pub fn new(config: Config, now: Now) -> Memcached {
         Memcached {
             cache: Cache::new(config.memory_limit),
@@ -151,7 +148,7 @@ impl Memcached {
         }
     }
 
-    /// Executes one complete command of a connection. A line and its data block are one command.
+    /// A line and its data block are one command.
     fn serve(&mut self, id: ConnectionId) {
         while let Some(request) = self.connections.get_mut(&id).and_then(Connection::next) {
             self.acting = Some(id);
@@ -203,8 +200,7 @@ impl Memcached {
         }
     }
 
-    /// Stores a value and reports it, with any evictions, to the judge. A value stored as already
-    /// expired is reported as a removal.
+    /// Reports a value stored as already expired as a removal.
     pub(crate) fn put(&mut self, key: &[u8], flags: u32, value: Bytes, expiry: Expiry) {
         self.counts.sets += 1;
         let before = self.cache.get(key).cloned();

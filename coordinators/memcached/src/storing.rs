@@ -8,7 +8,7 @@ use crate::server::{Memcached, Then};
 use bytes::Bytes;
 
 impl Memcached {
-    /// `process_update_command`: key, flags, expiry, length, and the cas number for `cas`.
+    /// `process_update_command`
     pub(crate) fn begin(&mut self, mode: Mode, words: &[&[u8]], quiet: bool) -> Then {
         let bad = || Then::Reply(reply(BAD_LINE, quiet));
         let numbers = (flags(words[1]), number::expiry(words[2]), signed(words[3]));
@@ -32,7 +32,7 @@ impl Memcached {
         Then::Await(Storing { mode, key, flags, expiry, length, quiet })
     }
 
-    /// `complete_nread_ascii`: handles the complete data block.
+    /// `complete_nread_ascii`
     pub(crate) fn finish(&mut self, storing: Storing, block: &Bytes) -> Vec<u8> {
         let quiet = storing.quiet;
         if &block[storing.length..] != b"\r\n" {

@@ -123,8 +123,8 @@ fn pick(choices: &'static [&'static str]) -> impl Strategy<Value = String> {
     prop::sample::select(choices).prop_map(str::to_owned)
 }
 
-/// Keys that are not too long. A `get` with a key that is too long makes memcached drop its pending
-/// replies to earlier commands of the same packet, which ours has already sent.
+/// A `get` with a key that is too long makes memcached drop its pending replies to earlier commands
+/// of the same packet, which ours has already sent.
 fn good_key() -> impl Strategy<Value = String> {
     prop_oneof![12 => pick(&["a", "b", "lock"]), 1 => Just("k".repeat(250))]
 }
@@ -133,14 +133,13 @@ fn key() -> impl Strategy<Value = String> {
     prop_oneof![12 => good_key(), 1 => Just("k".repeat(251))]
 }
 
-/// Expiries that never occur within a sequence.
 fn expiry() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "2592001", "2147483647", "2147483648", "", "100 x"];
     prop_oneof![8 => pick(&["0", "100", "2592000"]), 1 => pick(odd)]
 }
 
-/// Deltas that keep values below 2^63: beyond it memcached looks for a minus sign past the end of
-/// the value, in uninitialized memory.
+/// Below 2^63: beyond it memcached looks for a minus sign past the end of the value, in
+/// uninitialized memory.
 fn number() -> impl Strategy<Value = String> {
     let odd = &["-1", "abc", "18446744073709551616", "5x", "+5"];
     prop_oneof![8 => (0..30_u64).prop_map(|n| n.to_string()), 1 => pick(odd)]
@@ -151,7 +150,7 @@ fn id() -> impl Strategy<Value = String> {
     prop_oneof![8 => (1..30_u64).prop_map(|n| format!("@{n}@")), 1 => pick(odd)]
 }
 
-/// Makes cas ids absolute: `first` is the server's first in this sequence.
+/// `first` is the server's first cas id in this sequence.
 fn with_ids(request: &str, first: u64) -> String {
     (1..30).fold(request.to_owned(), |text, n| {
         text.replace(&format!("@{n}@"), &(first + n).to_string())
@@ -230,8 +229,7 @@ fn replies_are_those_of_a_real_memcached() {
     }
 }
 
-/// Compares both servers. The real server's cas numbers continue across sequences, so replies are
-/// compared with cas numbers relative to the first.
+/// The real server's cas numbers continue across sequences, so the first one is the reference.
 fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     let mut stream = real.connect();
     let base = first_cas(&ask(&mut stream, &fresh()));
@@ -255,8 +253,7 @@ fn check(real: &Real, commands: &[String]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Clears the server and requests a cas number. Deletes keys too: flushed items may reappear in
-/// memcached after a later `flush_all` with a delay.
+/// Deletes keys too: flushed items may reappear in memcached after a later delayed `flush_all`.
 fn fresh() -> Vec<u8> {
     let keys = ["a", "b", "lock", &"k".repeat(250)].map(|key| format!("delete {key}\r\n"));
     let ask = b"set zero 0 0 1\r\nz\r\ngets zero\r\ndelete zero\r\n";

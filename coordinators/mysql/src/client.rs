@@ -15,9 +15,9 @@ use login::Login;
 use statements::Job;
 use std::collections::BTreeSet;
 
-/// Time limit for logging in (default of `connect_timeout`).
+/// Default of `connect_timeout`.
 const LOGIN_MAX_US: u64 = 10_000_000;
-/// How often a session that waits for a lock checks whether its client is still connected.
+/// A waiting session checks at this interval whether its client is still connected.
 const LOOK_EVERY_US: i64 = 1_000_000;
 
 #[derive(Debug, Default)]
@@ -35,8 +35,7 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// Appends the committed changes to the log. Returns the sync to wait for (default of
-    /// `innodb_flush_log_at_trx_commit`), if any.
+    /// Returns the sync to wait for, if any (default of `innodb_flush_log_at_trx_commit`).
     fn write_log(&mut self) -> Option<u64> {
         let records = std::mem::take(&mut self.store.unlogged);
         if records.is_empty() {
@@ -70,7 +69,6 @@ pub(crate) struct Client {
     silent_since: u64,
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
-    /// Commands executed since they were last counted.
     pub(crate) commands: u32,
 }
 
@@ -80,7 +78,7 @@ enum Stage {
     Ready,
 }
 
-/// A wait in a queue. The real server waits until a time of its wall clock.
+/// The real server waits until a time of its wall clock.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Wait {
     from: i64,
@@ -91,8 +89,8 @@ struct Wait {
 }
 
 impl Wait {
-    /// Starts a wait; `None` if it is over immediately. That includes an end beyond 64 bits of
-    /// nanoseconds, which overflows in the real server.
+    /// Returns `None` if the wait is over immediately. An end beyond 64 bits of nanoseconds
+    /// overflows in the real server.
     fn new(now: Now, micros: i128, is_for_row: bool) -> Option<Wait> {
         if micros <= 0 {
             return None;
@@ -211,7 +209,6 @@ impl Client {
         core.sessions.remove(&self.session.id);
     }
 
-    /// Handles a closed connection: noticed immediately, or at the next check of a waiting session.
     pub(crate) fn hang_up(&mut self, core: &mut Core) {
         self.is_gone = true;
         let now = core.now.wall.0;
@@ -254,12 +251,11 @@ impl Client {
         }
     }
 
-    /// Returns whether the current wait ends by itself with a reply.
     pub(crate) fn will_be_answered(&self) -> bool {
         self.is_busy() && !self.is_gone
     }
 
-    /// Kills the statement or the session. Between two statements there is nothing to kill.
+    /// Between two statements there is nothing to kill.
     pub(crate) fn kill(&mut self, core: &mut Core, is_query: bool) {
         if !is_query {
             return self.leave(core);

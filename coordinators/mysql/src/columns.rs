@@ -27,13 +27,12 @@ const BINARY: u16 = 128;
 const DEFAULT_NOW: u16 = 1_024;
 const NO_DEFAULT: u16 = 4_096;
 const PART: u16 = 16_384;
-/// Character set number of everything but text.
+/// For everything but text.
 const NO_CHARSET: u16 = 63;
-/// Decimals of a text.
 const NO_PLACES: u8 = 39;
-/// Maximum length of a column name, in characters.
+/// In characters.
 const NAME_MAX: usize = 255;
-/// Numbers with more characters are BIGINT.
+/// In characters; longer numbers are BIGINT.
 const LONG_MAX: u32 = 9;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -141,7 +140,6 @@ fn short(name: &[u8]) -> &[u8] {
     }
 }
 
-/// Errors: 1054, 1193, 4079, and 1235 for comparisons that are not modelled.
 pub(crate) fn shape(expression: &Expression, session: &Session) -> Outcome<Shape> {
     Ok(match expression {
         Expression::Literal(value) => literal(value, session),

@@ -10,9 +10,7 @@ pub(crate) struct SqlError {
 
 pub(crate) type Outcome<T> = Result<T, SqlError>;
 
-/// Maximum length of the quotation in a syntax error.
 const NEAR_MAX: usize = 80;
-/// Maximum length of a name in a message.
 const NAME_MAX: usize = 100;
 
 impl SqlError {

@@ -1,9 +1,8 @@
 //! Statements about tables, executed row by row.
 //!
-//! [`prepare`] finds the table, binds column names to positions (`bind`) and creates a [`Run`]. A
-//! run visits rows (`scan`, `insert`). At a row that another transaction has locked it stops, and
-//! visits the same row again when it resumes; locks that it already has are granted again. A
-//! statement that fails is undone but keeps its locks; a deadlock rolls back the whole transaction.
+//! At a row that another transaction has locked a [`Run`] stops, and visits the same row again when
+//! it resumes; locks that it already has are granted again. A statement that fails is undone but
+//! keeps its locks; a deadlock rolls back the whole transaction.
 
 mod assign;
 mod bind;
@@ -47,7 +46,7 @@ struct Target {
     id: TableId,
     definition: Rc<Definition>,
     now: Instant,
-    /// Lock wait timeout in microseconds; `None` skips locked rows.
+    /// In microseconds; `None` skips locked rows.
     patience: Option<i128>,
 }
 
@@ -104,7 +103,6 @@ impl Run {
 }
 
 impl Target {
-    /// Requests a lock, and queues if it conflicts with another. Errors: 1205, 1213.
     fn lock(&self, store: &mut Store, mut wanted: Wanted) -> Outcome<Locked> {
         let other = match store.ask(&mut wanted) {
             Answer::Had { is_new } => {
@@ -164,7 +162,6 @@ pub(crate) fn prepare(
     }
 }
 
-/// Errors: 1046, 1146.
 fn open(named: &Named, context: &mut Context<'_>, now: Instant) -> Outcome<Target> {
     let Context { store, session } = context;
     let id = store.find(&whole(named, session)?)?;

@@ -54,5 +54,4 @@ mod wording;
 pub use server::{Config, Mysql};
 pub use wording::wording;
 
-/// The modelled version, as the server reports it.
 pub(crate) const VERSION: &str = "10.11.19-MariaDB-0+deb12u1";

@@ -1,8 +1,5 @@
-//! User locks: owner, count, and queue.
-//!
-//! They behave like MariaDB's metadata locks: a session may hold any number of locks and take its
-//! own again, a released lock goes to the longest waiter, and a deadlock is resolved immediately by
-//! refusing one session.
+//! User locks, like MariaDB's metadata locks: reentrant, first come first served, and a deadlock
+//! immediately refuses one session.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -46,7 +43,7 @@ impl UserLocks {
         self.held.insert(name, Holder { by: session, times: 1 });
     }
 
-    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
+    /// Returns `false` if a deadlock refuses this session.
     pub(crate) fn wait(&mut self, session: SessionId, name: &[u8]) -> bool {
         let circle = self.circle(session, name);
         if !circle.is_empty() {
@@ -63,7 +60,6 @@ impl UserLocks {
         true
     }
 
-    /// Returns the cycle of waiting sessions that this wait would close, or none.
     fn circle(&self, session: SessionId, name: &[u8]) -> Vec<SessionId> {
         let (mut wanted, mut circle) = (name, vec![session]);
         while circle.len() <= self.waiting.len() + 1 {
@@ -78,8 +74,7 @@ impl UserLocks {
         Vec::new()
     }
 
-    /// Selects the session with the fewest refusals, then the nearest to the one that closed the
-    /// cycle.
+    /// The session with the fewest refusals, then the nearest to the one that closed the cycle.
     fn victim(&self, circle: &[SessionId]) -> SessionId {
         let times = |session: &SessionId| self.refused.get(session).copied().unwrap_or(0);
         circle.iter().copied().min_by_key(times).unwrap_or(0)
@@ -139,7 +134,6 @@ impl UserLocks {
         }
     }
 
-    /// The held locks whose names begin with this prefix, with their owners.
     pub(crate) fn all(&self, prefix: &str) -> impl Iterator<Item = (String, SessionId)> {
         let named = self.held.iter().filter(move |(name, _)| name.starts_with(prefix.as_bytes()));
         named.map(|(name, held)| (String::from_utf8_lossy(name).into_owned(), held.by))

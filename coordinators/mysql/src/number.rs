@@ -30,7 +30,7 @@ pub(crate) struct Seconds {
     pub(crate) is_whole: bool,
 }
 
-/// Further digits are ignored: such a number exceeds every time.
+/// More digits exceed every time.
 const DIGITS_MAX: usize = 25;
 
 pub(crate) fn seconds(text: &[u8]) -> Seconds {
@@ -60,7 +60,6 @@ pub(crate) fn seconds(text: &[u8]) -> Seconds {
     Seconds { micros: if is_negative { -micros } else { micros }, is_whole }
 }
 
-/// Parses digits; saturates.
 fn integer(digits: &[u8]) -> i128 {
     let start = digits.iter().position(|byte| *byte != b'0').unwrap_or(digits.len());
     let digits = &digits[start..];

@@ -5,7 +5,7 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 
 /// A body of this length continues in the next packet.
 const PART_MAX: usize = 0xff_ffff;
-/// Maximum body length (default of `max_allowed_packet`).
+/// Default of `max_allowed_packet`.
 pub(crate) const BODY_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(PartialEq, Eq, Debug)]
@@ -48,7 +48,7 @@ fn scan(input: &BytesMut, number: u8) -> Scan {
     }
 }
 
-/// Takes the next body, whose first packet must have `number`, and advances `number`.
+/// Expects and advances `number`.
 pub(crate) fn take(input: &mut BytesMut, number: &mut u8) -> Frame {
     let (frame, next) = match scan(input, *number) {
         Scan::More => return Frame::More,

@@ -10,7 +10,7 @@ use crate::timestamp::Instant;
 use crate::value::Value;
 use crate::variables::Setting;
 
-/// Maximum length of a lock name, in bytes.
+/// In bytes.
 const NAME_MAX: usize = 192;
 /// From here on a number of seconds rounds to 2^63 as a double.
 const SECONDS_MAX: i128 = (1 << 63) - 512;
@@ -32,7 +32,7 @@ pub(crate) struct Run {
     operations: Vec<Operation>,
     at: usize,
     stack: Vec<Value>,
-    /// Start of the statement, in microseconds since the Unix epoch.
+    /// In microseconds since the Unix epoch.
     now: i64,
     /// DO reports errors as messages and continues with NULL.
     continues_after_errors: bool,
@@ -62,7 +62,6 @@ impl Run {
         Run { continues_after_errors: true, ..Run::new(expressions, now) }
     }
 
-    /// Resumes the waiting call with its result. Errors: 1213.
     pub(crate) fn answer(&mut self, came: Outcome<Value>, session: &mut Session) -> Outcome<()> {
         let value = match came {
             Err(error) if self.continues_after_errors => {
@@ -78,7 +77,7 @@ impl Run {
         Ok(())
     }
 
-    /// Runs until done or waiting. A killed session does not wait. Errors: 1059, 1213.
+    /// A killed session does not wait.
     pub(crate) fn go_on(
         &mut self,
         session: &mut Session,
@@ -220,7 +219,7 @@ fn compare(comparison: Comparison, left: &Value, right: &Value) -> Value {
     }
 }
 
-/// Returns the name up to its first zero; `None` for NULL and for an empty name. Errors: 1059.
+/// The name ends at its first zero. An empty name counts as NULL.
 fn lock_name(value: &Value) -> Outcome<Option<Vec<u8>>> {
     let text = match value {
         Value::Text(text) if !text.is_empty() => text,

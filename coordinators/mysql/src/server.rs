@@ -15,14 +15,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// MariaDB's default of `max_connections`; one more is accepted for an administrator.
 const CLIENTS_MAX: usize = 151;
-/// Interval, in microseconds, between purges of old row versions.
+/// In microseconds, between purges of old row versions.
 const PURGE_EVERY_US: u64 = 1_000_000;
 /// A longer log is rewritten at startup.
 const LOG_MAX: usize = 1 << 20;
-/// Number of the first session; the server itself uses the lower ones.
+/// The server itself uses the lower ones.
 const FIRST_SESSION: SessionId = 3;
 
-/// Configuration of a server.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Maximum number of clients (`max_connections`).
@@ -42,7 +42,7 @@ impl Default for Config {
     }
 }
 
-/// One MariaDB server. Committed data survives a restart, locks do not.
+/// Committed data survives a restart, locks do not.
 #[derive(Debug)]
 pub struct Mysql {
     core: Core,
@@ -51,7 +51,6 @@ pub struct Mysql {
     next_session: SessionId,
     config: Config,
     check: Check,
-    /// The owners of the watched locks when they were last reported.
     told: BTreeMap<String, SessionId>,
     has_booted: bool,
     checkpoint: Option<DiskImage>,
@@ -59,7 +58,7 @@ pub struct Mysql {
 }
 
 impl Mysql {
-    /// A server about to boot from this disk, without clients.
+    /// The server is about to boot from this disk.
     pub fn new(config: Config, image: &DiskImage) -> Mysql {
         let files = journal::open(image);
         let store = log::replay(files.log);

@@ -7,9 +7,8 @@ use crate::packet::Status;
 use crate::store::Store;
 use crate::variables::Variables;
 
-/// Databases of every server. None of them has tables here.
 const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema", "sys"];
-/// Maximum number of kept messages (default of `max_error_count`).
+/// Default of `max_error_count`.
 const MESSAGES_MAX: usize = 64;
 
 #[derive(Debug)]
@@ -22,9 +21,9 @@ pub(crate) struct Session {
     pub(crate) variables: Variables,
     pub(crate) in_transaction: bool,
     pub(crate) isolation: &'static str,
-    /// The client's `timestamp` variable, in microseconds since the Unix epoch.
+    /// In microseconds since the Unix epoch.
     pub(crate) timestamp: Option<i64>,
-    /// The client counts found rows, changed or not (CLIENT_FOUND_ROWS).
+    /// Counts found rows, changed or not (CLIENT_FOUND_ROWS).
     pub(crate) counts_found: bool,
     pub(crate) no_index: bool,
     pub(crate) takes_several: bool,
@@ -119,7 +118,6 @@ impl Session {
         DATABASES.contains(&name) || store.databases.contains(name)
     }
 
-    /// Errors: 1046, 1049.
     pub(crate) fn choose(&mut self, name: &str, store: &Store) -> Result<(), SqlError> {
         if name.is_empty() {
             return Err(SqlError::no_database());
@@ -139,7 +137,6 @@ impl Session {
         Ok(())
     }
 
-    /// `COM_RESET_CONNECTION`.
     pub(crate) fn reset(&mut self) {
         self.variables = Variables::default();
         self.charset = crate::charset::DEFAULT;

@@ -1,10 +1,4 @@
-//! The store, modelled after InnoDB: databases, tables with row versions, transactions and row
-//! locks.
-//!
-//! A statement finds its table (`schema`), requests the locks that its isolation level demands
-//! (`locks`), reads the newest version of a row or the one in its view (`rows`), and adds a
-//! version, which its transaction commits or rolls back (`transaction`). Committed changes go to
-//! the log (`log`), from which a restarted server restores its tables.
+//! The store, modelled after InnoDB: tables with row versions, transactions and row locks.
 
 pub(crate) mod key;
 pub(crate) mod locks;
@@ -55,7 +49,6 @@ pub(crate) struct Store {
 }
 
 impl Store {
-    /// Errors: 1146.
     pub(crate) fn find(&self, name: &TableName) -> Outcome<TableId> {
         self.names.get(name).copied().ok_or_else(|| {
             let message = format!("Table '{}.{}' doesn't exist", name.0, name.1);
@@ -93,7 +86,6 @@ impl Store {
         others.any(|(_, transaction)| transaction.tables.contains(&table))
     }
 
-    /// The locked rows whose names begin with this prefix, with the owner of each lock.
     pub(crate) fn locked_rows(&self, prefix: &str) -> BTreeMap<String, SessionId> {
         let mut found = BTreeMap::new();
         for (table, key, by) in self.locks.exclusive() {

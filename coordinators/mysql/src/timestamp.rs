@@ -17,7 +17,6 @@ impl Instant {
         Instant { micros: self.micros - self.micros.rem_euclid(unit), places }
     }
 
-    /// Formats as `2026-01-31 12:00:00.500`.
     pub(crate) fn text(self) -> String {
         let (year, month, day) = date_of(self.micros.div_euclid(DAY));
         let of_day = self.micros.rem_euclid(DAY);
@@ -38,7 +37,6 @@ pub(crate) enum Wrong {
     Form,
 }
 
-/// Parses `2026-01-31` with an optional time, and as many decimals as are written.
 pub(crate) fn read(text: &str) -> Result<Instant, Wrong> {
     if !text.bytes().any(|byte| byte.is_ascii_digit()) {
         return Err(Wrong::Value);

@@ -70,7 +70,6 @@ impl Variables {
         }
     }
 
-    /// Applies `interactive_timeout` instead of `wait_timeout`.
     pub(crate) fn make_interactive(&mut self) {
         if let Ok(Setting::Number(seconds)) = self.get("interactive_timeout", false) {
             self.integers.insert("wait_timeout", seconds);
@@ -91,7 +90,6 @@ impl Variables {
         }
     }
 
-    /// Checks an assignment; `None` is the default. Errors: 1193, 1231, 1232, 1238.
     pub(crate) fn check(&self, name: &str, value: Option<&Value>) -> Outcome<Change> {
         if name == "autocommit" {
             return autocommit(value).map(Change::Autocommit);
@@ -143,7 +141,7 @@ impl Integer {
     }
 }
 
-/// Parses seconds since the Unix epoch; zero and the default select the clock.
+/// Zero and the default select the clock.
 fn timestamp(value: Option<&Value>) -> Outcome<Option<i64>> {
     let micros = match value {
         None => 0,

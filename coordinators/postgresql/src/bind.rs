@@ -14,11 +14,9 @@ pub(crate) struct Binder<'t> {
     pub(crate) table: Option<&'t Definition>,
     pub(crate) alias: Option<String>,
     pub(crate) has_excluded: bool,
-    /// Parameter types; `None` while unknown.
     pub(crate) parameters: Vec<Option<Type>>,
-    /// Arguments of COUNT; `None` where it is not allowed.
+    /// `None` where COUNT is not allowed.
     pub(crate) counts: Option<Vec<Option<Bound>>>,
-    /// The first column outside of COUNT, and its position.
     loose_column: Option<(String, usize)>,
 }
 
@@ -118,7 +116,6 @@ impl<'t> Binder<'t> {
         Ok(Typed { bound, kind: own.columns[index].kind, position })
     }
 
-    /// Errors: 42804 if it is not boolean.
     pub(crate) fn boolean(&mut self, expression: &Expression, clause: &str) -> Outcome<Bound> {
         let typed = self.bind(expression)?;
         let (kind, position) = (typed.kind, typed.position);
@@ -163,7 +160,6 @@ impl<'t> Binder<'t> {
         Ok(outputs)
     }
 
-    /// The first column outside of COUNT, and its position.
     pub(crate) fn loose_column(&self) -> Option<(String, usize)> {
         self.loose_column.clone()
     }
@@ -196,7 +192,6 @@ impl<'t> Binder<'t> {
         Ok(table.columns.iter().enumerate().map(of).collect())
     }
 
-    /// Returns all parameter types. Errors: 42P18.
     pub(crate) fn settled(&self) -> Outcome<Vec<Type>> {
         let settle = |(index, kind): (usize, &Option<Type>)| {
             let number = index + 1;
@@ -237,7 +232,6 @@ fn name_of(expression: &Expression) -> String {
     }
 }
 
-/// Returns whether an expression has its own name, which a cast keeps.
 fn has_name(expression: &Expression) -> bool {
     match &expression.node {
         Node::Column { .. } | Node::Call { .. } | Node::Keyword(_) => true,

@@ -7,10 +7,8 @@ use crate::types::{Type, Value};
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Bound {
     Constant(Value),
-    /// Counted from 0.
     Parameter(usize),
     Column(usize),
-    /// A column of the row that conflicted.
     Excluded(usize),
     Negate(Box<Bound>, Type),
     Not(Box<Bound>),
@@ -18,16 +16,9 @@ pub(crate) enum Bound {
     Compare(Operator, Box<Bound>, Box<Bound>),
     Arithmetic(Operator, Box<Bound>, Box<Bound>, Type),
     IsNull(Box<Bound>, bool),
-    Convert {
-        value: Box<Bound>,
-        from: Type,
-        to: Type,
-        is_cast: bool,
-    },
-    /// Without trailing spaces.
+    Convert { value: Box<Bound>, from: Type, to: Type, is_cast: bool },
     Trim(Box<Bound>),
     Call(Function, Vec<Bound>),
-    /// Index of a COUNT.
     Count(usize),
 }
 
@@ -43,20 +34,16 @@ pub(crate) struct Output {
     pub(crate) label: String,
     pub(crate) bound: Bound,
     pub(crate) kind: Type,
-    /// Table and column number, if it is a table's column.
     pub(crate) origin: Option<(u32, i16)>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Function {
-    /// The transaction's start.
     Now,
     StatementTimestamp,
     ClockTimestamp,
     AdvisoryLock(Advisory),
-    AdvisoryUnlock {
-        is_shared: bool,
-    },
+    AdvisoryUnlock { is_shared: bool },
     AdvisoryUnlockAll,
     BackendPid,
     Sleep,
@@ -68,12 +55,11 @@ pub(crate) enum Function {
     Cancel,
     IsInRecovery,
     Promote,
-    /// The value if no condition is true, then each condition with its value.
     Case,
 }
 
 impl Function {
-    /// Returns whether it has the same result for all rows of a statement and no side effects.
+    /// True if the result is the same for all rows of a statement, without side effects.
     pub(crate) fn is_stable(self) -> bool {
         matches!(
             self,
@@ -93,6 +79,5 @@ impl Function {
 pub(crate) struct Advisory {
     pub(crate) is_shared: bool,
     pub(crate) span: Span,
-    /// It never waits.
     pub(crate) tries: bool,
 }

@@ -28,7 +28,6 @@ pub(crate) struct Client {
     portals: BTreeMap<String, Portal>,
     /// After an error, messages are skipped until the next Sync.
     is_skipping: bool,
-    /// The peer has closed the connection; noticed at the next read.
     pub(crate) is_gone: bool,
     pub(crate) is_over: bool,
     pub(crate) commands: u32,
@@ -45,7 +44,6 @@ pub(crate) enum Stage {
 #[derive(Debug)]
 enum Job {
     Query(Box<Query>),
-    /// Name of the portal, and the maximum number of rows (0 for all).
     Execute(String, u32),
     Sync,
 }
@@ -145,7 +143,6 @@ impl Client {
             b'E' => return self.execute(core, body),
             b'C' => self.close(body),
             b'F' => Err(SqlError::unsupported("the function call of the protocol")),
-            // Flush, and the rest of a COPY.
             _ => Ok(()),
         };
         if let Err(error) = outcome {
@@ -204,8 +201,7 @@ impl Client {
         }
     }
 
-    /// Stops waiting for the standby: the commit remains, with a warning that it may not be
-    /// replicated. A terminated session only gets the warning.
+    /// The commit remains. A terminated session only gets the warning.
     pub(crate) fn stop_waiting(&mut self, core: &mut Core, is_over: bool) {
         let what = match is_over {
             true => {
@@ -261,7 +257,6 @@ impl Client {
         self.leave(core);
     }
 
-    /// Ends the session: rolls back its transaction and releases its locks.
     pub(crate) fn leave(&mut self, core: &mut Core) {
         if self.is_over {
             return;

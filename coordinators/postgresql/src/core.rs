@@ -31,7 +31,6 @@ pub(crate) struct Core {
     pub(crate) log: Log,
     pub(crate) is_synchronous: bool,
     pub(crate) confirmed: u64,
-    /// The server is a standby and read-only.
     pub(crate) is_in_recovery: bool,
     pub(crate) is_to_be_promoted: bool,
 }
@@ -61,7 +60,6 @@ impl Core {
         self.log.synced();
     }
 
-    /// Errors: 42P01.
     pub(crate) fn table(&self, named: &Named, own: Option<Xid>) -> Outcome<&Definition> {
         self.heap.named(&named.name, own).ok_or_else(|| {
             let message = format!("relation \"{}\" does not exist", named.name);

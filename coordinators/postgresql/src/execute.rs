@@ -1,7 +1,5 @@
-//! Execution of statements, which may wait in the middle and resume later.
-//!
-//! A [`Run`] locks its table, is planned, takes a snapshot, and visits its rows. A wait is returned
-//! as [`Stop::Wait`]; after it, [`Execution::step`] resumes at the same row.
+//! Execution of statements. A wait is returned as [`Stop::Wait`]; [`Execution::step`] resumes at
+//! the same row.
 
 mod access;
 mod checks;
@@ -56,7 +54,7 @@ pub(crate) struct Run {
     /// Results of functions with side effects, for the expression being evaluated.
     memo: Vec<Value>,
     memo_at: usize,
-    /// The function after those in `memo` got the lock it waited for.
+    /// The function after those in `memo` has its lock.
     is_granted: bool,
     turn: Option<(Tag, LockMode)>,
     progress: Progress,
@@ -69,7 +67,6 @@ struct Progress {
     targets: Option<Vec<VersionId>>,
     at: usize,
     current: Option<VersionId>,
-    /// `current` is newer than the version in the snapshot.
     is_later: bool,
     entering: Option<VersionId>,
     values: Option<Vec<Value>>,
@@ -178,7 +175,6 @@ impl Execution<'_> {
         }
     }
 
-    /// Takes a REPEATABLE READ or SERIALIZABLE snapshot even if the first statement waits.
     pub(super) fn fix_snapshot(&mut self) {
         let Some(open) = &mut self.session.transaction else { return };
         if open.isolation < Isolation::RepeatableRead || open.snapshot.is_some() {

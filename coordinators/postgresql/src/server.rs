@@ -32,7 +32,7 @@ const FIRST_PID: u32 = 1_001;
 /// Process id of the first session on a standby, so that ids differ between servers.
 const FIRST_STANDBY_PID: u32 = 501_001;
 
-/// Configuration of a server.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// Commits reply only once they are on disk (`fsync` and `synchronous_commit`).
@@ -50,7 +50,6 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// PostgreSQL's defaults: durable, and empty.
     fn default() -> Config {
         Config {
             syncs: true,
@@ -63,7 +62,7 @@ impl Default for Config {
     }
 }
 
-/// One PostgreSQL server. The driver sends [`Input::Timer`] when it boots.
+/// The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct Postgresql {
     pub(crate) core: Core,
@@ -74,7 +73,6 @@ pub struct Postgresql {
     has_booted: bool,
     checkpoint: Option<DiskImage>,
     watching: Option<Watching>,
-    /// On a standby, its connection to the primary.
     receiver: Option<Receiver>,
 }
 
@@ -112,7 +110,6 @@ impl Postgresql {
             asked_syncs: 0,
             done_syncs: 0,
             log: Log::new(is_replicated, &files.whole_log),
-            // The schema's statements do not wait for a standby.
             is_synchronous: false,
             confirmed: 0,
             is_in_recovery: false,
@@ -398,7 +395,6 @@ impl Connections for BTreeMap<ConnectionId, Client> {
     }
 }
 
-/// Generates a secret (SplitMix64).
 fn secret(seed: u64, pid: u32) -> u32 {
     let mut mixed = seed.wrapping_add(u64::from(pid).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

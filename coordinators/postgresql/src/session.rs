@@ -13,9 +13,7 @@ use std::rc::Rc;
 #[derive(Debug)]
 pub(crate) struct Session {
     pub(crate) backend: Backend,
-    /// `None` for the session that creates the schema.
     pub(crate) connection: Option<ConnectionId>,
-    /// A cancel request must contain it.
     pub(crate) secret: u32,
     pub(crate) user: String,
     pub(crate) database: String,
@@ -59,7 +57,6 @@ impl Session {
         self.settings = self.first_settings.clone();
     }
 
-    /// Forgets a prepared statement, or all of them. Errors: 26000.
     pub(crate) fn deallocate(&mut self, name: Option<&str>) -> Outcome<()> {
         let Some(name) = name else {
             self.prepared.clear();

@@ -13,7 +13,7 @@ pub(crate) struct Settings {
     texts: BTreeMap<&'static str, String>,
 }
 
-/// Durations with their defaults, in milliseconds.
+/// Defaults in milliseconds.
 const SPANS: &[(&str, u64)] = &[
     ("deadlock_timeout", 1_000),
     ("idle_in_transaction_session_timeout", 0),
@@ -22,8 +22,7 @@ const SPANS: &[(&str, u64)] = &[
     ("statement_timeout", 0),
 ];
 
-/// Settings that are stored without effect, as long as their values match this server's behaviour:
-/// name, default, and allowed values (empty for any).
+/// Stored without effect. Each must be one of the listed values, if any are listed.
 const TEXTS: &[(&str, &str, &[&str])] = &[
     ("DateStyle", "ISO, MDY", &["iso, mdy", "iso", "mdy"]),
     ("IntervalStyle", "postgres", &["postgres"]),
@@ -46,7 +45,7 @@ const FIXED: &[(&str, &str)] = &[
     ("server_version_num", "150018"),
 ];
 
-/// Settings reported to clients at the start and when they change, in the real server's order.
+/// PostgreSQL reports them in this order.
 pub(crate) const REPORTED: &[&str] = &[
     "application_name",
     "client_encoding",
@@ -101,7 +100,6 @@ impl Settings {
         self.spans.get(name).copied().filter(|span| *span > 0).map(|span| span * 1_000)
     }
 
-    /// Returns whether commits wait for a synchronous standby (`synchronous_commit`).
     pub(crate) fn waits_for_standby(&self) -> bool {
         self.texts.get("synchronous_commit").is_none_or(|value| value != "local")
     }
@@ -207,7 +205,6 @@ fn shown(span: u64) -> String {
     }
 }
 
-/// Parses a duration; the default unit is milliseconds.
 fn span_of(name: &str, value: &str) -> Outcome<u64> {
     let text = value.trim();
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());

@@ -24,7 +24,6 @@ pub(crate) struct Parsed {
     pub(crate) parameters: usize,
 }
 
-/// Parses statements separated by semicolons. One syntax error refuses them all.
 pub(crate) fn parse(query: &str) -> Outcome<Vec<Parsed>> {
     let tokens = token::tokens(query)?;
     let mut parser = Parser { tokens, at: 0, length: query.chars().count(), depth: 0 };
@@ -48,7 +47,6 @@ pub(crate) fn parse(query: &str) -> Outcome<Vec<Parsed>> {
     }
 }
 
-/// Words that are names only in quotes.
 const RESERVED: &[&str] = &[
     "all",
     "analyse",

@@ -21,7 +21,6 @@ pub enum Replication {
     },
 }
 
-/// Start of a new cluster's log, as after the first base backup.
 const FIRST: u64 = 0x0300_0000;
 
 pub(crate) fn shown(position: u64) -> String {
@@ -30,7 +29,6 @@ pub(crate) fn shown(position: u64) -> String {
 
 #[derive(Debug)]
 pub(crate) struct Log {
-    /// A server without replication keeps no log in memory.
     is_kept: bool,
     parts: VecDeque<(u64, Bytes)>,
     end: u64,
@@ -72,7 +70,6 @@ impl Log {
         self.flushed = self.syncing.pop_front().unwrap_or(self.flushed).max(self.flushed);
     }
 
-    /// Treats the whole log as synced, for a server that does not sync.
     pub(crate) fn trust(&mut self) {
         self.flushed = self.end;
     }
@@ -94,12 +91,12 @@ impl Log {
     }
 }
 
-/// Silence after which the primary disconnects a standby (`wal_sender_timeout`).
+/// `wal_sender_timeout`
 const SILENCE_US: u64 = 60_000_000;
 
 #[derive(Debug)]
 pub(crate) struct Sender {
-    /// End of the log sent so far; `None` before it was requested.
+    /// `None` before the standby requests it.
     pub(crate) sent: Option<u64>,
     pub(crate) heard_at: u64,
 }

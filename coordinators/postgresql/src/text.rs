@@ -2,7 +2,6 @@
 
 use crate::error::{Outcome, SqlError};
 
-/// Errors: 22021.
 pub(crate) fn utf8(bytes: &[u8]) -> Outcome<&str> {
     let wrong = |at: usize| {
         let length = match bytes[at] {

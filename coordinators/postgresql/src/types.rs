@@ -28,15 +28,13 @@ pub(crate) enum Type {
     Timestamptz,
     Interval,
     Void,
-    /// A string constant or a parameter whose type depends on the context.
+    /// A string constant, or a parameter whose type depends on the context.
     Unknown,
 }
 
-/// Maximum length of a character type.
 const LENGTH_MAX: u32 = 10_485_760;
 
 impl Type {
-    /// Errors: 42704, 22023.
     pub(crate) fn named(name: &str, length: Option<u32>) -> Outcome<Type> {
         let checked = |kind: &str| match length {
             Some(0) => {
@@ -78,7 +76,6 @@ impl Type {
             .contains(&word)
     }
 
-    /// `None` for a type that is not modelled.
     pub(crate) fn of_oid(oid: u32) -> Option<Type> {
         Some(match oid {
             16 => Type::Boolean,
@@ -119,7 +116,7 @@ impl Type {
         }
     }
 
-    /// Size as reported to clients; -1 for variable.
+    /// -1 means variable.
     pub(crate) fn size(self) -> i16 {
         match self {
             Type::Boolean => 1,
@@ -140,7 +137,6 @@ impl Type {
         }
     }
 
-    /// The name in errors, with its length.
     pub(crate) fn full_name(self) -> String {
         match self {
             Type::Varchar(Some(length)) => format!("character varying({length})"),
@@ -149,7 +145,6 @@ impl Type {
         }
     }
 
-    /// The name of a column that is cast to this type.
     pub(crate) fn short_name(self) -> &'static str {
         match self {
             Type::Boolean => "bool",

@@ -150,7 +150,6 @@ pub(crate) fn group(records: &[Record]) -> Bytes {
     journal::record(&body)
 }
 
-/// Parses the log. Each method returns `None` for an incomplete value.
 struct Reader(Bytes);
 
 impl Reader {
@@ -253,7 +252,7 @@ pub(crate) fn groups(log: &Bytes) -> impl Iterator<Item = Vec<Record>> {
     journal::read(log).records.into_iter().map(commit)
 }
 
-/// Panics if the commit is malformed, which its checksum rules out.
+/// A malformed commit panics; its checksum rules that out.
 fn commit(group: Bytes) -> Vec<Record> {
     Reader(group).many(Reader::record).expect("a commit as it was written")
 }
@@ -264,7 +263,6 @@ pub(crate) fn replay(groups: Vec<Bytes>) -> Heap {
     heap
 }
 
-/// Applies a record as committed before every running transaction.
 pub(crate) fn redo(heap: &mut Heap, record: Record) {
     match record {
         Record::Table { id, name, columns, indexes } => {
@@ -301,7 +299,6 @@ fn column_of(field: Field) -> Outcome<Column> {
     Ok(column)
 }
 
-/// Encodes all tables as one group, to replace a long log.
 pub(crate) fn checkpoint(heap: &Heap) -> Bytes {
     let mut records = Vec::new();
     for table in heap.tables() {

@@ -1,9 +1,5 @@
-//! Reports to the judge: the owners of the watched locks, according to committed rows, row locks
-//! and advisory locks.
-//!
-//! After each input the server compares what it watches ([`Watch`]) with what it saw last, and
-//! reports every difference. No lock is taken and released within one input, so nothing is missed.
-//! A lock that ends with its connection is reported without a connection.
+//! Reports to the judge: the owners of the watched locks, after each input. No lock is taken and
+//! released within one input.
 
 use crate::core::Core;
 use crate::sql::ast::{LockMode, Strength};
@@ -50,8 +46,7 @@ pub enum HeldWhen {
         /// Time after `stamp` until the lock may be taken over, in microseconds.
         ttl_us: i64,
     },
-    /// The row was taken and not released since. Taking it sets all three columns; releasing it
-    /// sets only `until`, to an earlier time.
+    /// Taking the row sets all three columns; releasing it sets only `until`, to an earlier time.
     Taken {
         /// Owner column.
         owner: &'static str,
@@ -69,18 +64,16 @@ pub enum HeldWhen {
 #[derive(Clone, PartialEq, Eq, Debug)]
 struct Holder {
     owner: String,
-    /// The connection that took it; `None` if taken before the server started.
+    /// `None` if taken before the server started.
     by: Option<ConnectionId>,
     version: Option<VersionId>,
-    /// When it was taken, for [`HeldWhen::Taken`].
     taken: Option<i64>,
-    /// End of the lease, in microseconds since the Unix epoch by the server's clock.
+    /// In microseconds since the Unix epoch by the server's clock.
     until: Option<i64>,
 }
 
-/// Where a lock is: a table of [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`]; and its name.
+/// A table of [`Watch::tables`], [`ADVISORY`] or [`ANY_TABLE`]; and the lock's name.
 type Place = (usize, String);
-/// Committed rows by the names of their locks.
 type NamedRows<'c> = BTreeMap<String, (VersionId, &'c Version)>;
 const ADVISORY: usize = usize::MAX - 1;
 const ANY_TABLE: usize = usize::MAX;
@@ -94,9 +87,8 @@ pub(crate) struct Watching {
 }
 
 pub(crate) trait Connections {
-    /// The session's connection, unless it is closed.
     fn of(&self, backend: Backend) -> Option<ConnectionId>;
-    /// The session's connection, even while it is closing.
+    /// Even if the session is closing.
     fn last_of(&self, backend: Backend) -> Option<ConnectionId>;
 }
 
@@ -126,7 +118,6 @@ fn time(table: &Definition, version: &Version, column: &str) -> Option<i64> {
     }
 }
 
-/// The session that has locked a row FOR UPDATE.
 fn locker(core: &Core, row: &Version) -> Option<Backend> {
     let (xid, _) = row.lockers.iter().find(|(_, strength)| *strength == Strength::Update)?;
     core.locks.holder(Tag::Transaction(*xid), LockMode::Exclusive)
@@ -187,7 +178,6 @@ impl Watching {
         removed.into_iter().chain(taken).collect()
     }
 
-    /// The committed rows of a table with the names to report.
     fn named_rows<'c>(
         &self,
         core: &'c Core,
@@ -277,7 +267,6 @@ impl Watching {
         rows.into_iter().filter_map(locked).collect()
     }
 
-    /// The locked rows of all tables that [`Watch::tables`] does not name.
     fn lockers_of_any_row(&self, core: &Core) -> BTreeMap<String, Backend> {
         if !self.watch.prefix.is_empty() {
             return BTreeMap::new();
@@ -374,7 +363,6 @@ impl Watching {
     }
 }
 
-/// The holder according to a row.
 fn holder_of(
     (table, id, row): (&Definition, VersionId, &Version),
     held: &HeldWhen,

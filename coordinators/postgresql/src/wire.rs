@@ -6,9 +6,8 @@ use crate::text::utf8;
 use crate::types::{Type, Value};
 use bytes::{BufMut, Bytes, BytesMut};
 
-/// Maximum length of most messages; queries and messages with values may be longer.
+/// Queries and messages with values may be longer.
 const SMALL_MAX: usize = 10_000;
-/// Maximum length of any message.
 const LARGE_MAX: usize = 0x3fff_ffff;
 const STARTUP_MAX: usize = 10_000;
 
@@ -49,7 +48,7 @@ fn longest(kind: u8) -> Option<usize> {
     }
 }
 
-/// Takes the next message. An unknown type is reported before its length is read.
+/// An unknown type is reported before its length is read.
 pub(crate) fn frame(input: &mut BytesMut) -> Frame {
     let Some(kind) = input.first().copied() else { return Frame::More };
     let Some(max) = longest(kind) else { return Frame::Unknown(kind) };
@@ -121,7 +120,6 @@ impl Body {
         utf8(&text).map(str::to_owned)
     }
 
-    /// Errors: 08P01 if bytes remain.
     pub(crate) fn end(&self) -> Outcome<()> {
         if self.at == self.bytes.len() {
             return Ok(());
@@ -188,7 +186,6 @@ fn schema_of(table: &str) -> &'static str {
     if table.starts_with("pg_") { "pg_catalog" } else { "public" }
 }
 
-/// Returns whether a value is in binary form: one format for all, or one for each.
 pub(crate) fn is_binary(formats: &[u16], index: usize) -> bool {
     match formats {
         [] => false,

@@ -33,7 +33,6 @@ impl Acl {
     }
 }
 
-/// Refuses the request unless an entry grants `permission`.
 pub(crate) fn check(acl: &[Acl], permission: Permission) -> Result<(), Refusal> {
     let grants = |entry: &Acl| entry.permissions & permission as i32 != 0;
     if acl.is_empty() || acl.iter().any(grants) { Ok(()) } else { Err(Refusal::NoAuth) }

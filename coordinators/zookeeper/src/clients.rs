@@ -71,7 +71,6 @@ impl ZooKeeper {
         self.config.has_room(clients().count(), of_its_host)
     }
 
-    /// Closes the oldest silent connection if there are more of these than clients allowed.
     pub(crate) fn bound_strangers(&mut self) {
         let connections = self.connections.iter();
         let strangers = connections.filter(|(_, open)| matches!(open.party, Party::Unknown));
@@ -189,7 +188,6 @@ impl ZooKeeper {
         self.next_session - 1
     }
 
-    /// Asks the leader whether the session of a reconnected client is still alive.
     fn revalidate(&mut self, connection: ConnectionId, session: i64, timeout_ms: i32) {
         let (now_ms, me) = (self.now_ms(), self.config.me);
         match &mut self.role {
@@ -256,7 +254,7 @@ impl ZooKeeper {
         self.submit_or_read(session, Waiting { connection, cxid, what }, kind);
     }
 
-    /// Extends a session. Returns whether it is alive, which a follower assumes.
+    /// A follower assumes that the session is alive.
     fn touch(&mut self, session: i64, timeout_ms: i32) -> bool {
         let now_ms = self.now_ms();
         match &mut self.role {

@@ -71,7 +71,7 @@ pub(crate) mod result {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Refusal {
-    /// Operations of a multi after the one that failed.
+    /// The code for operations of a multi after the failed one.
     RuntimeInconsistency,
     Marshalling,
     Unimplemented,
@@ -123,7 +123,6 @@ impl Refusal {
 }
 
 pub(crate) const NOTIFICATION_XID: i32 = -1;
-/// The xid of a ping and of its reply.
 pub(crate) const PING_XID: i32 = -2;
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ pub struct Member {
     pub port: u16,
 }
 
-/// Configuration of a server.
+/// Configuration.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Config {
     /// `myid` of this server.
@@ -43,7 +43,6 @@ pub struct Config {
 }
 
 impl Default for Config {
-    /// A standalone server with Debian's defaults.
     fn default() -> Config {
         Config {
             me: 1,
@@ -74,7 +73,7 @@ impl Config {
         self.members.iter().filter(|member| member.id != self.me)
     }
 
-    /// Clamps a requested session timeout, in milliseconds.
+    /// Clamps to the configured limits.
     pub(crate) fn session_timeout(&self, wanted_ms: i32) -> i32 {
         let ticks = |count: u64| i32::try_from(self.tick_ms * count).unwrap_or(i32::MAX);
         let least = self.session_timeout_ms_min.unwrap_or_else(|| ticks(2));
@@ -87,12 +86,10 @@ impl Config {
         is_below(clients, self.clients_max) && is_below(of_its_host, self.clients_per_host_max)
     }
 
-    /// Time limit for synchronizing with a new leader, in milliseconds.
     pub(crate) fn init_ms(&self) -> u64 {
         self.tick_ms * self.init_limit
     }
 
-    /// Longest silence between a follower and its leader, in milliseconds.
     pub(crate) fn sync_ms(&self) -> u64 {
         self.tick_ms * self.sync_limit
     }

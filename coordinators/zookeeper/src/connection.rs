@@ -4,10 +4,10 @@ use crate::code::PING_XID;
 use crate::config::MemberId;
 use bytes::{Buf, Bytes, BytesMut};
 
-/// First bytes sent by a member. As the length of a client's frame they would be far too large.
+/// As the length of a client's frame it would be far too large.
 pub(crate) const PEER_GREETING: &[u8; 4] = b"fpzk";
 
-/// Interval, in milliseconds, at which the real server checks for idle connections.
+/// The real server checks for idle connections at this interval.
 const IDLE_STEP_MS: u64 = 10_000;
 
 #[derive(Debug)]
@@ -15,7 +15,6 @@ pub(crate) struct Connection {
     pub(crate) input: BytesMut,
     pub(crate) party: Party,
     pub(crate) host: String,
-    /// End of the allowed silence, in milliseconds.
     idle_until_ms: u64,
 }
 
@@ -32,14 +31,13 @@ pub(crate) struct Client {
     pub(crate) stage: Stage,
     pub(crate) session: i64,
     pub(crate) timeout_ms: i32,
-    /// The client accepts the read-only flag in a session reply.
     pub(crate) is_told_read_only: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Stage {
     Connecting,
-    /// The session request is being processed; no further frame is read until the reply is sent.
+    /// No further frame is read until the reply is sent.
     Establishing,
     Established,
 }
@@ -99,7 +97,6 @@ impl Connection {
         self.idle_until_ms = idle_until(timeout_ms, now_ms);
     }
 
-    /// When the idle timeout ends. Members have none.
     pub(crate) fn idle_due(&self) -> Option<u64> {
         (!matches!(self.party, Party::Peer(_))).then_some(self.idle_until_ms)
     }
@@ -121,7 +118,6 @@ impl Client {
     }
 }
 
-/// End of the allowed silence, in milliseconds.
 pub(crate) fn idle_until(timeout_ms: i32, now_ms: u64) -> u64 {
     let timeout = u64::try_from(timeout_ms).ok().filter(|timeout| *timeout > 0);
     ((now_ms + timeout.unwrap_or(IDLE_STEP_MS)) / IDLE_STEP_MS + 1) * IDLE_STEP_MS

@@ -1,11 +1,8 @@
-//! Agreement in an ensemble: the members elect a leader, which proposes transactions. A transaction
-//! on the disks of a majority is committed, in the same order on every member.
+//! Agreement in an ensemble: members commit what a majority has on disk, in the same order.
 //!
-//! A member without a leader takes part in an [`election`](crate::member::election). The elected
-//! leader waits for a majority to follow ([`leader`]); the other members connect to it and
-//! synchronize ([`follower`]). When leader and followers do not hear from each other for too long,
-//! a new election begins. Members use the client port and send a greeting first
-//! ([`links`](crate::member::links)).
+//! Members use the client port and send a greeting first ([`links`](crate::member::links)). A
+//! leader and followers that do not hear from each other for too long start a new
+//! [`election`](crate::member::election).
 
 mod follower;
 mod leader;
@@ -20,11 +17,11 @@ use crate::server::{Role, ZooKeeper};
 use crate::watches::Watches;
 use fencepost_machine::{ConnectionId, Output};
 
-/// Maximum length of a message between members, in bytes: snapshots are long.
+/// Snapshots are long.
 const FRAME_MAX: usize = 1 << 30;
 
 impl ZooKeeper {
-    /// Starts an election. A member without an established leader serves no clients.
+    /// A member without an established leader serves no clients.
     pub(crate) fn look_for_leader(&mut self) {
         let before = std::mem::replace(&mut self.role, Role::Looking);
         let links: Vec<ConnectionId> = match &before {

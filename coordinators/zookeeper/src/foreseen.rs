@@ -14,10 +14,8 @@ pub(crate) struct Record {
     pub(crate) acl: Vec<Acl>,
 }
 
-/// A node touched by a proposal, with its zxid; `None` if the proposal deletes it.
 type Entry = (i64, Option<Record>);
 
-/// Nodes touched by uncommitted proposals, each as the last proposal leaves it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Foreseen {
     entries: BTreeMap<String, Entry>,

@@ -1,5 +1,4 @@
-//! Jute, ZooKeeper's serialization: big-endian integers; strings, buffers and lists are preceded by
-//! their length, where -1 means null.
+//! Jute, ZooKeeper's serialization. Integers are big-endian; a length of -1 means null.
 
 use bytes::Bytes;
 
@@ -8,7 +7,7 @@ pub(crate) struct Malformed;
 
 pub(crate) type Read<T> = Result<T, Malformed>;
 
-/// Reads records from bytes. Never allocates more than the length of the input.
+/// Never allocates more than the length of the input.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader<'a> {
     bytes: &'a [u8],
@@ -60,7 +59,7 @@ impl<'a> Reader<'a> {
         self.length()?.map(|length| self.take(length)).transpose()
     }
 
-    /// Reads a string. Invalid UTF-8 becomes U+FFFD, as in Java.
+    /// Invalid UTF-8 becomes U+FFFD, as in Java.
     pub(crate) fn string(&mut self) -> Read<Option<String>> {
         Ok(self.buffer()?.map(|bytes| String::from_utf8_lossy(bytes).into_owned()))
     }
@@ -142,7 +141,7 @@ impl Writer {
         self.buffer(Some(value.as_bytes()))
     }
 
-    /// Writes a string in Java's modified UTF-8: a surrogate pair takes three bytes per surrogate.
+    /// Java's modified UTF-8: a surrogate pair takes three bytes per surrogate.
     pub(crate) fn java_string(&mut self, value: &str) -> &mut Writer {
         let mut bytes = Vec::with_capacity(value.len());
         for unit in value.encode_utf16() {

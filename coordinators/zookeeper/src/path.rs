@@ -21,7 +21,6 @@ pub(crate) fn split(path: &str) -> Result<(&str, &str), Refusal> {
     path.rsplit_once('/').filter(|_| !path.contains('\0')).ok_or(Refusal::BadArguments)
 }
 
-/// [`split`] for a node that is to be deleted.
 pub(crate) fn split_deletable(path: &str) -> Result<(&str, &str), Refusal> {
     if matches!(path, "/" | "/zookeeper" | "/zookeeper/quota" | "/zookeeper/config") {
         return Err(Refusal::BadArguments);

@@ -1,6 +1,4 @@
-//! The path of a request through the server. Changes go to the leader and come back as committed
-//! transactions. Later requests of the same session wait until then, so each session gets its
-//! replies in order. Other sessions do not wait.
+//! The path of a request. A session's later requests wait for a change, so replies are in order.
 
 use crate::code::{Operation, PING_XID, Refusal};
 use crate::jute::{Reader, Writer};
@@ -195,7 +193,7 @@ impl ZooKeeper {
         self.send_to_client(connection, reply::reply(cxid, zxid, record));
     }
 
-    /// Checks that the session is alive and bound to this server; only the leader knows.
+    /// Only the leader knows.
     fn check_session(&mut self, session: i64) -> Result<(), Refusal> {
         let me = self.config.me;
         match &mut self.role {

@@ -57,7 +57,7 @@ enum Part {
 }
 
 impl Preparation<'_> {
-    /// Returns the change for an operation. Only updates [`Foreseen`], and only on success.
+    /// Only updates [`Foreseen`], and only on success.
     pub(crate) fn operation(
         &mut self,
         operation: Operation,
@@ -195,8 +195,7 @@ impl Preparation<'_> {
         Ok(Change::Check)
     }
 
-    /// Applies all parts or none. On a refusal, earlier parts are reported as rolled back and later
-    /// parts as not tried.
+    /// After a refusal, earlier parts are reported as rolled back and later parts as not tried.
     fn multi(&mut self, reader: &mut Reader<'_>) -> Result<Change, Refusal> {
         let parts = read_multi(reader)?;
         let before = self.foreseen.clone();
@@ -216,8 +215,8 @@ impl Preparation<'_> {
         Ok(Change::Multi(changes))
     }
 
-    /// Closes a session. The child counts of its nodes' parents only change on commit, so a request
-    /// to delete such a parent that is checked before that is refused.
+    /// Child counts of the parents only change on commit, so a request to delete a parent before
+    /// that is refused.
     pub(crate) fn close_session(&mut self) -> Change {
         let paths = self.foreseen.ephemerals(self.tree, self.session);
         for path in &paths {
@@ -232,7 +231,6 @@ fn next_version(current: i32, expected: i32) -> Result<i32, Refusal> {
     if is_expected { Ok(current.wrapping_add(1)) } else { Err(Refusal::BadVersion) }
 }
 
-/// Reads the parts of a multi. A read-only multi is no transaction.
 fn read_multi(reader: &mut Reader<'_>) -> Result<Vec<Part>, Refusal> {
     let mut parts = Vec::new();
     loop {

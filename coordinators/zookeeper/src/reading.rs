@@ -87,8 +87,7 @@ impl Reading<'_> {
         Ok(node)
     }
 
-    /// Restores the watches of a reconnected client: sends the events it missed since its last
-    /// zxid, and sets the other watches again.
+    /// Sends the events since the client's last zxid, and sets the other watches again.
     fn set_watches(&mut self, reader: &mut Reader<'_>) -> Result<(), Refusal> {
         let seen = reader.long()?;
         let mut list = || reader.list(Reader::text).map(Option::unwrap_or_default);

@@ -18,8 +18,7 @@ use fencepost_machine::wording::Wording;
 use fencepost_machine::{ConnectionId, DiskImage, Input, Machine, Now, Output, Outputs};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A ZooKeeper server: standalone or a member of an ensemble. The driver sends [`Input::Timer`]
-/// when it boots. To restart it, create a new server from the disk.
+/// The driver sends [`Input::Timer`] when it boots.
 #[derive(Debug)]
 pub struct ZooKeeper {
     pub(crate) config: Config,
@@ -29,7 +28,6 @@ pub struct ZooKeeper {
     check: Check,
     pub(crate) connections: BTreeMap<ConnectionId, Connection>,
     pub(crate) watches: Watches,
-    /// Per session, requests that wait for an earlier one of the same session.
     pub(crate) queues: BTreeMap<i64, VecDeque<Waiting>>,
     pub(crate) role: Role,
     pub(crate) election: Election,
@@ -37,14 +35,12 @@ pub struct ZooKeeper {
     pub(crate) heads: Heads,
     pub(crate) next_session: i64,
     pub(crate) counts: Counts,
-    /// The client served last, for round robin.
     pub(crate) last_served: ConnectionId,
     has_booted: bool,
-    /// When the driver will wake the server, in milliseconds.
     armed: Option<u64>,
 }
 
-/// Role in the ensemble. A standalone server is its own leader.
+/// A standalone server is its own leader.
 #[derive(Debug)]
 pub(crate) enum Role {
     Looking,
@@ -53,7 +49,7 @@ pub(crate) enum Role {
 }
 
 impl ZooKeeper {
-    /// A server about to boot from this disk.
+    /// The server is about to boot from this disk.
     pub fn new(config: Config, disk: &DiskImage, now: Now) -> ZooKeeper {
         let now_ms = now.monotonic.0 / 1_000;
         let started = (now_ms << 24) >> 8;
@@ -79,7 +75,6 @@ impl ZooKeeper {
         }
     }
 
-    /// The monotonic clock, in milliseconds.
     pub(crate) fn now_ms(&self) -> u64 {
         self.now.monotonic.0 / 1_000
     }
@@ -108,8 +103,7 @@ impl ZooKeeper {
         }
     }
 
-    /// Reports changes of lock holders to the judge. `by` is the connection that released the lock;
-    /// a new holder is reported with its own.
+    /// `by` is the connection that released the lock.
     pub(crate) fn report(&mut self, told: Vec<Told>, by: Option<ConnectionId>) {
         let is_primary = matches!(&self.role, Role::Leading(leader) if leader.is_serving());
         for one in told {

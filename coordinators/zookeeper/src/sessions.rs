@@ -1,5 +1,4 @@
-//! The leader's view of live sessions. A session expires at the first tick boundary of the
-//! monotonic clock after its timeout.
+//! The leader's view of live sessions. They expire at tick boundaries of the monotonic clock.
 
 use crate::code::Refusal;
 use crate::config::MemberId;
@@ -7,10 +6,9 @@ use std::collections::BTreeMap;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Session {
-    /// Expiry unless the session is touched, in milliseconds.
     expires_ms: u64,
     is_closing: bool,
-    /// The member that the session is bound to; the first one it is heard through.
+    /// The first member to report the session.
     owner: Option<MemberId>,
 }
 
@@ -55,7 +53,6 @@ impl Sessions {
         }
     }
 
-    /// Refuses a request of an expired session, or through another member than the bound one.
     pub(crate) fn check(&mut self, id: i64, through: MemberId) -> Result<(), Refusal> {
         let session = self.sessions.get_mut(&id).ok_or(Refusal::UnknownSession)?;
         if session.is_closing {

@@ -2,7 +2,7 @@
 
 use crate::jute::{Read, Reader, Writer};
 
-/// Owner id of container nodes, which are deleted after their last child.
+/// Owner of container nodes, which are deleted after their last child.
 pub(crate) const CONTAINER_OWNER: i64 = i64::MIN;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -66,8 +66,8 @@ impl Kept {
 }
 
 impl Stat {
-    /// Writes the client's view. `cversion` counts each creation and deletion of a child; the owner
-    /// is shown for ephemeral nodes only.
+    /// `cversion` counts creations and deletions of children; only ephemeral nodes show their
+    /// owner.
     pub(crate) fn write(&self, writer: &mut Writer) {
         let Stat { kept, data_length, children } = self;
         writer.long(kept.czxid).long(kept.mzxid).long(kept.ctime_ms).long(kept.mtime_ms);

@@ -1,8 +1,5 @@
-//! A server's state: its tree, the log that leads to it, and how much of both is on disk.
-//!
-//! The append-only file is the log since the snapshot. The configuration file holds the epochs. A
-//! transaction is written, synced together with all others written meanwhile, and only then
-//! acknowledged.
+//! A server's state and how much of it is on disk: the log since the snapshot is the append-only
+//! file, the epochs are in the configuration file.
 
 use crate::jute::{Reader, Writer};
 use crate::transaction::Transaction;
@@ -12,12 +9,12 @@ use fencepost_machine::journal::{self, Files};
 use fencepost_machine::{DiskImage, Output};
 use std::collections::VecDeque;
 
-/// Logged transactions before a snapshot is taken (`snapCount`).
+/// `snapCount`
 const LOG_MAX: usize = 100_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub(crate) struct Epochs {
-    /// The latest epoch whose leader it promised to follow.
+    /// It has promised to follow the leader of this epoch.
     pub(crate) accepted: u32,
     /// The epoch of its history.
     pub(crate) current: u32,
@@ -41,7 +38,7 @@ pub(crate) struct Replaced {
 }
 
 impl Store {
-    /// Loads the disk. As in the real server, every complete logged transaction counts.
+    /// As in the real server, every complete logged transaction counts.
     pub(crate) fn load(files: &Files) -> Store {
         let base = files.snapshot.clone().unwrap_or_else(|| encode(&Tree::default()));
         let tree = Tree::read(&mut Reader::new(&base)).expect("a tree as it was written");
@@ -92,7 +89,7 @@ impl Store {
         self.log.push(transaction);
     }
 
-    /// Syncs the log, unless a sync is pending: the next one then covers later writes.
+    /// One sync at a time; the next one covers writes during it.
     pub(crate) fn sync(&mut self, out: &mut Vec<Output>) {
         let last = self.last_logged();
         if self.syncing.is_empty() && self.synced < last {
@@ -101,7 +98,6 @@ impl Store {
         }
     }
 
-    /// Handles the end of a sync, and starts the next one if anything was written meanwhile.
     pub(crate) fn disk_synced(&mut self, out: &mut Vec<Output>) {
         let reached = self.syncing.pop_front().unwrap_or(self.synced);
         self.synced = self.synced.max(reached.min(self.last_logged()));
@@ -147,7 +143,6 @@ impl Store {
         Replaced { before }
     }
 
-    /// Takes a snapshot once the log is long and fully applied.
     pub(crate) fn tidy(&mut self, out: &mut Vec<Output>) {
         if self.log.len() >= LOG_MAX && self.applied == self.log.len() {
             (self.base, self.base_zxid) = (encode(&self.tree), self.tree.zxid);
@@ -189,7 +184,6 @@ fn encode(tree: &Tree) -> Bytes {
     writer.into_bytes().into()
 }
 
-/// Decodes the transactions after the snapshot. Their checksums were verified already.
 fn read_log(records: &[Bytes], base_zxid: i64) -> Vec<Transaction> {
     let (mut log, mut last) = (Vec::new(), base_zxid);
     for record in records {

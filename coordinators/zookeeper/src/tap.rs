@@ -1,12 +1,11 @@
 //! Reports lock holders to the judge: the heads of the queues that locks keep as children of a
 //! node.
 //!
-//! A lock is named after the path of its node, without the leading slash. Its contenders are the
-//! node's children whose names end in a sequence number, in the order of these numbers. An
-//! ephemeral node at the lock's own path is a lock by itself. A semaphore's leases are below
-//! `leases`; the nodes below `locks` only order the contenders, and are reported as a queue of that
-//! name. If a session has two contenders in a queue, the later one is reported under the queue's
-//! name and `/twice`: its client may know of only one of them.
+//! A lock is named after the path of its node, without the leading slash; its contenders are the
+//! children whose names end in a sequence number. An ephemeral node at the lock's own path is a
+//! lock by itself. A semaphore's leases are below `leases`; the nodes below `locks` only order the
+//! contenders, and are reported as a queue of that name. If a session has two contenders in a
+//! queue, the later one is reported as `<queue>/twice`: its client may know of only one of them.
 
 use crate::tree::{Node, Tree};
 use bytes::Bytes;
@@ -14,13 +13,11 @@ use fencepost_machine::{ConnectionId, KeyChange, TapEvent};
 use std::collections::{BTreeMap, BTreeSet};
 
 const DIGITS: usize = 10;
-/// Suffix of the queue name for a session's second contender.
 const TWICE: &str = "/twice";
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Head {
     path: String,
-    /// The node's name, which identifies its owner.
     value: Bytes,
     token: i64,
     pub(crate) session: i64,
@@ -72,8 +69,6 @@ impl Heads {
         Some(lock.strip_suffix("/leases").unwrap_or(lock).to_owned())
     }
 
-    /// Checks the queues of these nodes again and returns the changes. `left` is how a former head
-    /// left its queue.
     pub(crate) fn look<'a>(
         &mut self,
         tree: &Tree,
@@ -104,7 +99,6 @@ impl Heads {
         told
     }
 
-    /// Compares all queues after the tree was replaced or loaded from disk.
     pub(crate) fn look_again(&mut self, before: Option<&Tree>, tree: &Tree) -> Vec<Told> {
         let trees = before.into_iter().chain([tree]);
         let paths = trees.flat_map(Tree::nodes).map(|(path, _)| path.as_str());
@@ -117,7 +111,7 @@ impl Heads {
         told
     }
 
-    /// Returns the locks of a reattached session, whose connection is only known now.
+    /// A reattached session's connection is only known now.
     pub(crate) fn of_session(&self, session: i64) -> Vec<Told> {
         let own = self.heads.iter().filter(|(_, head)| head.session == session);
         let told = |(key, head): (&String, &Head)| {
@@ -128,7 +122,7 @@ impl Heads {
     }
 }
 
-/// Returns the head of a queue, and the first contender whose session also has an earlier one.
+/// The second is the first contender whose session has an earlier one.
 fn heads(tree: &Tree, key: &str) -> (Option<Head>, Option<Head>) {
     let lock = format!("/{key}");
     if let Some(node) = tree.get(&lock)

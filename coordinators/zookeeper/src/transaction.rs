@@ -1,5 +1,4 @@
-//! Transactions: the changes that an ensemble agrees on and logs, ordered by zxid. A transaction
-//! holds the effects of a request, not its arguments.
+//! Transactions: the effects of requests, which an ensemble agrees on and logs, ordered by zxid.
 
 use crate::acl::Acl;
 use crate::jute::{Malformed, Read, Reader, Writer};
@@ -18,24 +17,13 @@ pub(crate) struct Transaction {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Change {
     Create(Creation),
-    Delete {
-        path: String,
-    },
-    SetData {
-        path: String,
-        data: Option<Bytes>,
-        version: i32,
-    },
+    Delete { path: String },
+    SetData { path: String, data: Option<Bytes>, version: i32 },
     Check,
-    /// All succeed, or each is a refusal.
     Multi(Vec<Change>),
     Refused(i32),
-    OpenSession {
-        timeout_ms: i32,
-    },
-    CloseSession {
-        paths: Vec<String>,
-    },
+    OpenSession { timeout_ms: i32 },
+    CloseSession { paths: Vec<String> },
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -44,9 +32,7 @@ pub(crate) struct Creation {
     pub(crate) data: Option<Bytes>,
     pub(crate) acl: Vec<Acl>,
     pub(crate) owner: i64,
-    /// The number of children its parent had created by then.
     pub(crate) parent_created: i32,
-    /// The reply contains the node's stat.
     pub(crate) is_told_stat: bool,
 }
 

@@ -8,11 +8,11 @@ use crate::transaction::{Change, Creation, Transaction, read_acl, write_acl};
 use bytes::Bytes;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A node. Its key in the tree is its path, empty for the root.
+/// Keyed by path, which is empty for the root.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Node {
     pub(crate) data: Option<Bytes>,
-    /// Empty for nodes that the server itself created, which are open to all.
+    /// Empty for nodes of the server itself, which are open to all.
     pub(crate) acl: Vec<Acl>,
     pub(crate) kept: Kept,
     pub(crate) children: BTreeSet<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Node {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Tree {
     nodes: BTreeMap<String, Node>,
-    /// Timeout of each open session, in milliseconds.
+    /// Timeouts in milliseconds.
     pub(crate) sessions: BTreeMap<i64, i32>,
     ephemerals: BTreeMap<i64, BTreeSet<String>>,
     containers: BTreeSet<String>,
@@ -88,7 +88,6 @@ impl Tree {
         self.ephemerals.get(&session).cloned().unwrap_or_default()
     }
 
-    /// Containers that have lost all their children.
     pub(crate) fn deserted(&self) -> impl Iterator<Item = &String> {
         self.containers.iter().filter(|path| {
             let node = self.nodes.get(*path);
@@ -218,7 +217,7 @@ impl Tree {
         });
     }
 
-    /// Reads a snapshot, in which parents precede their children.
+    /// Parents precede their children.
     pub(crate) fn read(reader: &mut Reader<'_>) -> Read<Tree> {
         let mut tree = Tree { nodes: BTreeMap::new(), ..Tree::default() };
         tree.zxid = reader.long()?;

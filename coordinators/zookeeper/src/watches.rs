@@ -94,8 +94,6 @@ fn parent(path: &str) -> &str {
     path::shown(path.rsplit_once('/').map_or("", |(parent, _)| parent))
 }
 
-/// Removes the triggered watches from a table and notifies their connections, except those notified
-/// already. Returns the connections.
 fn fire(
     table: &mut Table,
     path: &str,

@@ -18,7 +18,6 @@ pub fn zookeeper(speaker: Speaker, bytes: &[u8]) -> String {
     words.join(" | ")
 }
 
-/// A member's message starts with one small number, a client's or a reply with an xid.
 fn frame_in_words(speaker: Speaker, frame: &[u8]) -> String {
     let told = match speaker {
         Speaker::Client => request(frame),

@@ -1,17 +1,15 @@
-//! A session, as its master knows it.
+//! A session, as its master sees it.
 
 use crate::event::{Event, Events};
 use fencepost_machine::ConnectionId;
 
-/// A session.
 #[derive(Clone, Debug)]
 pub(super) struct Session {
-    /// Until then it is not ended.
+    /// The session does not end before.
     pub(super) lease_until: u64,
-    /// The KeepAlive that waits for its answer, and since when.
+    /// The waiting KeepAlive, and the time of its arrival.
     pub(super) blocked: Option<(ConnectionId, u64)>,
     pub(super) events: Events,
-    /// Whether its client has acknowledged that this is the master.
     pub(super) knows_master: bool,
 }
 
@@ -21,14 +19,12 @@ impl Session {
         Session { lease_until, blocked: None, events, knows_master: true }
     }
 
-    /// One that another master has begun.
     pub(super) fn taken_over(lease_until: u64) -> Session {
         let mut session = Session { knows_master: false, ..Session::new(lease_until) };
         session.events.push(Event::FailedOver);
         session
     }
 
-    /// When its KeepAlive is answered, if there is one.
     pub(super) fn answer_at(&self, before: u64) -> u64 {
         match self.blocked {
             Some(_) => self.lease_until.saturating_sub(before),

@@ -1,27 +1,24 @@
-//! A master's part: it has states accepted, and its lease renewed.
+//! A master proposes states and renews its lease.
 
 use super::Replica;
 use crate::message::Message;
 use crate::times::{MASTER_LEASE_US, RENEW_US, shortened};
 use std::collections::BTreeMap;
 
-/// What a master knows of the others.
 #[derive(Clone, Debug)]
 pub(super) struct Leading {
-    /// The latest index and round that each has acknowledged.
     acks: BTreeMap<u8, (u64, u64)>,
     round: u64,
-    /// When each round was sent that may still be acknowledged by a majority.
+    /// Rounds that a majority may still acknowledge, with their times.
     sent: BTreeMap<u64, u64>,
-    /// The latest index that a majority has accepted; 0 for none.
+    /// Latest index that a majority has accepted; 0 for none.
     pub(super) committed: u64,
-    /// Until then nobody else is elected.
     pub(super) lease_until: u64,
     pub(super) renew_at: u64,
 }
 
 impl Leading {
-    /// A master that has been elected. Its first state has to be accepted within a lease.
+    /// A majority must accept its first state within a lease.
     pub(super) fn new(now: u64) -> Leading {
         Leading {
             acks: BTreeMap::new(),
@@ -37,7 +34,7 @@ impl Leading {
         self.renew_at.min(self.lease_until)
     }
 
-    /// The highest value that a majority has reached, where `own` is that of the master.
+    /// The highest value that a majority has reached; `own` is the master's.
     fn agreed(&self, majority: usize, own: u64, of: fn(&(u64, u64)) -> u64) -> u64 {
         let mut values: Vec<u64> = self.acks.values().map(of).chain([own]).collect();
         values.sort_unstable_by(|a, b| b.cmp(a));
@@ -46,7 +43,6 @@ impl Leading {
 }
 
 impl Replica {
-    /// As the master: has the state accepted, which has changed. Returns its index.
     pub(crate) fn propose(&mut self, now: u64) -> u64 {
         self.saved.accepted.index = self.saved.accepted.index.saturating_add(1);
         self.is_unsaved = true;
@@ -54,7 +50,6 @@ impl Replica {
         self.saved.accepted.index
     }
 
-    /// As the master: has the state accepted by all, and the lease renewed.
     pub(super) fn propose_again(&mut self, now: u64) {
         let accepted = self.saved.accepted.clone();
         let Some(leading) = &mut self.leading else { return };
@@ -66,7 +61,6 @@ impl Replica {
         self.count_acks();
     }
 
-    /// As the master: another replica has accepted the state of that index, in that round.
     pub(super) fn acknowledged(&mut self, from: u8, ack: (u64, u64)) {
         let Some(leading) = &mut self.leading else { return };
         let known = leading.acks.entry(from).or_default();

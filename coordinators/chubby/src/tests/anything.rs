@@ -1,4 +1,4 @@
-//! Any lines, cut anywhere, and damaged disks.
+//! Arbitrary lines in arbitrary pieces, and damaged disks.
 
 use crate::{Chubby, Config, Member};
 use fencepost_machine::Now;

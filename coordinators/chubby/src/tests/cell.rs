@@ -1,9 +1,8 @@
-//! Replicas that crash, stand still and are cut off.
+//! Replicas that crash, pause and are isolated.
 
 use super::world::World;
 use fencepost_testing::Crash;
 
-/// Waits for a new master.
 fn fail_over(world: &mut World, old: usize) -> usize {
     for _ in 0..100 {
         world.run(100);
@@ -38,7 +37,7 @@ fn locks_and_sessions_outlive_their_master_and_epochs_rise() {
     assert_eq!(world.ask(new, &format!("check {a} lock 1")), "epoch 2");
     assert_eq!(world.ask(new, "open"), "busy", "a session has not heard of the new master");
     let alive = world.connect(new);
-    // One event of the old master tells nothing of those of the new one.
+    // Acknowledged events of the old master do not count for the new one.
     world.say(alive, &format!("keepalive {a} 1"));
     world.run(20);
     assert_eq!(world.heard(alive), "alive 2 0 12000000 1 failed-over");

@@ -5,7 +5,7 @@ use fencepost_machine::ConnectionId;
 use fencepost_testing::End;
 use std::ops::{Deref, DerefMut};
 
-/// The replicas of a cell, called from 1 on.
+/// Replicas are numbered from 1.
 pub(super) struct World(fencepost_testing::World<Chubby>);
 
 impl Deref for World {
@@ -23,7 +23,6 @@ impl DerefMut for World {
 }
 
 impl World {
-    /// A cell that has elected a master.
     pub(super) fn of(count: usize) -> World {
         let member = |id: usize| Member {
             id: u8::try_from(id + 1).unwrap(),
@@ -40,31 +39,28 @@ impl World {
         world
     }
 
-    /// The replicas that serve as the master.
     pub(super) fn masters(&self) -> Vec<usize> {
         let is_master = |at: &usize| self.server(*at).is_some_and(|one| one.master.is_some());
         (0..self.hosts.len()).filter(is_master).collect()
     }
 
-    /// The one master.
     pub(super) fn master(&self) -> usize {
         let masters = self.masters();
         assert_eq!(masters.len(), 1, "{masters:?}");
         masters[0]
     }
 
-    /// What a client got and has not looked at.
+    /// Returns and clears the client's input.
     pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
         let inbox = self.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
     }
 
-    /// Sends a line.
     pub(super) fn say(&mut self, connection: ConnectionId, line: &str) {
         self.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Asks a replica on a new connection, and waits for 20 ms.
+    /// Uses a new connection, and waits for 20 ms.
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.connect(at);
         self.say(connection, line);
@@ -74,7 +70,6 @@ impl World {
         heard
     }
 
-    /// Begins a session with the master. Returns it as the first words of a request.
     pub(super) fn session(&mut self) -> String {
         let opened = self.ask(self.master(), "open");
         let words: Vec<&str> = opened.split(' ').collect();
@@ -82,7 +77,7 @@ impl World {
         format!("{} {}", words[1], words[2])
     }
 
-    /// Keeps a session alive for so many seconds. Returns whether it was told that it has the lock.
+    /// Returns whether it received the `acquired` event.
     pub(super) fn keep_alive(&mut self, at: usize, session: &str, seconds: u64) -> bool {
         let mut heard = String::new();
         for _ in 0..seconds {
@@ -94,7 +89,7 @@ impl World {
         heard.contains(" acquired lock")
     }
 
-    /// The changes of locks that a replica told the judge of, each with its holder.
+    /// Returns the changes reported to the judge, each with its holder.
     pub(super) fn told(&mut self, at: usize) -> Vec<String> {
         let words = |tap: fencepost_machine::TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();

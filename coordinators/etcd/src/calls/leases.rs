@@ -1,7 +1,4 @@
 //! Renewal and lookup of leases, which bypass the log: only the leader tracks expiry.
-//!
-//! Other members ask the leader. The renewal of an expired lease is answered once the lease is
-//! revoked.
 
 use crate::lease::LEASE_RETRY_MS;
 use crate::pending::{Pending, Task};
@@ -31,7 +28,7 @@ impl Etcd {
         }
     }
 
-    /// Renews or looks up a lease. Does not answer about an expired one until it is revoked.
+    /// An expired lease is answered once it is revoked.
     fn look_at_lease(
         &mut self,
         (id, renews): (i64, bool),

@@ -11,7 +11,7 @@ pub(crate) struct Leading {
     progress: BTreeMap<u8, Progress>,
     reads: VecDeque<Read>,
     next_context: u64,
-    /// First index of its term: until that is committed it does not know what is.
+    /// Before this index is committed, the leader does not know which entries are.
     begins_at: u64,
     pub(super) heartbeat_due_ms: u64,
     pub(super) quorum_due_ms: u64,
@@ -49,7 +49,6 @@ impl Raft {
         self.propose(Proposal { origin: self.me, id: 0, command: Command::Nothing });
     }
 
-    /// Appends a proposal, or forwards it to the leader. Returns `false` without a known leader.
     pub(crate) fn propose(&mut self, proposal: Proposal) -> bool {
         if !self.is_leader() {
             let leader = self.leader;
@@ -179,7 +178,7 @@ impl Raft {
         }
     }
 
-    /// Requests a read index. A follower forwards the request, and repeats it without a reply.
+    /// A follower forwards the request until it gets a reply.
     pub(crate) fn read(&mut self, asked_by: u8, id: u64) {
         let (me, leader, index) = (self.me, self.leader, self.hard.commit);
         let is_alone = self.is_alone();

@@ -3,7 +3,6 @@
 use crate::state::Command;
 use serde::{Deserialize, Serialize};
 
-/// A proposed change, and the id by which its member recognizes it.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Proposal {
     pub(crate) origin: u8,
@@ -11,7 +10,7 @@ pub(crate) struct Proposal {
     pub(crate) command: Command,
 }
 
-/// A log entry. Its index is its position, from 1.
+/// Its index is its position, from 1.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) struct Entry {
     pub(crate) term: u64,
@@ -29,7 +28,7 @@ pub(crate) struct Message {
 
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub(crate) enum Body {
-    /// `MsgVote`: a request for a vote, with the end of the candidate's log.
+    /// `MsgVote`, with the end of the candidate's log.
     Vote {
         index: u64,
         log_term: u64,
@@ -37,7 +36,7 @@ pub(crate) enum Body {
     VoteReply {
         reject: bool,
     },
-    /// `MsgApp`: entries that follow the one at `index`.
+    /// `MsgApp`
     Append {
         index: u64,
         log_term: u64,
@@ -58,9 +57,9 @@ pub(crate) enum Body {
     HeartbeatReply {
         context: u64,
     },
-    /// `MsgProp`: a follower forwards a proposal.
+    /// `MsgProp`
     Propose(Proposal),
-    /// `MsgReadIndex`: which index must be applied before a linearizable read?
+    /// `MsgReadIndex`
     ReadIndex {
         id: u64,
     },
@@ -68,13 +67,12 @@ pub(crate) enum Body {
         id: u64,
         index: u64,
     },
-    /// Asks the leader, which tracks expiry, to renew or look up a lease.
     LeaseAsk {
         call: u64,
         lease: i64,
         renews: bool,
     },
-    /// Its ttl or remaining time; none if there is no such lease or this member cannot tell.
+    /// None if there is no such lease, or if this member cannot tell.
     LeaseTold {
         call: u64,
         told: LeaseTold,

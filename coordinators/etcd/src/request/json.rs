@@ -1,5 +1,4 @@
 //! The gateway's JSON values: bytes in base64, 64-bit numbers in quotes, null for omitted values.
-//! The log stores bytes as lists and plain numbers.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

@@ -15,7 +15,6 @@ fn three() -> (World, usize) {
     (world, leader)
 }
 
-/// Waits until `followers` members follow the same leader.
 fn elected(world: &mut World, followers: usize) -> usize {
     for _ in 0..100 {
         world.run(100);

@@ -1,6 +1,4 @@
-//! etcd servers in a small world.
-//!
-//! Only uses the public API.
+//! etcd servers in a small world. Uses only the public API.
 
 use crate::{Config, Etcd, Member};
 use fencepost_machine::ConnectionId;

@@ -8,7 +8,6 @@ use crate::{Config, Etcd};
 use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
-/// Heartbeat interval, and minimum election timeout.
 #[derive(Clone, Copy)]
 pub(crate) struct Pace {
     pub(crate) heartbeat_ms: u64,
@@ -20,9 +19,7 @@ const FAST: Pace = Pace { heartbeat_ms: 100, election_ms: ELECTION_MS };
 /// For tests without elections, however busy the machine is.
 const CALM: Pace = Pace { heartbeat_ms: 100, election_ms: 3_000 };
 const ELECTION_MS: u64 = 1_500;
-/// Timeout of a request: five seconds and two election timeouts.
 const REQUEST_MS: u64 = 5_000 + 2 * ELECTION_MS;
-/// Longer than any response takes.
 const PATIENCE_MS: u64 = 30_000;
 const CASES: u64 = 60;
 
@@ -37,7 +34,6 @@ pub(crate) trait Cluster {
     fn stop(&mut self, at: usize);
     fn go_on(&mut self, at: usize);
 
-    /// Returns the response; empty if there is none for a long time.
     fn ask(&mut self, at: usize, bytes: &[u8]) -> Vec<u8> {
         let mut call = self.send(at, bytes);
         self.hear(&mut call, is_whole, PATIENCE_MS)
@@ -137,7 +133,6 @@ impl Cluster for Ours {
     }
 }
 
-/// Members by role: the leader, and the others.
 fn roles(leader: usize) -> [usize; 3] {
     [leader, (leader + 1) % 3, (leader + 2) % 3]
 }
@@ -172,7 +167,6 @@ impl<C: Cluster> Script<'_, C> {
         self.note(what, &said);
     }
 
-    /// Sends calls concurrently. Records their responses in this order.
     fn ask_together(&mut self, calls: &[(&str, usize, &str, &str)]) {
         let began = self.cluster.now_ms();
         let mut open: Vec<C::Call> = Vec::new();
@@ -193,7 +187,6 @@ impl<C: Cluster> Script<'_, C> {
     }
 }
 
-/// A leader is paused and replaced; then a member is isolated.
 fn trouble<C: Cluster>(cluster: &mut C) -> (Vec<String>, Vec<(String, u64)>) {
     let [_, first, second] = roles(cluster.leader(&[0, 1, 2]));
     let (plain, log, late) = (Plain::default(), Vec::new(), Vec::new());
@@ -280,7 +273,6 @@ impl Both {
         drop((self.real.ask(theirs, &bytes), self.ours.ask(own, &bytes)));
     }
 
-    /// Sends a call to members of the same role. Returns the common response.
     fn ask(&mut self, dice: &mut Dice, bytes: &[u8]) -> String {
         let role = dice.roll(3) as usize;
         let [theirs, own] = self.members.map(|members| members[role]);

@@ -6,7 +6,6 @@ use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
 const STEP_US: u64 = 1_000;
-/// A standalone server leads after this time.
 const ELECTION_US: u64 = 2_000_000;
 
 pub(crate) struct Fake {

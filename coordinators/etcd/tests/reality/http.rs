@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 pub(crate) trait Server {
-    /// Sends on a new connection. Returns the first `answers` responses, or up to its end.
+    /// Uses a new connection. Returns the first `answers` responses.
     fn ask_anew(&mut self, bytes: &[u8], answers: usize) -> Vec<u8>;
     fn ask(&mut self, bytes: &[u8]) -> Vec<u8>;
 }
@@ -54,7 +54,7 @@ pub(crate) fn items(bytes: &[u8]) -> Vec<String> {
 
 #[derive(Default)]
 pub(crate) struct Plain {
-    /// Leases named by the server, in order of appearance.
+    /// Numbered in order of appearance.
     leases: BTreeMap<String, usize>,
 }
 

@@ -57,7 +57,7 @@ const NUMBERS: [&str; 10] = [
     "null",
 ];
 
-/// Complete requests with their number of responses; zero if the connection closes or stays silent.
+/// Zero responses: the connection closes or stays silent.
 fn requests() -> Vec<(Vec<u8>, usize)> {
     let post_of = |headers: &str, body: &str| {
         format!("POST /v3/kv/range HTTP/1.1\r\nHost: a\r\n{headers}\r\n{body}").into_bytes()
@@ -140,7 +140,7 @@ fn calls() -> Vec<Vec<u8>> {
     calls
 }
 
-/// Go has its own messages for invalid JSON, so only the status is compared there.
+/// Go has its own messages for invalid JSON: only the status is compared.
 fn wordless(answer: &str) -> &str {
     let is_unread = !answer.starts_with("HTTP/1.1 200")
         && answer.contains("\"error\"")
@@ -184,7 +184,6 @@ fn a_request_may_come_in_any_pieces() {
     }
 }
 
-/// Watches from past revisions, invalid watches, and canceled watches.
 #[test]
 fn watches_from_the_past_are_told_what_the_real_server_tells() {
     let Some(mut real) = Real::start() else { return };

@@ -7,7 +7,7 @@ use std::net::TcpStream;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// Silence after which no more bytes are expected.
+/// The response is complete after this silence.
 const SILENCE: Duration = Duration::from_millis(300);
 
 pub(crate) struct Real {
@@ -25,7 +25,6 @@ fn is_healthy(port: u16) -> bool {
     String::from_utf8_lossy(&said[..length]).contains("\"true\"")
 }
 
-/// Returns whether etcd is installed. Panics if it is required and missing.
 pub(crate) fn is_there() -> bool {
     let said = Command::new("etcd").arg("--version").output();
     let is_there =
@@ -37,7 +36,6 @@ pub(crate) fn is_there() -> bool {
 }
 
 impl Real {
-    /// Starts a server; `None` if etcd is missing and not required.
     pub(crate) fn start() -> Option<Real> {
         if !is_there() {
             return None;

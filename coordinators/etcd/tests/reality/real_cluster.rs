@@ -74,7 +74,6 @@ impl RealCluster {
     }
 }
 
-/// The response so far and the connection it comes from; `None` if the connection was refused.
 pub(crate) struct Call {
     stream: Option<TcpStream>,
     said: Vec<u8>,

@@ -152,7 +152,6 @@ pub(crate) fn revision_of(answer: &str) -> Option<u64> {
     rest.split('"').next()?.parse().ok()
 }
 
-/// Starts a sequence: deletes all keys and its leases.
 pub(crate) fn clean() -> Vec<Vec<u8>> {
     let mut calls = vec![post("/v3/kv/deleterange", "{\"key\":\"AA==\",\"range_end\":\"AA==\"}")];
     calls
@@ -163,7 +162,7 @@ pub(crate) fn clean() -> Vec<Vec<u8>> {
 pub(crate) const WATCH: &str = "\
     {\"create_request\":{\"key\":\"AA==\",\"range_end\":\"AA==\",\"prev_kv\":true}}\
     {\"create_request\":{\"key\":\"YQ==\"}}";
-/// Put last: once the watch reports this, it has reported everything.
+/// Put last: a watch that reports this has reported everything.
 pub(crate) const LAST: &str = "{\"key\":\"enp6\"}";
 
 pub(crate) fn number(name: &str, default: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! Any lines, cut anywhere.
+//! Arbitrary lines in arbitrary pieces.
 
 use crate::{Config, GemFire, Server};
 use fencepost_testing::Bench;

@@ -1,9 +1,8 @@
-//! The model held against real members of Apache Geode 1.15.1: a locator and three members on
-//! loopback, with a member timeout of 2 s. Both go through the same steps; outcomes must be equal,
-//! and times must differ by less than a member timeout.
+//! Compares the model with real members of Apache Geode 1.15.1: a locator and three members on
+//! loopback. Outcomes must be equal, and times must differ by less than a member timeout.
 //!
 //! Needs `java`, `javac`, and the libraries that `ci/install.sh geode` puts into
-//! `.cache/java-geode`. `FENCEPOST_REAL_GEMFIRE=1` demands them; without them the test is skipped.
+//! `.cache/java-geode`. Skipped without them unless `FENCEPOST_REAL_GEMFIRE=1`.
 
 mod members;
 mod model;
@@ -11,32 +10,27 @@ mod model;
 use members::{GEODE, Members, SPRING};
 use model::Model;
 
-/// The member timeout of both, in milliseconds.
+/// Of the real system and the model.
 const TIMEOUT_MS: u64 = 2_000;
-/// How much the times of both may differ.
 const TOLERANCE_MS: u64 = TIMEOUT_MS;
 
-/// A distributed system with three processes, numbered from 0, that call its lock service.
+/// A distributed system with three processes, numbered from 0.
 trait System {
-    /// Begins to lock. A lease of zero is none.
+    /// A lease of zero is none.
     fn begin(&mut self, who: usize, lock: &str, wait_ms: u64, lease_ms: u64);
-    /// The outcome of the call that was begun, once it is there.
+    /// Outcome of the last `begin`, once known.
     fn outcome(&mut self, who: usize) -> Option<bool>;
-    /// Unlocks. Returns whether the lock was held.
     fn unlock(&mut self, who: usize, lock: &str) -> bool;
     fn pass(&mut self, span_ms: u64);
     fn now_ms(&self) -> u64;
-    /// Kills a process, as `kill -9` does.
     fn kill(&mut self, who: usize);
     fn stop(&mut self, who: usize);
     fn resume(&mut self, who: usize);
-    /// Starts a process that was killed or has departed.
     fn start(&mut self, who: usize);
-    /// Kills the grantor, which is not one of the processes 1 and 2.
+    /// Keeps processes 1 and 2 alive.
     fn kill_grantor(&mut self);
-    /// Kills more than half of the weight of the system, without process 2, at once.
+    /// Kills more than half of the system's weight at the same time, but not process 2.
     fn kill_majority(&mut self);
-    /// Returns whether the remaining members have given up.
     fn has_given_up(&mut self) -> bool;
 
     fn lock(&mut self, who: usize, lock: &str, wait_ms: u64, lease_ms: u64) -> bool {
@@ -45,8 +39,7 @@ trait System {
         self.wait(who, since, wait_ms + 20_000).is_some()
     }
 
-    /// Waits until a call has succeeded. Returns the milliseconds since an instant, or `None` if it
-    /// failed.
+    /// Returns the milliseconds since `since`; `None` if the call failed.
     fn wait(&mut self, who: usize, since: u64, limit_ms: u64) -> Option<u64> {
         loop {
             let now = self.now_ms();
@@ -60,7 +53,6 @@ trait System {
     }
 }
 
-/// An observation: words, and a span where one was measured.
 #[derive(Debug)]
 struct Row {
     what: String,
@@ -204,7 +196,7 @@ fn a_real_member_that_goes_on_believes_for_a_moment_that_it_holds_the_lock() {
     assert_eq!(members.ask(0, "lock key 0 -1"), "true");
     members.send(1, "lock key 60000 -1");
     members.stop(0);
-    // Its question waits in its input until it goes on.
+    // The question waits in the input of the paused process.
     members.send(0, "held key");
     assert_eq!(members.answer(1), "true", "it has departed, and another holds the lock");
     members.resume(0);

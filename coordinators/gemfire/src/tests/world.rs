@@ -6,10 +6,9 @@ use fencepost_testing::End;
 use std::collections::BTreeMap;
 use std::ops::{Deref, DerefMut};
 
-/// Servers, called from 1 on, with a member timeout of 2 s.
+/// Servers are numbered from 1. Their member timeout is 2 s.
 pub(super) struct World {
     world: fencepost_testing::World<GemFire>,
-    /// The heartbeats of each process at each server.
     beats: BTreeMap<(String, usize), ConnectionId>,
     held: BTreeMap<String, String>,
     answers: BTreeMap<(String, usize), String>,
@@ -30,7 +29,6 @@ impl DerefMut for World {
 }
 
 impl World {
-    /// Servers that have founded a system.
     pub(super) fn of(count: usize) -> World {
         let server = |id: usize| Server {
             id: u8::try_from(id + 1).unwrap(),
@@ -51,19 +49,17 @@ impl World {
         world
     }
 
-    /// The servers of the view of a server, oldest first.
+    /// Oldest first.
     pub(super) fn view(&self, at: usize) -> Vec<u8> {
         let view = self.server(at).and_then(|server| server.membership.view.as_ref());
         view.map(|view| view.servers.iter().map(|life| life.id).collect()).unwrap_or_default()
     }
 
-    /// The number of the view, and the version of the grantor.
     pub(super) fn numbers(&self, at: usize) -> (u64, u64) {
         let view = self.server(at).unwrap().membership.view.as_ref().unwrap();
         (view.number, view.grantor.unwrap().version)
     }
 
-    /// The server that grants locks.
     pub(super) fn grantor(&self) -> Option<usize> {
         let grants = |at: &usize| {
             let grantor = self.server(*at).and_then(|server| server.grantor.as_ref());
@@ -72,7 +68,7 @@ impl World {
         (0..self.hosts.len()).find(grants)
     }
 
-    /// Answers that the client has not read yet.
+    /// Returns and clears the client's input.
     pub(super) fn heard(&mut self, connection: ConnectionId) -> String {
         let inbox = self.world.inboxes.remove(&End { host: None, connection });
         String::from_utf8_lossy(&inbox.unwrap_or_default()).trim().to_owned()
@@ -82,14 +78,14 @@ impl World {
         self.world.send(0, connection, &format!("{line}\n").into());
     }
 
-    /// Asks a server on a new connection, which stays open.
+    /// Uses a new connection, which stays open.
     pub(super) fn begin(&mut self, at: usize, line: &str) -> ConnectionId {
         let connection = self.connect(at);
         self.say(connection, line);
         connection
     }
 
-    /// Asks a server, and waits for 20 ms.
+    /// Waits for 20 ms.
     pub(super) fn ask(&mut self, at: usize, line: &str) -> String {
         let connection = self.begin(at, line);
         self.run(20);
@@ -98,25 +94,23 @@ impl World {
         heard
     }
 
-    /// Makes a process a member, by way of the oldest server.
     pub(super) fn join(&mut self, process: &str) {
         let joined = self.ask(0, &format!("join {process}"));
         assert!(joined.starts_with("joined ") && joined.ends_with(" 2000000"), "{joined}");
     }
 
-    /// Says what a process holds in its heartbeats: `LOCK SERIAL END`.
+    /// Sets the locks in a process's heartbeats: `LOCK SERIAL END`.
     pub(super) fn holds(&mut self, process: &str, held: &str) {
         self.held.insert(process.to_owned(), held.to_owned());
     }
 
-    /// Lets processes send heartbeats to all servers for a time in milliseconds.
+    /// Sends heartbeats to all servers for a time in milliseconds.
     pub(super) fn beat(&mut self, processes: &[&str], span_ms: u64) {
         for _ in 0..span_ms / 100 {
             self.beat_for(processes, 100);
         }
     }
 
-    /// Sends the heartbeats that are due, and waits.
     pub(super) fn beat_for(&mut self, processes: &[&str], span_ms: u64) {
         for process in processes {
             for at in 0..self.hosts.len() {
@@ -126,7 +120,6 @@ impl World {
         self.run(span_ms);
     }
 
-    /// Ends a process and its connections.
     pub(super) fn end(&mut self, process: &str) {
         for at in 0..self.hosts.len() {
             if let Some(connection) = self.beats.remove(&(process.to_owned(), at)) {
@@ -153,12 +146,11 @@ impl World {
         self.say(connection, &format!("alive {process} {system} {number} {held}"));
     }
 
-    /// The last answer to a heartbeat.
     pub(super) fn answer(&self, process: &str, at: usize) -> &str {
         self.answers.get(&(process.to_owned(), at)).map_or("", String::as_str)
     }
 
-    /// Asks for a lock at the grantor: its call number, wait and lease.
+    /// `words` has the call number, the wait and the lease.
     pub(super) fn lock(&mut self, process: &str, words: &str) -> ConnectionId {
         let at = self.grantor().unwrap();
         let version = self.numbers(at).1;
@@ -171,7 +163,7 @@ impl World {
         self.ask(at, &format!("unlock {process} {version} {words}"))
     }
 
-    /// The changes of locks that a server told the judge of, each with its holder.
+    /// Returns the changes reported to the judge, each with its holder.
     pub(super) fn told(&mut self, at: usize) -> Vec<String> {
         let words = |tap: fencepost_machine::TapEvent| {
             let value = String::from_utf8_lossy(tap.value.as_deref().unwrap()).into_owned();

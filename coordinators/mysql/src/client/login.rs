@@ -48,7 +48,6 @@ impl Login {
     }
 }
 
-/// First packet of a connection. The salt contains no zero.
 pub(crate) fn greeting(id: SessionId, salt: &[u8; 20]) -> BytesMut {
     let mut body = vec![10];
     // Old replicas know no version above 9, so MariaDB adds a prefix.
@@ -107,7 +106,6 @@ impl Client {
         }
     }
 
-    /// Errors: 1043, 1045, 1049.
     fn admit(&mut self, store: &Store, said: &Said, password: &[u8]) -> Outcome<()> {
         if !matches!(password.len(), 0 | SCRAMBLE) {
             return Err(SqlError::bad_handshake());
@@ -134,7 +132,6 @@ impl Client {
     }
 }
 
-/// Errors: 1043.
 fn read(body: &Bytes) -> Outcome<Said> {
     let bad = SqlError::bad_handshake;
     let head: [u8; 32] = body.get(..32).and_then(|head| head.try_into().ok()).ok_or_else(bad)?;

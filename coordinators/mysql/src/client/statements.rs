@@ -22,7 +22,6 @@ pub(crate) struct Job {
     doing: Doing,
     answer: Answer,
     later: Option<Vec<Vec<u8>>>,
-    /// A killed statement no longer waits.
     pub(super) is_killed: bool,
 }
 
@@ -41,7 +40,7 @@ enum Progress {
 enum Answer {
     Done,
     Changed(Changed),
-    /// Rows found already; `true` if the values being computed are one more row.
+    /// `true` if the values being computed are one more row.
     Rows(Vec<Vec<Value>>, bool),
 }
 
@@ -164,14 +163,13 @@ impl Client {
         Ok(())
     }
 
-    /// Commits the transaction. Replies only after its log is on disk.
+    /// Replies only after the log is on disk.
     fn commit(&mut self, core: &mut Core) {
         core.store.commit(self.session.id);
         self.session.end_transaction();
         self.flushing = core.write_log();
     }
 
-    /// Errors: 1568.
     fn isolate(&mut self, level: &'static str, is_session: bool) -> Outcome<()> {
         let session = &mut self.session;
         match is_session {
@@ -268,7 +266,6 @@ impl Client {
         job.answer = Answer::Rows(rows.collect(), false);
     }
 
-    /// Errors: 1094; 1317 and 1927 for killing itself.
     pub(super) fn order_kill(&mut self, core: &mut Core, id: i128, is_query: bool) -> Outcome<()> {
         let known = u32::try_from(id).ok().filter(|id| core.sessions.contains(id));
         let id = known.ok_or_else(|| SqlError::unknown_session(id))?;

@@ -6,7 +6,7 @@ use crate::store::schema::{Column, Definition};
 use crate::timestamp::{Instant, Wrong, read};
 use crate::value::Value;
 
-/// Range of a `TIMESTAMP` in microseconds.
+/// In microseconds.
 const TIMESTAMPS: std::ops::Range<i64> = 1_000_000..2_147_483_648_000_000;
 
 #[derive(Clone, Copy, Debug)]
@@ -22,7 +22,6 @@ impl Slot<'_> {
         &self.definition.columns[self.place]
     }
 
-    /// Errors: 1048, 1264, 1292, 1366, 1406, 1235.
     pub(super) fn assign(&self, value: Value) -> Outcome<Value> {
         let column = self.column();
         match (value, column.kind) {

@@ -23,7 +23,6 @@ pub(super) struct Scope<'t> {
 }
 
 impl Scope<'_> {
-    /// Errors: 1054.
     pub(super) fn place(&self, named: &Named, clause: &str) -> Outcome<usize> {
         let is_called = named.before.as_ref().is_none_or(|before| before == self.called);
         let place = self.definition.column(&named.name).filter(|_| is_called);
@@ -41,7 +40,6 @@ impl Scope<'_> {
         }
     }
 
-    /// Binds an expression. Errors: 1054, 1235.
     pub(super) fn bind(&self, expression: &Expression) -> Outcome<(Expression, Class)> {
         Ok(match expression {
             Expression::Literal(value) => (expression.clone(), class_of(value)?),
@@ -99,7 +97,6 @@ impl Scope<'_> {
         })
     }
 
-    /// Binds the operand and the list of IN. Error: 1235.
     fn members(
         &self,
         one: &Expression,
@@ -137,7 +134,7 @@ impl Scope<'_> {
         List::new(bound.collect::<Outcome<Vec<Expression>>>()?)
     }
 
-    /// Binds two comparable operands. A text compared with a time becomes a time.
+    /// A text compared with a time becomes a time.
     fn pair(&self, left: &Expression, right: &Expression) -> Outcome<(Expression, Expression)> {
         let ((left, one), (right, other)) = (self.bind(left)?, self.bind(right)?);
         match (one, other) {
@@ -149,7 +146,6 @@ impl Scope<'_> {
         }
     }
 
-    /// Errors: 1054, 1235.
     pub(super) fn condition(&self, condition: Option<&Expression>) -> Outcome<Option<Expression>> {
         let Some(condition) = condition else { return Ok(None) };
         self.bind_as(condition, Class::Integer, "a condition that is no integer").map(Some)

@@ -18,7 +18,6 @@ pub(crate) fn is_definition(statement: &TableStatement) -> bool {
     )
 }
 
-/// Errors: 1007, 1046, 1049, 1050, 1051, 1060, 1068, 1072, 1235.
 pub(super) fn define(statement: &TableStatement, context: &mut Context<'_>) -> Outcome<usize> {
     match statement {
         TableStatement::CreateDatabase { name, if_missing } => {

@@ -12,14 +12,12 @@ const MICROS: std::ops::Range<i64> = -62_135_596_800_000_000..253_402_300_800_00
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row<'r> {
     pub(super) values: &'r [Value],
-    /// Values of the row that could not be inserted.
     pub(super) inserted: &'r [Value],
     pub(super) now: Instant,
     pub(super) session: u32,
 }
 
 impl Row<'_> {
-    /// Evaluates a bound expression. Errors: 1235.
     pub(super) fn evaluate(&self, expression: &Expression) -> Outcome<Value> {
         Ok(match expression {
             Expression::Literal(value) => value.clone(),
@@ -68,7 +66,6 @@ impl Row<'_> {
         })
     }
 
-    /// Returns whether a condition is true, which NULL is not.
     pub(super) fn holds(&self, condition: Option<&Expression>) -> Outcome<bool> {
         let Some(condition) = condition else { return Ok(true) };
         Ok(truth(&self.evaluate(condition)?) == Some(true))
@@ -123,7 +120,7 @@ fn sum(left: &Value, right: &Value, sign: i128) -> Outcome<Value> {
     }
 }
 
-/// Adds `count` units to a time. The result has six decimals if the unit is the microsecond.
+/// The result has six decimals if the unit is the microsecond.
 pub(crate) fn later(from: &Value, count: &Value, unit: i64) -> Outcome<Value> {
     let (Value::Time(from), Value::Integer(count)) = (from, count) else { return Ok(Value::Null) };
     let micros = i64::try_from(i128::from(from.micros) + count * i128::from(unit)).ok();

@@ -33,7 +33,6 @@ enum Progress {
     Wait(i128),
 }
 
-/// Errors: 1054, 1110, 1136, 1364, 1235.
 pub(super) fn prepare(
     insert: &Insert,
     target: &Target,
@@ -82,7 +81,6 @@ fn places(insert: &Insert, scope: Scope<'_>) -> Outcome<Vec<usize>> {
     Ok(places)
 }
 
-/// Returns the values of all columns, defaults included. Errors: 1364.
 fn values(
     row: &[Option<Expression>],
     places: &[usize],

@@ -21,7 +21,7 @@ use std::rc::Rc;
 pub(super) struct Scan {
     only: Option<Key>,
     condition: Option<Expression>,
-    /// `None` for a consistent read, which locks nothing.
+    /// A consistent read locks nothing.
     mode: Option<Mode>,
     action: Action,
     at: Option<Key>,
@@ -33,17 +33,11 @@ pub(super) struct Scan {
 
 #[derive(Debug)]
 enum Action {
-    Read {
-        items: Vec<Expression>,
-        counts: bool,
-        /// Maximum number of rows, and the offset.
-        limit: Option<(u64, u64)>,
-    },
+    Read { items: Vec<Expression>, counts: bool, limit: Option<(u64, u64)> },
     Change(Vec<(usize, Expression)>),
     Delete,
 }
 
-/// Errors: 1054, 1235.
 pub(super) fn prepare(
     statement: &TableStatement,
     target: &mut Target,
@@ -211,7 +205,6 @@ impl Scan {
         Isolation::named(context.session.isolation)
     }
 
-    /// Locks a row and reads its newest version; none if deleted, skipped or not matching.
     fn lock(
         &mut self,
         key: &Key,
@@ -385,9 +378,7 @@ pub(super) fn changed(
     Ok(new)
 }
 
-/// Returns the one row whose whole primary key a condition fixes. Refuses conditions that the real
-/// server's optimizer would transform: key ranges, and conditions that are always or never true.
-/// Errors: 1235.
+/// Refuses conditions that the real server's optimizer transforms: key ranges, and constant ones.
 fn only(condition: Option<&Expression>, definition: &Definition) -> Outcome<Option<Key>> {
     let Some(condition) = condition else { return Ok(None) };
     let mut parts = Vec::new();

@@ -6,7 +6,7 @@ use crate::charset::Charset;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Statement {
-    /// `SELECT` of expressions; `false` if its LIMIT drops the one row.
+    /// `false` if its LIMIT drops the one row.
     Select(Vec<Item>, bool),
     Do(Vec<Expression>),
     Set(Vec<Assignment>),

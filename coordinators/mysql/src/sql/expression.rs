@@ -24,26 +24,25 @@ pub(crate) struct Assignment {
     pub(crate) value: Option<Value>,
 }
 
-/// Maximum depth of an expression, as measured on the real server with its `thread_stack`.
-/// Everything that descends (shapes, binding, evaluation, drop) recurses once per level;
-/// `tests/depth.rs` verifies that the deepest one fits the stack.
+/// Measured on the real server with its `thread_stack`. Everything that descends recurses once per
+/// level; `tests/depth.rs` verifies that the deepest expression fits the stack.
 const DEPTH_MAX: u32 = 593;
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Expression {
     Literal(Value),
     Truth(bool),
-    /// A server variable; `true` for its global value.
+    /// `true` for its global value.
     Variable(String, bool),
     Call(Function, List),
-    /// A named column and its clause. Without a table there are no columns.
+    /// The name and its clause.
     Column(Named, &'static str),
     Field(usize),
     Inserted(usize),
     Count,
-    /// Start time of the statement with this many decimals; `true` in UTC.
+    /// The number of decimals; `true` in UTC.
     Now(u8, bool),
-    /// A time plus a number of units; the last field is the unit in microseconds, with its sign.
+    /// The last field is the unit in microseconds, with its sign.
     Later(Inner, Inner, i64),
     And(List),
     Or(List),
@@ -84,7 +83,6 @@ pub(crate) struct Inner {
 }
 
 impl Inner {
-    /// Errors: 1436 if it is too deep to be nested.
     pub(crate) fn new(expression: Expression) -> Outcome<Inner> {
         let depth = expression.depth();
         match depth < DEPTH_MAX {
@@ -109,7 +107,6 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Errors: 1436 if it is too deep to be nested.
     pub(crate) fn new(all: Vec<Expression>) -> Outcome<List> {
         let depth = all.iter().map(Expression::depth).max().unwrap_or(0);
         match depth < DEPTH_MAX {
@@ -187,7 +184,6 @@ impl Function {
         })
     }
 
-    /// Number of arguments; `None` for one or more.
     pub(crate) fn arguments(self) -> Option<usize> {
         match self {
             Function::GetLock => Some(2),

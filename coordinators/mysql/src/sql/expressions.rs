@@ -92,14 +92,12 @@ pub(super) const RESERVED: &[&str] = &[
     "cross",
     "inner",
 ];
-/// Operators of the real server that are not modelled.
 const OPERATORS: &[&str] = &[
     "xor", "like", "between", "regexp", "rlike", "div", "mod", "collate", "not", "*", "/", "%",
     "&", "|", "^", "<<", ">>", "||", "&&",
 ];
 
 impl Parser<'_> {
-    /// Errors: 1064, 1235, and those of functions and columns.
     pub(super) fn expression(&mut self) -> Outcome<Expression> {
         self.deeper()?;
         let mut parts = match self.conjunction()? {
@@ -213,7 +211,7 @@ impl Parser<'_> {
         Ok(Expression::Later(Inner::new(from)?, Inner::new(count)?, sign * unit))
     }
 
-    /// Returns the length of a unit in microseconds.
+    /// In microseconds.
     fn unit(&mut self) -> Outcome<i64> {
         let Kind::Word(word) = self.peek().kind.clone() else { return Err(self.wrong()) };
         let micros = match word.to_ascii_lowercase().as_str() {

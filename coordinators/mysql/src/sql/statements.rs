@@ -51,10 +51,6 @@ pub(crate) struct Parsed {
     pub(crate) end: usize,
 }
 
-/// Parses the statement at `at`. The caller handles what follows it.
-///
-/// Errors: 1064 for an invalid statement, 1065 for an empty text, 1235 for one that is not
-/// modelled, and those of names in the statement.
 pub(crate) fn parse(text: &[u8], at: usize) -> Outcome<Parsed> {
     let (tokens, has_comment) = tokens(text, at)?;
     let mut parser = Parser { text, tokens, at: 0, depth: 0, clause: "SELECT" };

@@ -32,12 +32,20 @@ pub(crate) struct ColumnSpec {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
-    /// Size in bytes, and the display width.
-    Integer { bytes: u8, width: u32 },
-    /// Maximum number of characters. A `CHAR` drops trailing spaces.
-    Text { characters: u32, is_char: bool },
-    /// Decimals. A `TIMESTAMP` has a smaller range than a `DATETIME`.
-    Time { places: u8, is_timestamp: bool },
+    Integer {
+        bytes: u8,
+        width: u32,
+    },
+    /// A `CHAR` drops trailing spaces.
+    Text {
+        characters: u32,
+        is_char: bool,
+    },
+    /// A `TIMESTAMP` has a smaller range than a `DATETIME`.
+    Time {
+        places: u8,
+        is_timestamp: bool,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -48,7 +56,6 @@ pub(crate) enum Strength {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Patience {
-    /// The session's variable.
     Usual,
     Seconds(u64),
     Skip,

@@ -24,10 +24,7 @@ const SYMBOLS: &[&str] = &[
     "<", ">", "!", "-", "+", "*", "/", "%", "&", "|", "^", "~", ".", "@", "?", "{", "}", ":",
 ];
 
-/// Returns the tokens of the statement at `at`, with its semicolon, and whether it contains a
-/// comment.
-///
-/// Errors: 1064 for an invalid token, 1235 for one that is not modelled.
+/// The flag is true if the statement contains a comment.
 pub(crate) fn tokens(text: &[u8], at: usize) -> Outcome<(Vec<Token>, bool)> {
     let mut reader = Reader { text, at, has_comment: false };
     let mut tokens = Vec::new();
@@ -139,7 +136,7 @@ impl Reader<'_> {
         Ok(Kind::Number(text))
     }
 
-    /// Parses a quoted text. A doubled quote stands for one; so does an escaped one, if allowed.
+    /// A doubled quote stands for one; so does an escaped one, if allowed.
     fn quoted(&mut self, quote: u8, escapes: bool) -> Outcome<Vec<u8>> {
         let start = self.at;
         let mut text = Vec::new();

@@ -1,10 +1,9 @@
-//! Locks on rows and on the gaps before them.
+//! Locks on rows and on the gaps before them, as in InnoDB.
 //!
-//! As in InnoDB, a lock belongs to a transaction, is shared or exclusive, and covers a row, the gap
-//! before it, or both. One lock object may cover several rows, since locks of one kind are merged;
-//! the number of objects matters for choosing a deadlock victim. A lock waits for the conflicting
-//! locks before it in its row's queue, granted or not, and remembers one of them. The place behind
-//! the last row (the supremum) has a lockable gap.
+//! One lock object may cover several rows, since locks of one kind are merged; the number of
+//! objects matters for choosing a deadlock victim. A lock waits for the conflicting locks before it
+//! in its row's queue, granted or not, and remembers one of them. The place behind the last row
+//! (the supremum) has a lockable gap.
 
 use super::TableId;
 use super::key::Key;
@@ -19,11 +18,10 @@ pub(crate) enum Mode {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Extent {
-    /// The row and the gap before it (next-key lock).
+    /// Next-key lock: the row and the gap before it.
     Both,
     Gap,
     Row,
-    /// Insert intention.
     Insertion,
 }
 
@@ -58,7 +56,7 @@ pub(crate) struct RowLocks {
     waits: BTreeMap<SessionId, SessionId>,
 }
 
-/// Intention locks on tables: they never conflict, but count for deadlocks.
+/// They never conflict, but count for deadlocks.
 pub(crate) type Intents = BTreeSet<(SessionId, TableId, Mode)>;
 
 impl Lock {
@@ -173,7 +171,7 @@ impl RowLocks {
         self.locks.retain(|one| one.by != session);
     }
 
-    /// Releases the first lock of that mode on a row. The object remains even if it covers no row.
+    /// The object remains even if it covers no row.
     pub(crate) fn release(&mut self, wanted: &Wanted) {
         let own = self.locks.iter_mut().find(|one| {
             one.by == wanted.by && one.mode == wanted.mode && one.is_at(wanted.table, &wanted.place)
@@ -183,7 +181,7 @@ impl RowLocks {
         }
     }
 
-    /// Grants locks in queue order. Returns the granted sessions, and those with a new blocker.
+    /// Returns the granted sessions, and those with a new blocker.
     pub(crate) fn grant(&mut self) -> (Vec<SessionId>, Vec<SessionId>) {
         let (mut granted, mut turned) = (Vec::new(), Vec::new());
         for at in 0..self.locks.len() {
@@ -209,14 +207,12 @@ impl RowLocks {
         (granted, turned)
     }
 
-    /// Extends the locks on a gap to a row inserted into it.
     pub(crate) fn split(&mut self, table: TableId, new: &Place, next: &Place) {
         let is_wide = |one: &&Lock| !matches!(one.extent, Extent::Insertion | Extent::Row);
         self.inherit(table, next, new, |one| is_wide(&one));
     }
 
-    /// Moves the locks and waits on a removed row to the gap that remains, where no one waits.
-    /// `keeps` decides by session and mode whether a gap lock remains.
+    /// `keeps` decides by session and mode whether a gap lock remains; no one waits there.
     pub(crate) fn merge(
         &mut self,
         table: TableId,
@@ -252,7 +248,6 @@ impl RowLocks {
         }
     }
 
-    /// The rows that are locked exclusively, with the owner of each lock.
     pub(crate) fn exclusive(&self) -> impl Iterator<Item = (TableId, &Key, SessionId)> {
         let is_held = |one: &&Lock| {
             !one.is_waiting

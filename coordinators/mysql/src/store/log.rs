@@ -204,7 +204,7 @@ impl Reader {
     }
 }
 
-/// Panics if a group is malformed, which its checksum rules out.
+/// A malformed group panics; its checksum rules that out.
 pub(crate) fn replay(groups: Vec<Bytes>) -> Store {
     let mut store = Store::default();
     for group in groups {

@@ -15,10 +15,10 @@ pub(crate) struct Version {
     pub(crate) values: Option<Values>,
 }
 
-/// Versions from oldest to newest; never empty.
+/// From oldest to newest; never empty.
 pub(crate) type Versions = Vec<Version>;
 
-/// Rows, including deleted ones that may still be visible to a view.
+/// Includes deleted rows that may still be visible to a view.
 #[derive(Debug, Default)]
 pub(crate) struct Rows(pub(crate) BTreeMap<Key, Versions>);
 

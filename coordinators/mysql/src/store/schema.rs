@@ -31,8 +31,7 @@ pub(crate) enum Default {
 }
 
 impl Definition {
-    /// The name of the lock that a row is: its key, behind the name of the table unless that is
-    /// `locks`. A row that is gone has its key as the index has it.
+    /// The key, behind the name of the table unless that is `locks`.
     pub(crate) fn name_of_row(&self, row: Option<&Version>, key: &Key) -> String {
         let of_row =
             |values: &Values| self.key.iter().filter_map(|at| values[*at].text()).collect();
@@ -67,7 +66,6 @@ impl Definition {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name))
     }
 
-    /// Errors: 1235 for texts whose order is not modelled.
     pub(crate) fn key_of(&self, values: &[Value]) -> Outcome<Key> {
         self.key.iter().map(|place| part(&values[*place])).collect()
     }
@@ -82,8 +80,7 @@ pub(crate) fn part(value: &Value) -> Outcome<Part> {
     }
 }
 
-/// Folds a text as `utf8mb4_general_ci` does: ignores case and trailing spaces. Errors: 1235 for
-/// letters beyond ASCII.
+/// Follows `utf8mb4_general_ci`: ignores case and trailing spaces. Refuses letters beyond ASCII.
 pub(crate) fn folded(text: &[u8]) -> Outcome<Vec<u8>> {
     if text.iter().any(|byte| !matches!(byte, b' '..=b'~')) {
         return Err(SqlError::unsupported("comparing letters beyond ASCII"));

@@ -32,7 +32,7 @@ impl Isolation {
     }
 }
 
-/// Visible to a consistent read: everything committed when the view was created.
+/// Everything committed when the view was created is visible.
 #[derive(Clone, Debug)]
 pub(crate) struct View {
     next: Xid,
@@ -105,8 +105,8 @@ impl Store {
         })
     }
 
-    /// Requests a lock. A row changed by an active transaction is implicitly locked by it. A
-    /// request for a row that the session has already locked is reduced to the gap before it.
+    /// A row changed by an active transaction is implicitly locked by it. A request for a row that
+    /// the session has already locked is reduced to the gap before it.
     pub(crate) fn ask(&mut self, wanted: &mut Wanted) -> Answer {
         if let Some(owner) = self.changer(wanted.table, &wanted.place) {
             if owner == wanted.by {
@@ -143,7 +143,7 @@ impl Store {
         self.active.get(&newest.by).copied()
     }
 
-    /// Queues a session. A deadlock refuses one session; returns `false` if it is this one.
+    /// Returns `false` if a deadlock refuses this session.
     pub(crate) fn wait(&mut self, wanted: Wanted, behind: SessionId) -> bool {
         let session = wanted.by;
         self.locks.wait(wanted, behind);
@@ -165,7 +165,7 @@ impl Store {
         self.victims.push_back(victim);
     }
 
-    /// Selects the session in the cycle that has done the least, and among several the last one.
+    /// Selects the session that has done the least, and among several the last one in the cycle.
     fn victim(&self, session: SessionId) -> Option<SessionId> {
         let circle = self.locks.circle(session);
         circle.into_iter().min_by_key(|one| (self.weight(*one), *one != session))

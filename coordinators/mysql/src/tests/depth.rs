@@ -6,9 +6,7 @@ use crate::Config;
 const TOO_DEEP: &str = "ERROR 1436: Thread stack overrun";
 /// The parser has its own limit for nested recursion.
 const TOO_NESTED: &str = "ERROR 1235: ";
-/// Half of a thread's default stack.
 const STACK_BYTES: usize = 1 << 20;
-/// Number of statements in the nightly test.
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
 

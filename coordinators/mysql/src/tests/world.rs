@@ -29,7 +29,6 @@ pub(super) fn query(sql: &str) -> Vec<u8> {
     packet(0, &[b"\x03", sql.as_bytes()].concat())
 }
 
-/// Root's login packet. It has no password.
 pub(super) fn login() -> Vec<u8> {
     let capabilities: u32 = 1 << 9 | 1 << 15;
     let head = [&capabilities.to_le_bytes()[..], &[0, 0, 0, 1, 45], &[0; 23]].concat();

@@ -5,7 +5,6 @@ use fencepost_mysql::{Config, Mysql};
 use fencepost_testing::Bench;
 use std::ops::{Deref, DerefMut};
 
-/// Time between two packets of clients, in microseconds.
 const STEP_US: u64 = 10;
 
 pub(crate) struct Fake(Bench<Mysql>);

@@ -23,7 +23,6 @@ pub(crate) fn login(capabilities: u32, charset: u8, rest: &[u8]) -> Vec<u8> {
     packet(1, &body)
 }
 
-/// Root's login. It has no password.
 pub(crate) fn root() -> Vec<u8> {
     login(PLAIN, 45, b"root\0\0mysql_native_password\0")
 }
@@ -66,7 +65,7 @@ pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     is_whole
 }
 
-/// Renders bytes as text, without the salt in a request for another authentication.
+/// Omits the salt in a request for another authentication.
 pub(crate) fn shown(bytes: &[u8]) -> String {
     let ask = b"\xfemysql_native_password\0";
     let mut shown = bytes.to_vec();
@@ -78,7 +77,6 @@ pub(crate) fn shown(bytes: &[u8]) -> String {
     shown.escape_ascii().to_string()
 }
 
-/// Returns whether the server refused something as not modelled, which is not compared.
 pub(crate) fn is_refused(bytes: &[u8]) -> bool {
     split(bytes).iter().any(|(_, body)| body.starts_with(b"\xff\xd3\x04#42000"))
 }

@@ -35,9 +35,8 @@ fn programs() -> Option<(PathBuf, PathBuf)> {
     is_10_11.then_some((install, server))
 }
 
-/// Returns whether the installed release is exactly the modelled one. Releases of 10.11 differ in
-/// their version string and in the display width of `TRUE`: one digit in 10.11.14, five in
-/// 10.11.19.
+/// Releases of 10.11 differ in their version string and in the display width of `TRUE`: one digit
+/// in 10.11.14, five in 10.11.19.
 pub(crate) fn is_release_modelled() -> bool {
     let said = program("mariadbd").and_then(|server| {
         let said = Command::new(server).arg("--version").output().ok()?;
@@ -62,7 +61,7 @@ fn is_root() -> bool {
     std::fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0)
 }
 
-/// Creates the system tables. Needs a server, so only one test does it at a time.
+/// Needs a server: only one test at a time does it.
 fn prepare(install: &Path, folder: &Path) {
     static TURN: Mutex<()> = Mutex::new(());
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
@@ -97,7 +96,6 @@ fn session(port: u16) -> Option<Connection> {
 }
 
 impl Real {
-    /// Starts a server; `None` if MariaDB is missing and not required.
     pub(crate) fn start() -> Option<Real> {
         Real::start_with(&[])
     }

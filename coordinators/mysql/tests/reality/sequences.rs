@@ -9,7 +9,6 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 
 const CASES: u32 = 600;
-/// Number of statements tested alone, besides the odd ones.
 const ALONE: u32 = 3_000;
 const SHORT_US: u64 = 30_000;
 
@@ -209,14 +208,13 @@ fn replies_and_waits_are_those_of_a_real_mariadb() {
     }
 }
 
-/// Returns whether the reply depends on the release of 10.11.
 fn is_of_a_release(sql: &str) -> bool {
     let sql = sql.to_ascii_uppercase();
     ["VERSION", "TRUE", "FALSE"].iter().any(|word| sql.contains(word))
 }
 
-/// Compares each statement and its warnings alone and reports all differences at the end. Skips
-/// statements that ours refuses as not modelled, and positions of syntax errors in random words.
+/// Skips statements that ours refuses as not modelled, and positions of syntax errors in random
+/// words.
 #[test]
 fn statements_alone_are_answered_as_by_a_real_mariadb() {
     let Some(mut real) = Real::start() else { return };

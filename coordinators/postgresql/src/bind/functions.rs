@@ -8,7 +8,6 @@ use crate::span::Span;
 use crate::sql::ast::Expression;
 use crate::types::{Type, Value};
 
-/// Functions with one signature, and their result types.
 const PLAIN: &[(&str, Function, &[Type], Type)] = &[
     ("now", Function::Now, &[], Type::Timestamptz),
     ("transaction_timestamp", Function::Now, &[], Type::Timestamptz),

@@ -66,7 +66,6 @@ impl Binder<'_> {
         Ok(Typed { bound, kind: to, position })
     }
 
-    /// Errors: 42804.
     pub(crate) fn stored(&mut self, expression: &Expression, column: &Column) -> Outcome<Bound> {
         let typed = self.bind(expression)?;
         let (from, to, position) = (typed.kind, column.kind, typed.position);

@@ -101,7 +101,6 @@ impl Client {
             shown.push(body.short()?);
         }
         body.end()?;
-        // Never executed.
         let nothing = sql::ast::Statement::Deallocate(None);
         let none = || Rc::new(Parsed { statement: nothing, parameters: 0 });
         let parsed = prepared.statement.clone().unwrap_or_else(none);
@@ -253,7 +252,7 @@ impl Client {
         Ok(())
     }
 
-    /// Sends at most `most` rows of a portal (0 for all). Returns their number.
+    /// A `most` of 0 means all rows.
     fn send_rows(&mut self, portal: &mut Portal, most: usize) -> Outcome<usize> {
         let Some(planned) = portal.run.planned.clone() else { return Ok(0) };
         let Some(outputs) = &planned.outputs else { return Ok(0) };

@@ -1,5 +1,5 @@
-//! The simple query protocol: several statements in one text. Each gets its own reply; all are one
-//! transaction unless they contain transaction statements.
+//! The simple query protocol: the statements of a query are one transaction unless they contain
+//! others.
 
 use super::{Client, Job};
 use crate::core::Core;

@@ -1,9 +1,6 @@
-//! The access path of a statement: an index lookup if the filter fixes a whole key, otherwise a
-//! scan of the table.
-//!
-//! PostgreSQL records what a serializable transaction reads, so its choice is observable. This
-//! models the planner's choices for a table without statistics and for statements on lock tables;
-//! the real one also uses parts of a key and ranges.
+//! The access path: an index lookup if the filter fixes a whole key, otherwise a scan. It is
+//! observable, since PostgreSQL records what a serializable transaction reads. Modelled for tables
+//! without statistics; the real planner also uses parts of a key and ranges.
 
 use crate::bound::Bound;
 use crate::sql::ast::Operator;
@@ -11,7 +8,6 @@ use crate::store::table::Definition;
 
 #[derive(Clone, PartialEq, Debug)]
 pub(super) enum Access {
-    /// No row can match.
     Nothing,
     Sequential,
     Index(Search),
@@ -49,7 +45,6 @@ fn split<'b>(filter: &'b Bound, parts: &mut Vec<&'b Bound>) {
     }
 }
 
-/// Returns whether a planner sees that this part matches no row.
 fn is_never(part: &Bound) -> bool {
     let is_null = |bound: &Bound| matches!(bound, Bound::Constant(value) if value.is_null());
     match part {
@@ -84,7 +79,6 @@ fn is_fixed(bound: &Bound) -> bool {
     }
 }
 
-/// Returns the column that this part fixes to one value.
 fn pinned(part: &Bound) -> Option<usize> {
     match part {
         Bound::Compare(Operator::Equal, left, right) => match (column_of(left), column_of(right)) {

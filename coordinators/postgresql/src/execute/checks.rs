@@ -7,7 +7,6 @@ use crate::store::table::{Column, Definition};
 use crate::types::Value;
 
 impl Planned {
-    /// Errors: 42P10 for ON CONFLICT columns without a unique index.
     pub(crate) fn check_conflict(&self) -> Outcome<()> {
         let Plan::Insert(InsertPlan { conflict: Some(conflict), .. }) = &self.plan else {
             return Ok(());
@@ -37,7 +36,6 @@ impl Planned {
     }
 }
 
-/// Errors: 23502.
 pub(crate) fn check_not_null(table: &Definition, values: &[Value]) -> Outcome<()> {
     let lacks = |(column, value): &(&Column, &Value)| column.not_null && value.is_null();
     let Some((column, _)) = table.columns.iter().zip(values).find(lacks) else { return Ok(()) };

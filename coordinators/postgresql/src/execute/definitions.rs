@@ -127,7 +127,6 @@ impl Execution<'_> {
     }
 }
 
-/// The error after another transaction has created a table of the same name first.
 fn type_exists(name: &str) -> SqlError {
     let constraint = "pg_type_typname_nsp_index";
     let message = format!("duplicate key value violates unique constraint \"{constraint}\"");

@@ -15,14 +15,12 @@ use crate::store::transaction::Undo;
 use crate::store::{TableId, VersionId, Xid};
 use crate::types::Value;
 
-/// A version entered into all indexes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Entered {
     pub(super) version: VersionId,
 }
 
 enum Rival {
-    /// A running transaction, whose end decides.
     Running(Xid),
     Live(VersionId),
 }
@@ -129,7 +127,6 @@ impl Execution<'_> {
         })
     }
 
-    /// Enters a version into the indexes that lack it. Errors: 23505.
     pub(super) fn enter_indexes(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let values = self.values(table, version);
         loop {
@@ -156,7 +153,6 @@ impl Execution<'_> {
         }
     }
 
-    /// Handles rows with the same key. Returns whether the row must still be inserted.
     fn make_way(
         &mut self,
         table: TableId,

@@ -27,7 +27,6 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Refuses writes in a read-only transaction. Errors: 25006.
     pub(super) fn refuse_writes(&self, statement: &Statement) -> Result<(), SqlError> {
         if !self.session.transaction.as_ref().is_some_and(|open| open.read_only) {
             return Ok(());
@@ -49,7 +48,6 @@ impl Execution<'_> {
         Err(SqlError::new("25006", message))
     }
 
-    /// Errors: 0A000 for SERIALIZABLE on a standby.
     pub(super) fn refuse_serializable(&self) -> Result<(), SqlError> {
         let open = self.session.transaction.as_ref();
         let is_asked = open.is_some_and(|open| open.isolation == Isolation::Serializable);
@@ -98,7 +96,6 @@ impl Execution<'_> {
         Stop::Wait
     }
 
-    /// Waits for a version to be unblocked and returns its state; some policies do not wait.
     pub(super) fn have(
         &mut self,
         (table, version): (TableId, VersionId),
@@ -147,7 +144,6 @@ impl Execution<'_> {
         }
     }
 
-    /// Returns whether a concurrent change since the snapshot aborts the transaction.
     pub(super) fn is_strict(&self) -> bool {
         let open = self.session.transaction.as_ref();
         open.is_some_and(|open| open.isolation >= Isolation::RepeatableRead)

@@ -143,7 +143,6 @@ impl Execution<'_> {
         Ok(values)
     }
 
-    /// Replaces a version. The new one is in no index yet unless its keys are unchanged.
     pub(super) fn replace(
         &mut self,
         table: TableId,

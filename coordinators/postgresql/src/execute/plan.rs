@@ -19,7 +19,6 @@ pub(crate) struct Planned {
     pub(crate) parameters: Vec<Type>,
 }
 
-/// Columns with new values; `None` for the default.
 pub(crate) type Assignments = Vec<(usize, Option<Bound>)>;
 
 #[derive(Debug)]
@@ -49,9 +48,7 @@ pub(crate) struct InsertPlan {
 #[derive(Debug)]
 pub(crate) struct ConflictPlan {
     pub(crate) indexes: Vec<usize>,
-    /// No index matches the named columns.
     pub(crate) lacks_index: bool,
-    /// `None` for `DO NOTHING`.
     pub(crate) update: Option<(Assignments, Option<Bound>)>,
     pub(crate) strength: Strength,
 }
@@ -60,7 +57,6 @@ pub(crate) struct ConflictPlan {
 pub(crate) struct ModifyPlan {
     pub(crate) table: TableId,
     pub(crate) filter: Option<Bound>,
-    /// `None` for a DELETE.
     pub(crate) assignments: Option<Assignments>,
     pub(crate) strength: Strength,
 }
@@ -159,7 +155,6 @@ fn filter(
     expression.map(|expression| binder.boolean(expression, "WHERE")).transpose()
 }
 
-/// Errors: 42703, 42701.
 fn columns_of(table: &Definition, named: &[Named]) -> Outcome<Vec<usize>> {
     let mut found = Vec::new();
     for column in named {
@@ -314,7 +309,6 @@ fn plan_assignments(
     Ok(planned)
 }
 
-/// Errors: 42601 for a column that is set twice.
 fn refuse_twice(table: &Definition, assignments: &[(usize, Option<Bound>)]) -> Outcome<()> {
     for (at, (column, _)) in assignments.iter().enumerate() {
         if assignments[..at].iter().any(|(other, _)| other == column) {

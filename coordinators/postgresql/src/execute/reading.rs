@@ -10,14 +10,12 @@ use crate::store::snapshot::Snapshot;
 use crate::store::{TableId, VersionId};
 use std::collections::VecDeque;
 
-/// Visibility of a version, and the concurrent transaction that created or ended it.
 struct Sight {
     is_visible: bool,
     writer: Option<(crate::store::Xid, bool)>,
 }
 
 impl Execution<'_> {
-    /// The transaction, if its reads must be recorded.
     fn tracked(&mut self) -> Option<Tracked> {
         let open = self.session.transaction.as_mut()?;
         let id = open.tracked?;
@@ -29,8 +27,7 @@ impl Execution<'_> {
         Some(id)
     }
 
-    /// Returns the visible rows that may pass a filter, in the order found. Records the reads of a
-    /// serializable transaction that happen before the first row is found.
+    /// Records the reads of a serializable transaction that happen before the first row is found.
     pub(super) fn look_up(
         &mut self,
         table: TableId,
@@ -65,7 +62,6 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The next version of the same key, reached from an index through this one.
     fn follower(&self, table: TableId, version: VersionId) -> Option<VersionId> {
         let heap = &self.core.heap;
         let next = heap.version(table, version)?.ended?.next?;
@@ -81,7 +77,6 @@ impl Execution<'_> {
         std::iter::successors(Some(root), |id| self.follower(table, *id)).find(is_seen)
     }
 
-    /// Records further reads through an index: up to a visible version, or all.
     pub(super) fn touch_until(
         &mut self,
         table: TableId,
@@ -97,7 +92,6 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// The versions in an index, in its order; each may have successors.
     fn roots(&mut self, table: TableId, search: &Search) -> Result<VecDeque<VersionId>, Stop> {
         let Some(definition) = self.core.heap.get(table) else { return Ok(VecDeque::new()) };
         let is_root = |version: &crate::store::table::Version| {
@@ -121,7 +115,6 @@ impl Execution<'_> {
         Ok(found)
     }
 
-    /// Records reads of a version and its successors, up to a visible one.
     fn touch_chain(
         &mut self,
         id: Tracked,
@@ -139,7 +132,6 @@ impl Execution<'_> {
         Ok(None)
     }
 
-    /// Records a conflict with a concurrent writer. Returns whether the version is visible.
     fn touch_version(
         &mut self,
         id: Tracked,
@@ -156,8 +148,7 @@ impl Execution<'_> {
         Ok(sight.is_visible)
     }
 
-    /// Records the read of the row that makes ON CONFLICT DO NOTHING skip its own, as in PostgreSQL
-    /// 15.20 (15.18 did not count it as a read). Errors: 40001.
+    /// PostgreSQL 15.18 did not count this as a read; 15.20 does.
     pub(super) fn read_rival(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let tracked = self.session.transaction.as_ref().and_then(|open| open.tracked);
         let Some(id) = tracked else { return Ok(()) };
@@ -167,7 +158,6 @@ impl Execution<'_> {
         Ok(())
     }
 
-    /// Records the read of another's version: later writers must follow.
     fn note_read(&mut self, id: Tracked, table: TableId, version: VersionId) {
         let made = self.core.heap.version(table, version).map(|version| version.made.0);
         if made.is_some() && made != self.session.xid() {
@@ -187,7 +177,6 @@ impl Execution<'_> {
         Some(Sight { is_visible, writer: writer.map(|xid| (xid, !snapshot.includes(xid))) })
     }
 
-    /// Records conflicts with the readers of what the transaction writes. Errors: 40001.
     pub(super) fn check_readers(&mut self, targets: &[Target]) -> Result<(), Stop> {
         let Some(open) = &self.session.transaction else { return Ok(()) };
         let Some(id) = open.tracked else { return Ok(()) };
@@ -195,7 +184,6 @@ impl Execution<'_> {
         checked.map_err(|reason| SqlError::from(reason).into())
     }
 
-    /// Records conflicts with readers of a version to replace or delete. Errors: 40001.
     pub(super) fn check_change(&mut self, table: TableId, version: VersionId) -> Result<(), Stop> {
         let all = [Target::Row(table, version), Target::Page(table), Target::Table(table)];
         self.check_readers(&all)

@@ -70,7 +70,6 @@ impl Transaction {
     }
 }
 
-/// Commits the session's transaction, if there is one. Errors: 40001, which rolls it back.
 pub(crate) fn commit(core: &mut Core, session: &mut Session) -> Result<(), Stop> {
     let Some(transaction) = &mut session.transaction else { return Ok(()) };
     if transaction.flushing.is_none() {
@@ -135,7 +134,7 @@ fn finish(core: &mut Core, session: &mut Session) {
     core.locks.release_all(session.backend, Span::Transaction);
 }
 
-/// Undoes the session's transaction. A failed block stays failed until COMMIT or ROLLBACK.
+/// A failed block stays failed until COMMIT or ROLLBACK.
 pub(crate) fn fail(core: &mut Core, session: &mut Session) {
     let Some(transaction) = &mut session.transaction else { return };
     if !transaction.is_block {

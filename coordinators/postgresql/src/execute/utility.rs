@@ -10,7 +10,6 @@ fn done(tag: &str) -> Result<Done, Stop> {
 }
 
 impl Execution<'_> {
-    /// Executes a statement without a plan; `None` for one that needs a plan.
     pub(super) fn utility(&mut self, statement: &Statement) -> Result<Option<Done>, Stop> {
         if statement.takes_snapshot() {
             self.refuse_serializable()?;
@@ -84,7 +83,6 @@ impl Execution<'_> {
         done(tag)
     }
 
-    /// Errors: 25001 if the transaction has already read something.
     fn set_modes(&mut self, modes: Modes) -> Result<(), Stop> {
         let is_in_recovery = self.core.is_in_recovery;
         if is_in_recovery && modes.isolation == Some(Isolation::Serializable) {

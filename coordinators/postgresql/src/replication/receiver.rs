@@ -8,11 +8,11 @@ use bytes::{Buf, BufMut, Bytes, BytesMut};
 use fencepost_machine::{ConnectionId, Output};
 use std::collections::VecDeque;
 
-/// Interval between progress reports (`wal_receiver_status_interval`).
+/// `wal_receiver_status_interval`
 const STATUS_US: u64 = 10_000_000;
-/// Silence before it disconnects (`wal_receiver_timeout`); it requests a reply after half of it.
+/// `wal_receiver_timeout`; it requests a reply after half of it.
 const SILENCE_US: u64 = 60_000_000;
-/// Minimum time between connection attempts (`wal_retrieve_retry_interval`).
+/// `wal_retrieve_retry_interval`
 const RETRY_US: u64 = 5_000_000;
 /// Longer than any commit.
 const MESSAGE_MAX: usize = 64 * 1024 * 1024;
@@ -38,7 +38,7 @@ pub(crate) struct Receiver {
     told_at: u64,
     has_asked: bool,
     written: u64,
-    /// Parts written but not synced: the sync to wait for, their end, their bytes.
+    /// The sync to wait for, the end of the part, its bytes.
     syncing: VecDeque<(u64, u64, Bytes)>,
     flushed: u64,
 }

@@ -12,7 +12,6 @@ use fencepost_machine::WallTime;
 
 /// 2000-01-01, the protocol's epoch, in microseconds since the Unix epoch.
 const EPOCH_US: i64 = 946_684_800_000_000;
-/// System identifier of the cluster, which a standby must share.
 const SYSTEM: &str = "7338219457620161536";
 
 pub(super) fn stamp(wall: WallTime) -> i64 {
@@ -44,7 +43,6 @@ impl Client {
         }
     }
 
-    /// Errors: 42601, 58P01 and others for requests that cannot be served.
     fn answer_standby(&mut self, core: &Core, body: Bytes) -> Outcome<()> {
         let text = Body::new(body).string()?;
         let words: Vec<&str> = text.trim_end_matches(';').split_whitespace().collect();

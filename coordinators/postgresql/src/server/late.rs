@@ -39,7 +39,6 @@ impl Postgresql {
         }
     }
 
-    /// Fails the statement of a session that waits for itself. Returns whether it did.
     fn is_deadlocked(&mut self, id: ConnectionId) -> bool {
         let Some(client) = self.clients.get_mut(&id) else { return false };
         client.timers.deadlock = None;

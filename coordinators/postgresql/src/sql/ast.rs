@@ -10,19 +10,14 @@ pub(crate) enum Statement {
     Update(Update),
     Delete(Delete),
     CreateTable(CreateTable),
-    DropTable {
-        tables: Vec<Named>,
-        if_exists: bool,
-    },
+    DropTable { tables: Vec<Named>, if_exists: bool },
     Transaction(TransactionStatement),
     Set(Set),
     Show(String),
-    /// `DEALLOCATE name`, or all.
     Deallocate(Option<String>),
 }
 
 impl Statement {
-    /// Returns whether it needs no plan, but takes its transaction's snapshot.
     pub(crate) fn takes_snapshot(&self) -> bool {
         matches!(
             self,
@@ -37,7 +32,6 @@ pub(crate) struct Named {
     pub(crate) position: usize,
 }
 
-/// Modes of table locks, from weakest to strongest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum LockMode {
     AccessShare,
@@ -54,7 +48,6 @@ pub(crate) enum TransactionStatement {
     Commit,
     Rollback,
     Set(Modes),
-    /// `SET SESSION CHARACTERISTICS AS TRANSACTION`.
     SetSession(Modes),
 }
 
@@ -67,7 +60,6 @@ pub(crate) enum Isolation {
     Serializable,
 }
 
-/// Transaction modes; `None` keeps the current value.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Modes {
     pub(crate) isolation: Option<Isolation>,
@@ -76,13 +68,9 @@ pub(crate) struct Modes {
 
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Set {
-    /// `SET LOCAL`.
     pub(crate) is_local: bool,
-    /// `None` for all.
     pub(crate) name: Option<String>,
-    /// `None` for the default.
     pub(crate) value: Option<String>,
-    /// It was written as `RESET`.
     pub(crate) is_reset: bool,
 }
 
@@ -126,15 +114,8 @@ pub(crate) struct Select {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Item {
-    /// `*`, or `table.*`.
-    All {
-        table: Option<String>,
-        position: usize,
-    },
-    Expression {
-        expression: Expression,
-        label: Option<String>,
-    },
+    All { table: Option<String>, position: usize },
+    Expression { expression: Expression, label: Option<String> },
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -143,7 +124,6 @@ pub(crate) struct Order {
     pub(crate) is_descending: bool,
 }
 
-/// `FOR UPDATE` and its variants.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Locking {
     pub(crate) strength: Strength,
@@ -169,7 +149,6 @@ pub(crate) enum Policy {
 pub(crate) struct Insert {
     pub(crate) table: Source,
     pub(crate) columns: Option<Vec<Named>>,
-    /// One list per row; `None` for `DEFAULT VALUES`.
     pub(crate) rows: Vec<Option<Vec<Expression>>>,
     pub(crate) on_conflict: Option<OnConflict>,
     pub(crate) returning: Vec<Item>,
@@ -177,11 +156,8 @@ pub(crate) struct Insert {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct OnConflict {
-    /// Columns of the key; `None` for any key.
     pub(crate) columns: Option<Vec<Named>>,
-    /// `ON CONFLICT ON CONSTRAINT`.
     pub(crate) constraint: Option<Named>,
-    /// `DO UPDATE`; `None` for `DO NOTHING`.
     pub(crate) update: Option<(Vec<Assignment>, Option<Expression>)>,
     pub(crate) position: usize,
 }
@@ -207,12 +183,12 @@ pub(crate) struct Delete {
     pub(crate) returning: Vec<Item>,
 }
 
-/// Maximum depth of an expression. Everything that descends (binding, evaluation, drop) recurses
-/// once or a few times per level; `tests/depth.rs` verifies that the deepest one fits the stack.
-/// The real server reaches about 3,000 before `max_stack_depth` stops it.
+/// Everything that descends (binding, evaluation, drop) recurses once or a few times per level;
+/// `tests/depth.rs` verifies that the deepest one fits the stack. The real server reaches about
+/// 3,000 before `max_stack_depth` stops it.
 const DEPTH_MAX: u32 = 500;
 
-/// An expression, no deeper than [`DEPTH_MAX`], with the position of its start or its operator.
+/// `position` is that of the first token or of the operator.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Expression {
     pub(crate) node: Node,
@@ -221,7 +197,6 @@ pub(crate) struct Expression {
 }
 
 impl Expression {
-    /// Errors: 54001 if it is too deep.
     pub(crate) fn new(node: Node, position: usize) -> Outcome<Expression> {
         let depth = 1 + node.deepest_part();
         match depth > DEPTH_MAX {
@@ -239,42 +214,16 @@ pub(crate) enum Node {
     Decimal(String),
     Text(String),
     Parameter(u16),
-    Column {
-        table: Option<String>,
-        name: String,
-    },
+    Column { table: Option<String>, name: String },
     Default,
     Negate(Box<Expression>),
     Not(Box<Expression>),
-    /// All operands of `a AND b AND c`, or of OR.
-    Logic {
-        operator: Operator,
-        parts: Vec<Expression>,
-    },
-    Binary {
-        operator: Operator,
-        left: Box<Expression>,
-        right: Box<Expression>,
-    },
-    IsNull {
-        value: Box<Expression>,
-        is_negated: bool,
-    },
-    Cast {
-        value: Box<Expression>,
-        to: Type,
-    },
-    /// The conditions with their values, in order, and the value if none is true.
-    Case {
-        arms: Vec<(Expression, Expression)>,
-        otherwise: Option<Box<Expression>>,
-    },
-    Call {
-        name: String,
-        arguments: Vec<Expression>,
-        star: bool,
-    },
-    /// A function written without brackets.
+    Logic { operator: Operator, parts: Vec<Expression> },
+    Binary { operator: Operator, left: Box<Expression>, right: Box<Expression> },
+    IsNull { value: Box<Expression>, is_negated: bool },
+    Cast { value: Box<Expression>, to: Type },
+    Case { arms: Vec<(Expression, Expression)>, otherwise: Option<Box<Expression>> },
+    Call { name: String, arguments: Vec<Expression>, star: bool },
     Keyword(&'static str),
 }
 

@@ -109,7 +109,6 @@ impl Parser {
         Ok(Statement::Set(Set { is_local, name: Some(name), value, is_reset: false }))
     }
 
-    /// The value of a setting; `None` for `DEFAULT`.
     fn setting_value(&mut self) -> Outcome<Option<String>> {
         if self.take_word("default") {
             return Ok(None);

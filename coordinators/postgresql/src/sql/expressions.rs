@@ -6,13 +6,11 @@ use super::{Parser, RESERVED};
 use crate::error::{Outcome, SqlError};
 use crate::types::Type;
 
-/// Maximum nesting of brackets, for which the parser recurses.
 const BRACKETS_MAX: usize = 200;
 
 const KEYWORDS: &[&str] =
     &["current_timestamp", "localtimestamp", "current_user", "session_user", "user"];
 
-/// Precedence of operators, lowest first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Power {
     Or,
@@ -28,7 +26,7 @@ enum Power {
 }
 
 impl Power {
-    /// Returns whether it may follow an operator of precedence `last`. Comparisons do not chain.
+    /// Comparisons do not chain.
     fn follows(self, last: Power) -> bool {
         self < last || self == last && self != Power::Comparison
     }
@@ -86,12 +84,10 @@ impl Parser {
         expression
     }
 
-    /// Parses a default, which ends at `NOT NULL`.
     pub(super) fn default_expression(&mut self) -> Outcome<Expression> {
         self.climb(Some(Power::Comparison))
     }
 
-    /// Parses an operand and the following operators of higher precedence than `floor`.
     fn climb(&mut self, floor: Option<Power>) -> Outcome<Expression> {
         let mut left = self.operand(floor)?;
         let mut last = None;
@@ -269,7 +265,6 @@ impl Parser {
         self.named(word.to_owned(), position)
     }
 
-    /// `CASE WHEN condition THEN value ... ELSE value END`, after its first word.
     fn case(&mut self, position: usize) -> Outcome<Expression> {
         let mut arms = Vec::new();
         while self.take_word("when") {
@@ -288,7 +283,6 @@ impl Parser {
         Expression::new(Node::Case { arms, otherwise }, position)
     }
 
-    /// `interval '1 day'`, `timestamp '...'`.
     fn typed_constant(&mut self, word: &str, position: usize) -> Outcome<Option<Expression>> {
         let start = self.at;
         if !Type::is_name(word) {

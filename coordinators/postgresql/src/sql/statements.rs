@@ -8,7 +8,6 @@ use super::ast::{
 use super::token::Kind;
 use crate::error::{Outcome, SqlError};
 
-/// First words of PostgreSQL statements that are not modelled.
 const KNOWN: &[&str] = &[
     "alter",
     "analyze",

@@ -5,7 +5,6 @@ use super::ast::{ColumnDefinition, CreateTable, Expression, Key, Named, Statemen
 use crate::error::{Outcome, SqlError};
 
 impl Parser {
-    /// Parses the modelled forms of `CREATE` and `DROP`; `None`, with nothing consumed, for others.
     pub(super) fn definition(&mut self) -> Outcome<Option<Statement>> {
         if self.take_words(&["create", "table"]) {
             return self.create_table().map(Some);

@@ -31,7 +31,7 @@ impl Token {
     }
 }
 
-/// Maximum length of a name in bytes; longer names are truncated.
+/// In bytes. Longer names are truncated.
 const NAME_MAX: usize = 63;
 
 const LONG_SYMBOLS: &[&str] = &["::", "<=", ">=", "<>", "!=", "||", ":=", "=>"];

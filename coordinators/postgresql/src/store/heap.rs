@@ -48,7 +48,6 @@ impl Heap {
         self.tables.values().filter(is_seen).find(|table| table.name == name)
     }
 
-    /// Every table that exists for all.
     pub(crate) fn all(&self) -> impl Iterator<Item = &Definition> {
         self.tables.values().filter(|table| table.creator.is_none())
     }

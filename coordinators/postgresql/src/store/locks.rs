@@ -1,8 +1,7 @@
 //! Locks on tables, rows and transactions, and advisory locks: holders, queues and deadlocks.
 //!
-//! Source: src/backend/storage/lmgr/README, and the rules of `ProcSleep`, `ProcLockWakeup` and
-//! `DeadLockCheck` there. Not modelled: the real server may resolve a deadlock by reordering a
-//! queue; this one reports it.
+//! Source: src/backend/storage/lmgr/README, `ProcSleep`, `ProcLockWakeup` and `DeadLockCheck`. Not
+//! modelled: the real server may resolve a deadlock by reordering a queue.
 
 use super::{Backend, TableId, VersionId, Xid};
 use crate::span::Span;
@@ -12,9 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Tag {
     Table(TableId),
-    /// Orders the waiters for a row.
     Row(TableId, VersionId),
-    /// Held by the transaction until it ends; waiters request a share lock.
     Transaction(Xid),
     Advisory(i64),
     AdvisoryPair(i32, i32),
@@ -51,7 +48,7 @@ struct Lock {
 pub(crate) struct Locks {
     locks: BTreeMap<Tag, Lock>,
     waits: BTreeMap<Backend, Tag>,
-    /// Backends that were granted a lock and not resumed yet.
+    /// These sessions have a lock and were not resumed yet.
     pub(crate) woken: Vec<Backend>,
 }
 
@@ -106,7 +103,7 @@ impl Lock {
         }
     }
 
-    /// The position for a new waiter (holders of the lock first), and whether it can be granted.
+    /// Holders of the lock precede other waiters. The flag is true if the lock can be granted.
     fn place(&self, backend: Backend, mode: LockMode) -> (usize, bool) {
         let held: Vec<LockMode> =
             self.granted.iter().filter(|own| own.backend == backend).map(|own| own.mode).collect();
@@ -160,7 +157,6 @@ impl Locks {
         lock.granted.iter().find(|own| own.mode == mode).map(|own| own.backend)
     }
 
-    /// Every advisory lock that is held exclusively, with its holder.
     pub(crate) fn advisory(&self) -> impl Iterator<Item = (Tag, Backend)> {
         let all = Tag::Advisory(i64::MIN)..=Tag::AdvisoryPair(i32::MAX, i32::MAX);
         self.locks
@@ -180,7 +176,6 @@ impl Locks {
         self.wake(tag);
     }
 
-    /// Releases a lock once. Returns whether the backend held it with that span.
     pub(crate) fn release(
         &mut self,
         backend: Backend,
@@ -254,7 +249,6 @@ impl Locks {
         }
     }
 
-    /// The backends that this one waits for: conflicting holders and earlier waiters.
     fn blockers(&self, backend: Backend) -> Vec<Link> {
         let Some(tag) = self.wait_of(backend) else { return Vec::new() };
         let Some(lock) = self.locks.get(&tag) else { return Vec::new() };
@@ -271,7 +265,6 @@ impl Locks {
             .collect()
     }
 
-    /// Returns the cycle of waiting backends through this one, starting with it.
     pub(crate) fn circle(&self, backend: Backend) -> Option<Vec<Link>> {
         let mut seen = BTreeSet::from([backend]);
         self.path(backend, backend, &mut seen)

@@ -25,7 +25,7 @@ impl Strength {
         }
     }
 
-    /// The heavyweight lock that orders the waiters for this row lock.
+    /// Waiters for the row lock queue for this lock.
     pub(crate) fn turn(self) -> LockMode {
         match self {
             Strength::KeyShare => LockMode::AccessShare,

@@ -1,12 +1,10 @@
 //! Serializable snapshot isolation: detects transactions without a serial order.
 //!
-//! A SERIALIZABLE transaction reads from its snapshot, as in REPEATABLE READ, and its reads are
-//! recorded (`sireads.rs`). A write finds earlier readers, and a read finds writers whose changes
-//! it does not see. Either way the reader must precede the writer: a read-write conflict from
-//! reader to writer. Two consecutive conflicts, of which the last writer committed first, may be
-//! part of a cycle (`conflicts.rs`). Then one of the three transactions is canceled; it finds out
-//! at its next read, write or commit. Reads stay recorded after the commit until every concurrent
-//! transaction has ended (`ending.rs`).
+//! A write finds earlier readers, and a read finds writers whose changes it does not see: the
+//! reader must precede the writer (a read-write conflict). Two consecutive conflicts, of which the
+//! last writer committed first, may be part of a cycle. One of the three transactions is canceled;
+//! it finds out at its next read, write or commit. Reads stay recorded after the commit until every
+//! concurrent transaction has ended.
 //!
 //! Sources: src/backend/storage/lmgr/README-SSI and predicate.c of PostgreSQL 15; Ports and
 //! Grittner, Serializable Snapshot Isolation in PostgreSQL, VLDB 2012. Not modelled: the summary of
@@ -27,22 +25,15 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Tracked(u64);
 
-/// A counter of prepared and committed transactions, which orders events.
 type Moment = u64;
 
-/// Why a transaction is canceled, as in the server's messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Reason {
-    /// Doomed by another transaction; found by a read.
     DuringRead,
-    /// Doomed by another transaction; found by a write.
     DuringWrite,
-    /// Doomed by another transaction; found by COMMIT.
     DuringCommit,
     Write,
-    /// Its read completes a dangerous structure whose pivot can no longer be canceled.
     Read(Option<Xid>),
-    /// Its commit completes a dangerous structure whose pivot can no longer be canceled.
     Commit,
 }
 
@@ -66,8 +57,8 @@ struct Entry {
     is_safe: bool,
     outs: Vec<Tracked>,
     ins: Vec<Tracked>,
-    /// For a declared read-only transaction: the writers whose end decides whether it is safe. For
-    /// a writer: the transactions whose safety it decides.
+    /// For a declared read-only transaction, the writers whose end decides whether it is safe; for
+    /// a writer, the transactions whose safety it decides.
     undecided: Vec<Tracked>,
     sireads: BTreeSet<Target>,
 }
@@ -81,15 +72,15 @@ pub(crate) struct Serializable {
     finished: VecDeque<Tracked>,
     last: Moment,
     writable: usize,
-    /// The oldest `xmin` of running transactions, and how many share it.
+    /// The number of transactions that share the oldest `xmin` is second.
     global_xmin: Option<(u64, usize)>,
-    /// The last commit up to which everything was cleared that only matters to writers.
+    /// Up to this commit everything was cleared that only matters to writers.
     clearable: Moment,
     cleared: Moment,
 }
 
 impl Serializable {
-    /// Tracks a transaction from its snapshot on; `None` if it is read-only and safe.
+    /// A read-only transaction that is safe needs no tracking.
     pub(crate) fn begin(
         &mut self,
         snapshot: &Snapshot,
@@ -140,7 +131,6 @@ impl Serializable {
         self.get(id).is_some_and(|entry| entry.is_safe)
     }
 
-    /// Errors: `reason` if another transaction has doomed this one.
     pub(crate) fn check_doomed(&self, id: Tracked, reason: Reason) -> Result<(), Reason> {
         match self.get(id) {
             Some(entry) if entry.is_doomed => Err(reason),

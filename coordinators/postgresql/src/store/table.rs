@@ -14,7 +14,6 @@ pub(crate) struct Column {
     pub(crate) kind: Type,
     pub(crate) not_null: bool,
     pub(crate) default: Option<Rc<Bound>>,
-    /// The default's text, for the log.
     pub(crate) default_text: Option<String>,
 }
 
@@ -31,9 +30,7 @@ pub(crate) struct Definition {
     pub(crate) name: String,
     pub(crate) columns: Vec<Column>,
     pub(crate) indexes: Vec<Index>,
-    /// The transaction that creates it, until it commits.
     pub(crate) creator: Option<Xid>,
-    /// The transaction that drops it, until it commits.
     pub(crate) dropper: Option<Xid>,
     pub(crate) versions: BTreeMap<VersionId, Version>,
 }
@@ -41,7 +38,6 @@ pub(crate) struct Definition {
 #[derive(Clone, Debug)]
 pub(crate) struct Version {
     pub(crate) values: Rc<Vec<Value>>,
-    /// The transaction that created it, and its statement.
     pub(crate) made: (Xid, u32),
     pub(crate) ended: Option<Ended>,
     pub(crate) indexed: usize,
@@ -56,7 +52,6 @@ pub(crate) struct Version {
 pub(crate) struct Ended {
     pub(crate) by: Xid,
     pub(crate) command: u32,
-    /// Its replacement; `None` if deleted.
     pub(crate) next: Option<VersionId>,
     /// The row lock this implies while its transaction runs.
     pub(crate) strength: Strength,

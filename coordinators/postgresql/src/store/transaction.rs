@@ -21,27 +21,23 @@ pub(crate) enum Undo {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Transaction {
-    /// Set at the first write.
     pub(crate) xid: Option<Xid>,
     pub(crate) isolation: Isolation,
     pub(crate) read_only: bool,
     pub(crate) is_block: bool,
     pub(crate) has_failed: bool,
-    /// Wall clock at its start: `now()`.
+    /// Returned by `now()`.
     pub(crate) began: i64,
     pub(crate) command: u32,
     pub(crate) has_looked: bool,
-    /// For REPEATABLE READ and SERIALIZABLE.
+    /// Set for REPEATABLE READ and SERIALIZABLE.
     pub(crate) snapshot: Option<Snapshot>,
-    /// For SERIALIZABLE, from its snapshot on.
     pub(crate) tracked: Option<Tracked>,
     pub(crate) undo: Vec<Undo>,
-    /// The settings after a commit, where `SET LOCAL` differs.
     pub(crate) settings_after: Option<Settings>,
-    /// The settings after a rollback.
     pub(crate) settings_before: Settings,
     pub(crate) flushing: Option<u64>,
-    /// Log position that a standby must confirm before the commit's reply; 0 for none.
+    /// Log position that a standby must confirm before the reply; 0 for none.
     pub(crate) standby: u64,
 }
 

@@ -14,7 +14,6 @@ fn answers<'b>(pieces: impl IntoIterator<Item = &'b [u8]>) -> Vec<u8> {
     world.take(id)
 }
 
-/// Bytes that often resemble messages, and statements that are often almost valid.
 fn hostile() -> impl Strategy<Value = Vec<u8>> {
     let words = [
         "SELECT",

@@ -3,13 +3,11 @@
 use super::world::World;
 
 const TOO_DEEP: &str = "ERROR 54001: stack depth limit exceeded";
-/// Half of a thread's default stack.
 const STACK_BYTES: usize = 1 << 20;
-/// Number of statements in the nightly test.
 const MANY: u32 = 10_000;
 const FEW: u32 = 100;
 
-/// A way to nest an expression one level deeper; `{}` is the inner expression.
+/// `{}` is the inner expression.
 #[derive(Clone, Copy)]
 struct Level {
     start: &'static str,

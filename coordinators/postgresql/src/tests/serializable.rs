@@ -1,11 +1,11 @@
-//! SERIALIZABLE transactions without a serial order. The messages are those of PostgreSQL 15.18;
-//! `tests/reality/serializable.rs` compares the same cases with it.
+//! Transactions without a serial order, with PostgreSQL 15.18's messages (see
+//! `tests/reality/serializable.rs`).
 
 use super::world::{World, query};
 
 const BEGIN: &str = "BEGIN ISOLATION LEVEL SERIALIZABLE";
 
-/// Runs statements in three sessions. Returns the last command tag, or error code and reason.
+/// Returns the last command tag, or error code and reason.
 fn last_of(steps: &[(usize, &str)]) -> String {
     let mut world = World::new();
     let ids = [world.session(), world.session(), world.session()];

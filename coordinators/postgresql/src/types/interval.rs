@@ -51,13 +51,12 @@ impl Interval {
         at.checked_add(self.days.checked_mul(DAY)?)?.checked_add(self.micros)
     }
 
-    /// For comparisons, a month has 30 days.
+    /// A month counts as 30 days.
     pub(crate) fn measure(self) -> i128 {
         let days = i128::from(self.months) * 30 + i128::from(self.days);
         days * i128::from(DAY) + i128::from(self.micros)
     }
 
-    /// Formats as `1 mon 2 days 03:04:05`.
     pub(crate) fn text(self) -> String {
         let mut words = Vec::new();
         let mut count = |number: i64, unit: &str| {
@@ -76,7 +75,7 @@ impl Interval {
         words.join(" ")
     }
 
-    /// Parses `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S`, `10`.
+    /// Formats: `10 seconds`, `1 day 00:00:05`, `-5 minutes`, `PT10S`, `10`.
     pub(crate) fn read(text: &str) -> Result<Interval, Wrong> {
         let text = text.trim().to_ascii_lowercase();
         if let Some(iso) = text.strip_prefix("pt") {

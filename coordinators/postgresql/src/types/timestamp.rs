@@ -8,7 +8,7 @@ pub(crate) const MAX: i64 = i64::MAX;
 const SECOND: i64 = 1_000_000;
 const DAY: i64 = 86_400 * SECOND;
 
-/// Years beyond these are refused. The real server goes on to 294276.
+/// The real server accepts years up to 294276.
 const YEARS: std::ops::RangeInclusive<i64> = 1..=9_999;
 
 pub(super) fn plus_months(at: i64, months: i64) -> Option<i64> {
@@ -23,7 +23,6 @@ pub(super) fn plus_months(at: i64, months: i64) -> Option<i64> {
     days_from(year, month, day).checked_mul(DAY)?.checked_add(time)
 }
 
-/// Formats as `2026-01-31 12:00:00.5`.
 pub(crate) fn text(at: i64) -> String {
     match at {
         MAX => return "infinity".to_owned(),
@@ -35,7 +34,6 @@ pub(crate) fn text(at: i64) -> String {
     format!("{year:04}-{month:02}-{day:02} {time}")
 }
 
-/// Formats as `hh:mm:ss.ffffff`; the hours may exceed a day.
 pub(super) fn time_text(micros: i64) -> String {
     let seconds = micros / SECOND;
     let (hours, minutes, rest) = (seconds / 3_600, seconds / 60 % 60, seconds % 60);
@@ -86,7 +84,7 @@ fn number(digits: &str, length: std::ops::RangeInclusive<usize>) -> Result<i64, 
     }
 }
 
-/// Splits off the zone. Returns its offset from UTC.
+/// Returns the offset from UTC too.
 fn zone_of(rest: &str) -> Result<(&str, i64), Wrong> {
     for utc in ["Z", "z", "UTC", "utc"] {
         if let Some(time) = rest.strip_suffix(utc) {

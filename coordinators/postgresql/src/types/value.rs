@@ -19,7 +19,7 @@ pub(crate) enum Value {
     Void,
 }
 
-/// 2000-01-01, the epoch of the binary form, in microseconds since the Unix epoch.
+/// 2000-01-01, the epoch of the binary form.
 const EPOCH: i64 = 946_684_800_000_000;
 
 fn invalid(kind: Type, text: &str) -> SqlError {
@@ -100,7 +100,6 @@ impl Value {
         Ok(Value::Text(text + &" ".repeat(blanks)))
     }
 
-    /// Errors: 22003.
     pub(crate) fn narrowed(value: i64, kind: Type) -> Outcome<Value> {
         if bounds(kind).contains(&value) {
             return Ok(Value::Integer(value));
@@ -171,7 +170,6 @@ impl Value {
         })
     }
 
-    /// The binary form; `None` for NULL. Errors: 0A000.
     pub(crate) fn binary(&self, kind: Type) -> Outcome<Option<Vec<u8>>> {
         Ok(Some(match self {
             Value::Null => return Ok(None),
@@ -222,8 +220,7 @@ fn integer(text: &str, kind: Type) -> Outcome<Value> {
     }
 }
 
-/// Compares values of comparable types; NULL is greater than all, as in `ORDER BY`. Strings are
-/// ordered by bytes (collation "C").
+/// NULL is greater than all, as in `ORDER BY`. Strings are ordered by bytes (collation "C").
 pub(crate) fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Null, Value::Null) => Ordering::Equal,

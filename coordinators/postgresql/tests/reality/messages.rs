@@ -50,8 +50,7 @@ fn one(kind: u8, body: &[u8]) -> String {
     format!("{} {text:?}", kind as char)
 }
 
-/// Renders a parameter. Of the server's version only the major number counts: Debian's newer minor
-/// releases differ from the model only in name.
+/// Debian's newer minor releases differ from the model only in name: only the major number counts.
 fn parameter(body: &[u8]) -> String {
     let text = String::from_utf8_lossy(body).into_owned();
     match text.strip_prefix("server_version\0").and_then(|version| version.split_once('.')) {
@@ -71,7 +70,6 @@ fn error(body: &[u8]) -> String {
     without_pivot(&kept.collect::<Vec<_>>().join(" "))
 }
 
-/// Removes the other transaction's id from the reason for a cancellation.
 fn without_pivot(text: &str) -> String {
     match text.split_once("out to pivot ") {
         Some((before, after)) => {

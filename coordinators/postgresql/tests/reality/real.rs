@@ -73,7 +73,6 @@ fn session(port: u16) -> Option<Connection> {
 }
 
 impl Real {
-    /// Starts a server; `None` if PostgreSQL is missing and not required.
     pub(crate) fn start() -> Option<Real> {
         let Some(programs) = programs() else {
             skip("FENCEPOST_REAL_POSTGRESQL", "PostgreSQL 15");

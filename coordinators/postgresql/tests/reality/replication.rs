@@ -10,7 +10,6 @@ use fencepost_testing::signal;
 const LINK: u32 = 1_000_000;
 const PATIENCE: u32 = 500;
 
-/// Statements for a standby, which refuses most of them.
 const AT_A_STANDBY: &[&str] = &[
     "SELECT v FROM t",
     "INSERT INTO t VALUES (5, 5)",
@@ -50,7 +49,6 @@ struct Session {
 }
 
 impl Pair {
-    /// Opens a session with both. Asserts equal greetings.
     fn session(&mut self) -> Session {
         let session = Session { real: self.real.session(), fake: self.fake.session() };
         let welcome = self.fake.answer(session.fake).unwrap();
@@ -121,7 +119,6 @@ impl World {
         }
     }
 
-    /// Waits until the observer at the real primary, or another session, gets this reply.
     fn until(session: &mut Connection, sql: &str, wanted: &str) {
         for _ in 0..PATIENCE {
             if session.value(sql) == wanted {
@@ -194,7 +191,6 @@ fn a_standby_and_its_primary_answer_as_real_ones() {
     world.primary.answered(&mut writer, "a wait whose session was ended");
     world.primary.ask(&mut other, "SELECT v FROM t");
 
-    // With an asynchronous standby a commit is acknowledged that it never gets.
     signal(sender, "CONT");
     world.pass();
     world.synchronous("");

@@ -47,7 +47,7 @@ impl World<'_> {
         Ok(true)
     }
 
-    /// Sends a statement. Returns whether the outcome is independent of timing.
+    /// Returns `false` if the outcome depends on timing.
     fn say(&mut self, index: usize, sql: &str) -> Result<bool, TestCaseError> {
         self.log.push(format!("{index}: {sql}"));
         let bytes = query(sql);
@@ -99,7 +99,6 @@ fn check(
         prop_assert_eq!(shown(&session.welcome), welcome);
         pairs.push(Pair { real: session, fake: id, waits: None });
     }
-    // Drop what the last sequence has left, once its sessions are gone.
     pairs[0].real.ask(&query("DROP TABLE IF EXISTS t, u, lock"));
     let mut world = World { real, fake, pairs, log: Vec::new(), reasons };
     for sql in TABLES {

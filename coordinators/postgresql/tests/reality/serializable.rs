@@ -1,5 +1,4 @@
-//! Statements of SERIALIZABLE transactions, mixed with other isolation levels: recorded reads, and
-//! which transaction is canceled when and why.
+//! Random statements of SERIALIZABLE and other transactions: recorded reads, and cancellations.
 
 use super::sequences::run;
 use super::statements::pick;
@@ -54,7 +53,7 @@ fn change() -> impl Strategy<Value = String> {
     ]
 }
 
-/// As Spring uses its lock table.
+/// Spring uses its lock table like this.
 fn lock_table() -> impl Strategy<Value = String> {
     let client = || pick(&["'c1'", "'c2'"]);
     let key = || pick(&["'a'", "'a'", "'b'"]);
@@ -104,7 +103,6 @@ fn statement() -> impl Strategy<Value = String> {
     ]
 }
 
-/// Transactions that start together, read, write and commit: the most common conflict.
 fn script() -> impl Strategy<Value = Vec<(usize, String)>> {
     let begin = |index| (index, "BEGIN ISOLATION LEVEL SERIALIZABLE".to_owned());
     let step = prop_oneof![4 => select(), 4 => change(), 1 => control(), 1 => lock_table()];
@@ -118,8 +116,7 @@ fn script() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// Known cases, at least one for each reason to cancel a transaction: those of the crate's tests,
-/// and a transaction canceled by others before it writes.
+/// One case or more per reason to cancel a transaction.
 const KNOWN: &[&str] = &[
     "0: count; 1: count; 0: UPDATE t SET v = 0 WHERE k = 1; 1: UPDATE t SET v = 0 WHERE k = 2; \
      0: COMMIT; 1: COMMIT",
@@ -155,7 +152,7 @@ fn known() -> impl Strategy<Value = Vec<(usize, String)>> {
     })
 }
 
-/// Short transactions that mostly change different rows: they rarely wait and mostly conflict.
+/// These transactions rarely wait and mostly conflict.
 fn tight() -> impl Strategy<Value = Vec<(usize, String)>> {
     let key = || pick(&["1", "2", "3"]);
     let step = prop_oneof![

@@ -195,7 +195,6 @@ fn advisory() -> impl Strategy<Value = String> {
     ])
 }
 
-/// Statements that are invalid, or that test one feature each.
 pub(crate) const ODD: &[&str] = &[
     "",
     ";",

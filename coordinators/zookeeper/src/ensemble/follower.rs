@@ -1,5 +1,4 @@
-//! Following: a member connects to the elected leader, synchronizes, and then serves its clients
-//! from its own tree, which may lag behind the leader's.
+//! Following. A member serves clients from its own tree, which may lag behind the leader's.
 
 use super::FRAME_MAX;
 use crate::config::MemberId;
@@ -18,7 +17,6 @@ use fencepost_machine::ConnectionId;
 use std::collections::BTreeMap;
 
 const CALLS_MAX: u32 = 5;
-/// Delay between connection attempts, in milliseconds.
 const CALL_AGAIN_MS: u64 = 100;
 
 impl ZooKeeper {
@@ -62,8 +60,7 @@ impl ZooKeeper {
         self.send_to_leader(&Message::FollowerInfo { accepted });
     }
 
-    /// Handles a lost or refused connection to the leader. The leader may not know yet that it was
-    /// elected, so the follower retries.
+    /// The leader may not know yet that it was elected, so the follower retries.
     pub(crate) fn leader_lost(&mut self, connection: ConnectionId) {
         let now_ms = self.now_ms();
         let Some(follower) = self.following().filter(|one| one.link == connection) else { return };

@@ -1,5 +1,4 @@
-//! Leading: the leader gets a majority to accept a new epoch, synchronizes it, then proposes and
-//! commits transactions. A standalone server leads from the start, in epoch 0.
+//! Leading. A standalone server leads from the start, in epoch 0.
 
 use crate::config::MemberId;
 use crate::member::leader::{CONTAINERS_MS, Leader, Proposal, Sync};
@@ -22,7 +21,6 @@ impl ZooKeeper {
         }
     }
 
-    /// Opens an epoch later than any known to a majority, once a majority has connected.
     pub(super) fn open_epoch(&mut self) {
         let Role::Leading(leader) = &mut self.role else { return };
         let is_majority = leader.learners.count(|_| true) + 1 >= self.config.majority();
@@ -37,7 +35,6 @@ impl ZooKeeper {
         leader.learners.send(|_| true, &Message::LeaderInfo { epoch: leader.epoch }, &mut self.out);
     }
 
-    /// Sends its history to the followers once a majority has accepted the epoch.
     pub(super) fn synchronise(&mut self) {
         let Role::Leading(leader) = &mut self.role else { return };
         let is_majority = leader.learners.count(|one| one.counts()) + 1 >= self.config.majority();
@@ -57,7 +54,6 @@ impl ZooKeeper {
         confirmed.into_iter().for_each(|connection| self.bring_level(connection));
     }
 
-    /// Starts serving once a majority has the leader's history on disk.
     pub(super) fn establish_epoch(&mut self) {
         let Role::Leading(leader) = &self.role else { return };
         let is_safe = self.store.synced() >= self.store.last_logged();
@@ -182,7 +178,7 @@ impl ZooKeeper {
         self.delete_containers(now_ms);
     }
 
-    /// Pings the followers every half tick, and checks every tick that a majority still answers.
+    /// Pings every half tick, and checks the majority every tick.
     fn half_tick(&mut self, now_ms: u64) {
         let silent = {
             let Role::Leading(leader) = &mut self.role else { return };

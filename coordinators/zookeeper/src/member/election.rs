@@ -1,16 +1,12 @@
-//! Leader election (FastLeaderElection). Each member looking for a leader sends its vote to all
-//! others and switches to any better vote it receives, until a majority agrees.
-//!
-//! Does no I/O: it returns which votes to send and when to repeat them.
+//! Leader election (FastLeaderElection): members switch to better votes until a majority agrees.
 
 use super::message::{Notification, State, Vote};
 use crate::config::MemberId;
 use std::collections::BTreeMap;
 
-/// Wait for a better vote once a majority agrees, in milliseconds (`finalizeWait`).
+/// Time to wait for a better vote once a majority agrees (`finalizeWait`).
 const FINALIZE_MS: u64 = 200;
-/// First and longest interval between repeated votes, in milliseconds (`minNotificationInterval`,
-/// `maxNotificationInterval`).
+/// First and longest (`minNotificationInterval`, `maxNotificationInterval`).
 const REPEAT_MS: (u64, u64) = (200, 60_000);
 
 #[derive(Clone, Debug)]
@@ -72,7 +68,6 @@ impl Election {
         Notification { state, round: self.round, vote: self.vote }
     }
 
-    /// Records the elected leader and its epoch as the vote to report to others.
     pub(crate) fn settle(&mut self, vote: Vote) {
         self.vote = vote;
     }
@@ -109,8 +104,8 @@ impl Election {
         if is_changed { Step::VoteToAll } else { Step::Nothing }
     }
 
-    /// Handles a vote of a member that has a leader. A majority of these decides the election, if
-    /// the leader itself is among them.
+    /// A majority of votes by members with a leader decides only if the leader itself is among
+    /// them.
     fn hear_settled(&mut self, from: MemberId, heard: Notification) -> Step {
         if heard.round == self.round {
             self.votes.insert(from, heard);

@@ -10,11 +10,7 @@ pub(crate) enum Stage {
     Calling,
     Informed,
     Receiving,
-    Securing {
-        epoch: u32,
-        zxid: i64,
-    },
-    /// Waiting for the leader to confirm that a majority has the history.
+    Securing { epoch: u32, zxid: i64 },
     Level,
     Serving,
 }
@@ -27,12 +23,10 @@ pub(crate) struct Follower {
     pub(crate) input: BytesMut,
     pub(crate) calls: u32,
     pub(crate) call_again_at: Option<u64>,
-    /// End of the allowed silence of the leader, in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) acked: i64,
-    /// Sessions that were active since the leader's last ping, with their timeouts.
+    /// With their timeouts, since the leader's last ping.
     pub(crate) touched: BTreeMap<i64, i32>,
-    /// Reconnected clients that wait for the leader to validate their sessions.
     pub(crate) revalidating: BTreeMap<i64, ConnectionId>,
 }
 

@@ -10,7 +10,7 @@ use crate::transaction::{Change, Transaction};
 use fencepost_machine::ConnectionId;
 use std::collections::{BTreeMap, VecDeque};
 
-/// Milliseconds between checks for empty containers (`znode.container.checkIntervalMs`).
+/// `znode.container.checkIntervalMs`
 pub(crate) const CONTAINERS_MS: u64 = 60_000;
 
 #[derive(Clone, Debug)]
@@ -30,7 +30,7 @@ pub(crate) struct Leader {
     pub(crate) foreseen: Foreseen,
     pub(crate) sessions: Sessions,
     pub(crate) last_proposed: i64,
-    /// Deadline for a majority to synchronize, in milliseconds.
+    /// For a majority to synchronize; in milliseconds.
     pub(crate) give_up_at: u64,
     pub(crate) half_tick_at: u64,
     pub(crate) is_full_tick: bool,

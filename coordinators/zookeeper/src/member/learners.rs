@@ -19,7 +19,7 @@ pub(crate) struct Learner {
     pub(crate) id: MemberId,
     pub(crate) stage: Stage,
     pub(crate) accepted: u32,
-    /// It accepted this epoch now, not in an earlier connection.
+    /// It accepted the epoch on this connection.
     pub(crate) is_new: bool,
     pub(crate) progress: Progress,
     pub(crate) acked: i64,
@@ -27,7 +27,6 @@ pub(crate) struct Learner {
 }
 
 impl Learner {
-    /// Returns whether it counts towards the majority that accepts the epoch.
     pub(crate) fn counts(&self) -> bool {
         self.stage >= Stage::Confirmed && self.is_new
     }

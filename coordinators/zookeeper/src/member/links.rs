@@ -1,5 +1,4 @@
-//! Outgoing connections that carry votes. Each member opens one to every other member; it sends on
-//! that and receives on the ones opened to it.
+//! Outgoing connections for votes. A member receives on the connections that others opened to it.
 
 use super::message::Message;
 use crate::config::{Config, MemberId};
@@ -51,8 +50,7 @@ impl Links {
         Some(connection)
     }
 
-    /// Sends a message to a member if the connection is open; otherwise connects, and the caller
-    /// sends again once connected.
+    /// If the connection is not open, the caller sends again once connected.
     pub(crate) fn send(
         &mut self,
         config: &Config,

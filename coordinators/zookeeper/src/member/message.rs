@@ -7,7 +7,7 @@ use crate::prepare::{Kind, Request};
 use crate::transaction::Transaction;
 use bytes::Bytes;
 
-/// A vote. The later epoch wins, then the longer log, then the greater id.
+/// The later epoch wins, then the longer log, then the greater id.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Vote {
     pub(crate) epoch: u32,
@@ -32,7 +32,7 @@ pub(crate) struct Notification {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Progress {
     pub(crate) last: i64,
-    /// The earliest zxid to which the log can be truncated.
+    /// The log cannot be truncated further back than this zxid.
     pub(crate) base: i64,
 }
 
@@ -40,35 +40,31 @@ pub(crate) struct Progress {
 pub(crate) enum Message {
     Hello(MemberId),
     Notification(Notification),
-    /// First message of a follower: the epoch that it has accepted.
+    /// The follower has accepted this epoch.
     FollowerInfo {
         accepted: u32,
     },
     LeaderInfo {
         epoch: u32,
     },
-    /// The follower accepts the epoch and reports its history, and the epoch of that history unless
-    /// it had accepted this epoch before.
+    /// Omits the epoch of its history if it had accepted this epoch before.
     AckEpoch {
         current: u32,
         is_new: bool,
         progress: Progress,
     },
-    /// Cut the follower's log after this: the rest was never agreed on.
+    /// The rest of the log was never agreed on.
     Truncate {
         zxid: i64,
     },
     Snapshot(Bytes),
     Committed(Transaction),
     Proposal(Transaction),
-    /// End of the leader's history.
     NewLeader {
         epoch: u32,
     },
     AckNewLeader,
-    /// A majority has the history: serve clients.
     UpToDate,
-    /// All proposals up to this one are on the follower's disk.
     Ack {
         zxid: i64,
     },
@@ -76,7 +72,7 @@ pub(crate) enum Message {
         zxid: i64,
     },
     Ping,
-    /// Reply to a ping: sessions active since the last one, with their timeouts.
+    /// Sessions that were active since the last ping, with their timeouts.
     Pong {
         touched: Vec<(i64, i32)>,
     },
@@ -89,7 +85,6 @@ pub(crate) enum Message {
         session: i64,
         cxid: i32,
     },
-    /// Is the session of this reconnected client alive?
     Revalidate {
         session: i64,
         timeout_ms: i32,

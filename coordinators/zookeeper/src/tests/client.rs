@@ -84,7 +84,6 @@ impl Client {
         }
     }
 
-    /// Creates a node. Returns the error code, 0 on success; `None` without a reply.
     pub(super) fn create(&mut self, world: &mut World, path: &str, flags: i32) -> Option<i32> {
         self.ask(world, CREATE, creation(path, flags)).map(|reply| reply.code)
     }

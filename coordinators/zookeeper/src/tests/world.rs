@@ -1,7 +1,5 @@
-//! ZooKeeper servers in a small world.
-//!
-//! The comparison with real servers (`tests/reality`) includes this file too, so it only uses the
-//! public API.
+//! ZooKeeper servers in a small world. Uses only the public API, since `tests/reality` includes
+//! this file.
 
 use crate::{Config, Member, ZooKeeper};
 use bytes::Bytes;

@@ -24,10 +24,9 @@ impl<E: Ensemble> Client<E> {
         Client { connection, session: Session::read(&frame), xid: 0, seen: 0 }
     }
 
-    /// The same session on another connection, with other xids. A server that learns that a request
-    /// of this session was committed while one of its own with the same xid waits answers that one
-    /// (`CommitProcessor`): with equal xids, a follower that lags behind would confirm a write that
-    /// is refused.
+    /// Uses other xids: with equal ones, a follower that lags behind would confirm a refused write,
+    /// since a server answers its waiting request with that xid when any is committed
+    /// (`CommitProcessor`).
     pub(crate) fn twin(&self, connection: E::Connection) -> Client<E> {
         let xid = self.xid + 1_000;
         Client { connection, session: self.session.clone(), xid, seen: self.seen }

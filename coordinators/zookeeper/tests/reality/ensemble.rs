@@ -1,5 +1,4 @@
-//! Three real servers compared with three of ours: sessions that expire during a pause or move to
-//! another server (killed or still serving), stale reads and paused servers.
+//! Three real servers compared with three of ours: expiry in a pause, moved sessions, stale reads.
 
 use crate::both::Client;
 use crate::fake::Fake;
@@ -12,15 +11,13 @@ use bytes::Bytes;
 use fencepost_machine::ConnectionId;
 use fencepost_testing::Crash;
 
-/// `tickTime` in milliseconds; a session lasts for at least two ticks.
+/// A session lasts for at least two ticks.
 pub(crate) const TICK_MS: u32 = 500;
-/// `syncLimit`: ten seconds.
 pub(crate) const SYNC_LIMIT: u64 = 20;
-/// Session timeouts in milliseconds: one that expires in the test, one that does not.
+/// Expires in the test, unlike the other.
 const SHORT_MS: i32 = 2_000;
 const LONG_MS: i32 = 10_000;
 
-/// Three servers; the last one leads first.
 pub(crate) trait Ensemble {
     type Connection;
     fn connect(&mut self, at: usize) -> Self::Connection;
@@ -151,7 +148,6 @@ fn a_read_is_stale<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// A client is paused for longer than its session timeout while another one watches its node.
 fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut holder = Client::enter(ensemble, 0, SHORT_MS);
     let mut heir = Client::enter(ensemble, 1, LONG_MS);
@@ -176,7 +172,6 @@ fn a_session_ends_in_a_pause<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// A client moves its session to another server while the first one still serves it.
 fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let mut mover = Client::enter(ensemble, 0, LONG_MS);
     let mut said = vec![mover.create(ensemble, "/moving", true)];
@@ -191,8 +186,7 @@ fn a_session_moves<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// The client's server is killed. On another server the client finds its session, its node and,
-/// once set again, its watch.
+/// On another server the client finds its session, its node and, once set again, its watch.
 fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -> Vec<String> {
     let (refuge, path) = (if victim == 1 { 0 } else { 1 }, format!("/other-{victim}"));
     let mine = format!("/mine-{victim}");
@@ -222,7 +216,6 @@ fn a_session_outlives_its_server<E: Ensemble>(ensemble: &mut E, victim: usize) -
     said
 }
 
-/// A follower is paused, its client moves to another server, and the follower resumes.
 fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let leader = ensemble.leader().expect("a leader");
     let mut followers = (0..3).filter(|at| *at != leader);
@@ -241,8 +234,8 @@ fn a_follower_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     said
 }
 
-/// The leader is paused until another one is elected, then resumes: it executes none of the
-/// requests sent meanwhile, closes its clients' connections, and no session has expired.
+/// The resumed leader executes no request sent meanwhile and closes its connections; no session
+/// expires.
 fn the_leader_stands_still<E: Ensemble>(ensemble: &mut E) -> Vec<String> {
     let leader = ensemble.leader().expect("a leader");
     let refuge = if leader == 0 { 1 } else { 0 };

@@ -7,7 +7,6 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 const JAR: &str = "/usr/share/java/zookeeper.jar";
-/// Returns whether real servers can be started here. Panics if they are required and cannot.
 pub(crate) fn is_there() -> bool {
     let java =
         Command::new("java").arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status();
@@ -115,7 +114,7 @@ pub(crate) struct RealConnection {
 }
 
 impl RealConnection {
-    /// Sends bytes. Ignores errors: a closed connection shows when the reply is read.
+    /// Ignores errors: a closed connection shows when the reply is read.
     pub(crate) fn send(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }

@@ -1,5 +1,4 @@
-//! Three real servers on this machine. The third one leads. Its messages to the first one pass a
-//! valve, which can hold them back so that the first one lags.
+//! Three real servers. The third one leads; a valve can hold back its messages to the first one.
 
 use crate::ensemble::{Ensemble, SYNC_LIMIT, TICK_MS};
 use crate::real::{Real, RealConnection};
@@ -9,7 +8,6 @@ use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-/// A proxy with its own port that can hold back the data from its target.
 struct Valve {
     port: u16,
     is_held: Arc<(Mutex<bool>, Condvar)>,
@@ -59,7 +57,6 @@ pub(crate) struct RealEnsemble {
 }
 
 impl RealEnsemble {
-    /// Starts the servers so that the last one leads.
     #[expect(clippy::disallowed_methods, reason = "real servers live in real time")]
     pub(crate) fn new() -> RealEnsemble {
         let ports: Vec<[u16; 2]> = (0..3).map(|_| [free_port(), free_port()]).collect();

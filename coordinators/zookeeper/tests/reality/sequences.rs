@@ -1,5 +1,4 @@
-//! Random requests of two clients, sent to a real server and to ours: replies and watch events must
-//! be equal and in the same order.
+//! Random requests of two clients: replies and watch events must be equal and in the same order.
 
 use crate::fake::Fake;
 use crate::protocol::*;
@@ -10,9 +9,8 @@ use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::cell::Cell;
 
-/// Number of sequences, of up to 60 requests each.
 const CASES: u32 = 400;
-/// Session timeout in milliseconds: no session expires within a sequence.
+/// No session expires within a sequence.
 const TIMEOUT_MS: i32 = 30_000;
 const PING_XID: i32 = -2;
 
@@ -27,7 +25,6 @@ enum Ask {
     Delete(String, i32),
     SetData(String, Option<Vec<u8>>, i32),
     Check(String, i32),
-    /// `exists`, `getData`, `getChildren` or `getChildren2`, with or without a watch.
     Look(i32, String, bool),
     Sync(String),
     Multi(Vec<Ask>),
@@ -214,8 +211,7 @@ struct Play<'a, S: Server> {
     bases: Bases,
     clients: Vec<Client<S::Connection>>,
     said: Vec<String>,
-    /// Where a run of events begins whose order may differ: the real server deletes the nodes of a
-    /// closed session in hash table order.
+    /// The real server deletes the nodes of a closed session in hash table order.
     unordered_from: Option<usize>,
 }
 

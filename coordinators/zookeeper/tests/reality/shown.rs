@@ -1,5 +1,5 @@
-//! Replies in a comparable form: zxids relative to the start of the sequence, no times, sessions
-//! numbered, children sorted.
+//! Replies in a comparable form, with relative zxids, numbered sessions, sorted children and no
+//! times.
 
 use crate::protocol::*;
 

@@ -1,4 +1,4 @@
-//! Real members, as processes that take commands.
+//! Real members, as processes that read commands.
 
 #![expect(clippy::disallowed_methods, reason = "real members run in real time")]
 
@@ -11,7 +11,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
-/// Packages that Geode wants to reach into.
+/// Packages that Geode accesses by reflection.
 const OPENS: [&str; 3] = [
     "--add-opens=java.base/java.lang=ALL-UNNAMED",
     "--add-opens=java.base/java.nio=ALL-UNNAMED",
@@ -32,7 +32,6 @@ impl Drop for Process {
     }
 }
 
-/// The libraries on which members run.
 #[derive(Clone, Copy)]
 pub(super) struct Libraries {
     folder: &'static str,
@@ -41,11 +40,11 @@ pub(super) struct Libraries {
 
 pub(super) const GEODE: Libraries =
     Libraries { folder: ".cache/java-geode", jar: "geode-core-1.15.1.jar" };
-/// Spring Integration's lock registry, with the Geode that it brings (1.13.8).
+/// Spring Integration's lock registry, with its own Geode (1.13.8).
 pub(super) const SPRING: Libraries =
     Libraries { folder: ".cache/java-geode-spring", jar: "spring-integration-gemfire-5.5.20.jar" };
 
-/// A locator, and three members. The first member is the grantor of [`System::kill_grantor`].
+/// A locator and three members. The first member is the grantor of [`System::kill_grantor`].
 pub(super) struct Members {
     folder: PathBuf,
     classes: String,
@@ -64,7 +63,7 @@ impl Drop for Members {
 }
 
 impl Members {
-    /// `None` if something is missing.
+    /// `None` if a tool or library is missing.
     pub(super) fn started(on: Libraries) -> Option<Members> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
         let libraries = root.join(on.folder);
@@ -124,7 +123,7 @@ impl Members {
         writeln!(self.member(who).input, "{command}").unwrap();
     }
 
-    /// The next answer, if it is there.
+    /// Does not wait.
     pub(super) fn take(&mut self, who: usize) -> Option<String> {
         let member = self.member(who);
         member.answers.extend(member.output.try_iter());

@@ -11,11 +11,10 @@ struct Process {
     is_alive: bool,
     serial: u64,
     call: Option<Call>,
-    /// The locks that it holds, for its heartbeats.
+    /// Sent in its heartbeats.
     held: Vec<(String, u64, String)>,
 }
 
-/// A lock call that is not answered yet, and what it asks for.
 struct Call {
     lock: String,
     until_ms: u64,
@@ -43,7 +42,7 @@ impl Model {
         Some(self.world.numbers(at).1)
     }
 
-    /// Asks the grantor, and asks the next one if it departs.
+    /// Repeats the call if the grantor departs.
     fn ask_again(&mut self) {
         let (now, version) = (self.now_ms(), self.version());
         for process in self.processes.iter_mut().filter(|process| process.is_alive) {
@@ -141,7 +140,7 @@ impl System for Model {
     }
 
     fn kill_majority(&mut self) {
-        // The grantor is dead: two are left.
+        // Two servers are left.
         let view = self.world.view(0);
         assert_eq!(view, [1, 2]);
         self.world.crash(0, Crash::Process);

@@ -4,9 +4,7 @@ use super::{Entry, Moment, Reason, Serializable, Target, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Handles the read of a row whose change by another transaction is not visible.
-    /// `is_concurrent` is true if the other is not in the snapshot. Errors: the reason to cancel
-    /// the reader.
+    /// `is_concurrent` is true if the writer is not in the snapshot.
     pub(crate) fn conflict_out(
         &mut self,
         reader: Tracked,
@@ -29,8 +27,7 @@ impl Serializable {
         self.flag(reader, writer, reader)
     }
 
-    /// Handles a write: earlier readers precede it. `forgets` is true if its own read need not be
-    /// recorded any more. Errors: the reason to cancel it.
+    /// `forgets` is true if the writer's own read need not be recorded any more.
     pub(crate) fn conflict_in(
         &mut self,
         writer: Tracked,
@@ -59,7 +56,6 @@ impl Serializable {
         reader != writer && !other.is_doomed && overlaps && !other.outs.contains(&writer)
     }
 
-    /// Records a conflict in which `own` is the running transaction.
     fn flag(&mut self, reader: Tracked, writer: Tracked, own: Tracked) -> Result<(), Reason> {
         if self.is_dangerous(reader, writer) {
             let Some(pivot) = self.all.get_mut(&writer) else { return Ok(()) };
@@ -80,8 +76,7 @@ impl Serializable {
         Ok(())
     }
 
-    /// Returns whether a conflict completes a dangerous structure: two consecutive conflicts, of
-    /// which the last writer committed first.
+    /// Two consecutive conflicts are dangerous if the last writer committed first.
     fn is_dangerous(&self, reader: Tracked, writer: Tracked) -> bool {
         let (Some(first), Some(second)) = (self.get(reader), self.get(writer)) else {
             return false;
@@ -114,7 +109,6 @@ impl Serializable {
         !first.is_read_only && entries(&first.ins).iter().any(is_in)
     }
 
-    /// Prepares a commit, after which it cannot be canceled. Errors: the reason to cancel it.
     pub(crate) fn prepare(&mut self, id: Tracked) -> Result<(), Reason> {
         self.check_doomed(id, Reason::DuringCommit)?;
         let near: Vec<Tracked> = self.get(id).map(|entry| entry.ins.clone()).unwrap_or_default();

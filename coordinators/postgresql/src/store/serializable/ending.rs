@@ -4,7 +4,6 @@ use super::{Entry, Serializable, Tracked};
 use crate::store::Xid;
 
 impl Serializable {
-    /// Commits a prepared transaction. `next` is the next transaction id.
     pub(crate) fn commit(&mut self, id: Tracked, next: Xid) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         let was_declared = entry.is_read_only;
@@ -49,7 +48,6 @@ impl Serializable {
         }
     }
 
-    /// Detaches a read-only transaction from the writers that decide its safety.
     fn forget_undecided(&mut self, id: Tracked) {
         let Some(entry) = self.all.get_mut(&id) else { return };
         for writer in std::mem::take(&mut entry.undecided) {

@@ -6,18 +6,17 @@ use crate::store::{TableId, VersionId};
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Target {
     Row(TableId, VersionId),
-    /// The page with all rows of a table, without future rows.
+    /// Does not cover future rows.
     Page(TableId),
     Table(TableId),
-    /// All keys of an index, by its number in the table: they are on one page.
+    /// All keys of an index are on one page. The number is the index's in the table.
     Leaf(TableId, usize),
 }
 
-/// Maximum number of rows of a page that are recorded separately (`max_pred_locks_per_page`).
+/// `max_pred_locks_per_page`
 const ROWS_MAX: usize = 2;
 
 impl Target {
-    /// The targets that contain it, from the finest on.
     fn around(self) -> &'static [fn(TableId) -> Target] {
         match self {
             Target::Row(..) => &[Target::Page, Target::Table],
